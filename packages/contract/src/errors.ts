@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+/** Public codes. A caller may switch on them; their meaning does not change. */
+export const ErrorCode = z.enum([
+  'bad_input',
+  'not_found',
+  'conflict',
+  'stale_lease',
+  'worker_busy',
+  'nothing_ready',
+  'window_exhausted',
+  'wrong_stage',
+  'evidence_missing',
+  'dependency_cycle',
+  'unknown_pipeline',
+  'not_a_repository',
+  'no_commits',
+  'no_project',
+  'bad_config',
+  'daemon_running',
+  'daemon_unreachable',
+  'unauthorized',
+  'forbidden',
+  'port_in_use',
+  'store_newer',
+  'store_failed',
+  'disk_full',
+  'git_failed',
+  'too_large',
+  'internal',
+]);
+export type ErrorCode = z.infer<typeof ErrorCode>;
+
+/** An expected "no": nothing changed, and `hint` says what would be right. */
+export const Refusal = z.object({ code: ErrorCode, message: z.string(), hint: z.string().default('') });
+export type Refusal = z.infer<typeof Refusal>;
+
+/** Infrastructure trouble, and refusals at the edge of the program. Bugs throw plain errors. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly retriable: boolean;
+  constructor(code: ErrorCode, message: string, more: { hint?: string; retriable?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: more.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.hint = more.hint ?? '';
+    this.retriable = more.retriable ?? false;
+  }
+}

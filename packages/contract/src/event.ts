@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { Evidence } from './gate.ts';
+import { ProjectRules } from './project.ts';
+import { AgentEnvelope, FailureClass, Mode, Outcome, Usage } from './run.ts';
+import { BlockReason, ContextEntry, Criterion, Feedback, PreparedMerge, TaskKind } from './task.ts';
+import { Role } from './worker.ts';
+
+/**
+ * Facts, in the past tense. An event carries all that `reduce` needs, so that replaying the log gives the same rows.
+ * A new field gets a default; a changed meaning gets a new type.
+ */
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.object({ type: z.literal(type), ...shape });
+
+const task = { taskId: z.string() };
+
+export const EventBody = z.discriminatedUnion('type', [
+  event('project.registered', { name: z.string(), root: z.string(), rules: ProjectRules }),
+  event('project.configured', { rules: ProjectRules }),
+  event('worker.registered', { workerId: z.string(), name: z.string(), role: Role }),
+  event('worker.removed', { workerId: z.string() }),
+  event('task.created', {
+    ...task,
+    number: z.number(),
+    title: z.string(),
+    body: z.string(),
+    kind: TaskKind,
+    pipeline: z.string(),
+    criteria: z.array(Criterion),
+    files: z.array(z.string()),
+    dependsOn: z.array(z.string()),
+    unmet: z.number(),
+    priority: z.number(),
+    branch: z.string(),
+  }),
+  event('task.dependencies_set', { ...task, dependsOn: z.array(z.string()), unmet: z.number() }),
+  event('task.dependency_met', { ...task, dependency: z.string() }),
+  event('task.moved', { ...task, from: z.string(), to: z.string(), because: z.string() }),
+  event('task.blocked', { ...task, from: z.string(), reason: BlockReason, text: z.string() }),
+  event('task.parked', { ...task, from: z.string(), questions: z.array(z.string()) }),
+  event('task.waiting', { ...task, why: z.string(), until: z.number() }),
+  event('task.feedback_given', { ...task, feedback: z.array(Feedback) }),
+  event('task.noted', { ...task, entry: ContextEntry }),
+  event('task.criteria_judged', { ...task, criteria: z.array(Criterion) }),
+  event('lease.claimed', {
+    ...task,
+    workerId: z.string(),
+    owner: z.string(),
+    token: z.number(),
+    expiresAt: z.number(),
+  }),
+  event('lease.renewed', { ...task, token: z.number(), expiresAt: z.number() }),
+  event('lease.released', { ...task, workerId: z.string(), token: z.number(), why: z.string() }),
+  event('run.started', {
+    ...task,
+    runId: z.string(),
+    workerId: z.string(),
+    stage: z.string(),
+    mode: Mode,
+    agent: z.string(),
+    attempt: z.number(),
+  }),
+  event('run.progressed', { ...task, runId: z.string(), percent: z.number(), text: z.string() }),
+  event('run.sent_back', { ...task, runId: z.string(), retry: z.number(), gates: z.array(z.string()) }),
+  event('run.finished', {
+    ...task,
+    runId: z.string(),
+    outcome: Outcome,
+    failure: FailureClass.nullable(),
+    message: z.string(),
+    envelope: AgentEnvelope.nullable(),
+    usage: Usage,
+  }),
+  event('work.committed', { ...task, commit: z.string(), tree: z.string(), notes: z.array(z.string()) }),
+  event('evidence.recorded', { evidence: Evidence }),
+  event('failure.counted', { ...task, failure: z.string(), count: z.number(), notBefore: z.number() }),
+  event('merge.prepared', { ...task, ...PreparedMerge.shape, evidence: z.array(z.string()) }),
+  event('merge.abandoned', { ...task, why: z.string() }),
+  event('merge.landed', { ...task, commit: z.string(), tree: z.string() }),
+  event('snapshot.taken', { ...task, ref: z.string(), why: z.string() }),
+  event('alert.raised', { taskId: z.string().nullable(), kind: z.string(), text: z.string() }),
+]);
+export type EventBody = z.infer<typeof EventBody>;
+export type EventType = EventBody['type'];
+
+/** An event with its place: `seq` is the cursor of every stream, in commit order and without gaps. */
+export interface LoggedEvent {
+  seq: number;
+  projectId: string;
+  at: number;
+  /** Schema version of the body. */
+  v: number;
+  body: EventBody;
+}
+export const EVENT_VERSION = 1;

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { Pipeline } from './pipeline.ts';
+
+/** The part of a project's settings that decisions depend on. It is in the log, so a replay decides the same. */
+export const ProjectRules = z.object({
+  target: z.string(),
+  defaultPipeline: z.string(),
+  /** Names of the gates a tree must have passed before it may land. */
+  gates: z.array(z.string()),
+  pipelines: z.record(z.string(), Pipeline),
+  reviewPlans: z.boolean(),
+});
+export type ProjectRules = z.infer<typeof ProjectRules>;
+
+export const Project = z.object({
+  id: z.string(),
+  name: z.string(),
+  root: z.string(),
+  createdAt: z.number(),
+  nextNumber: z.number().int(),
+  rules: ProjectRules,
+  evidence: z.object({ head: z.string(), count: z.number().int() }),
+});
+export type Project = z.infer<typeof Project>;

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+export const Mode = z.enum(['plan', 'plan_revision', 'investigate', 'implement', 'request_changes', 'review']);
+export type Mode = z.infer<typeof Mode>;
+
+export const Outcome = z.enum([
+  'plan_complete',
+  'investigation_complete',
+  'pr_ready',
+  'no_changes',
+  'approved',
+  'changes_requested',
+  'needs_info',
+  'failed',
+  'conflicts_detected',
+  'interrupted',
+]);
+export type Outcome = z.infer<typeof Outcome>;
+
+/** Why a run failed. Infrastructure classes are retried for free; the others count. */
+export const FailureClass = z.enum([
+  'no_result',
+  'invalid_result',
+  'agent_reported',
+  'validation',
+  'unverified_gate',
+  'crash',
+  'network',
+  'rate_limit',
+  'spawn',
+  'timeout',
+  'workspace',
+  'unknown',
+]);
+export type FailureClass = z.infer<typeof FailureClass>;
+
+export const Usage = z.object({
+  inputTokens: z.number().nonnegative().default(0),
+  outputTokens: z.number().nonnegative().default(0),
+  costUsd: z.number().nonnegative().nullable().default(null),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const CriterionVerdict = z.object({
+  id: z.string(),
+  met: z.boolean(),
+  evidence: z.string().default(''),
+});
+
+export const ReviewVerdict = z.object({
+  criteria: z.array(CriterionVerdict).default([]),
+  comments: z.array(z.string()).default([]),
+});
+export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
+
+/** What an agent proposes. The engine decides what becomes of it. */
+export const AgentEnvelope = z.object({
+  outcome: Outcome,
+  summary: z.string().default(''),
+  plan: z.string().optional(),
+  planSummary: z.string().optional(),
+  investigationSummary: z.string().optional(),
+  subtasks: z.array(z.string()).optional(),
+  review: ReviewVerdict.optional(),
+  open_questions: z.array(z.string()).optional(),
+});
+export type AgentEnvelope = z.infer<typeof AgentEnvelope>;
+
+export const Run = z.object({
+  id: z.string(),
+  projectId: z.string(),
+  taskId: z.string(),
+  workerId: z.string(),
+  stage: z.string(),
+  mode: Mode,
+  agent: z.string(),
+  /** How many runs this task has had in this mode, this one included. */
+  attempt: z.number().int(),
+  status: z.enum(['running', 'finished']),
+  outcome: Outcome.nullable(),
+  failure: FailureClass.nullable(),
+  summary: z.string(),
+  startedAt: z.number(),
+  endedAt: z.number().nullable(),
+  usage: Usage,
+  /** Times the gates sent the agent back within this run. */
+  validationRetries: z.number().int(),
+  progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
+});
+export type Run = z.infer<typeof Run>;

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+import { Lease, Role } from './worker.ts';
+
+export const TaskKind = z.enum(['feature', 'bug', 'chore', 'improvement']);
+export type TaskKind = z.infer<typeof TaskKind>;
+
+/** 0 is the most urgent. */
+export const Priority = z.number().int().min(0).max(4);
+
+export const Criterion = z.object({
+  id: z.string(),
+  text: z.string(),
+  /** The last reviewer's verdict; null while nobody has judged it. */
+  met: z.boolean().nullable().default(null),
+  evidence: z.string().default(''),
+});
+export type Criterion = z.infer<typeof Criterion>;
+
+/** What one run hands on to the next: summaries, review feedback, a person's note. */
+export const ContextEntry = z.object({
+  runId: z.string().nullable(),
+  source: z.enum(['agent', 'reviewer', 'engine', 'person']),
+  entryType: z.string(),
+  summary: z.string().max(2000),
+  at: z.number(),
+});
+export type ContextEntry = z.infer<typeof ContextEntry>;
+
+/** What an agent must deal with in its next run: gate output, review comments, conflicting files. */
+export const Feedback = z.object({
+  kind: z.enum(['gate', 'review', 'conflict', 'person', 'agent']),
+  text: z.string(),
+  files: z.array(z.string()).default([]),
+});
+export type Feedback = z.infer<typeof Feedback>;
+
+export const BlockReason = z.enum([
+  'validation',
+  'review_escalation',
+  'no_criteria',
+  'no_changes',
+  'conflict',
+  'agent_failed',
+  'unverified_gate',
+  'no_transition',
+  'time_limit',
+  'no_progress',
+]);
+export type BlockReason = z.infer<typeof BlockReason>;
+
+/** The candidate commit recorded before the target moves, so that a crash in between can be told apart from a loss. */
+export const PreparedMerge = z.object({ commit: z.string(), tree: z.string(), base: z.string() });
+export type PreparedMerge = z.infer<typeof PreparedMerge>;
+
+export const TaskCounters = z.object({
+  /** Runs that ended in `failed` since the last success, by failure class. */
+  failures: z.record(z.string(), z.number()).default({}),
+  reviewCycles: z.number().default(0),
+  conflictRuns: z.number().default(0),
+  mergeFailures: z.number().default(0),
+  interruptions: z.number().default(0),
+});
+
+export const Task = z.object({
+  id: z.string(),
+  projectId: z.string(),
+  number: z.number().int(),
+  title: z.string(),
+  body: z.string(),
+  kind: TaskKind,
+  pipeline: z.string(),
+  stage: z.string(),
+  stageSince: z.number(),
+  /** Whose hands the stage needs; null where only a person or nobody can act. */
+  role: Role.nullable(),
+  criteria: z.array(Criterion),
+  files: z.array(z.string()),
+  dependsOn: z.array(z.string()),
+  /** Dependencies not done yet; maintained in the transaction that finishes one, so that "ready" is an index. */
+  unmet: z.number().int(),
+  priority: Priority,
+  createdAt: z.number(),
+  lease: Lease.nullable(),
+  /** Grows with each claim; a write that carries an older one is refused. */
+  fence: z.number().int(),
+  branch: z.string(),
+  /** Engine's last commit on the branch and its tree, once there is one. */
+  head: z.object({ commit: z.string(), tree: z.string() }).nullable(),
+  builders: z.array(z.string()),
+  counters: TaskCounters,
+  rework: z.boolean(),
+  feedback: z.array(Feedback),
+  context: z.array(ContextEntry),
+  plan: z.string(),
+  subtasks: z.array(z.string()),
+  /** Where a parked task resumes. */
+  resumeStage: z.string().nullable(),
+  blocked: z.object({ reason: BlockReason, text: z.string() }).nullable(),
+  openQuestions: z.array(z.string()),
+  /** Set while a stage cannot go on because of something a person holds, such as a dirty checkout. */
+  waiting: z.string().nullable(),
+  notBefore: z.number(),
+  prepared: PreparedMerge.nullable(),
+  landedCommit: z.string().nullable(),
+  lastRunId: z.string().nullable(),
+  /** Runs so far, by mode. */
+  runs: z.record(z.string(), z.number()),
+  fingerprints: z.array(z.string()).default([]),
+});
+export type Task = z.infer<typeof Task>;
+
+/** What a person hands in to make a task. `after` holds task numbers. */
+export const NewTask = z.strictObject({
+  title: z.string().trim().min(1, 'a task needs a title').max(300, 'a title has at most 300 characters'),
+  body: z.string().max(200_000).default(''),
+  kind: TaskKind.default('feature'),
+  pipeline: z.string().optional(),
+  accept: z.array(z.string().trim().min(1)).default([]),
+  files: z.array(z.string().min(1)).default([]),
+  after: z.array(z.number().int().positive()).default([]),
+  priority: Priority.default(2),
+});
+export type NewTask = z.input<typeof NewTask>;
+
+export const SideStage = z.enum(['needs_info', 'blocked', 'cancelled']);

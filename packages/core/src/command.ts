@@ -1,0 +1,87 @@
+import type {
+  AgentEnvelope,
+  EventBody,
+  FailureClass,
+  Feedback,
+  LoggedEvent,
+  Mode,
+  Outcome,
+  ProjectRules,
+  Receipt,
+  Refusal,
+  Role,
+  Task,
+  TaskKind,
+  Usage,
+} from '@tidemill/contract';
+
+/** The right to write about a task: a worker's commands carry the token its claim returned. */
+export interface Fence {
+  taskId: string;
+  token: number;
+}
+
+/** What a worker's stage ended in. `outcome` is proposed; `decide` turns it into a transition or an alert. */
+export interface StageEnd extends Fence {
+  outcome: Outcome;
+  failure?: FailureClass;
+  message?: string;
+  feedback?: Feedback[];
+}
+
+/** Commands are imperative. Every change of state starts as one of these, whoever asks. */
+export type Command = { projectId: string } & (
+  | { type: 'project.register'; name: string; root: string; rules: ProjectRules }
+  | { type: 'project.configure'; rules: ProjectRules }
+  | { type: 'worker.register'; workerId: string; name: string; role: Role }
+  | { type: 'worker.remove'; workerId: string }
+  | {
+      type: 'task.create';
+      taskId: string;
+      title: string;
+      body: string;
+      kind: TaskKind;
+      pipeline?: string;
+      accept: string[];
+      files: string[];
+      dependsOn: string[];
+      priority: number;
+    }
+  | { type: 'task.set_dependencies'; taskId: string; dependsOn: string[] }
+  | { type: 'task.cancel'; taskId: string; by: string }
+  | { type: 'task.retry'; taskId: string; by: string; note?: string; stage?: string }
+  | { type: 'task.approve'; taskId: string; by: string; note?: string }
+  | { type: 'task.reject'; taskId: string; by: string; note: string }
+  | { type: 'work.claim'; workerId: string; role: Role; owner: string; window: number }
+  | ({ type: 'lease.renew' } & Fence)
+  | ({ type: 'lease.release'; why: string } & Fence)
+  /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
+  | { type: 'lease.expire'; taskId: string; token: number; ownerIsDead: boolean }
+  | ({ type: 'run.start'; runId: string; mode: Mode; agent: string } & Fence)
+  | ({ type: 'run.progress'; runId: string; percent: number; text: string } & Fence)
+  | ({ type: 'run.send_back'; runId: string; gates: string[] } & Fence)
+  | ({ type: 'run.finish'; runId: string; envelope: AgentEnvelope | null; usage: Usage } & StageEnd)
+  | ({ type: 'stage.finish' } & StageEnd)
+  | ({ type: 'stage.wait'; why: string; untilMs: number } & Fence)
+  | ({ type: 'work.commit'; commit: string; tree: string; notes: string[] } & Fence)
+  | ({ type: 'evidence.record'; receipts: Receipt[] } & Fence)
+  | ({ type: 'merge.prepare'; commit: string; tree: string; base: string } & Fence)
+  | ({ type: 'merge.abandon'; why: string } & Fence)
+  | ({ type: 'merge.land'; commit: string } & Fence)
+  | { type: 'snapshot.note'; taskId: string; ref: string; why: string }
+  | { type: 'alert.raise'; taskId: string | null; kind: string; text: string }
+);
+export type CommandType = Command['type'];
+export type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;
+
+/** Time, ids and hashing come in as arguments: core has none of its own. */
+export interface DecideEnv {
+  now: number;
+  newId(prefix: string): string;
+  hash(text: string): string;
+}
+
+export type Decision = { ok: true; events: EventBody[] } | { ok: false; refusal: Refusal };
+
+/** What the caller of a command gets: the task as it is after the events, where the command was about one. */
+export type Reply = { ok: true; events: LoggedEvent[]; task: Task | null } | { ok: false; refusal: Refusal };

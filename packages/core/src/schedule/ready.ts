@@ -1,0 +1,11 @@
+import type { Task } from '@tidemill/contract';
+
+/** Could a worker of `task.role` claim it, time aside? A store indexes just these rows. */
+export function isReady(task: Task): boolean {
+  return task.role !== null && task.unmet === 0 && task.lease === null && task.openQuestions.length === 0;
+}
+
+/** Claiming order within a role: priority, rework before new, age. A store's index sorts by these three, ascending. */
+export function claimOrder(task: Task): [priority: number, rework: number, number: number] {
+  return [task.priority, task.rework ? 0 : 1, task.number];
+}

@@ -1,0 +1,219 @@
+import type {
+  AgentConfig,
+  AgentEnvelope,
+  Evidence,
+  FailureClass,
+  Feedback,
+  GateConfig,
+  LoggedEvent,
+  Mode,
+  Project,
+  Receipt,
+  Run,
+  Task,
+  Usage,
+  Worker,
+} from '@tidemill/contract';
+import type { Command, Reply } from '@tidemill/core';
+
+/** Time. The simulator has its own; everything that waits, waits through here. */
+export interface Clock {
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  /** Unique and ascending in time: `task_…`. */
+  next(prefix: string): string;
+}
+
+export interface EventFilter {
+  projectId?: string;
+  taskId?: string;
+  types?: string[];
+}
+
+/** How far a project is from having nothing left that a machine could do. */
+export interface Workload {
+  leased: number;
+  /** Claimable now or after a backoff, tasks that wait for a person left out. */
+  ready: number;
+  /** Claimable, but held up by something only a person can change (`task.waiting`). */
+  waiting: number;
+  byStage: Record<string, number>;
+  /** The earliest moment a claimable task comes out of its backoff, if it is in the future. */
+  nextNotBefore: number | null;
+}
+
+/**
+ * The one door to state. `execute` loads the command's scope, decides, appends the events and saves the rows in one
+ * durable transaction; calls of the same moment share it (group commit). Reads see only committed state.
+ */
+export interface Store {
+  execute(command: Command): Promise<Reply>;
+
+  projects(): Promise<Project[]>;
+  project(id: string): Promise<Project | null>;
+  projectByRoot(root: string): Promise<Project | null>;
+  task(id: string): Promise<Task | null>;
+  taskByNumber(projectId: string, number: number): Promise<Task | null>;
+  /** Ascending by number, from `afterNumber` on. */
+  tasks(query: { projectId: string; stages?: string[]; afterNumber?: number; limit?: number }): Promise<Task[]>;
+  leased(projectId: string): Promise<Task[]>;
+  workload(projectId: string): Promise<Workload>;
+  workers(projectId: string): Promise<Worker[]>;
+  run(id: string): Promise<Run | null>;
+  runs(taskId: string): Promise<Run[]>;
+  /** Ascending by position. */
+  evidence(query: { projectId: string; afterPosition?: number; limit?: number; taskId?: string }): Promise<Evidence[]>;
+  evidenceForTree(projectId: string, tree: string): Promise<Evidence[]>;
+  evidenceByHash(hash: string): Promise<Evidence | null>;
+
+  lastSeq(): Promise<number>;
+  events(query: EventFilter & { after: number; limit: number }): Promise<LoggedEvent[]>;
+  /** Every event after the cursor, in order, none skipped or repeated, until the signal aborts. */
+  subscribe(after: number, filter: EventFilter, signal: AbortSignal): AsyncIterable<LoggedEvent>;
+  /** Called after each commit that this process knows of; a wake-up, not a delivery. Returns the unsubscriber. */
+  onCommit(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface WorktreeRef {
+  number: number;
+  branch: string;
+}
+
+export interface Worktree extends WorktreeRef {
+  path: string;
+  /** The target's commit the branch started from, or was last merged with. */
+  base: string;
+}
+
+export interface Captured {
+  commit: string;
+  tree: string;
+  /** Files that differ from the base; empty means the work changed nothing. */
+  files: string[];
+  /** What had to be put right: the agent committed itself, switched branches, deleted its worktree … */
+  notes: string[];
+}
+
+export type Candidate =
+  | { kind: 'clean'; tree: string; base: string; files: string[] }
+  | { kind: 'conflict'; base: string; files: string[] }
+  | { kind: 'empty'; base: string };
+
+export type Landing = { kind: 'landed' } | { kind: 'moved' } | { kind: 'waiting'; why: string };
+
+export interface Snapshot {
+  ref: string;
+  number: number;
+  at: number;
+  why: string;
+  commit: string;
+}
+
+/** The repository, as the engine may touch it. Whatever is destructive snapshots first. */
+export interface Workspace {
+  /** The task's worktree, made from the newest target when there is none. Leftover work in it stays. */
+  open(task: WorktreeRef): Promise<Worktree>;
+  /** Commits what lies in the worktree onto the task's branch, whatever the agent did to HEAD or index meanwhile. */
+  capture(task: WorktreeRef, message: string): Promise<Captured>;
+  /** Puts the worktree back to the branch's last commit (a reviewer's stray writes). Snapshots when that loses anything. */
+  restore(task: WorktreeRef, why: string): Promise<string | null>;
+  /** Saves all that is in the worktree to a hidden ref; null when it equals the branch's commit. */
+  snapshot(task: WorktreeRef, why: string): Promise<string | null>;
+  /** The diff against the base, cut at `maxBytes` with a mark. */
+  diff(task: WorktreeRef, maxBytes: number): Promise<string>;
+  /** A dry-run merge of the branch's commit with the newest target. */
+  candidate(task: WorktreeRef): Promise<Candidate>;
+  /** The commit that would land: squash, rebase or merge of the candidate's tree, with this message. Moves nothing. */
+  seal(task: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string>;
+  /** Shows that commit in the worktree, for gates to run on. */
+  show(task: WorktreeRef, commit: string): Promise<Worktree>;
+  /** Fast-forwards the target from `base` to `commit`; never touches a checkout that is dirty. */
+  land(commit: string, base: string): Promise<Landing>;
+  isLanded(commit: string): Promise<boolean>;
+  /** Why landing would have to wait for a person, or null. */
+  landingObstacle(): Promise<string | null>;
+  /** Pushes the target to its remote; `none` without one. Never forces. */
+  push(): Promise<{ kind: 'pushed' | 'none' } | { kind: 'failed'; why: string }>;
+  /** Merges the newest target into the worktree and leaves the conflict markers for an agent. */
+  mergeTarget(task: WorktreeRef): Promise<{ files: string[] }>;
+  /** Removes worktree and branch, quickly; what is not landed is snapshotted. */
+  remove(task: WorktreeRef): Promise<void>;
+  /** Worktrees and task branches that belong to none of these tasks. */
+  leaks(alive: WorktreeRef[]): Promise<string[]>;
+  collectGarbage(alive: WorktreeRef[]): Promise<string[]>;
+  snapshots(): Promise<Snapshot[]>;
+}
+
+/** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`). */
+export interface AgentBrief {
+  mode: Mode;
+  prompt: string;
+  task: {
+    id: string;
+    number: number;
+    title: string;
+    body: string;
+    acceptance: { id: string; text: string }[];
+    files: string[];
+    stage: string;
+  };
+  attempt: number;
+  feedback: Feedback[];
+}
+
+export interface AgentSink {
+  output(chunk: string): void;
+  usage(usage: Usage): void;
+  progress(percent: number, text: string): void;
+}
+
+export type AgentEnd =
+  | { kind: 'result'; envelope: AgentEnvelope }
+  | { kind: 'failed'; failure: FailureClass; message: string; exitCode: number | null };
+
+export interface AgentSession {
+  /** Settles once, also after stop(); never rejects. No child is left when it has settled. */
+  readonly end: Promise<AgentEnd>;
+  /** SIGTERM, five seconds, SIGKILL, the whole process group. Resolves when all is gone. */
+  stop(): Promise<void>;
+}
+
+export interface Agent {
+  /** As configured, for the run's record: `command ./my-agent`. */
+  readonly label: string;
+  start(request: { runId: string; cwd: string; brief: AgentBrief; timeoutMs: number }, sink: AgentSink): AgentSession;
+}
+
+/** Chooses the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. */
+export type AgentFor = (mode: Mode) => Agent;
+export type { AgentConfig };
+
+export interface GateReport {
+  receipt: Receipt;
+  /** The part of the output an agent needs to see to repair it. */
+  excerpt: string;
+}
+
+/** Runs a project's gates on a worktree that shows `tree`. Output is kept under its hash. */
+export interface Gates {
+  readonly names: string[];
+  run(worktree: Worktree, tree: string, files: string[], signal: AbortSignal): Promise<GateReport[]>;
+}
+export type { GateConfig };
+
+/** Where a run's output goes: capped, flushed at least every 3 s. */
+export interface RunLog {
+  write(chunk: string): void;
+  close(): Promise<void>;
+}
+export type OpenRunLog = (runId: string) => RunLog;
+
+/** The text an agent is told, from the templates. */
+export interface Prompts {
+  render(input: { task: Task; mode: Mode; target: string; diff: string; gates: string }): Promise<string>;
+}
