@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { AppError, ErrorCode, Refusal } from './errors.ts';
+import { type Api, type RouteName, routes } from './routes.ts';
+
+const ErrorEnvelope = z.object({ error: Refusal.extend({ code: ErrorCode.catch('internal') }) });
+
+export interface ClientOptions {
+  url: string;
+  token: string;
+  fetch?: typeof fetch;
+}
+
+/** A typed function per route, over fetch. What the daemon refuses is thrown as an AppError with the daemon's code. */
+export function createClient(options: ClientOptions): Api {
+  const entries = (Object.keys(routes) as RouteName[]).map((name) => [
+    name,
+    (input: Record<string, unknown>, signal?: AbortSignal) =>
+      routes[name].stream ? lines(options, name, input, signal) : once(options, name, input, signal),
+  ]);
+  return Object.fromEntries(entries) as Api;
+}
+
+async function once(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
+  const response = await send(options, name, input, signal);
+  return routes[name].output.parse(await response.json());
+}
+
+async function* lines(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
+  const response = await send(options, name, input, signal);
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for await (const chunk of response.body ?? []) {
+      const parts = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+      rest = parts.pop() ?? '';
+      // A blank line is the daemon's sign of life.
+      for (const line of parts) if (line !== '') yield routes[name].output.parse(JSON.parse(line));
+    }
+  } catch (error) {
+    if (!signal?.aborted) throw unreachable(options.url, error);
+  }
+}
+
+async function send(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
+  const { method, path } = routes[name];
+  const rest = { ...input };
+  const filled = path.replace(/:(\w+)/g, (_, key: string) => {
+    const value = rest[key];
+    delete rest[key];
+    return encodeURIComponent(String(value));
+  });
+  const url = new URL(filled, options.url);
+  if (method === 'GET') {
+    for (const [key, value] of Object.entries(rest)) if (value !== undefined) url.searchParams.set(key, String(value));
+  }
+  let response: Response;
+  try {
+    response = await (options.fetch ?? fetch)(url, {
+      method,
+      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
+      body: method === 'GET' ? undefined : JSON.stringify(rest),
+      signal,
+    });
+  } catch (error) {
+    throw unreachable(options.url, error);
+  }
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+async function refusalOf(response: Response): Promise<AppError> {
+  const text = await response.text();
+  const parsed = ErrorEnvelope.safeParse(jsonOrNull(text));
+  if (parsed.success) {
+    const { code, message, hint } = parsed.data.error;
+    return new AppError(code, message, { hint });
+  }
+  return new AppError('internal', `the daemon answered ${response.status} without an explanation`, {
+    hint: 'See daemon.log in the data folder.',
+  });
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function unreachable(url: string, cause: unknown): unknown {
+  if (cause instanceof AppError || cause instanceof z.ZodError) return cause;
+  return new AppError('daemon_unreachable', `the daemon at ${url} does not answer`, {
+    hint: 'Start it with `tidemill up`, or see daemon.log in the data folder.',
+    retriable: true,
+    cause,
+  });
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { Evidence } from './gate.ts';
+import { Project } from './project.ts';
+import { Run } from './run.ts';
+import { NewTask } from './task.ts';
+import {
+  DaemonInfo,
+  EventLine,
+  Finding,
+  ImportedTask,
+  LogChunk,
+  ProjectStatus,
+  SnapshotView,
+  TaskDetail,
+  TaskSummary,
+  Verification,
+} from './view.ts';
+
+/**
+ * The whole API as data. The server, the client and the CLI are built from this table, so a route cannot exist in one
+ * and not in the others. `input` is one object: names in the path come from it, the rest travels as query or body.
+ */
+export interface Route<I extends z.ZodType, O extends z.ZodType, S extends boolean> {
+  method: 'GET' | 'POST' | 'PUT';
+  path: string;
+  input: I;
+  output: O;
+  /** The answer is a sequence of `output`, one JSON object per line. */
+  stream: S;
+}
+
+const route =
+  <S extends boolean>(method: 'GET' | 'POST' | 'PUT', stream: S) =>
+  <I extends z.ZodType, O extends z.ZodType>(path: string, input: I, output: O): Route<I, O, S> => ({
+    method,
+    path,
+    input,
+    output,
+    stream,
+  });
+const get = route('GET', false);
+const post = route('POST', false);
+const put = route('PUT', false);
+const stream = route('GET', true);
+
+/** What arrives in a path or a query is text. */
+const count = () => z.coerce.number<number>().int().nonnegative();
+const flag = () =>
+  z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean()).default(false);
+const words = () =>
+  z
+    .preprocess(
+      (value) => (typeof value === 'string' ? value.split(',').filter((word) => word !== '') : value),
+      z.array(z.string()),
+    )
+    .optional();
+
+const project = z.string().min(1);
+/** A number (`12`, `#12`) or an id (`task_…`). */
+const task = z.coerce.string<string | number>().min(1);
+const ofTask = { project, task };
+const note = z.string().trim().max(20_000);
+
+export const routes = {
+  health: get('/v1/health', z.strictObject({}), DaemonInfo),
+  stop: post('/v1/stop', z.strictObject({ now: z.boolean().default(false) }), z.object({ stopping: z.literal(true) })),
+  doctor: get('/v1/doctor', z.strictObject({}), z.object({ ok: z.boolean(), findings: z.array(Finding) })),
+
+  projects: get('/v1/projects', z.strictObject({ root: z.string().optional() }), z.array(Project)),
+  registerProject: post('/v1/projects', z.strictObject({ root: z.string().min(1) }), Project),
+  attachProject: post(
+    '/v1/projects/attach',
+    z.strictObject({ root: z.string().min(1), workers: z.number().int().min(1).optional() }),
+    z.object({ project: Project, warnings: z.array(z.string()) }),
+  ),
+  status: get('/v1/projects/:project/status', z.strictObject({ project }), ProjectStatus),
+
+  addTask: post('/v1/projects/:project/tasks', NewTask.extend({ project }), TaskSummary),
+  importTasks: post(
+    '/v1/projects/:project/tasks/import',
+    z.strictObject({ project, tasks: z.array(ImportedTask).min(1, 'the file holds no tasks') }),
+    z.object({ created: z.number(), first: z.number(), last: z.number(), keys: z.record(z.string(), z.number()) }),
+  ),
+  tasks: get(
+    '/v1/projects/:project/tasks',
+    z.strictObject({
+      project,
+      stages: words(),
+      afterNumber: count().default(0),
+      limit: count().min(1).max(1000).default(500),
+    }),
+    z.array(TaskSummary),
+  ),
+  task: get('/v1/projects/:project/tasks/:task', z.strictObject(ofTask), TaskDetail),
+  cancelTask: post('/v1/projects/:project/tasks/:task/cancel', z.strictObject(ofTask), TaskSummary),
+  retryTask: post(
+    '/v1/projects/:project/tasks/:task/retry',
+    z.strictObject({ ...ofTask, note: note.optional(), stage: z.string().min(1).optional() }),
+    TaskSummary,
+  ),
+  approveTask: post(
+    '/v1/projects/:project/tasks/:task/approve',
+    z.strictObject({ ...ofTask, note: note.optional() }),
+    TaskSummary,
+  ),
+  rejectTask: post(
+    '/v1/projects/:project/tasks/:task/reject',
+    z.strictObject({ ...ofTask, note: note.min(1, 'a rejection needs a note: say what is wrong') }),
+    TaskSummary,
+  ),
+  setDependencies: put(
+    '/v1/projects/:project/tasks/:task/after',
+    z.strictObject({ ...ofTask, after: z.array(z.number().int().positive()) }),
+    TaskSummary,
+  ),
+
+  run: get('/v1/runs/:run', z.strictObject({ run: z.string().min(1) }), Run),
+  runLog: stream(
+    '/v1/runs/:run/log',
+    z.strictObject({ run: z.string().min(1), offset: count().default(0), follow: flag() }),
+    LogChunk,
+  ),
+  evidence: get(
+    '/v1/projects/:project/evidence',
+    z.strictObject({
+      project,
+      task: task.optional(),
+      afterPosition: z.coerce.number<number>().int().default(-1),
+      limit: count().min(1).max(1000).default(500),
+    }),
+    z.array(Evidence),
+  ),
+  verifyEvidence: get(
+    '/v1/projects/:project/evidence/verify',
+    z.strictObject({ project, commit: z.string().min(1).optional() }),
+    Verification,
+  ),
+  snapshots: get('/v1/projects/:project/snapshots', z.strictObject({ project }), z.array(SnapshotView)),
+  restoreSnapshot: post(
+    '/v1/projects/:project/snapshots/restore',
+    z.strictObject({ project, ref: z.string().min(1), to: z.string().min(1) }),
+    z.object({ ref: z.string(), to: z.string() }),
+  ),
+  events: stream(
+    '/v1/events',
+    z.strictObject({
+      after: count().default(0),
+      follow: flag(),
+      project: project.optional(),
+      task: task.optional(),
+      types: words(),
+      limit: count().min(1).optional(),
+    }),
+    EventLine,
+  ),
+};
+
+export type Routes = typeof routes;
+export type RouteName = keyof Routes;
+/** What a caller passes, and what a handler gets once it is parsed. */
+export type RouteInput<N extends RouteName> = z.input<Routes[N]['input']>;
+export type RouteRequest<N extends RouteName> = z.output<Routes[N]['input']>;
+export type RouteOutput<N extends RouteName> = z.output<Routes[N]['output']>;
+export type RouteAnswer<N extends RouteName> = Routes[N]['stream'] extends true
+  ? AsyncIterable<RouteOutput<N>>
+  : Promise<RouteOutput<N>>;
+
+/** Every route as a function: a client of a running daemon and the handlers themselves both are one. */
+export type Api = {
+  [N in RouteName]: (input: RouteInput<N>, signal?: AbortSignal) => RouteAnswer<N>;
+};

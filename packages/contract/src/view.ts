@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { EventBody, type LoggedEvent } from './event.ts';
+import { Evidence } from './gate.ts';
+import { Run } from './run.ts';
+import { NewTask, Task } from './task.ts';
+import { Role } from './worker.ts';
+
+/** Shapes that exist only for readers: what a surface shows, put together from several nouns. */
+
+const after = z.array(z.number());
+
+/** A line of a list. `after` holds numbers, because a person knows no ids. */
+export const TaskSummary = Task.pick({
+  id: true,
+  number: true,
+  title: true,
+  kind: true,
+  pipeline: true,
+  stage: true,
+  stageSince: true,
+  priority: true,
+  unmet: true,
+  files: true,
+  branch: true,
+  blocked: true,
+  openQuestions: true,
+  waiting: true,
+  landedCommit: true,
+}).extend({ after, worker: z.string().nullable() });
+export type TaskSummary = z.infer<typeof TaskSummary>;
+
+export const TaskDetail = z.object({ task: Task.extend({ after }), runs: z.array(Run), evidence: z.array(Evidence) });
+export type TaskDetail = z.infer<typeof TaskDetail>;
+
+/** A task of an import file: `after` names keys of the same file, or numbers of tasks that exist. */
+export const ImportedTask = NewTask.extend({
+  key: z.string().min(1).optional(),
+  after: z.array(z.union([z.number().int().positive(), z.string().min(1)])).default([]),
+});
+export type ImportedTask = z.input<typeof ImportedTask>;
+
+export const SandboxView = z.object({ active: z.boolean(), text: z.string() });
+export type SandboxView = z.infer<typeof SandboxView>;
+
+export const WorkerView = z.object({
+  name: z.string(),
+  role: Role,
+  task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
+  /** Since the worker took the task. */
+  elapsedMs: z.number(),
+  mode: z.string().nullable(),
+  progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
+});
+export type WorkerView = z.infer<typeof WorkerView>;
+
+/** Why a task stands still until a person acts, and the command that moves it on. */
+export const NeedsYou = z.object({
+  number: z.number(),
+  title: z.string(),
+  stage: z.string(),
+  why: z.string(),
+  command: z.string(),
+});
+export type NeedsYou = z.infer<typeof NeedsYou>;
+
+export const DaemonInfo = z.object({ pid: z.number(), url: z.string(), startedAt: z.number() });
+export type DaemonInfo = z.infer<typeof DaemonInfo>;
+
+export const ProjectStatus = z.object({
+  project: z.object({ id: z.string(), name: z.string(), root: z.string(), target: z.string() }),
+  daemon: DaemonInfo.nullable(),
+  /** True while a daemon works on this project. */
+  running: z.boolean(),
+  /** Nothing is left that a machine could do. */
+  idle: z.boolean(),
+  tasks: z.record(z.string(), z.number()),
+  total: z.number(),
+  workers: z.array(WorkerView),
+  needsYou: z.array(NeedsYou),
+  gates: z.array(z.string()),
+  sandbox: SandboxView,
+  lastSeq: z.number(),
+});
+export type ProjectStatus = z.infer<typeof ProjectStatus>;
+
+export const Finding = z.object({
+  check: z.string(),
+  level: z.enum(['ok', 'warning', 'problem']),
+  text: z.string(),
+  hint: z.string(),
+});
+export type Finding = z.infer<typeof Finding>;
+
+export const Verification = z.object({
+  commit: z.string(),
+  subject: z.string(),
+  task: z.number().nullable(),
+  tree: z.string(),
+  ok: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), text: z.string() })),
+});
+export type Verification = z.infer<typeof Verification>;
+
+export const SnapshotView = z.object({
+  ref: z.string(),
+  number: z.number(),
+  at: z.number(),
+  why: z.string(),
+  commit: z.string(),
+});
+
+export const EventLine: z.ZodType<LoggedEvent> = z.object({
+  seq: z.number(),
+  projectId: z.string(),
+  at: z.number(),
+  v: z.number(),
+  body: EventBody,
+});
+
+/** A piece of a run's output; `offset` is where the next piece starts, in bytes. */
+export const LogChunk = z.object({ offset: z.number(), text: z.string() });
+export type LogChunk = z.infer<typeof LogChunk>;
