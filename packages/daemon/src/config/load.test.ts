@@ -1,0 +1,210 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadSettings, rulesFrom } from './load.ts';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'tm config ü '));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function put(name: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, name)), { recursive: true });
+  await writeFile(join(root, name), text);
+}
+const config = (text: string) => put('.tidemill/config.yaml', text);
+const agents = 'agents:\n  default: { type: command, command: [true] }\n';
+
+describe('a config that holds', () => {
+  test('is filled with the defaults', async () => {
+    await config(agents.replace('[true]', '["true"]'));
+    const settings = await loadSettings(root);
+    expect(settings.config).toMatchObject({ target: 'main', workers: 1, pipeline: 'feature', landing: 'squash' });
+    expect(settings.warnings.join()).toContain('no gates are configured');
+    expect(rulesFrom(settings.config, settings.pipelines)).toMatchObject({
+      gates: ['integrity'],
+      defaultPipeline: 'feature',
+      reviewPlans: false,
+    });
+  });
+
+  test('more than ten workers are capped, with a warning that names the line', async () => {
+    await config(`target: trunk\nworkers: 64\n${agents.replace('[true]', '["true"]')}`);
+    const settings = await loadSettings(root);
+    expect(settings.config.workers).toBe(10);
+    expect(settings.warnings[0]).toMatch(/^\.tidemill\/config\.yaml:2: workers is 64; at most 10/);
+  });
+
+  test('a program that is not there yet is warned of', async () => {
+    await config('agents:\n  default:\n    type: command\n    command: [./my-agent]\n');
+    expect((await loadSettings(root)).warnings.join('\n')).toContain(
+      'config.yaml:4: agents.default: there is no ./my-agent',
+    );
+  });
+
+  test('its gates take durations', async () => {
+    await config(`${agents.replace('[true]', '["true"]')}gates:\n  - { name: test, run: "npm test", timeout: 2m }\n`);
+    const { config: parsed, pipelines } = await loadSettings(root);
+    expect(parsed.gates[0]).toMatchObject({ name: 'test', timeout: 120_000 });
+    expect(rulesFrom(parsed, pipelines).gates).toEqual(['integrity', 'test']);
+  });
+});
+
+const bad: [name: string, text: string, expected: RegExp][] = [
+  ['an unknown key', `tagret: main\n${agents}`, /config\.yaml:1: unknown key "tagret"; did you mean "target"\?/],
+  ['an unknown key far from all', `qqqqqqqq: main\n${agents}`, /:1: unknown key "qqqqqqqq"; the keys here are target,/],
+  ['a wrong type', `target: main\nworkers: three\n${agents}`, /:2: workers must be a number, not "three"/],
+  ['no agents', 'target: main\n', /:1: agents is missing/],
+  ['an empty file', '', /:1: agents is missing/],
+  [
+    'no default agent',
+    'agents:\n  review: { type: command, command: [x] }\n',
+    /:1: agents: agents needs an entry named default/,
+  ],
+  [
+    'a key of an agent',
+    'agents:\n  default:\n    type: command\n    comand: [x]\n',
+    /:4: unknown key "comand" in agents\.default; did you mean "command"/,
+  ],
+  [
+    'an agent of unknown type',
+    'agents:\n  default:\n    type: magic\n',
+    /:\d: agents\.default.*type must be one of scripted, command/,
+  ],
+  [
+    'an unknown mode',
+    'agents:\n  default: { type: command, command: [x] }\n  reveiw: { type: command, command: [x] }\n',
+    /:3: unknown agent "reveiw"; did you mean "review"/,
+  ],
+  [
+    'a scenario that is not there',
+    'agents:\n  default:\n    type: scripted\n    script: nope.yaml\n',
+    /:4: agents\.default: there is no scenario file nope\.yaml/,
+  ],
+  [
+    'a bad landing',
+    'landing: fast\nagents: { default: { type: command, command: [x] } }\n',
+    /:1: landing must be one of squash, rebase, merge, not "fast"/,
+  ],
+  [
+    'a key of a gate',
+    'agents: { default: { type: command, command: [x] } }\ngates:\n  - name: test\n    rum: npm test\n',
+    /:4: unknown key "rum" in gates\[0\]; did you mean "run"/,
+  ],
+  [
+    'a gate without a command',
+    'agents: { default: { type: command, command: [x] } }\ngates:\n  - name: test\n',
+    /:3: gates\[0\]\.run is missing/,
+  ],
+  [
+    'a bad duration',
+    'agents: { default: { type: command, command: [x] } }\ngates:\n  - name: test\n    run: x\n    timeout: soon\n',
+    /:5: .*a duration is a number and ms, s, m or h/,
+  ],
+  [
+    'two gates of one name',
+    'agents: { default: { type: command, command: [x] } }\ngates:\n  - { name: a, run: x }\n  - { name: a, run: y }\n',
+    /:4: a gate named "a" is there already/,
+  ],
+  [
+    'the built-in gate',
+    'agents: { default: { type: command, command: [x] } }\ngates:\n  - { name: integrity, run: x }\n',
+    /:3: .*integrity is built in/,
+  ],
+  [
+    'an unknown pipeline',
+    'pipeline: featur\nagents: { default: { type: command, command: [x] } }\n',
+    /:1: unknown pipeline "featur"; did you mean "feature"/,
+  ],
+  ['broken YAML', 'target: [main\nworkers: 1\n', /config\.yaml:\d: /],
+  ['the same key twice', 'target: a\ntarget: b\n', /config\.yaml:2: .*unique/],
+  ['a list instead of a mapping', '- a\n- b\n', /:1: the file must be a mapping/],
+];
+
+describe('a config that does not hold is refused with its line', () => {
+  test.each(bad)('%s', async (_, text, expected) => {
+    await config(text);
+    await expect(loadSettings(root)).rejects.toMatchObject({
+      code: 'bad_config',
+      message: expect.stringMatching(expected),
+    });
+  });
+
+  test('no config at all', async () => {
+    await expect(loadSettings(root)).rejects.toMatchObject({
+      code: 'bad_config',
+      hint: expect.stringContaining('tidemill init'),
+    });
+  });
+});
+
+const sound = `name: tiny
+start: build
+stages:
+  build:
+    actor: agent
+    mode: implement
+    on: { pr_ready: prove, no_changes: blocked }
+  prove:
+    actor: system
+    does: verify
+    gates: [integrity]
+    on: { approved: land, failed: build }
+  land:
+    actor: system
+    does: merge
+    on: { approved: done, failed: build, conflicts_detected: build }
+`;
+
+const badPipelines: [name: string, text: string, expected: RegExp][] = [
+  ['an unknown gate', sound.replace('[integrity]', '[integrity, tset]'), /tiny\.yaml:11: unknown gate "tset"/],
+  [
+    'an unreachable stage',
+    sound.replace('pr_ready: prove', 'pr_ready: land'),
+    /tiny\.yaml:8: no transition leads to "prove"/,
+  ],
+  [
+    'an outcome without a transition',
+    sound.replace(', no_changes: blocked', ''),
+    /tiny\.yaml:7: mode implement can end in no_changes/,
+  ],
+  [
+    'a transition to nowhere',
+    sound.replace('approved: land', 'approved: lnd'),
+    /tiny\.yaml:12: approved leads to "lnd"/,
+  ],
+  [
+    'an unknown actor',
+    sound.replace('actor: agent', 'actor: robot'),
+    /tiny\.yaml:4: stages\.build: actor must be one of agent, system, human/,
+  ],
+  [
+    'a bad mode',
+    sound.replace('mode: implement', 'mode: build'),
+    /tiny\.yaml:6: stages\.build\.mode must be one of plan,/,
+  ],
+  [
+    'a key of a stage',
+    sound.replace('gates: [', 'gate: ['),
+    /tiny\.yaml:11: unknown key "gate" in stages\.prove; did you mean "gates"/,
+  ],
+];
+
+describe('pipelines of the project', () => {
+  test('a sound one is known beside the built-in ones', async () => {
+    await config('pipeline: tiny\nagents: { default: { type: command, command: [x] } }\n');
+    await put('.tidemill/pipelines/tiny.yaml', sound);
+    expect(Object.keys((await loadSettings(root)).pipelines)).toEqual(['feature', 'bug', 'quick', 'tiny']);
+  });
+
+  test.each(badPipelines)('%s is refused with its line', async (_, text, expected) => {
+    await config('agents: { default: { type: command, command: [x] } }\n');
+    await put('.tidemill/pipelines/tiny.yaml', text);
+    await expect(loadSettings(root)).rejects.toMatchObject({
+      code: 'bad_config',
+      message: expect.stringMatching(expected),
+    });
+  });
+});

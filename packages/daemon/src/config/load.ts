@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { AppError, Config, INTEGRITY_GATE, MAX_WORKERS, Mode, Pipeline, type ProjectRules } from '@tidemill/contract';
+import { builtinPipelines, checkPipeline } from '@tidemill/core';
+import { type Path, YamlFile } from './document.ts';
+import { nearest } from './nearest.ts';
+
+export const CONFIG_FILE = '.tidemill/config.yaml';
+const PIPELINE_FOLDER = '.tidemill/pipelines';
+
+export interface Settings {
+  config: Config;
+  pipelines: Record<string, Pipeline>;
+  warnings: string[];
+}
+
+/** A project's settings, checked as a whole: what is returned can be worked with. */
+export async function loadSettings(root: string): Promise<Settings> {
+  const file = new YamlFile(CONFIG_FILE, await read(root));
+  const config = file.parse(Config);
+  const warnings: string[] = [];
+  file.refuse([...agentFaults(config, root), ...gateFaults(config)]);
+  if (config.workers > MAX_WORKERS) {
+    warnings.push(
+      `${CONFIG_FILE}:${file.lineOf(['workers'])}: workers is ${config.workers}; at most ${MAX_WORKERS} work on one project, so ${MAX_WORKERS} start`,
+    );
+    config.workers = MAX_WORKERS;
+  }
+  if (config.gates.length === 0) {
+    warnings.push(
+      `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
+    );
+  }
+  for (const [name, agent] of Object.entries(config.agents)) {
+    const program = agent.type === 'command' ? agent.command[0] : undefined;
+    if (program?.startsWith('.') && !existsSync(join(root, program))) {
+      const line = file.lineOf(['agents', name, 'command']);
+      warnings.push(`${CONFIG_FILE}:${line}: agents.${name}: there is no ${program} in the repository yet`);
+    }
+  }
+  const pipelines = await loadPipelines(root, gateNames(config));
+  if (!(config.pipeline in pipelines)) {
+    const known = Object.keys(pipelines);
+    const guess = nearest(config.pipeline, known);
+    const advice = guess ? `did you mean "${guess}"?` : `the pipelines are ${known.join(', ')}`;
+    file.refuse([{ path: ['pipeline'], message: `unknown pipeline "${config.pipeline}"; ${advice}` }]);
+  }
+  return { config, pipelines, warnings };
+}
+
+export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): ProjectRules {
+  return {
+    target: config.target,
+    defaultPipeline: config.pipeline,
+    gates: gateNames(config),
+    pipelines,
+    reviewPlans: config.reviewPlans,
+    critical: config.critical,
+  };
+}
+
+const gateNames = (config: Config) => [INTEGRITY_GATE, ...config.gates.map((gate) => gate.name)];
+
+async function read(root: string): Promise<string> {
+  try {
+    return await readFile(join(root, CONFIG_FILE), 'utf8');
+  } catch (cause) {
+    throw new AppError('bad_config', `there is no ${CONFIG_FILE} in ${root}`, {
+      hint: 'Run `tidemill init` in the repository to make one.',
+      cause,
+    });
+  }
+}
+
+function agentFaults(config: Config, root: string): { path: Path; message: string }[] {
+  const known = ['default', ...Mode.options];
+  return Object.entries(config.agents).flatMap(([name, agent]) => {
+    if (!known.includes(name)) {
+      const guess = nearest(name, known);
+      const advice = guess ? `did you mean "${guess}"?` : `it is default or a mode: ${Mode.options.join(', ')}`;
+      return [{ path: ['agents', name], message: `unknown agent "${name}"; ${advice}` }];
+    }
+    if (agent.type !== 'scripted') return [];
+    const script = isAbsolute(agent.script) ? agent.script : join(root, agent.script);
+    if (existsSync(script)) return [];
+    return [{ path: ['agents', name, 'script'], message: `agents.${name}: there is no scenario file ${agent.script}` }];
+  });
+}
+
+function gateFaults(config: Config): { path: Path; message: string }[] {
+  return config.gates.flatMap((gate, index) =>
+    config.gates.findIndex((other) => other.name === gate.name) < index
+      ? [{ path: ['gates', index, 'name'], message: `a gate named "${gate.name}" is there already; names are unique` }]
+      : [],
+  );
+}
+
+/** The built-in pipelines and the project's own; one of its own may take a built-in's name. */
+async function loadPipelines(root: string, gates: string[]): Promise<Record<string, Pipeline>> {
+  const folder = join(root, PIPELINE_FOLDER);
+  const names = existsSync(folder) ? (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).sort() : [];
+  const pipelines = { ...builtinPipelines };
+  const files = new Map<string, string>();
+  for (const name of names) {
+    const file = new YamlFile(`${PIPELINE_FOLDER}/${name}`, await readFile(join(folder, name), 'utf8'));
+    const pipeline = file.parse(Pipeline);
+    file.refuse(checkPipeline(pipeline, gates));
+    const other = files.get(pipeline.name);
+    if (other)
+      file.refuse([{ path: ['name'], message: `the pipeline "${pipeline.name}" is also defined in ${other}` }]);
+    files.set(pipeline.name, name);
+    pipelines[pipeline.name] = pipeline;
+  }
+  return pipelines;
+}
