@@ -39,6 +39,8 @@ export const EventBody = z.discriminatedUnion('type', [
   event('task.blocked', { ...task, from: z.string(), reason: BlockReason, text: z.string() }),
   event('task.parked', { ...task, from: z.string(), questions: z.array(z.string()) }),
   event('task.waiting', { ...task, why: z.string(), until: z.number() }),
+  /** A person stepped in: what failed before no longer counts. */
+  event('task.counters_reset', { ...task, by: z.string() }),
   event('task.feedback_given', { ...task, feedback: z.array(Feedback) }),
   event('task.noted', { ...task, entry: ContextEntry }),
   event('task.criteria_judged', { ...task, criteria: z.array(Criterion) }),

@@ -9,6 +9,8 @@ export const ProjectRules = z.object({
   gates: z.array(z.string()),
   pipelines: z.record(z.string(), Pipeline),
   reviewPlans: z.boolean(),
+  /** Globs of files whose conflicts only a person resolves. */
+  critical: z.array(z.string()),
 });
 export type ProjectRules = z.infer<typeof ProjectRules>;
 

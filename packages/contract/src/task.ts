@@ -45,7 +45,6 @@ export const BlockReason = z.enum([
   'unverified_gate',
   'no_transition',
   'time_limit',
-  'no_progress',
 ]);
 export type BlockReason = z.infer<typeof BlockReason>;
 
@@ -54,11 +53,9 @@ export const PreparedMerge = z.object({ commit: z.string(), tree: z.string(), ba
 export type PreparedMerge = z.infer<typeof PreparedMerge>;
 
 export const TaskCounters = z.object({
-  /** Runs that ended in `failed` since the last success, by failure class. */
+  /** Failures since the last success, by class; verify, merge and conflict count until a person steps in. */
   failures: z.record(z.string(), z.number()).default({}),
   reviewCycles: z.number().default(0),
-  conflictRuns: z.number().default(0),
-  mergeFailures: z.number().default(0),
   interruptions: z.number().default(0),
 });
 
@@ -106,7 +103,6 @@ export const Task = z.object({
   lastRunId: z.string().nullable(),
   /** Runs so far, by mode. */
   runs: z.record(z.string(), z.number()),
-  fingerprints: z.array(z.string()).default([]),
 });
 export type Task = z.infer<typeof Task>;
 

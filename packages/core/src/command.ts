@@ -27,6 +27,8 @@ export interface StageEnd extends Fence {
   failure?: FailureClass;
   message?: string;
   feedback?: Feedback[];
+  /** The tree the stage ended with, so that its evidence is at hand when the next stage asks for it. */
+  tree?: string;
 }
 
 /** Commands are imperative. Every change of state starts as one of these, whoever asks. */

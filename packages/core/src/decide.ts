@@ -1,6 +1,101 @@
-import type { Command, DecideEnv, Decision } from './command.ts';
+import type { Command, CommandOf, DecideEnv, Decision } from './command.ts';
+import { recordEvidence } from './gate/evidence.ts';
+import { fenced } from './lease/fence.ts';
+import { claim, expire, release, released, renew } from './lease/lease.ts';
+import { abandonMerge, landMerge, prepareMerge } from './merge/merge.ts';
+import { endStage } from './pipeline/end-stage.ts';
+import { registerWorker, removeWorker, saveProject } from './project/project.ts';
+import { accept } from './refusal.ts';
+import { finishRun, progressRun, sendBackRun, startRun } from './run/run.ts';
 import type { Slice } from './slice.ts';
+import { createTask, setDependencies } from './task/create.ts';
+import { approve, cancel, reject, retry } from './task/steer.ts';
 
-export function decide(_slice: Slice, _command: Command, _env: DecideEnv): Decision {
-  throw new Error('being written');
+/** A command's answer: events, or a refusal that changed nothing. Pure: the same slice, command and env decide the same. */
+export function decide(slice: Slice, command: Command, env: DecideEnv): Decision {
+  switch (command.type) {
+    case 'project.register':
+    case 'project.configure':
+      return saveProject(slice, command);
+    case 'worker.register':
+      return registerWorker(slice, command);
+    case 'worker.remove':
+      return removeWorker(slice, command);
+    case 'task.create':
+      return createTask(slice, command);
+    case 'task.set_dependencies':
+      return setDependencies(slice, command);
+    case 'task.cancel':
+      return cancel(slice, command);
+    case 'task.retry':
+      return retry(slice, command, env);
+    case 'task.approve':
+      return approve(slice, command, env);
+    case 'task.reject':
+      return reject(slice, command, env);
+    case 'work.claim':
+      return claim(slice, command, env);
+    case 'lease.renew':
+      return renew(slice, command, env);
+    case 'lease.release':
+      return release(slice, command);
+    case 'lease.expire':
+      return expire(slice, command, env);
+    case 'run.start':
+      return startRun(slice, command);
+    case 'run.progress':
+      return progressRun(slice, command);
+    case 'run.send_back':
+      return sendBackRun(slice, command);
+    case 'run.finish':
+      return finishRun(slice, command, env);
+    case 'stage.finish':
+      return finishStage(slice, command, env);
+    case 'stage.wait':
+      return waitInStage(slice, command, env);
+    case 'work.commit':
+      return commitWork(slice, command);
+    case 'evidence.record':
+      return recordEvidence(slice, command, env);
+    case 'merge.prepare':
+      return prepareMerge(slice, command);
+    case 'merge.abandon':
+      return abandonMerge(slice, command);
+    case 'merge.land':
+      return landMerge(slice, command);
+    case 'snapshot.note':
+      return accept({ type: 'snapshot.taken', taskId: command.taskId, ref: command.ref, why: command.why });
+    case 'alert.raise':
+      return accept({ type: 'alert.raised', taskId: command.taskId, kind: command.kind, text: command.text });
+  }
+}
+
+function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const { outcome, failure, message = '', feedback } = command;
+  return accept(
+    ...endStage(slice, project.rules, task, { outcome, failure, message, feedback }, env),
+    released(task, outcome),
+  );
+}
+
+/** Something a person holds is in the way (a dirty checkout): give the worker back and look again later. */
+function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task } = checked;
+  return accept(
+    { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs },
+    released(task, command.why),
+  );
+}
+
+function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, commit, tree, notes } = command;
+  if (checked.task.head?.commit === commit && notes.length === 0) return accept();
+  return accept({ type: 'work.committed', taskId, commit, tree, notes });
 }

@@ -1,6 +1,12 @@
 export * from './command.ts';
 export { decide } from './decide.ts';
+export { CHAIN_START, chainFaults, evidenceHash } from './gate/evidence.ts';
+export { HEARTBEAT_MS, LEASE_MS } from './lease/lease.ts';
+export { builtinPipelines } from './pipeline/builtin.ts';
+export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
+export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { reduce } from './reduce.ts';
-export * from './schedule/ready.ts';
+export { MAX_VALIDATION_RETRIES, RUN_LIMIT_MS } from './run/policy.ts';
+export { claimOrder, isReady } from './schedule/ready.ts';
 export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';

@@ -1,6 +1,173 @@
-import type { EventBody } from '@tidemill/contract';
+import type { EventBody, Run, Task } from '@tidemill/contract';
+import { roleOf } from './pipeline/stage.ts';
 import type { Slice } from './slice.ts';
+import { newTask } from './task/new-task.ts';
 
-export function reduce(_slice: Slice, _projectId: string, _at: number, _body: EventBody): void {
-  throw new Error('being written');
+/** Failure classes of system stages: a builder's success does not wipe them, only a person does. */
+const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
+
+/** Folds one event into the rows. The only projection there is: stores save what it changes, doctor replays it. */
+export function reduce(slice: Slice, projectId: string, at: number, body: EventBody): void {
+  if ('taskId' in body && body.taskId !== null && body.type !== 'task.created')
+    reduceTask(slice, at, body as TaskEvent);
+  if ('runId' in body) reduceRun(slice, projectId, at, body);
+  switch (body.type) {
+    case 'project.registered': {
+      const { name, root, rules } = body;
+      slice.projects.put({
+        id: projectId,
+        name,
+        root,
+        createdAt: at,
+        nextNumber: 1,
+        rules,
+        evidence: { head: '', count: 0 },
+      });
+      return;
+    }
+    case 'project.configured':
+      slice.projects.put({ ...slice.projects.get(projectId)!, rules: body.rules });
+      return;
+    case 'worker.registered':
+      slice.workers.put({ id: body.workerId, projectId, name: body.name, role: body.role });
+      return;
+    case 'worker.removed':
+      slice.workers.remove(body.workerId);
+      return;
+    case 'task.created': {
+      const project = slice.projects.get(projectId)!;
+      slice.putTask(newTask(projectId, at, body, roleOf(project.rules, body.pipeline, 'open')));
+      slice.projects.put({ ...project, nextNumber: body.number + 1 });
+      return;
+    }
+    case 'evidence.recorded': {
+      const project = slice.projects.get(projectId)!;
+      slice.putEvidence(body.evidence);
+      slice.projects.put({ ...project, evidence: { head: body.evidence.hash, count: body.evidence.position } });
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+type TaskEvent = Extract<EventBody, { taskId: string }>;
+
+function reduceTask(slice: Slice, at: number, body: TaskEvent): void {
+  const task = slice.tasks.get(body.taskId);
+  if (!task) throw new Error(`${body.type} is about task ${body.taskId}, which is not loaded`);
+  const changed = taskAfter(slice, task, at, body);
+  if (changed) slice.putTask({ ...task, ...changed });
+}
+
+/** The fields of the task that the event changes; null when it changes none. */
+function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Partial<Task> | null {
+  switch (body.type) {
+    case 'task.dependencies_set':
+      return { dependsOn: body.dependsOn, unmet: body.unmet };
+    case 'task.dependency_met':
+      return { unmet: task.unmet - 1 };
+    case 'task.moved': {
+      const { rules } = slice.projects.get(task.projectId)!;
+      return { ...settled(at), stage: body.to, role: roleOf(rules, task.pipeline, body.to) };
+    }
+    case 'task.blocked':
+      return {
+        ...settled(at),
+        stage: 'blocked',
+        role: null,
+        resumeStage: body.from,
+        blocked: { reason: body.reason, text: body.text },
+      };
+    case 'task.parked':
+      return { ...settled(at), stage: 'needs_info', role: null, resumeStage: body.from, openQuestions: body.questions };
+    case 'task.waiting':
+      return { waiting: body.why, notBefore: body.until };
+    case 'task.counters_reset':
+      return { counters: { failures: {}, reviewCycles: 0, interruptions: 0 } };
+    case 'task.feedback_given':
+      return { feedback: [...task.feedback, ...body.feedback], rework: true };
+    case 'task.noted':
+      return { context: [...task.context, body.entry] };
+    case 'task.criteria_judged':
+      return { criteria: body.criteria };
+    case 'lease.claimed': {
+      const { workerId, owner, token, expiresAt } = body;
+      return { lease: { workerId, owner, token, claimedAt: at, expiresAt }, fence: token };
+    }
+    case 'lease.renewed':
+      return task.lease ? { lease: { ...task.lease, expiresAt: body.expiresAt } } : null;
+    case 'lease.released':
+      return { lease: null };
+    case 'work.committed':
+      return { head: { commit: body.commit, tree: body.tree } };
+    case 'failure.counted':
+      return {
+        counters: { ...task.counters, failures: { ...task.counters.failures, [body.failure]: body.count } },
+        notBefore: body.notBefore,
+      };
+    case 'merge.prepared':
+      return { prepared: { commit: body.commit, tree: body.tree, base: body.base } };
+    case 'merge.abandoned':
+      return { prepared: null };
+    case 'merge.landed':
+      return { prepared: null, landedCommit: body.commit };
+    case 'run.started': {
+      const builds = body.mode === 'implement' || body.mode === 'request_changes';
+      const builders =
+        builds && !task.builders.includes(body.workerId) ? [...task.builders, body.workerId] : task.builders;
+      return { lastRunId: body.runId, runs: { ...task.runs, [body.mode]: body.attempt }, builders };
+    }
+    case 'run.finished':
+      return afterRun(task, slice.runs.get(body.runId), body);
+    default:
+      return null;
+  }
+}
+
+/** Every arrival in a stage starts with a clean slate of what was in the way. */
+function settled(at: number): Partial<Task> {
+  return { stageSince: at, resumeStage: null, blocked: null, waiting: null, openQuestions: [], notBefore: 0 };
+}
+
+function afterRun(task: Task, run: Run | undefined, body: Extract<EventBody, { type: 'run.finished' }>): Partial<Task> {
+  const { counters } = task;
+  if (body.outcome === 'interrupted') return { counters: { ...counters, interruptions: counters.interruptions + 1 } };
+  if (body.outcome === 'failed' || body.outcome === 'needs_info') return {};
+  const lasting = Object.entries(counters.failures).filter(([kind]) => LASTING_FAILURES.includes(kind));
+  const rejected = run?.mode === 'review' && body.outcome === 'changes_requested' ? 1 : 0;
+  return {
+    feedback: [],
+    rework: false,
+    plan: body.envelope?.plan ?? task.plan,
+    subtasks: body.envelope?.subtasks ?? task.subtasks,
+    counters: { ...counters, failures: Object.fromEntries(lasting), reviewCycles: counters.reviewCycles + rejected },
+  };
+}
+
+function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<EventBody, { runId: string }>): void {
+  const run = slice.runs.get(body.runId);
+  switch (body.type) {
+    case 'run.started': {
+      const { taskId, workerId, stage, mode, agent, attempt } = body;
+      slice.runs.put({
+        ...{ id: body.runId, projectId, taskId, workerId, stage, mode, agent, attempt },
+        ...{ status: 'running', outcome: null, failure: null, summary: '', startedAt: at, endedAt: null },
+        ...{ usage: { inputTokens: 0, outputTokens: 0, costUsd: null }, validationRetries: 0, progress: null },
+      });
+      return;
+    }
+    case 'run.progressed':
+      if (run) slice.runs.put({ ...run, progress: { percent: body.percent, text: body.text } });
+      return;
+    case 'run.sent_back':
+      if (run) slice.runs.put({ ...run, validationRetries: body.retry });
+      return;
+    case 'run.finished': {
+      const { outcome, failure, usage, envelope, message } = body;
+      const summary = envelope?.summary || message;
+      if (run) slice.runs.put({ ...run, status: 'finished', outcome, failure, usage, summary, endedAt: at });
+      return;
+    }
+  }
 }

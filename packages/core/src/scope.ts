@@ -71,6 +71,7 @@ export function scopeOf(command: Command): Scope {
     case 'run.start':
     case 'run.progress':
     case 'run.send_back':
+    case 'lease.renew':
     case 'lease.release':
     case 'lease.expire':
     case 'stage.wait':
@@ -88,9 +89,14 @@ export function scopeOf(command: Command): Scope {
       return scope;
     case 'alert.raise':
       return scope;
-    case 'merge.land':
     case 'stage.finish':
     case 'run.finish':
+      scope.tasks.push(command.taskId);
+      scope.dependentsOf.push(command.taskId);
+      scope.lastRunsOf.push(command.taskId);
+      if (command.tree) scope.evidence.push({ projectId: command.projectId, tree: command.tree });
+      return scope;
+    case 'merge.land':
     case 'task.cancel':
     case 'task.retry':
     case 'task.approve':
@@ -99,7 +105,6 @@ export function scopeOf(command: Command): Scope {
       scope.dependentsOf.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);
       return scope;
-    case 'lease.renew':
     case 'work.commit':
     case 'merge.abandon':
     case 'snapshot.note':

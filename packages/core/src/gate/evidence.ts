@@ -1,0 +1,84 @@
+import type { EventBody, Evidence, Project, Receipt } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { fenced } from '../lease/fence.ts';
+import { accept } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+
+/** The first link's `prev`. */
+export const CHAIN_START = '';
+
+/** A link's hash covers the receipt, its place in the chain and the link before it. Field order is part of the format. */
+export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) => string): string {
+  const { prev, position, projectId, taskId, gate, command, tree, status, exitCode, durationMs, counts, logHash, at } =
+    link;
+  return hash(
+    JSON.stringify([
+      prev,
+      position,
+      projectId,
+      taskId,
+      gate,
+      command,
+      tree,
+      status,
+      exitCode,
+      durationMs,
+      counts,
+      logHash,
+      at,
+    ]),
+  );
+}
+
+/** What is wrong with a stretch of the chain, link by link; empty when it holds. */
+export function chainFaults(
+  links: Evidence[],
+  start: { prev: string; position: number },
+  hash: (text: string) => string,
+): string[] {
+  const faults: string[] = [];
+  let { prev, position } = start;
+  for (const link of links) {
+    position += 1;
+    if (link.position !== position) faults.push(`link ${link.position} stands where ${position} belongs`);
+    if (link.prev !== prev) faults.push(`link ${link.position} does not follow the one before it`);
+    if (evidenceHash(link, hash) !== link.hash)
+      faults.push(`link ${link.position} (${link.gate}) was changed after it was recorded`);
+    prev = link.hash;
+    position = link.position;
+  }
+  return faults;
+}
+
+/** Each gate's newest receipt for that very tree decides. */
+export function passingEvidence(slice: Slice, projectId: string, tree: string, gates: string[]): Evidence[] {
+  const newest = new Map<string, Evidence>();
+  for (const evidence of slice.evidenceFor(projectId, tree)) {
+    const known = newest.get(evidence.gate);
+    if (!known || known.position < evidence.position) newest.set(evidence.gate, evidence);
+  }
+  return gates.map((gate) => newest.get(gate)).filter((evidence) => evidence?.status === 'pass') as Evidence[];
+}
+
+export function hasPassed(slice: Slice, projectId: string, tree: string, gates: string[]): boolean {
+  return passingEvidence(slice, projectId, tree, gates).length === gates.length;
+}
+
+export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const project = slice.projects.get(command.projectId)!;
+  return accept(...chain(project, command.taskId, command.receipts, env));
+}
+
+function chain(project: Project, taskId: string, receipts: Receipt[], env: DecideEnv): EventBody[] {
+  let prev = project.evidence.head;
+  let position = project.evidence.count;
+  return receipts.map((receipt) => {
+    position += 1;
+    const link = { ...receipt, id: env.newId('evidence'), projectId: project.id, taskId, position, at: env.now, prev };
+    const hash = evidenceHash(link, env.hash);
+    prev = hash;
+    return { type: 'evidence.recorded', evidence: { ...link, hash } };
+  });
+}

@@ -1,0 +1,27 @@
+import type { Project, Refusal, Task } from '@tidemill/contract';
+import type { Slice } from '../slice.ts';
+
+export type Fenced = { ok: true; task: Task; project: Project } | { ok: false; refusal: Refusal };
+
+/** A worker may write about a task only while its token is the task's newest: a late writer is refused. */
+export function fenced(slice: Slice, command: { projectId: string; taskId: string; token: number }): Fenced {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { lease } = found.task;
+  if (lease && lease.token === command.token) return found;
+  const message = lease
+    ? `task #${found.task.number} is now held by ${lease.workerId}`
+    : `task #${found.task.number} is no longer held by anyone`;
+  return {
+    ok: false,
+    refusal: { code: 'stale_lease', message, hint: 'stop working on it; the work in its worktree is kept' },
+  };
+}
+
+export function findTask(slice: Slice, command: { projectId: string; taskId: string }): Fenced {
+  const project = slice.projects.get(command.projectId);
+  const task = slice.tasks.get(command.taskId);
+  if (project && task) return { ok: true, task, project };
+  const message = project ? `there is no task ${command.taskId}` : `there is no project ${command.projectId}`;
+  return { ok: false, refusal: { code: 'not_found', message, hint: '' } };
+}

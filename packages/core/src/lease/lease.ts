@@ -1,0 +1,103 @@
+import type { EventBody, Task } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { accept, refuse } from '../refusal.ts';
+import { pick } from '../schedule/pick.ts';
+import type { Slice } from '../slice.ts';
+import { fenced, findTask } from './fence.ts';
+
+export const HEARTBEAT_MS = 30_000;
+export const LEASE_MS = 120_000;
+export const LEASE_CAP_MS = 8 * 3_600_000;
+
+/**
+ *   free ──claim──▶ held ──renew──▶ held ──finish, wait, release──▶ free
+ *                    └──── silent for LEASE_MS, or owner dead: expire ──▶ free, its run interrupted
+ * Each claim has a larger token than the one before, so whatever an earlier holder still writes is refused.
+ */
+export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: DecideEnv): Decision {
+  const project = slice.projects.get(command.projectId);
+  const worker = slice.workers.get(command.workerId);
+  if (!project || !worker) return refuse('not_found', `there is no worker ${command.workerId}`);
+  if (worker.role !== command.role)
+    return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
+  const held = slice.leasedBy(command.workerId);
+  if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
+  const window = slice.ready(command.projectId, command.role);
+  const task = pick({ window, running: slice.scopedRunning(command.projectId), workerId: worker.id, now: env.now });
+  if (!task)
+    return refuse(window.length >= command.window ? 'window_exhausted' : 'nothing_ready', 'nothing to claim now');
+  const token = task.fence + 1;
+  const events: EventBody[] = [
+    {
+      type: 'lease.claimed',
+      taskId: task.id,
+      workerId: worker.id,
+      owner: command.owner,
+      token,
+      expiresAt: env.now + LEASE_MS,
+    },
+  ];
+  const pipeline = project.rules.pipelines[task.pipeline];
+  if (task.stage === 'open' && pipeline)
+    events.push({
+      type: 'task.moved',
+      taskId: task.id,
+      from: 'open',
+      to: pipeline.start,
+      because: `${worker.name} took it`,
+    });
+  return accept(...events);
+}
+
+export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task } = checked;
+  if (env.now - task.lease!.claimedAt < LEASE_CAP_MS)
+    return accept({ type: 'lease.renewed', taskId: task.id, token: command.token, expiresAt: env.now + LEASE_MS });
+  const text = 'A worker held the task for 8 hours, which is the limit. Its work is kept; retry it or cut it smaller.';
+  return accept(
+    ...interruptRun(slice, task, 'held for longer than 8 hours'),
+    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'time_limit', text },
+    released(task, 'time limit'),
+  );
+}
+
+export function release(slice: Slice, command: CommandOf<'lease.release'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  return accept(...interruptRun(slice, checked.task, command.why), released(checked.task, command.why));
+}
+
+export function expire(slice: Slice, command: CommandOf<'lease.expire'>, env: DecideEnv): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { lease } = found.task;
+  if (!lease || lease.token !== command.token) return refuse('conflict', 'that lease is already gone');
+  if (!command.ownerIsDead && env.now < lease.expiresAt) return refuse('conflict', 'that lease has not run out');
+  const why = command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s';
+  return accept(...interruptRun(slice, found.task, why), released(found.task, why));
+}
+
+export function released(task: Task, why: string): EventBody {
+  return { type: 'lease.released', taskId: task.id, workerId: task.lease!.workerId, token: task.lease!.token, why };
+}
+
+/** A run that loses its lease ends as interrupted: nobody counts it, and the task stays in its stage. */
+export function interruptRun(slice: Slice, task: Task, why: string): EventBody[] {
+  const run = task.lastRunId ? slice.runs.get(task.lastRunId) : undefined;
+  if (run?.status !== 'running') return [];
+  const { id: runId, usage } = run;
+  return [
+    {
+      type: 'run.finished',
+      taskId: task.id,
+      runId,
+      outcome: 'interrupted',
+      failure: null,
+      message: why,
+      envelope: null,
+      usage,
+    },
+  ];
+}

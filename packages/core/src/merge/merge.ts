@@ -1,0 +1,59 @@
+import type { CommandOf, Decision } from '../command.ts';
+import { passingEvidence } from '../gate/evidence.ts';
+import { fenced } from '../lease/fence.ts';
+import { released } from '../lease/lease.ts';
+import { enter } from '../pipeline/enter.ts';
+import { stageOf } from '../pipeline/stage.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+
+/**
+ *   merge stage ──prepare (evidence for the very tree)──▶ prepared ──target moved to it: land──▶ done
+ *                                                            └──target moved elsewhere: abandon──▶ merge stage
+ * The candidate is on record before the target moves; after a crash, "is that commit in the target?" decides.
+ */
+export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const stage = stageOf(project.rules, task);
+  if (stage?.actor !== 'system' || stage.does !== 'merge')
+    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not merging`);
+  const evidence = passingEvidence(slice, project.id, command.tree, project.rules.gates);
+  const missing = project.rules.gates.filter((gate) => !evidence.some((link) => link.gate === gate));
+  if (missing.length > 0)
+    return refuse(
+      'evidence_missing',
+      `tree ${command.tree} has not passed ${missing.join(', ')}`,
+      'run the gates on it first',
+    );
+  const { commit, tree, base } = command;
+  return accept({
+    type: 'merge.prepared',
+    taskId: task.id,
+    commit,
+    tree,
+    base,
+    evidence: evidence.map((link) => link.hash),
+  });
+}
+
+export function abandonMerge(slice: Slice, command: CommandOf<'merge.abandon'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  return accept({ type: 'merge.abandoned', taskId: command.taskId, why: command.why });
+}
+
+export function landMerge(slice: Slice, command: CommandOf<'merge.land'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const stage = stageOf(project.rules, task);
+  if (task.prepared?.commit !== command.commit || stage?.actor !== 'system' || stage.does !== 'merge')
+    return refuse('wrong_stage', `${command.commit} was not prepared for #${task.number}`);
+  return accept(
+    { type: 'merge.landed', taskId: task.id, commit: command.commit, tree: task.prepared.tree },
+    ...enter(slice, project.rules, task, { to: stage.on.approved, because: 'landed' }),
+    released(task, 'landed'),
+  );
+}

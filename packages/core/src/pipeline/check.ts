@@ -1,0 +1,84 @@
+import { type Mode, type Outcome, type Pipeline, RESERVED_STAGES, type Stage } from '@tidemill/contract';
+
+/** What each mode may end in besides needs_info, failed and interrupted, which the engine handles for every stage. */
+const OUTCOMES_TO_HANDLE: Record<Mode, Outcome[]> = {
+  plan: ['plan_complete'],
+  plan_revision: ['plan_complete'],
+  investigate: ['investigation_complete'],
+  implement: ['pr_ready', 'no_changes'],
+  request_changes: ['pr_ready', 'no_changes'],
+  review: ['approved', 'changes_requested'],
+};
+
+export interface PipelineFault {
+  /** Where in the document, for a line number. */
+  path: (string | number)[];
+  message: string;
+}
+
+/** Everything that would strand a task, found before a task is in it. Empty means sound. */
+export function checkPipeline(pipeline: Pipeline, gateNames: string[]): PipelineFault[] {
+  const names = Object.keys(pipeline.stages);
+  const faults: PipelineFault[] = [];
+  for (const reserved of RESERVED_STAGES) {
+    if (names.includes(reserved))
+      faults.push({ path: ['stages', reserved], message: `"${reserved}" is built in; choose another name` });
+  }
+  const start = pipeline.stages[pipeline.start];
+  if (!start) faults.push({ path: ['start'], message: `start names no stage; the stages are ${names.join(', ')}` });
+  else if (start.actor !== 'agent')
+    faults.push({
+      path: ['start'],
+      message: `the start stage needs an agent, "${pipeline.start}" has actor ${start.actor}`,
+    });
+  for (const [name, stage] of Object.entries(pipeline.stages))
+    faults.push(...checkStage(name, stage, names, gateNames));
+  const reached = reachable(pipeline);
+  for (const name of names) {
+    if (!reached.has(name)) faults.push({ path: ['stages', name], message: `no transition leads to "${name}"` });
+  }
+  if (start && !reached.has('done')) faults.push({ path: ['stages'], message: 'no path leads to done' });
+  return faults;
+}
+
+function checkStage(name: string, stage: Stage, names: string[], gateNames: string[]): PipelineFault[] {
+  const faults: PipelineFault[] = [];
+  const path = ['stages', name];
+  for (const [outcome, target] of Object.entries(stage.on)) {
+    if (!names.includes(target) && target !== 'done' && target !== 'blocked')
+      faults.push({
+        path: [...path, 'on', outcome],
+        message: `${outcome} leads to "${target}", which is no stage, nor done or blocked`,
+      });
+  }
+  if (stage.actor === 'agent') {
+    for (const outcome of OUTCOMES_TO_HANDLE[stage.mode]) {
+      if (!(outcome in stage.on))
+        faults.push({
+          path: [...path, 'on'],
+          message: `mode ${stage.mode} can end in ${outcome}, and no transition is given for it`,
+        });
+    }
+  }
+  if (stage.actor === 'system' && stage.does === 'verify') {
+    stage.gates?.forEach((gate, index) => {
+      if (!gateNames.includes(gate))
+        faults.push({
+          path: [...path, 'gates', index],
+          message: `unknown gate "${gate}"; the gates are ${gateNames.join(', ') || 'none yet'}`,
+        });
+    });
+  }
+  return faults;
+}
+
+function reachable(pipeline: Pipeline): Set<string> {
+  const seen = new Set<string>();
+  const pending = [pipeline.start];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    pending.push(...Object.values(pipeline.stages[name]?.on ?? {}));
+  }
+  return seen;
+}

@@ -1,0 +1,163 @@
+import type {
+  BlockReason,
+  EventBody,
+  FailureClass,
+  Feedback,
+  Outcome,
+  ProjectRules,
+  Stage,
+  Task,
+} from '@tidemill/contract';
+import type { DecideEnv } from '../command.ts';
+import { backoffMs, CONFLICT_FILES_LIMIT, MAX_RETURNS, MAX_REVIEW_CYCLES, RETRY_POLICY } from '../run/policy.ts';
+import { scopesOverlap } from '../schedule/overlap.ts';
+import type { Slice } from '../slice.ts';
+import { enter } from './enter.ts';
+import { stageOf } from './stage.ts';
+
+export interface End {
+  outcome: Outcome;
+  failure?: FailureClass;
+  message: string;
+  feedback?: Feedback[];
+  questions?: string[];
+}
+
+interface Ending {
+  slice: Slice;
+  rules: ProjectRules;
+  task: Task;
+  stage: Stage;
+  end: End;
+  env: DecideEnv;
+}
+
+/** What a stage's outcome leads to. The caller adds the release of the lease. */
+export function endStage(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {
+  const stage = stageOf(rules, task);
+  if (!stage) return noTransition(task, end.outcome);
+  const ending = { slice, rules, task, stage, end, env };
+  switch (end.outcome) {
+    case 'interrupted':
+      return [];
+    case 'needs_info':
+      return park(ending);
+    case 'failed':
+      return stage.actor === 'agent'
+        ? retryOrAsk(ending)
+        : sendBack(ending, 'failed', stage.actor === 'system' ? stage.does : 'verify');
+    case 'conflicts_detected':
+      return conflict(ending);
+    case 'changes_requested':
+      return requestChanges(ending);
+    case 'no_changes':
+      return follow(ending, {
+        reason: 'no_changes',
+        text: 'The agent ended without changing anything. Say more about what you want and retry, or cancel the task.',
+      });
+    case 'plan_complete':
+    case 'investigation_complete':
+    case 'pr_ready':
+    case 'approved':
+      return follow(ending);
+  }
+}
+
+function follow(ending: Ending, block?: { reason: BlockReason; text: string }): EventBody[] {
+  const { slice, rules, task, stage, end } = ending;
+  const to = (stage.on as Partial<Record<Outcome, string>>)[end.outcome] ?? (block ? 'blocked' : null);
+  if (!to) return noTransition(task, end.outcome);
+  return enter(slice, rules, task, { to, because: end.outcome, block });
+}
+
+/** An outcome nobody provided for is an alert and a question to a person, never a guess. */
+function noTransition(task: Task, outcome: Outcome): EventBody[] {
+  const text = `Stage ${task.stage} of pipeline ${task.pipeline} ended in ${outcome}, and no transition is given for that.`;
+  return [
+    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text },
+    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
+  ];
+}
+
+function park({ task, end }: Ending): EventBody[] {
+  const questions = end.questions?.length
+    ? end.questions
+    : [end.message || 'The agent needs to know more, but did not say what.'];
+  return [{ type: 'task.parked', taskId: task.id, from: task.stage, questions }];
+}
+
+function retryOrAsk(ending: Ending): EventBody[] {
+  const { task, end, env } = ending;
+  const failure = end.failure ?? 'unknown';
+  const count = (task.counters.failures[failure] ?? 0) + 1;
+  const policy = RETRY_POLICY[failure];
+  const feedback: EventBody[] = end.feedback?.length
+    ? [{ type: 'task.feedback_given', taskId: task.id, feedback: end.feedback }]
+    : [];
+  if (count <= policy.retries) {
+    const notBefore = env.now + backoffMs(failure, count);
+    return [...feedback, { type: 'failure.counted', taskId: task.id, failure, count, notBefore }];
+  }
+  const reason: BlockReason =
+    failure === 'validation' ? 'validation' : failure === 'unverified_gate' ? 'unverified_gate' : 'agent_failed';
+  const text = `${end.message || `The agent failed (${failure}).`} Tried ${count === 1 ? 'once' : `${count} times`}; retry it with a note, or cancel it.`;
+  const counted: EventBody = { type: 'failure.counted', taskId: task.id, failure, count, notBefore: 0 };
+  const to = (ending.stage.on as Partial<Record<Outcome, string>>).failed ?? 'blocked';
+  return [
+    ...feedback,
+    counted,
+    ...enter(ending.slice, ending.rules, task, { to, because: `failed: ${failure}`, block: { reason, text } }),
+  ];
+}
+
+/** From a system stage back to the builder, at most MAX_RETURNS times. */
+function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind: string): EventBody[] {
+  const { slice, rules, task, stage, end } = ending;
+  const count = (task.counters.failures[kind] ?? 0) + 1;
+  const feedback = end.feedback ?? [{ kind: 'gate' as const, text: end.message, files: [] }];
+  const events: EventBody[] = [
+    { type: 'failure.counted', taskId: task.id, failure: kind, count, notBefore: 0 },
+    { type: 'task.feedback_given', taskId: task.id, feedback },
+  ];
+  const to = count > MAX_RETURNS ? 'blocked' : ((stage.on as Partial<Record<Outcome, string>>)[outcome] ?? 'blocked');
+  const reason: BlockReason =
+    kind === 'conflict' ? 'conflict' : end.failure === 'unverified_gate' ? 'unverified_gate' : 'validation';
+  const text = `${end.message} It came back ${count} times; a person must decide how to go on.`;
+  return [
+    ...events,
+    ...enter(slice, rules, task, {
+      to: end.failure === 'unverified_gate' ? 'blocked' : to,
+      because: outcome,
+      block: { reason, text },
+    }),
+  ];
+}
+
+function conflict(ending: Ending): EventBody[] {
+  const { task, end, rules, slice } = ending;
+  const files = end.feedback?.flatMap((feedback) => feedback.files) ?? [];
+  const isCritical = files.some((file) => scopesOverlap([file], rules.critical));
+  if (files.length < CONFLICT_FILES_LIMIT && !isCritical) return sendBack(ending, 'conflicts_detected', 'conflict');
+  const why = isCritical ? 'a file marked critical is among them' : `${files.length} files are too many for an agent`;
+  const text = `Conflicts with ${rules.target} in ${files.join(', ')}; ${why}. Resolve them on branch ${task.branch}, then retry.`;
+  return enter(slice, rules, task, {
+    to: 'blocked',
+    because: 'conflicts_detected',
+    block: { reason: 'conflict', text },
+  });
+}
+
+function requestChanges(ending: Ending): EventBody[] {
+  const { task, end } = ending;
+  const cycle = task.counters.reviewCycles + 1;
+  const feedback = end.feedback ?? [{ kind: 'review' as const, text: end.message, files: [] }];
+  const given: EventBody = { type: 'task.feedback_given', taskId: task.id, feedback };
+  if (cycle < MAX_REVIEW_CYCLES) return [given, ...follow(ending)];
+  const builder = task.context.findLast((entry) => entry.source === 'agent')?.summary ?? 'nothing on record';
+  const text = `Rejected ${cycle} times.\nThe reviewer: ${feedback.map((f) => f.text).join('\n')}\nThe builder: ${builder}\nApprove it, reject it with a note, or cancel it.`;
+  const block = { reason: 'review_escalation' as const, text };
+  return [
+    given,
+    ...enter(ending.slice, ending.rules, task, { to: 'blocked', because: 'review cycles used up', block }),
+  ];
+}

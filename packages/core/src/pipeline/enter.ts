@@ -1,0 +1,58 @@
+import type { BlockReason, EventBody, ProjectRules, Task } from '@tidemill/contract';
+import { hasPassed } from '../gate/evidence.ts';
+import type { Slice } from '../slice.ts';
+import { gatesOf } from './stage.ts';
+
+export interface Entry {
+  to: string;
+  because: string;
+  /** Used when `to` is blocked. */
+  block?: { reason: BlockReason; text: string };
+}
+
+/**
+ * Moves a task on, through every stage that needs nobody: a plan review nobody asked for, a verify stage whose
+ * evidence is already there for the very tree. Nothing but this function writes a stage.
+ */
+export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entry): EventBody[] {
+  const events: EventBody[] = [];
+  let from = task.stage;
+  let to = entry.to;
+  let because = entry.because;
+  // A pipeline has finitely many stages and none is passed through twice, so this ends.
+  for (const passed = new Set<string>(); ; passed.add(to)) {
+    if (to === 'blocked' || passed.has(to)) {
+      const block = entry.block ?? { reason: 'no_transition' as const, text: because };
+      return [...events, { type: 'task.blocked', taskId: task.id, from, ...block }];
+    }
+    const stage = rules.pipelines[task.pipeline]?.stages[to];
+    if (stage?.actor === 'human' && stage.onlyIfPlansAreReviewed && !rules.reviewPlans) {
+      to = stage.on.approved;
+      continue;
+    }
+    if (stage?.actor === 'agent' && stage.mode === 'review' && task.criteria.length === 0) {
+      events.push({ type: 'task.moved', taskId: task.id, from, to, because });
+      const text =
+        'The task has no acceptance criteria, so no agent can judge it. Look at the change, then approve or reject it.';
+      return [...events, { type: 'task.blocked', taskId: task.id, from: to, reason: 'no_criteria', text }];
+    }
+    events.push({ type: 'task.moved', taskId: task.id, from, to, because });
+    if (to === 'done') return [...events, ...meetDependents(slice, task)];
+    const isProven =
+      stage?.actor === 'system' &&
+      stage.does === 'verify' &&
+      task.head !== null &&
+      hasPassed(slice, task.projectId, task.head.tree, gatesOf(rules, stage));
+    if (!isProven) return events;
+    from = to;
+    to = stage.on.approved;
+    because = 'every gate has passed for this tree';
+  }
+}
+
+function meetDependents(slice: Slice, task: Task): EventBody[] {
+  return slice
+    .dependents(task.id)
+    .filter((dependent) => dependent.dependsOn.includes(task.id))
+    .map((dependent) => ({ type: 'task.dependency_met', taskId: dependent.id, dependency: task.id }));
+}

@@ -1,0 +1,28 @@
+import type { Mode, ProjectRules, Role, Stage, Task } from '@tidemill/contract';
+
+export function stageOf(rules: ProjectRules, task: Pick<Task, 'pipeline' | 'stage'>): Stage | undefined {
+  return rules.pipelines[task.pipeline]?.stages[task.stage];
+}
+
+/** Whose hands a stage needs. `open` needs those of the stage it leads to. */
+export function roleOf(rules: ProjectRules, pipelineName: string, stageName: string): Role | null {
+  const pipeline = rules.pipelines[pipelineName];
+  const stage = pipeline?.stages[stageName === 'open' ? pipeline.start : stageName];
+  if (!stage || stage.actor === 'human') return null;
+  if (stage.actor === 'agent') return stage.mode === 'review' ? 'reviewer' : 'builder';
+  return stage.does === 'verify' ? 'verifier' : 'merger';
+}
+
+/** Feedback turns a first attempt's mode into that of dealing with it. */
+export function modeOf(stage: Extract<Stage, { actor: 'agent' }>, task: Task): Mode {
+  if (task.feedback.length === 0) return stage.mode;
+  if (stage.mode === 'implement') return 'request_changes';
+  if (stage.mode === 'plan') return 'plan_revision';
+  return stage.mode;
+}
+
+/** The gates a stage asks for: a verify stage may name some, landing always needs all. */
+export function gatesOf(rules: ProjectRules, stage: Stage): string[] {
+  if (stage.actor === 'system' && stage.does === 'verify' && stage.gates) return stage.gates;
+  return rules.gates;
+}

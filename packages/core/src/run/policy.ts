@@ -1,0 +1,42 @@
+import type { FailureClass } from '@tidemill/contract';
+
+/** How often a class of failure is tried again before a person is asked, and how long to wait before each try. */
+export const RETRY_POLICY: Record<FailureClass, { retries: number; backoffMs: number }> = {
+  // Infrastructure: nobody's fault.
+  crash: { retries: 2, backoffMs: 1_000 },
+  network: { retries: 2, backoffMs: 5_000 },
+  rate_limit: { retries: 2, backoffMs: 30_000 },
+  workspace: { retries: 2, backoffMs: 1_000 },
+  spawn: { retries: 2, backoffMs: 5_000 },
+  // The agent's.
+  timeout: { retries: 1, backoffMs: 0 },
+  no_result: { retries: 2, backoffMs: 0 },
+  invalid_result: { retries: 2, backoffMs: 0 },
+  agent_reported: { retries: 1, backoffMs: 0 },
+  // Already tried three times within the run.
+  validation: { retries: 0, backoffMs: 0 },
+  unverified_gate: { retries: 0, backoffMs: 0 },
+  unknown: { retries: 0, backoffMs: 0 },
+};
+
+/** Each further wait is four times the one before. */
+export function backoffMs(failure: FailureClass, count: number): number {
+  return RETRY_POLICY[failure].backoffMs * 4 ** (count - 1);
+}
+
+export const MAX_VALIDATION_RETRIES = 3;
+export const MAX_REVIEW_CYCLES = 3;
+/** A conflict in this many files or more is a person's. */
+export const CONFLICT_FILES_LIMIT = 5;
+/** Times a task may come back from a system stage (gates fail after the merge, conflicts) before a person is asked. */
+export const MAX_RETURNS = 3;
+
+const MINUTE = 60_000;
+export const RUN_LIMIT_MS = {
+  plan: 10 * MINUTE,
+  plan_revision: 10 * MINUTE,
+  investigate: 10 * MINUTE,
+  review: 10 * MINUTE,
+  implement: 30 * MINUTE,
+  request_changes: 30 * MINUTE,
+} as const;

@@ -1,0 +1,98 @@
+import type { AgentEnvelope, ContextEntry, EventBody, Mode, Outcome, Run } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { type Fenced, fenced } from '../lease/fence.ts';
+import { released } from '../lease/lease.ts';
+import { endStage } from '../pipeline/end-stage.ts';
+import { stageOf } from '../pipeline/stage.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+import { judge } from './verdict.ts';
+
+export function startRun(slice: Slice, command: CommandOf<'run.start'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  if (stageOf(project.rules, task)?.actor !== 'agent')
+    return refuse('wrong_stage', `no agent works in stage ${task.stage}`);
+  const attempt = (task.runs[command.mode] ?? 0) + 1;
+  const { runId, mode, agent } = command;
+  const workerId = task.lease!.workerId;
+  return accept({ type: 'run.started', taskId: task.id, runId, workerId, stage: task.stage, mode, agent, attempt });
+}
+
+export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, runId, percent, text } = command;
+  return accept({ type: 'run.progressed', taskId, runId, percent, text });
+}
+
+export function sendBackRun(slice: Slice, command: CommandOf<'run.send_back'>): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, runId, gates } = command;
+  return accept({ type: 'run.sent_back', taskId, runId, retry: checked.run.validationRetries + 1, gates });
+}
+
+/** The run's end and what follows from it are one decision, so that no crash can part them. */
+export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: DecideEnv): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project, run } = checked;
+  const proposal = { outcome: command.outcome, failure: command.failure, message: command.message ?? '' };
+  const end =
+    run.mode === 'review' && isVerdict(command.outcome) ? judge(task, command.envelope, command.outcome) : proposal;
+  const events: EventBody[] = [
+    {
+      type: 'run.finished',
+      taskId: task.id,
+      runId: run.id,
+      outcome: end.outcome,
+      failure: end.failure ?? null,
+      message: end.message,
+      envelope: command.envelope,
+      usage: command.usage,
+    },
+  ];
+  if ('criteria' in end) events.push({ type: 'task.criteria_judged', taskId: task.id, criteria: end.criteria });
+  const note = noteOf(run, end.outcome, command.envelope, env.now);
+  if (note) events.push({ type: 'task.noted', taskId: task.id, entry: note });
+  const feedback = 'comments' in end ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
+  const questions = command.envelope?.open_questions ?? [];
+  events.push(...endStage(slice, project.rules, task, { ...end, feedback, questions }, env));
+  return accept(...events, released(task, end.outcome));
+}
+
+const isVerdict = (outcome: Outcome) => outcome === 'approved' || outcome === 'changes_requested';
+
+function currentRun(
+  slice: Slice,
+  command: { projectId: string; taskId: string; token: number; runId: string },
+): (Fenced & { ok: false }) | (Fenced & { ok: true; run: Run }) {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const run = slice.runs.get(command.runId);
+  if (run && run.status === 'running' && checked.task.lastRunId === run.id) return { ...checked, run };
+  return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not under way`, hint: '' } };
+}
+
+const NOTE_TYPE: Record<Mode, string> = {
+  plan: 'plan_summary',
+  plan_revision: 'plan_revision_summary',
+  investigate: 'investigation_summary',
+  implement: 'implementation_summary',
+  request_changes: 'fix_summary',
+  review: 'review',
+};
+
+/** What later runs of the task get to know of this one. */
+function noteOf(run: Run, outcome: Outcome, envelope: AgentEnvelope | null, at: number): ContextEntry | null {
+  if (!envelope || outcome === 'failed' || outcome === 'interrupted') return null;
+  const comments = envelope.review?.comments.join('\n') ?? '';
+  const summary = envelope.planSummary ?? envelope.investigationSummary ?? (envelope.summary || comments);
+  if (!summary) return null;
+  const entryType =
+    run.mode !== 'review' ? NOTE_TYPE[run.mode] : outcome === 'approved' ? 'review_approved' : 'review_feedback';
+  const source = run.mode === 'review' ? 'reviewer' : 'agent';
+  return { runId: run.id, source, entryType, summary: summary.slice(0, 2000), at };
+}

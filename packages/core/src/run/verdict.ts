@@ -1,0 +1,35 @@
+import type { AgentEnvelope, Criterion, FailureClass, Outcome, Task } from '@tidemill/contract';
+
+type Verdict =
+  | { outcome: Outcome; failure?: FailureClass; message: string; criteria: Criterion[]; comments: string }
+  | { outcome: 'failed'; failure: FailureClass; message: string };
+
+/**
+ * A reviewer's word counts only as a verdict on each criterion. "Approved" with a criterion unmet is a request for
+ * changes; a verdict that leaves a criterion out is no verdict.
+ */
+export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outcome): Verdict {
+  const verdicts = new Map(envelope?.review?.criteria.map((verdict) => [verdict.id, verdict]));
+  const missing = task.criteria.filter((criterion) => !verdicts.has(criterion.id));
+  if (proposed === 'approved' && missing.length > 0) {
+    const ids = missing.map((criterion) => criterion.id).join(', ');
+    return { outcome: 'failed', failure: 'invalid_result', message: `the review says nothing about criterion ${ids}` };
+  }
+  const criteria = task.criteria.map((criterion) => {
+    const verdict = verdicts.get(criterion.id);
+    return verdict ? { ...criterion, met: verdict.met, evidence: verdict.evidence } : criterion;
+  });
+  const unmet = criteria.filter((criterion) => criterion.met === false && verdicts.has(criterion.id));
+  const isApproved = proposed === 'approved' && unmet.length === 0;
+  const comments = [
+    ...unmet.map((criterion) => `Not met: ${criterion.text}${criterion.evidence ? ` (${criterion.evidence})` : ''}`),
+    ...(envelope?.review?.comments ?? []),
+  ];
+  if (comments.length === 0) comments.push(envelope?.summary || 'The reviewer asked for changes without saying which.');
+  return {
+    outcome: isApproved ? 'approved' : 'changes_requested',
+    message: envelope?.summary ?? '',
+    criteria,
+    comments: comments.join('\n'),
+  };
+}

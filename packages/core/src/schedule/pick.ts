@@ -1,0 +1,25 @@
+import type { Task } from '@tidemill/contract';
+import { scopesOverlap } from './overlap.ts';
+import { isReady } from './ready.ts';
+
+/** A bounded snapshot: candidates in claiming order, and the running tasks that have a file scope. */
+export interface Snapshot {
+  window: Task[];
+  running: Task[];
+  workerId: string;
+  now: number;
+}
+
+/** The first candidate this worker may take: ready, out of its backoff, touching no file of running work, not its own to review. */
+export function pick({ window, running, workerId, now }: Snapshot): Task | undefined {
+  return window.find(
+    (task) =>
+      isReady(task) &&
+      task.notBefore <= now &&
+      !(task.role === 'reviewer' && task.builders.includes(workerId)) &&
+      !(
+        task.role === 'builder' &&
+        running.some((other) => other.id !== task.id && scopesOverlap(task.files, other.files))
+      ),
+  );
+}

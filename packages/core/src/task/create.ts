@@ -1,0 +1,82 @@
+import type { CommandOf, Decision } from '../command.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+import { criteriaOf } from './criteria.ts';
+
+export function createTask(slice: Slice, command: CommandOf<'task.create'>): Decision {
+  const project = slice.projects.get(command.projectId);
+  if (!project) return refuse('not_found', `there is no project ${command.projectId}`);
+  if (slice.tasks.get(command.taskId)) return refuse('conflict', 'that task was already created');
+  const pipeline =
+    command.pipeline ?? (command.kind === 'bug' && project.rules.pipelines.bug ? 'bug' : project.rules.defaultPipeline);
+  if (!project.rules.pipelines[pipeline]) {
+    const known = Object.keys(project.rules.pipelines).join(', ');
+    return refuse('unknown_pipeline', `there is no pipeline "${pipeline}"`, `choose one of ${known}`);
+  }
+  const dependsOn = [...new Set(command.dependsOn)];
+  const missing = dependsOn.find((id) => !slice.tasks.get(id));
+  if (missing) return refuse('not_found', `there is no task ${missing} to depend on`);
+  const number = project.nextNumber;
+  return accept({
+    type: 'task.created',
+    taskId: command.taskId,
+    number,
+    title: command.title,
+    body: command.body,
+    kind: command.kind,
+    pipeline,
+    criteria: criteriaOf(command.body, command.accept),
+    files: command.files,
+    dependsOn,
+    unmet: unmetOf(slice, dependsOn),
+    priority: command.priority,
+    branch: `task/${number}-${slugOf(command.title)}`,
+  });
+}
+
+export function setDependencies(slice: Slice, command: CommandOf<'task.set_dependencies'>): Decision {
+  const task = slice.tasks.get(command.taskId);
+  if (!task) return refuse('not_found', `there is no task ${command.taskId}`);
+  if (task.stage !== 'open')
+    return refuse('wrong_stage', `#${task.number} has already begun`, 'only an open task can still wait for others');
+  const dependsOn = [...new Set(command.dependsOn)];
+  const missing = dependsOn.find((id) => !slice.tasks.get(id));
+  if (missing) return refuse('not_found', `there is no task ${missing} to depend on`);
+  const through = dependsOn.find((id) => id === task.id || reaches(slice, id, task.id));
+  if (through) {
+    const other = slice.tasks.get(through)!;
+    const message =
+      other.id === task.id
+        ? `#${task.number} cannot wait for itself`
+        : `#${other.number} already waits for #${task.number}`;
+    return refuse('dependency_cycle', message, 'leave one of the two dependencies out');
+  }
+  return accept({ type: 'task.dependencies_set', taskId: task.id, dependsOn, unmet: unmetOf(slice, dependsOn) });
+}
+
+function unmetOf(slice: Slice, dependsOn: string[]): number {
+  return dependsOn.filter((id) => slice.tasks.get(id)!.stage !== 'done').length;
+}
+
+function reaches(slice: Slice, from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const pending = [from];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (id === to) return true;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    pending.push(...slice.edges(id));
+  }
+  return false;
+}
+
+/** Short, readable, safe in a branch name and a path; a title without a Latin letter or digit still gets one. */
+export function slugOf(title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  return slug || 'task';
+}

@@ -1,0 +1,95 @@
+import type { EventBody, Feedback, Project, Task } from '@tidemill/contract';
+import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
+import { findTask } from '../lease/fence.ts';
+import { interruptRun, released } from '../lease/lease.ts';
+import { enter } from '../pipeline/enter.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+
+/** What a person may do to a task. Each decision names who made it. */
+export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task } = found;
+  if (task.stage === 'done')
+    return refuse('wrong_stage', `#${task.number} is done and landed`, 'revert its commit instead');
+  if (task.stage === 'cancelled') return accept();
+  if (task.prepared && task.lease)
+    return refuse('conflict', `#${task.number} is landing right now`, 'look again in a moment');
+  const because = `cancelled by ${command.by}`;
+  const stop = task.lease ? [...interruptRun(slice, task, because), released(task, because)] : [];
+  return accept(...stop, { type: 'task.moved', taskId: task.id, from: task.stage, to: 'cancelled', because });
+}
+
+export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: DecideEnv): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task, project } = found;
+  if (task.lease)
+    return refuse(
+      'conflict',
+      `#${task.number} is being worked on by ${task.lease.workerId}`,
+      'cancel it first, or wait',
+    );
+  if (task.stage === 'done') return refuse('wrong_stage', `#${task.number} is done`, 'add a new task');
+  if (task.stage === 'needs_info' && !command.note)
+    return refuse('bad_input', `#${task.number} asks: ${task.openQuestions.join(' / ')}`, 'answer with a note');
+  const to = command.stage ?? (task.stage === 'cancelled' ? 'open' : (task.resumeStage ?? task.stage));
+  const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
+  if (to !== 'open' && !stages.includes(to))
+    return refuse('bad_input', `pipeline ${task.pipeline} has no stage "${to}"`, `choose one of ${stages.join(', ')}`);
+  const because = `retried by ${command.by}`;
+  return accept(
+    ...say(task, command, env),
+    { type: 'task.counters_reset', taskId: task.id, by: command.by },
+    ...enter(slice, project.rules, task, { to, because }),
+  );
+}
+
+export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: DecideEnv): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const choice = choiceOf(found.task, found.project);
+  if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
+  const because = `approved by ${command.by}`;
+  const note: EventBody[] = command.note ? [noteOf(found.task, command.note, env)] : [];
+  return accept(...note, ...enter(slice, found.project.rules, found.task, { to: choice.approved, because }));
+}
+
+export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: DecideEnv): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const choice = choiceOf(found.task, found.project);
+  if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
+  const because = `rejected by ${command.by}`;
+  return accept(
+    ...say(found.task, command, env),
+    { type: 'task.counters_reset', taskId: found.task.id, by: command.by },
+    ...enter(slice, found.project.rules, found.task, { to: choice.changes_requested, because }),
+  );
+}
+
+/** Where yes and no lead: at a human stage, or at a review that was escalated to a person. */
+function choiceOf(task: Task, project: Project): { approved: string; changes_requested: string } | null {
+  const isEscalated = task.blocked?.reason === 'no_criteria' || task.blocked?.reason === 'review_escalation';
+  const stage = project.rules.pipelines[task.pipeline]?.stages[isEscalated ? (task.resumeStage ?? '') : task.stage];
+  if (!stage || (stage.actor !== 'human' && !isEscalated)) return null;
+  const { approved, changes_requested } = stage.on as { approved?: string; changes_requested?: string };
+  return approved && changes_requested ? { approved, changes_requested } : null;
+}
+
+function say(task: Task, command: Command & { note?: string }, env: DecideEnv): EventBody[] {
+  if (!command.note) return [];
+  const feedback: Feedback[] = [{ kind: 'person', text: command.note, files: [] }];
+  return [{ type: 'task.feedback_given', taskId: task.id, feedback }, noteOf(task, command.note, env)];
+}
+
+function noteOf(task: Task, note: string, env: DecideEnv): EventBody {
+  const asked = task.openQuestions.length > 0 ? `Asked: ${task.openQuestions.join(' / ')}\nAnswer: ` : '';
+  const summary = `${asked}${note}`.slice(0, 2000);
+  return {
+    type: 'task.noted',
+    taskId: task.id,
+    entry: { runId: null, source: 'person', entryType: 'note', summary, at: env.now },
+  };
+}

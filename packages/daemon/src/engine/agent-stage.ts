@@ -1,0 +1,104 @@
+import type { AgentEnvelope, FailureClass, Feedback, Mode, Outcome, Stage } from '@tidemill/contract';
+import { MAX_VALIDATION_RETRIES, modeOf } from '@tidemill/core';
+import type { AgentEnd, Worktree } from '../ports.ts';
+import { AgentRun } from './agent-run.ts';
+import type { EngineDeps } from './deps.ts';
+import type { Held } from './held.ts';
+import { prove } from './prove.ts';
+
+interface Conclusion {
+  outcome: Outcome;
+  envelope: AgentEnvelope | null;
+  failure?: FailureClass;
+  message?: string;
+  feedback?: Feedback[];
+  tree?: string;
+}
+
+/** A stage whose actor is an agent: one run, from its start on record to its end on record. */
+export async function agentStage(
+  deps: EngineDeps,
+  held: Held,
+  stage: Extract<Stage, { actor: 'agent' }>,
+): Promise<void> {
+  const mode = modeOf(stage, held.task);
+  const runId = deps.ids.next('run');
+  await held.must({ type: 'run.start', runId, mode, agent: deps.agentFor(mode).label });
+  const run = new AgentRun(deps, held, runId, mode);
+  try {
+    const worktree = await deps.workspace.open(held.ref);
+    const isBuilding = mode === 'implement' || mode === 'request_changes';
+    const conclusion = isBuilding
+      ? await build(deps, held, run, runId, mode, worktree)
+      : await consult(deps, held, run, mode, worktree);
+    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion });
+  } finally {
+    await run.close();
+  }
+}
+
+/** The agent writes, the engine commits and runs the gates; their errors go back to the agent, three times at most. */
+async function build(
+  deps: EngineDeps,
+  held: Held,
+  run: AgentRun,
+  runId: string,
+  mode: Mode,
+  worktree: Worktree,
+): Promise<Conclusion> {
+  let feedback = held.task.feedback;
+  if (feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(held.ref);
+  for (let retry = 0; ; retry += 1) {
+    const end = await run.once(worktree.path, feedback);
+    const captured = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title} (${mode})`);
+    const { commit, tree, files, notes } = captured;
+    await held.must({ type: 'work.commit', commit, tree, notes });
+    if (end.kind === 'failed') return failed(end);
+    const { envelope } = end;
+    if (envelope.outcome === 'failed')
+      return { outcome: 'failed', envelope, failure: 'agent_reported', message: envelope.summary };
+    if (envelope.outcome !== 'pr_ready') return { outcome: envelope.outcome, envelope };
+    if (files.length === 0) return { outcome: 'no_changes', envelope };
+    const proof = await prove(deps, held, worktree, tree, files);
+    if (proof.kind === 'passed') return { outcome: 'pr_ready', envelope, tree };
+    if (proof.kind === 'unverified')
+      return { outcome: 'failed', envelope, failure: 'unverified_gate', message: proof.message };
+    if (retry >= MAX_VALIDATION_RETRIES) {
+      const message = `Gates still fail after ${retry} repairs: ${proof.gates.join(', ')}.`;
+      return { outcome: 'failed', envelope, failure: 'validation', message, feedback: proof.feedback };
+    }
+    await held.must({ type: 'run.send_back', runId, gates: proof.gates });
+    feedback = [...held.task.feedback.filter(({ kind }) => kind !== 'gate'), ...proof.feedback];
+  }
+}
+
+/** Planning, investigating, reviewing: the agent reads and answers. Whatever it wrote is snapshotted and undone. */
+async function consult(
+  deps: EngineDeps,
+  held: Held,
+  run: AgentRun,
+  mode: Mode,
+  worktree: Worktree,
+): Promise<Conclusion> {
+  const end = await run.once(worktree.path, held.task.feedback);
+  const stray = await deps.workspace.restore(held.ref, `stray writes of a ${mode} run`);
+  if (stray) {
+    const { projectId, id: taskId } = held.task;
+    await deps.store.execute({
+      type: 'snapshot.note',
+      projectId,
+      taskId,
+      ref: stray,
+      why: `stray writes of a ${mode} run`,
+    });
+  }
+  if (end.kind === 'failed') return failed(end);
+  const { envelope } = end;
+  if (envelope.outcome === 'failed')
+    return { outcome: 'failed', envelope, failure: 'agent_reported', message: envelope.summary };
+  return { outcome: envelope.outcome, envelope };
+}
+
+function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
+  return { outcome: 'failed', envelope: null, failure: end.failure, message: end.message };
+}

@@ -1,0 +1,23 @@
+import type { Project } from '@tidemill/contract';
+import type { AgentFor, Clock, Gates, Ids, OpenRunLog, Prompts, Store, Workspace } from '../ports.ts';
+
+/** All that the engine knows of the world. The simulator hands in its own. */
+export interface EngineDeps {
+  project: Project;
+  store: Store;
+  workspace: Workspace;
+  agentFor: AgentFor;
+  gates: Gates;
+  prompts: Prompts;
+  openRunLog: OpenRunLog;
+  clock: Clock;
+  ids: Ids;
+  /** This daemon instance; leases carry it. */
+  owner: string;
+  /** Is the instance that took a lease certainly gone? */
+  isOwnerDead(owner: string): boolean;
+  /** Builders; one reviewer comes on top. */
+  workers: number;
+  /** A line for the log: something a person may want to know and nothing was lost. */
+  onNote(text: string, error?: unknown): void;
+}

@@ -1,0 +1,45 @@
+import type { Task } from '@tidemill/contract';
+import type { WorktreeRef } from '../ports.ts';
+import type { EngineDeps } from './deps.ts';
+
+/** Takes the task from whoever held it: work snapshotted and kept, run interrupted, task back in its stage. */
+export async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Promise<void> {
+  const { id: taskId, projectId, number, branch } = task;
+  const why = ownerIsDead ? 'daemon died' : 'lease expired';
+  try {
+    const ref = await deps.workspace.snapshot({ number, branch }, why);
+    if (ref) await deps.store.execute({ type: 'snapshot.note', projectId, taskId, ref, why });
+  } catch (error) {
+    deps.onNote(`the worktree of #${number} could not be snapshotted; it stays as it is`, error);
+  }
+  await deps.store.execute({ type: 'lease.expire', projectId, taskId, token: task.lease!.token, ownerIsDead });
+}
+
+/** Once, before anything is claimed: what an earlier daemon left behind. */
+export async function recover(deps: EngineDeps): Promise<void> {
+  for (const task of await deps.store.leased(deps.project.id)) {
+    if (task.lease && task.lease.owner !== deps.owner && deps.isOwnerDead(task.lease.owner))
+      await takeBack(deps, task, true);
+  }
+  const garbage = await deps.workspace.collectGarbage(await aliveRefs(deps));
+  if (garbage.length > 0) deps.onNote(`removed ${garbage.length} leftover worktrees and branches`);
+}
+
+/** While running: leases nobody renews. */
+export async function expireLeases(deps: EngineDeps): Promise<void> {
+  const now = deps.clock.now();
+  for (const task of await deps.store.leased(deps.project.id)) {
+    if (task.lease && task.lease.expiresAt <= now) await takeBack(deps, task, false);
+  }
+}
+
+export async function aliveRefs(deps: Pick<EngineDeps, 'store' | 'project'>): Promise<WorktreeRef[]> {
+  const alive: WorktreeRef[] = [];
+  for (let afterNumber = 0; ; ) {
+    const page = await deps.store.tasks({ projectId: deps.project.id, afterNumber, limit: 1000 });
+    for (const { stage, number, branch } of page)
+      if (stage !== 'done' && stage !== 'cancelled') alive.push({ number, branch });
+    if (page.length < 1000) return alive;
+    afterNumber = page.at(-1)!.number;
+  }
+}

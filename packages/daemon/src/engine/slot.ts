@@ -1,0 +1,75 @@
+import type { Role, Task } from '@tidemill/contract';
+import { stageOf } from '@tidemill/core';
+import { agentStage } from './agent-stage.ts';
+import type { EngineDeps } from './deps.ts';
+import { Held, Unwound } from './held.ts';
+import { mergeStage, verifyStage } from './system-stage.ts';
+
+/** A worker's place: works on one task at a time, from claim to the end of its stage. */
+export class Slot {
+  readonly workerId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly #deps: EngineDeps;
+  held: Held | null = null;
+
+  constructor(deps: EngineDeps, name: string, role: Role) {
+    this.#deps = deps;
+    this.workerId = `${deps.project.id}/${name}`;
+    this.name = name;
+    this.role = role;
+  }
+
+  /** Never rejects: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
+  async work(task: Task): Promise<void> {
+    const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
+    this.held = held;
+    void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
+    try {
+      await this.#stage(held);
+    } catch (error) {
+      await this.#unwind(held, error);
+    } finally {
+      held.end();
+      this.held = null;
+    }
+  }
+
+  async #stage(held: Held): Promise<void> {
+    const stage = stageOf(this.#deps.project.rules, held.task);
+    if (stage?.actor === 'agent') return agentStage(this.#deps, held, stage);
+    if (stage?.actor === 'system')
+      return stage.does === 'verify' ? verifyStage(this.#deps, held) : mergeStage(this.#deps, held);
+    throw new Error(`nobody works in stage ${held.task.stage}`);
+  }
+
+  async #unwind(held: Held, error: unknown): Promise<void> {
+    const { task, ref } = held;
+    try {
+      if (error instanceof Unwound && error.why === 'lease lost') {
+        this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
+        const now = await this.#deps.store.task(task.id);
+        if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
+        return;
+      }
+      if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
+      this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
+      await this.#reportFailure(held, error instanceof Error ? error.message : String(error));
+    } catch (again) {
+      // The lease runs out by itself and the task goes back to its stage.
+      if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${task.number} could not be recorded`, again);
+    }
+  }
+
+  /** Trouble with the repository or the disk is infrastructure: retried, then a person is asked. */
+  async #reportFailure(held: Held, message: string): Promise<void> {
+    const now = await this.#deps.store.task(held.task.id);
+    const run = now?.lastRunId ? await this.#deps.store.run(now.lastRunId) : null;
+    if (run?.status === 'running') {
+      const end = { outcome: 'failed', failure: 'workspace', message, envelope: null, usage: run.usage } as const;
+      await held.execute({ type: 'run.finish', runId: run.id, ...end });
+    } else {
+      await held.execute({ type: 'stage.wait', why: message, untilMs: 30_000 });
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import type { Task } from '@tidemill/contract';
+import type { Candidate } from '../ports.ts';
+import type { EngineDeps } from './deps.ts';
+import type { Held } from './held.ts';
+import { type Proof, proofHash, prove } from './prove.ts';
+
+/** How long a landing that waits for a person rests before it looks again. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** The verify stage, when the evidence was not there already: run the gates on the branch's commit. */
+export async function verifyStage(deps: EngineDeps, held: Held): Promise<void> {
+  const worktree = await deps.workspace.open(held.ref);
+  const { commit, tree, files, notes } = await deps.workspace.capture(
+    held.ref,
+    `#${held.task.number} ${held.task.title}`,
+  );
+  await held.must({ type: 'work.commit', commit, tree, notes });
+  const proof = await prove(deps, held, worktree, tree, files);
+  if (proof.kind === 'passed') await held.must({ type: 'stage.finish', outcome: 'approved', tree });
+  else await sendBack(held, proof, 'The gates fail.');
+}
+
+/**
+ * The head of the merge queue: newest target merged in, gates on the merged tree, candidate on record, fast-forward,
+ * done. One merger per project works through it, so nothing lands on a target that somebody else is moving.
+ */
+export async function mergeStage(deps: EngineDeps, held: Held): Promise<void> {
+  const { prepared } = held.task;
+  // A crash may have parted "target moved" from "on record": the very same commit is tried again, never a second one.
+  if (prepared && (await land(deps, held, prepared.commit, prepared.base))) return;
+  for (;;) {
+    held.check();
+    const obstacle = await deps.workspace.landingObstacle();
+    if (obstacle) return wait(held, obstacle);
+    const candidate = await deps.workspace.candidate(held.ref);
+    if (candidate.kind === 'conflict') return conflict(deps, held, candidate.files);
+    if (candidate.kind === 'empty')
+      return void (await held.must({
+        type: 'stage.finish',
+        outcome: 'no_changes',
+        message: 'the target already has all of it',
+      }));
+    const proof = await proveCandidate(deps, held, candidate);
+    if (proof.kind !== 'passed')
+      return sendBack(held, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
+    const { tree, base } = candidate;
+    const commit = await deps.workspace.seal(held.ref, candidate, await landingMessage(deps, held.task, tree));
+    await held.must({ type: 'merge.prepare', commit, tree, base });
+    if (await land(deps, held, commit, base)) return;
+  }
+}
+
+/** True when the stage is over: landed, or waiting for a person. False when the target moved and all begins anew. */
+async function land(deps: EngineDeps, held: Held, commit: string, base: string): Promise<boolean> {
+  const landing = (await deps.workspace.isLanded(commit))
+    ? { kind: 'landed' as const }
+    : await deps.workspace.land(commit, base);
+  const isThere = landing.kind === 'landed' || (await deps.workspace.isLanded(commit));
+  if (isThere) {
+    await held.must({ type: 'merge.land', commit });
+    await afterLanding(deps, held);
+    return true;
+  }
+  const why = landing.kind === 'waiting' ? landing.why : 'the target moved';
+  await held.must({ type: 'merge.abandon', why });
+  if (landing.kind === 'waiting') await wait(held, landing.why);
+  return landing.kind === 'waiting';
+}
+
+/** The task is done; what follows may fail without changing that. */
+async function afterLanding(deps: EngineDeps, held: Held): Promise<void> {
+  const { projectId, id: taskId } = held.task;
+  const push = await deps.workspace.push();
+  if (push.kind === 'failed') {
+    const text = `#${held.task.number} landed on ${deps.project.rules.target}, but the push failed: ${push.why}`;
+    await deps.store.execute({ type: 'alert.raise', projectId, taskId, kind: 'push_failed', text });
+  }
+  await deps.workspace.remove(held.ref);
+}
+
+async function proveCandidate(
+  deps: EngineDeps,
+  held: Held,
+  candidate: Extract<Candidate, { kind: 'clean' }>,
+): Promise<Proof> {
+  const { tree, base, files } = candidate;
+  if (tree === held.task.head?.tree) return prove(deps, held, await deps.workspace.open(held.ref), tree, files);
+  const trial = await deps.workspace.seal(held.ref, { tree, base }, `Candidate of #${held.task.number}`);
+  const worktree = await deps.workspace.show(held.ref, trial);
+  const proof = await prove(deps, held, worktree, tree, files);
+  await deps.workspace.restore(held.ref, 'after the gates ran on the merged candidate');
+  return proof;
+}
+
+async function sendBack(held: Held, proof: Exclude<Proof, { kind: 'passed' }>, why: string): Promise<void> {
+  if (proof.kind === 'unverified')
+    await held.must({ type: 'stage.finish', outcome: 'failed', failure: 'unverified_gate', message: proof.message });
+  else
+    await held.must({
+      type: 'stage.finish',
+      outcome: 'failed',
+      failure: 'validation',
+      message: `${why} (${proof.gates.join(', ')})`,
+      feedback: proof.feedback,
+    });
+}
+
+async function conflict(deps: EngineDeps, held: Held, files: string[]): Promise<void> {
+  const text = `Your change conflicts with the newest ${deps.project.rules.target} in ${files.join(', ')}. The merge is under way in your worktree: resolve the markers, keep both sides' intent, drop nothing of ${deps.project.rules.target}.`;
+  await held.must({
+    type: 'stage.finish',
+    outcome: 'conflicts_detected',
+    message: text,
+    feedback: [{ kind: 'conflict', text, files }],
+  });
+}
+
+async function wait(held: Held, why: string): Promise<void> {
+  await held.must({ type: 'stage.wait', why, untilMs: LOOK_AGAIN_MS });
+}
+
+/** Git history itself proves what was checked: `tidemill evidence verify` starts from these trailers. */
+async function landingMessage(deps: EngineDeps, task: Task, tree: string): Promise<string> {
+  const summary =
+    task.context.findLast((entry) => entry.source === 'agent' && entry.entryType !== 'plan_summary')?.summary ?? '';
+  const trailers = `Task: #${task.number}\nEvidence: ${await proofHash(deps, tree)}`;
+  return [task.title, summary.trim(), trailers].filter((part) => part !== '').join('\n\n');
+}
