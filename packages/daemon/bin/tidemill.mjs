@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+// Starts Tidemill on Node 24, whatever Node the machine has: plain JavaScript that Node 20 understands.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const NEEDED = 24;
+// Node resolves links before it loads a module, so in a checkout this is packages/daemon, also through node_modules/.bin.
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** The sources in a checkout. Installed, the bundle: Node strips no types inside node_modules. */
+function program() {
+  const source = join(here, '..', 'src', 'main.ts');
+  const isInstalled = here.split(sep).includes('node_modules');
+  return !isInstalled && existsSync(source) ? source : join(here, '..', 'dist', 'main.js');
+}
+
+/** The Node that npm installed beside us: one package per platform, an optional dependency without install script. */
+function installedNode() {
+  const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${prefix}-${platform}-${process.arch}/package.json`);
+    const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    return existsSync(binary) ? binary : null;
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+function runWith(node) {
+  const child = spawn(node, [program(), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const forward = (signal) => child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
+  for (const signal of signals) process.on(signal, forward);
+  child.on('error', (error) => {
+    console.error(`tidemill: ${node} could not be started: ${error.message}`);
+    process.exit(126);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    // Ends as the program ended, so that a shell or a supervisor sees the signal and not a made-up code.
+    for (const name of signals) process.off(name, forward);
+    process.kill(process.pid, signal);
+  });
+}
+
+function refuse() {
+  console.error(
+    `tidemill: needs Node ${NEEDED} or newer; this is ${process.version}, and none is installed beside it ` +
+      `for ${process.platform}-${process.arch}.\n` +
+      'Either run it with a newer Node, or install again with optional dependencies: npm install --include=optional',
+  );
+  process.exit(1);
+}
+
+if (!existsSync(program())) {
+  console.error(`tidemill: ${program()} is missing; this installation is incomplete, install it again`);
+  process.exit(1);
+} else if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
+  // What asks "am I the program?" by argv must see the program, not its launcher.
+  process.argv[1] = program();
+  await import(pathToFileURL(program()).href);
+} else {
+  const node = installedNode();
+  if (node) runWith(node);
+  else refuse();
+}

@@ -1,0 +1,55 @@
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+// `npm pack` of packages/daemon: bundles its programs to dist/ with the workspace's own packages inside, and lays the
+// files that ship beside them where src/assets.ts looks. `--clean` (after packing) removes the copies made here.
+
+const root = join(import.meta.dirname, '..');
+const daemon = join(root, 'packages', 'daemon');
+const dist = join(daemon, 'dist');
+
+const PROGRAMS = ['main', 'agents/scripted-player'];
+/** From where in the repository, to where beside the bundle. */
+const ASSETS: [from: string, to: string][] = [
+  ['prompts', 'prompts'],
+  ['packages/daemon/src/demo/sample', 'demo/sample'],
+];
+const COPIES = ['LICENSE', 'README.md'];
+
+async function bundle(): Promise<void> {
+  const manifest = JSON.parse(readFileSync(join(daemon, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const sources = PROGRAMS.map((name) => ({ in: join(daemon, 'src', `${name}.ts`), out: name }));
+  const missing = sources.filter((source) => !existsSync(source.in));
+  if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.map((source) => source.in).join(', ')}`);
+  await build({
+    entryPoints: sources,
+    outdir: dist,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    external: Object.keys(manifest.dependencies),
+    // Without splitting, each program is one file, so import.meta.dirname in assets.ts is the folder of that program.
+    splitting: false,
+    sourcemap: false,
+    logLevel: 'warning',
+  });
+}
+
+function copyAssets(): void {
+  for (const [from, to] of ASSETS) {
+    if (existsSync(join(root, from))) cpSync(join(root, from), join(dist, to), { recursive: true });
+  }
+  for (const name of COPIES) if (existsSync(join(root, name))) copyFileSync(join(root, name), join(daemon, name));
+}
+
+if (process.argv.includes('--clean')) {
+  for (const name of COPIES) rmSync(join(daemon, name), { force: true });
+} else {
+  rmSync(dist, { recursive: true, force: true });
+  await bundle();
+  copyAssets();
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+/** A check of `npm test` that is not a vitest test: a program that must exit 0. Each counts as one test. */
+export interface Check {
+  name: string;
+  command: string[];
+  /** Printed also when it passed, because it may carry warnings. */
+  alwaysShow?: boolean;
+}
+
+export interface CheckResult {
+  check: Check;
+  passed: boolean;
+  output: string;
+  tookMs: number;
+}
+
+const bin = (root: string, ...path: string[]) => join(root, 'node_modules', ...path);
+
+export function repositoryChecks(root: string): Check[] {
+  const tsc = (project: string) => [process.execPath, bin(root, 'typescript', 'bin', 'tsc'), '-p', project];
+  return [
+    { name: 'types: everything', command: tsc('.') },
+    { name: 'types: core, without Node', command: tsc('packages/core') },
+    { name: 'types: contract, without Node', command: tsc('packages/contract') },
+    {
+      name: 'lint and format',
+      command: [process.execPath, bin(root, '@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings', '.'],
+    },
+    { name: 'repository rules', command: [process.execPath, 'scripts/check-repo.ts'], alwaysShow: true },
+    { name: 'unused code', command: [process.execPath, bin(root, 'knip', 'bin', 'knip.js'), '--no-progress'] },
+  ];
+}
+
+export function runCheck(check: Check, cwd: string): Promise<CheckResult> {
+  const startedAt = Date.now();
+  const [program, ...args] = check.command as [string, ...string[]];
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const finish = (passed: boolean) => resolve({ check, passed, output, tookMs: Date.now() - startedAt });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        output += chunk;
+      });
+    }
+    child.on('error', (error) => {
+      output += `${program} could not be started: ${error.message}\n`;
+      finish(false);
+    });
+    child.on('close', (code) => finish(code === 0));
+  });
+}
+
+/** Runs them all, `width` at a time, and hands each result over as it comes. */
+export async function runChecks(
+  checks: Check[],
+  cwd: string,
+  width: number,
+  onResult: (result: CheckResult) => void,
+): Promise<CheckResult[]> {
+  const waiting = [...checks];
+  const results: CheckResult[] = [];
+  const lane = async () => {
+    for (let check = waiting.shift(); check; check = waiting.shift()) {
+      const result = await runCheck(check, cwd);
+      results.push(result);
+      onResult(result);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return results;
+}

@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import type { SerializedError } from 'vitest';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+
+/** What `npm test` needs to know of a vitest run; written as JSON to the file named by TIDEMILL_TEST_COUNTS. */
+export interface TestCounts {
+  passed: number;
+  failed: number;
+  skipped: { name: string; reason: string }[];
+}
+
+const nameOf = (test: TestCase) => `${test.module.relativeModuleId} > ${test.fullName}`;
+
+/** vitest's own JSON leaves out why a test was skipped; this keeps the note given to `skip`. */
+export default class CountReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const counts: TestCounts = { passed: 0, failed: unhandled.length, skipped: [] };
+    for (const module of modules) {
+      // A file that cannot be loaded, or a hook that throws, has errors of its own and no failed test to show for it.
+      counts.failed += module.errors().length;
+      for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+      for (const test of module.children.allTests()) {
+        const result = test.result();
+        if (result.state === 'passed') counts.passed += 1;
+        else if (result.state === 'skipped') counts.skipped.push({ name: nameOf(test), reason: result.note ?? '' });
+        else counts.failed += 1;
+      }
+    }
+    const file = process.env.TIDEMILL_TEST_COUNTS;
+    if (file) writeFileSync(file, JSON.stringify(counts));
+  }
+}

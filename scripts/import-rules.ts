@@ -1,0 +1,56 @@
+import type { Finding, Rule } from './repo-rules.ts';
+import { importsOf, resolveImport, sources } from './repo-tree.ts';
+
+// Who may import whom. A part is a package, or for the daemon a folder of its src; a file that lies directly in the
+// daemon's src is a part by its own name. Every part has a line here: a newcomer reads the architecture from it.
+
+/** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
+const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets', 'log', 'paths', 'files'];
+/** Implementations of ports. They know the ground and never each other. */
+const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'config', 'runlog', 'channels'];
+
+const ANY_PACKAGE = ['contract', 'core'];
+
+export const MAY_IMPORT: Record<string, string[] | 'everything'> = {
+  contract: [],
+  core: ['contract'],
+  ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
+  engine: [...ANY_PACKAGE, 'ports'],
+  handlers: [...ANY_PACKAGE, ...GROUND],
+  http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
+  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon'],
+  demo: [...ANY_PACKAGE, ...GROUND, 'config'],
+  /** Assembles the running program from the parts. */
+  daemon: 'everything',
+  main: 'everything',
+};
+
+/** Packages from outside that the browser-safe and the pure part may use. */
+const OUTSIDE: Record<string, string[]> = { contract: ['zod'], core: [] };
+
+export function partOf(path: string): string | null {
+  const match = /^packages\/([^/]+)\/src\/([^/]+)/.exec(path);
+  if (!match) return null;
+  const [, pack, first] = match as unknown as [string, string, string];
+  return pack === 'daemon' ? first.replace(/\.ts$/, '') : pack;
+}
+
+export const importRules: Rule = (tree) =>
+  sources(tree).flatMap(([path, text]) => {
+    const part = partOf(path) as string;
+    const allowed = MAY_IMPORT[part];
+    const fail = (why: string): Finding => ({ rule: 'imports', path, text: why, severity: 'failure' });
+    if (!allowed)
+      return [fail(`"${part}" has no line in MAY_IMPORT (scripts/import-rules.ts): say what it may import`)];
+    return importsOf(text).flatMap((specifier) => {
+      const target = resolveImport(path, specifier);
+      if (!target) {
+        const outside = OUTSIDE[part];
+        return outside && !outside.includes(specifier) ? [fail(`${part} may not import ${specifier}`)] : [];
+      }
+      const other = partOf(target);
+      if (other === part || allowed === 'everything') return [];
+      if (other && allowed.includes(other)) return [];
+      return [fail(`${part} may not import ${other ?? target} (${specifier})`)];
+    });
+  });

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+/** The repository's own text files, by path from its root with forward slashes. */
+export interface RepoTree {
+  files: Map<string, string>;
+}
+
+const SKIPPED_FOLDERS = new Set(['node_modules', '.git', 'dist', 'output', 'results', '.tidemill-cache']);
+const TEXT = /\.(ts|mts|tsx|mjs|js|md)$/;
+
+export function loadTree(root: string): RepoTree {
+  const files = new Map<string, string>();
+  const walk = (folder: string) => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = posix.join(folder, entry.name);
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) walk(path);
+      else if (entry.isFile() && TEXT.test(entry.name)) files.set(path, readFileSync(join(root, path), 'utf8'));
+    }
+  };
+  if (existsSync(root)) walk('');
+  return { files };
+}
+
+export const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/');
+
+/** Source files of a package, tests left out. */
+export function sources(tree: RepoTree): [path: string, text: string][] {
+  return [...tree.files].filter(([path]) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !isTest(path));
+}
+
+// One token per alternative, so that a quote in a comment or a comment sign in a string starts nothing.
+const TOKENS = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+
+/** The code without comments; with `strings: false` also without what stands between quotes. Line breaks stay. */
+export function bareCode(text: string, keep: { strings: boolean }): string {
+  const blank = (token: string) => token.replace(/[^\n]/g, ' ');
+  return text.replace(TOKENS, (token) => (token.startsWith('/') || !keep.strings ? blank(token) : token));
+}
+
+const IMPORTS = [
+  /^[ \t]*import\s+(?:type\s+)?(?:[\w*\s{},$]+?\s+from\s+)?['"]([^'"\n]+)['"]/gm,
+  /^[ \t]*export\s+(?:type\s+)?[\w*\s{},$]+?\s+from\s+['"]([^'"\n]+)['"]/gm,
+  /\bimport\s*\(\s*['"]([^'"\n]+)['"]/g,
+  // A module started as a program or a worker of its own.
+  /\bnew URL\(\s*['"](\.[^'"\n]+\.ts)['"]\s*,\s*import\.meta\.url/g,
+];
+
+/** What a module names in imports, re-exports, dynamic imports, and as files beside it. */
+export function importsOf(text: string): string[] {
+  const code = bareCode(text, { strings: true });
+  return IMPORTS.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] as string));
+}
+
+/** The file a specifier means when it lies in this repository; null for packages from outside. */
+export function resolveImport(from: string, specifier: string): string | null {
+  if (specifier.startsWith('.')) return posix.normalize(posix.join(posix.dirname(from), specifier));
+  const own = /^@tidemill\/([a-z-]+)$/.exec(specifier);
+  return own ? `packages/${own[1]}/src/index.ts` : null;
+}

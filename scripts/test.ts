@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
+import type { TestCounts } from './count-reporter.ts';
+
+// `npm test`: the checks, then every vitest test, then one closing line of counts.
+//   npm test -- store        only the test files whose path contains "store" (the checks run all the same)
+//   npm run check            only the checks
+
+const root = join(import.meta.dirname, '..');
+
+function show({ check, passed, output, tookMs }: CheckResult): void {
+  console.log(`${passed ? 'ok    ' : 'FAILED'} ${check.name} (${(tookMs / 1000).toFixed(1)} s)`);
+  if ((!passed || check.alwaysShow) && output.trim()) console.log(output.trimEnd().replace(/^/gm, '       '));
+}
+
+function vitest(args: string[], countsFile: string): Promise<number | null> {
+  const program = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'count-reporter.ts')}`];
+  const env = { ...process.env, TIDEMILL_TEST_COUNTS: countsFile };
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, 'run', ...reporters, ...args], {
+      cwd: root,
+      env,
+      stdio: 'inherit',
+    });
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+}
+
+/** A run that ends badly without a failed test, or without any test, is one failure: silence is never success. */
+function judge(counts: TestCounts | null, exitCode: number | null): TestCounts {
+  const failure = (text: string, base: TestCounts | null): TestCounts => {
+    console.log(`FAILED ${text}`);
+    return { passed: base?.passed ?? 0, failed: (base?.failed ?? 0) + 1, skipped: base?.skipped ?? [] };
+  };
+  if (!counts) return failure(`vitest ended with exit code ${exitCode} and without a report`, null);
+  if (counts.passed + counts.failed === 0) return failure('vitest ran no test', counts);
+  if (exitCode !== 0 && counts.failed === 0) return failure(`vitest ended with exit code ${exitCode}`, counts);
+  return counts;
+}
+
+async function runTests(args: string[]): Promise<TestCounts> {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemill-counts-'));
+  try {
+    const file = join(folder, 'counts.json');
+    const exitCode = await vitest(args, file);
+    const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as TestCounts) : null;
+    return judge(counts, exitCode);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const args = process.argv.slice(2).filter((arg) => arg !== '--only-checks');
+const checks = await runChecks(repositoryChecks(root), root, 2, show);
+let passed = checks.filter((result) => result.passed).length;
+let failed = checks.length - passed;
+let skipped = 0;
+if (!process.argv.includes('--only-checks')) {
+  const tests = await runTests(args);
+  passed += tests.passed;
+  failed += tests.failed;
+  skipped = tests.skipped.length;
+  for (const { name, reason } of tests.skipped) console.log(`skipped: ${name}: ${reason || 'no reason given'}`);
+  for (const result of checks) if (!result.passed) console.log(`FAILED ${result.check.name}: see above`);
+}
+console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+process.exitCode = failed > 0 ? 1 : 0;
