@@ -9,7 +9,11 @@ const root = join(import.meta.dirname, '..');
 const daemon = join(root, 'packages', 'daemon');
 const dist = join(daemon, 'dist');
 
-const PROGRAMS = ['main', 'agents/scripted-player'];
+/** Both end up directly in dist/: what a module finds beside itself in src it finds beside the bundle. */
+const PROGRAMS: [source: string, out: string][] = [
+  ['main.ts', 'main'],
+  ['agents/scripted-player.ts', 'scripted-player'],
+];
 /** From where in the repository, to where beside the bundle. */
 const ASSETS: [from: string, to: string][] = [
   ['prompts', 'prompts'],
@@ -21,7 +25,7 @@ async function bundle(): Promise<void> {
   const manifest = JSON.parse(readFileSync(join(daemon, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  const sources = PROGRAMS.map((name) => ({ in: join(daemon, 'src', `${name}.ts`), out: name }));
+  const sources = PROGRAMS.map(([source, out]) => ({ in: join(daemon, 'src', source), out }));
   const missing = sources.filter((source) => !existsSync(source.in));
   if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.map((source) => source.in).join(', ')}`);
   await build({

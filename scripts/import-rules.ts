@@ -5,9 +5,9 @@ import { importsOf, resolveImport, sources } from './repo-tree.ts';
 // daemon's src is a part by its own name. Every part has a line here: a newcomer reads the architecture from it.
 
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
-const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets', 'log', 'paths', 'files'];
+const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets'];
 /** Implementations of ports. They know the ground and never each other. */
-const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'config', 'runlog', 'channels'];
+const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'config'];
 
 const ANY_PACKAGE = ['contract', 'core'];
 
@@ -16,7 +16,8 @@ export const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   core: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
   engine: [...ANY_PACKAGE, 'ports'],
-  handlers: [...ANY_PACKAGE, ...GROUND],
+  /** What a command means, once for all surfaces. */
+  handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
   cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],

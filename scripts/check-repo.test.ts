@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { importsOf } from './repo-tree.ts';
+
+const MAIN = 'packages/daemon/src/main.ts';
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs the program on a small tree that keeps every rule, but for these files. */
+function check(changed: Record<string, string>): { ok: boolean; output: string } {
+  const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
+  folders.push(root);
+  const files: Record<string, string> = {
+    'AGENTS.md': 'Run npm test.\n',
+    'packages/contract/src/index.ts': "import { z } from 'zod';\nexport const Task = z.object({});\n",
+    'packages/core/src/index.ts': "import { Task } from '@tidemill/contract';\nexport const parse = Task.parse;\n",
+    'packages/daemon/src/ports.ts': 'export interface Store { close(): void }\n',
+    [MAIN]: "import './ports.ts';\nimport '@tidemill/core';\n",
+    ...changed,
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const done = spawnSync(process.execPath, [join(import.meta.dirname, 'check-repo.ts'), root], { encoding: 'utf8' });
+  return { ok: done.status === 0, output: done.stdout + done.stderr };
+}
+
+const lines = (count: number) => 'const x = 1;\n'.repeat(count);
+
+describe('check-repo', () => {
+  test('accepts a tree that keeps the rules', () => {
+    expect(check({})).toMatchObject({ ok: true });
+  });
+
+  test.each<[rule: string, files: Record<string, string>, says: string]>([
+    ['core imports Node', { 'packages/core/src/index.ts': "import 'node:fs';" }, 'core may not import node:fs'],
+    [
+      'core imports the daemon',
+      { 'packages/core/src/index.ts': "export * from '../../daemon/src/ports.ts';" },
+      'core may not import ports',
+    ],
+    [
+      'contract imports core',
+      { 'packages/contract/src/index.ts': "import type { x } from '@tidemill/core';" },
+      'contract may not import core',
+    ],
+    [
+      'an adapter imports another',
+      {
+        [MAIN]: "import './ports.ts';import '@tidemill/core';\nimport './store/a.ts';\nimport './gates/b.ts';",
+        'packages/daemon/src/store/a.ts': "import { b } from '../gates/b.ts';",
+        'packages/daemon/src/gates/b.ts': 'export const b = 1;',
+      },
+      'store may not import gates',
+    ],
+    [
+      'the engine imports an adapter, by a dynamic import',
+      {
+        [MAIN]: "import './ports.ts';\nimport '@tidemill/core';\nimport './engine/turn.ts';",
+        'packages/daemon/src/engine/turn.ts': "export const open = () => import('../store/a.ts');",
+        'packages/daemon/src/store/a.ts': 'export const a = 1;',
+      },
+      'engine may not import store',
+    ],
+    [
+      'a folder nobody placed',
+      { [MAIN]: "import './ports.ts';\nimport './blob/a.ts';", 'packages/daemon/src/blob/a.ts': 'export const a = 1;' },
+      '"blob" has no line in MAY_IMPORT',
+    ],
+    ['an import of nothing', { [MAIN]: "import './gone.ts';" }, 'imports ./gone.ts, which is not there'],
+    [
+      'a module only its test imports',
+      {
+        'packages/daemon/src/store/a.ts': 'export const a = 1;',
+        'packages/daemon/src/store/a.test.ts': "import './a.ts';",
+      },
+      'packages/daemon/src/store/a.ts: no program imports it',
+    ],
+    ['the clock in core', { 'packages/core/src/index.ts': 'export const now = () => Date.now();' }, 'uses Date.now'],
+    ['chance in core', { 'packages/core/src/index.ts': 'export const die = Math.random();' }, 'uses Math.random'],
+    [
+      'a timer in the engine',
+      {
+        [MAIN]: "import './ports.ts';\nimport '@tidemill/core';\nimport './engine/turn.ts';",
+        'packages/daemon/src/engine/turn.ts': 'setTimeout(() => 1, 5);',
+      },
+      'uses a timer',
+    ],
+    [
+      'one type in two files',
+      { 'packages/daemon/src/ports.ts': 'export interface Task { id: string }' },
+      'each exports its own "Task"',
+    ],
+    ['a file of 501 lines', { [MAIN]: `import './ports.ts';\n${lines(500)}` }, '501 lines'],
+    ['a vague name', { 'scripts/string-utils.ts': '' }, 'says nothing'],
+    ['a vague folder', { 'test/helpers/wait.ts': '' }, 'says nothing'],
+    ['a second version', { 'scripts/pack-v2.ts': '' }, 'delete it'],
+    ['a name that is not kebab-case', { 'scripts/packAll.ts': '' }, 'not kebab-case'],
+    ['a plan', { 'docs/plan.md': '# Plan' }, 'plans belong to issues'],
+    ['a long guide', { 'AGENTS.md': 'word '.repeat(501) }, '501 words'],
+  ])('refuses %s', (_rule, files, says) => {
+    const { ok, output } = check(files);
+    expect(output).toContain(says);
+    expect(ok).toBe(false);
+  });
+
+  test('warns of a file that grows, and of a tree without a program', () => {
+    const { ok, output } = check({ [MAIN]: `import './ports.ts';\nimport '@tidemill/core';\n${lines(260)}` });
+    expect(output).toContain(`warning: ${MAIN}: 262 lines`);
+    expect(ok).toBe(true);
+  });
+
+  test('is not misled by comments and strings', () => {
+    const core = `import '@tidemill/contract';\n// Date.now and Math.random are forbidden here\nexport const text = "Date.now()"; /* setTimeout */`;
+    expect(check({ 'packages/core/src/index.ts': core })).toMatchObject({ ok: true });
+  });
+});
+
+test('importsOf finds every way to name a module', () => {
+  const text = `
+    import a from './a.ts';
+    import type { B } from './b.ts';
+    import {
+      c,
+      type D,
+    } from './c.ts';
+    import './e.ts';
+    export * from './f.ts';
+    export { g } from "./g.ts";
+    // import './comment.ts';
+    const h = await import('./h.ts');
+    const worker = new URL('./i.ts', import.meta.url);
+    const text = 'x'; // it's fine
+  `;
+  expect(importsOf(text).sort()).toEqual('abcefghi'.split('').map((name) => `./${name}.ts`));
+});
