@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { AppError } from '@tidemill/contract';
+
+/** Where everything lives that is not in a repository. */
+export interface DataFolder {
+  path: string;
+  /** Made once and by chance: two machines may have the same path and share one Postgres. */
+  id: string;
+  storeFile: string;
+  lockFile: string;
+  daemonFile: string;
+  logFile: string;
+  /** Output of runs, one file each. */
+  runs: string;
+  runLog(runId: string): string;
+  /** Output of gates, by hash. */
+  gates: string;
+  project(projectId: string): string;
+}
+
+export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
+  const wanted = env.TIDEMILL_HOME || join(homedir(), '.tidemill');
+  const path = isAbsolute(wanted) ? wanted : resolve(wanted);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    mkdirSync(join(path, 'runs'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(path, 'gates'), { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const isFull = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
+    throw new AppError(isFull ? 'disk_full' : 'store_failed', `the data folder ${path} cannot be made: ${cause}`, {
+      hint: 'Set TIDEMILL_HOME to a folder that can be written.',
+      cause,
+    });
+  }
+  return {
+    path,
+    id: idOf(join(path, 'home.id')),
+    storeFile: join(path, 'store.db'),
+    lockFile: join(path, 'lock.db'),
+    daemonFile: join(path, 'daemon.json'),
+    logFile: join(path, 'daemon.log'),
+    runs: join(path, 'runs'),
+    runLog: (runId) => join(path, 'runs', `${runId}.log`),
+    gates: join(path, 'gates'),
+    project: (projectId) => join(path, 'projects', projectId),
+  };
+}
+
+function idOf(file: string): string {
+  try {
+    writeFileSync(file, randomBytes(12).toString('hex'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return readFileSync(file, 'utf8').trim();
+}

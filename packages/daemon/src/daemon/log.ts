@@ -1,0 +1,39 @@
+import { renameSync, statSync } from 'node:fs';
+import { pino } from 'pino';
+
+const ROTATE_BYTES = 5 * 1024 * 1024;
+
+export interface Log {
+  info(text: string, more?: object): void;
+  error(text: string, error: unknown): void;
+  close(): void;
+}
+
+/** The daemon's own log: one JSON object per line, without secrets. The previous file is kept beside it. */
+export function openLog(file: string): Log {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > ROTATE_BYTES) renameSync(file, `${file}.1`);
+  const destination = pino.destination({ dest: file, sync: true, mode: 0o600 });
+  const logger = pino(
+    { base: { pid: process.pid }, redact: ['token', '*.token', 'authorization', '*.authorization'] },
+    destination,
+  );
+  return {
+    info: (text, more = {}) => logger.info(more, scrub(text)),
+    error: (text, error) => logger.error({ error: scrub(describe(error)) }, scrub(text)),
+    close: () => destination.end(),
+  };
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+/** Passwords in addresses and bearer tokens, wherever in a text they turn up. */
+export function scrub(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z0-9+]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, '$1:***@')
+    .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
+    .replace(/\b((?:api[_-]?key|token|password|secret)["']?\s*[=:]\s*["']?)[^\s"',}]+/gi, '$1***');
+}

@@ -1,0 +1,60 @@
+import { AppError, type Project, type Task, type TaskSummary } from '@tidemill/contract';
+import type { Reply } from '@tidemill/core';
+import type { Store } from '../ports.ts';
+import type { Services } from './context.ts';
+
+/** A refusal becomes the error that every surface shows. */
+export function unwrap(reply: Reply): Extract<Reply, { ok: true }> {
+  if (reply.ok) return reply;
+  throw new AppError(reply.refusal.code, reply.refusal.message, { hint: reply.refusal.hint });
+}
+
+export async function projectOf({ store }: Pick<Services, 'store'>, id: string): Promise<Project> {
+  const project = await store.project(id);
+  if (project) return project;
+  throw new AppError('no_project', `there is no project ${id}`, { hint: '`tidemill init` in a repository makes one.' });
+}
+
+/** A task by number (`12`, `#12`) or id. */
+export async function taskOf({ store }: Pick<Services, 'store'>, project: Project, ref: string): Promise<Task> {
+  const digits = /^#?(\d{1,15})$/.exec(ref)?.[1];
+  const task = digits ? await store.taskByNumber(project.id, Number(digits)) : await store.task(ref);
+  if (task && task.projectId === project.id) return task;
+  throw new AppError('not_found', `there is no task ${digits ? `#${digits}` : `"${ref}"`} in ${project.name}`, {
+    hint: digits ? '`tidemill task list` shows them all.' : 'Name a task by its number, such as 12.',
+  });
+}
+
+export async function summaries(store: Store, tasks: Task[]): Promise<TaskSummary[]> {
+  const numbers = new Map(tasks.map((task) => [task.id, task.number]));
+  for (const id of new Set(tasks.flatMap((task) => task.dependsOn))) {
+    if (!numbers.has(id)) numbers.set(id, (await store.task(id))?.number ?? 0);
+  }
+  return tasks.map((task) => ({
+    id: task.id,
+    number: task.number,
+    title: task.title,
+    kind: task.kind,
+    pipeline: task.pipeline,
+    stage: task.stage,
+    stageSince: task.stageSince,
+    priority: task.priority,
+    unmet: task.unmet,
+    files: task.files,
+    branch: task.branch,
+    blocked: task.blocked,
+    openQuestions: task.openQuestions,
+    waiting: task.waiting,
+    landedCommit: task.landedCommit,
+    after: task.dependsOn.map((id) => numbers.get(id) ?? 0),
+    worker: task.lease ? workerName(task.lease.workerId) : null,
+  }));
+}
+
+export async function summary(store: Store, task: Task): Promise<TaskSummary> {
+  const [only] = await summaries(store, [task]);
+  return only!;
+}
+
+/** Worker ids are `projectId/name`. */
+export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);

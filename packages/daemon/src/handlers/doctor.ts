@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import type { Finding, Project } from '@tidemill/contract';
+import { loadSettings } from '../config/load.ts';
+import { aliveRefs } from '../engine/recovery.ts';
+import type { Services } from './context.ts';
+import { chainFaultsOf } from './evidence.ts';
+
+export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
+
+/** Looks at everything that must hold, and says what does not. It changes nothing. */
+export async function doctor(services: Services): Promise<{ ok: boolean; findings: Finding[] }> {
+  const findings = await services.examine();
+  const say: Say = (level, check, text, hint = '') => findings.push({ level, check, text, hint });
+  for (const project of await services.store.projects()) await examineProject(services, project, say);
+  return { ok: findings.every(({ level }) => level !== 'problem'), findings };
+}
+
+async function examineProject(services: Services, project: Project, say: Say): Promise<void> {
+  const { name, root } = project;
+  const faults = await chainFaultsOf(services, project);
+  if (faults.length === 0) say('ok', 'evidence', `${name}: the chain of ${project.evidence.count} links holds`);
+  for (const fault of faults.slice(0, 5)) {
+    say('problem', 'evidence', `${name}: ${fault}`, 'Somebody changed the store; restore it from a backup.');
+  }
+  if (!existsSync(root)) {
+    return say('warning', 'project', `${name}: ${root} is gone`, 'Its tasks stay on record; nothing works on them.');
+  }
+  await guarded(say, 'config', name, async () => {
+    const { config, warnings } = await loadSettings(root);
+    for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
+    if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
+  });
+  await guarded(say, 'worktrees', name, async () => {
+    const workspace = await services.workspace(project);
+    const leaks = await workspace.leaks(await aliveRefs({ store: services.store, project }));
+    if (leaks.length === 0) say('ok', 'worktrees', `${name}: none left over`);
+    else
+      say(
+        'problem',
+        'worktrees',
+        `${name}: ${leaks.length} left over: ${leaks.slice(0, 5).join(', ')}`,
+        'The next `tidemill up` removes them; what is not landed is snapshotted first.',
+      );
+  });
+}
+
+/** A check that cannot be made is a problem of its own, not the end of the examination. */
+async function guarded(say: Say, check: string, name: string, examine: () => Promise<void>): Promise<void> {
+  try {
+    await examine();
+  } catch (error) {
+    const hint = error instanceof Error && 'hint' in error ? String(error.hint) : '';
+    say('problem', check, `${name}: ${error instanceof Error ? error.message : String(error)}`, hint);
+  }
+}

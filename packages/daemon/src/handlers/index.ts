@@ -1,0 +1,103 @@
+import {
+  type Api,
+  AppError,
+  type RouteName,
+  type RouteOutput,
+  type RouteRequest,
+  type Routes,
+  routes,
+} from '@tidemill/contract';
+import type { z } from 'zod';
+import type { Services } from './context.ts';
+import { doctor } from './doctor.ts';
+import { streamEvents } from './event.ts';
+import { listEvidence, verifyEvidence } from './evidence.ts';
+import { importTasks } from './import.ts';
+import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
+import { showRun, streamRunLog } from './run-log.ts';
+import { listSnapshots, restoreSnapshot } from './snapshot.ts';
+import { status } from './status.ts';
+import {
+  addTask,
+  approveTask,
+  cancelTask,
+  listTasks,
+  rejectTask,
+  retryTask,
+  setDependencies,
+  showTask,
+} from './task.ts';
+
+type Handler<N extends RouteName> = (
+  services: Services,
+  input: RouteRequest<N>,
+  signal: AbortSignal,
+) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;
+
+/** One function per route: HTTP and the CLI without a daemon both come through here. */
+const handlers: { [N in RouteName]: Handler<N> } = {
+  health: async ({ daemon }) => daemon ?? refuseWithoutDaemon('ask'),
+  stop: async ({ daemon, stop }, { now }) => {
+    if (!daemon) refuseWithoutDaemon('stop');
+    stop(now);
+    return { stopping: true };
+  },
+  doctor,
+  projects: listProjects,
+  registerProject,
+  attachProject,
+  status,
+  addTask,
+  importTasks,
+  tasks: listTasks,
+  task: showTask,
+  cancelTask,
+  retryTask,
+  approveTask,
+  rejectTask,
+  setDependencies,
+  run: showRun,
+  runLog: streamRunLog,
+  evidence: listEvidence,
+  verifyEvidence,
+  snapshots: listSnapshots,
+  restoreSnapshot,
+  events: streamEvents,
+};
+
+/** Parses, then answers: the same door for a request from the network and for a call within the process. */
+export async function callHandler(
+  services: Services,
+  name: RouteName,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const parsed = routes[name].input.safeParse(input);
+  if (!parsed.success) throw badInput(parsed.error);
+  const handler = handlers[name] as (services: Services, input: unknown, signal: AbortSignal) => unknown;
+  return handler(services, parsed.data, signal);
+}
+
+/** The API without a network in between. */
+export function createLocalApi(services: Services): Api {
+  const never = new AbortController().signal;
+  const entries = (Object.keys(routes) as RouteName[]).map((name) => [
+    name,
+    routes[name].stream
+      ? async function* (input: unknown, signal = never) {
+          yield* (await callHandler(services, name, input, signal)) as AsyncIterable<unknown>;
+        }
+      : (input: unknown, signal = never) => callHandler(services, name, input, signal),
+  ]);
+  return Object.fromEntries(entries) as Api;
+}
+
+function badInput(error: z.ZodError): AppError {
+  const lines = error.issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
+  return new AppError('bad_input', lines.slice(0, 5).join('\n'), {
+    hint:
+      lines.length > 5
+        ? `${lines.length - 5} more like these. Correct them and try again.`
+        : 'Correct it and try again.',
+  });
+}

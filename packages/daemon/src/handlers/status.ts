@@ -1,0 +1,101 @@
+import type { NeedsYou, Project, ProjectStatus, RouteRequest, Task, WorkerView } from '@tidemill/contract';
+import { projectOf } from './answer.ts';
+import type { Services } from './context.ts';
+
+/** More would not be read; the counts by stage are complete. */
+const SHOWN = 20;
+
+export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
+  const { store, daemon } = services;
+  const project = await projectOf(services, input.project);
+  // Taken first: whoever follows the log from here on sees every change this answer does not show.
+  const lastSeq = await store.lastSeq();
+  const workload = await store.workload(project.id);
+  const { id, name, root, rules } = project;
+  return {
+    project: { id, name, root, target: rules.target },
+    daemon,
+    running: services.isRunning(project.id),
+    idle: workload.leased === 0 && workload.ready === 0,
+    tasks: workload.byStage,
+    total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
+    workers: await workersOf(services, project),
+    needsYou: await needsYou(services, project, workload.byStage),
+    gates: rules.gates,
+    sandbox: await services.sandbox(),
+    lastSeq,
+  };
+}
+
+async function workersOf({ store, clock }: Services, project: Project): Promise<WorkerView[]> {
+  const leased = new Map((await store.leased(project.id)).map((task) => [task.lease!.workerId, task]));
+  const workers = await store.workers(project.id);
+  return Promise.all(
+    workers.map(async ({ id, name, role }) => {
+      const task = leased.get(id);
+      if (!task) return { name, role, task: null, elapsedMs: 0, mode: null, progress: null };
+      const run = task.lastRunId ? await store.run(task.lastRunId) : null;
+      const isCurrent = run?.status === 'running' && run.workerId === id;
+      return {
+        name,
+        role,
+        task: { number: task.number, title: task.title, stage: task.stage },
+        elapsedMs: Math.max(0, clock.now() - task.lease!.claimedAt),
+        mode: isCurrent ? run.mode : null,
+        progress: isCurrent ? run.progress : null,
+      };
+    }),
+  );
+}
+
+/** What stands still until a person acts, each with the command that moves it on. */
+async function needsYou({ store }: Services, project: Project, byStage: Record<string, number>): Promise<NeedsYou[]> {
+  const stages = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
+  const human = stages.flatMap(([name, stage]) => (stage.actor === 'human' ? [name] : []));
+  const merging = stages.flatMap(([name, stage]) => (stage.actor === 'system' ? [name] : []));
+  const find = async (names: string[], isStuck: (task: Task) => boolean | Promise<boolean>) => {
+    const present = [...new Set(names)].filter((stage) => (byStage[stage] ?? 0) > 0);
+    if (present.length === 0) return [];
+    const found: Task[] = [];
+    for (const task of await store.tasks({ projectId: project.id, stages: present, limit: 200 })) {
+      if (found.length < SHOWN && (await isStuck(task))) found.push(task);
+    }
+    return found;
+  };
+  const stuck = [
+    ...(await find(['needs_info', 'blocked', ...human], (task) => task.role === null)),
+    ...(await find(merging, (task) => task.waiting !== null)),
+  ];
+  if ((byStage.cancelled ?? 0) > 0) {
+    stuck.push(...(await find(['open'], async (task) => (await cancelledDependency(store, task)) !== null)));
+  }
+  return Promise.all(stuck.slice(0, SHOWN).map(async (task) => ({ ...line(task), ...(await advice(store, task)) })));
+}
+
+const line = ({ number, title, stage }: Task) => ({ number, title, stage });
+
+async function cancelledDependency(store: Services['store'], task: Task): Promise<Task | null> {
+  if (task.unmet === 0) return null;
+  for (const id of task.dependsOn) {
+    const dependency = await store.task(id);
+    if (dependency?.stage === 'cancelled') return dependency;
+  }
+  return null;
+}
+
+async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsYou, 'why' | 'command'>> {
+  const named = (verb: string, rest = '') => `tidemill task ${verb} ${task.number}${rest}`;
+  if (task.stage === 'needs_info')
+    return { why: task.openQuestions.join(' / '), command: named('retry', ' --note "…"') };
+  if (task.stage === 'blocked') {
+    const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
+    const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
+    return { why: `${reason}: ${text}`, command: isChoice ? named('approve') : named('retry') };
+  }
+  if (task.waiting) return { why: task.waiting, command: '' };
+  if (task.stage === 'open') {
+    const dependency = await cancelledDependency(store, task);
+    return { why: `waits for #${dependency?.number}, which was cancelled`, command: named('after', ' --none') };
+  }
+  return { why: 'asks for your approval', command: named('approve') };
+}
