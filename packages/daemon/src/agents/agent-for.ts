@@ -1,0 +1,40 @@
+import path from 'node:path';
+import type { AgentConfig, Mode } from '@tidemill/contract';
+import { AppError } from '@tidemill/contract';
+import type { Agent, AgentFor } from '../ports.ts';
+import type { ChildHost } from '../process/child.ts';
+import { createCommandAgent } from './command.ts';
+import { createScriptedAgent } from './scripted.ts';
+
+/** Modes that continue another's work are done by the same hands unless they have an entry of their own. */
+const STANDS_IN: Partial<Record<Mode, Mode>> = { request_changes: 'implement', plan_revision: 'plan' };
+
+/** Chooses among the configured agents: the mode's own entry, the entry of the mode it continues, else `default`. */
+export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildHost): AgentFor {
+  const made = new Map(Object.entries(agents).map(([name, config]) => [name, createAgent(config, host)]));
+  return (mode) => {
+    const agent = made.get(mode) ?? made.get(STANDS_IN[mode] ?? mode) ?? made.get('default');
+    if (agent) return agent;
+    throw new AppError('bad_config', `no agent is configured for the mode ${mode}`, {
+      hint: 'give `agents` an entry named default',
+    });
+  };
+}
+
+function createAgent(config: AgentConfig, host: ChildHost): Agent {
+  switch (config.type) {
+    case 'command':
+      return createCommandAgent({
+        label: `command ${config.command[0]}`,
+        command: config.command,
+        env: config.env,
+        host,
+      });
+    case 'scripted':
+      return createScriptedAgent({
+        label: `scripted ${path.basename(config.script)}`,
+        script: path.resolve(host.root, config.script),
+        host,
+      });
+  }
+}

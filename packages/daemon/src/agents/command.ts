@@ -1,0 +1,169 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import type { Agent, AgentBrief, AgentEnd, AgentSession, AgentSink } from '../ports.ts';
+import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from '../process/child.ts';
+import { programFolder } from '../process/sandbox.ts';
+import { createProtocolReader, PROTOCOL, type ProposedResult } from './protocol.ts';
+
+/** More than a run's log keeps; beyond it output is still drained, but nobody is told. */
+const MOST_OUTPUT = 8 * 1024 * 1024;
+const LAST_WORDS = 2000;
+
+export interface CommandAgentOptions {
+  label: string;
+  command: string[];
+  env: Record<string, string>;
+  host: ChildHost;
+}
+
+/** Any program that speaks protocol 1 (see protocol.ts): the brief on its standard input, messages among its output. */
+export function createCommandAgent(options: CommandAgentOptions): Agent {
+  return {
+    label: options.label,
+    start(request, sink) {
+      const listener = listen(sink);
+      const stopped = new AbortController();
+      const end = run(options, request, listener, stopped.signal).catch(
+        (error: Error): AgentEnd => ({
+          kind: 'failed',
+          failure: 'unknown',
+          message: `the run broke off: ${error.message}`,
+          exitCode: null,
+        }),
+      );
+      return {
+        end,
+        stop: async () => {
+          stopped.abort();
+          await end;
+        },
+      } satisfies AgentSession;
+    },
+  };
+}
+
+async function run(
+  options: CommandAgentOptions,
+  request: { runId: string; cwd: string; brief: AgentBrief; timeoutMs: number },
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<AgentEnd> {
+  const command = await fromRoot(options.command, options.host.root);
+  const readable = await Promise.all(
+    command
+      .slice(1)
+      .filter(path.isAbsolute)
+      .map((file) => programFolder(file, options.host.dataDir)),
+  );
+  const child = startChild({
+    host: options.host,
+    runId: request.runId,
+    command,
+    cwd: request.cwd,
+    env: options.env,
+    stdin: `${JSON.stringify({ protocol: PROTOCOL, ...request.brief })}\n`,
+    network: true,
+    readable: readable.flat(),
+    timeoutMs: request.timeoutMs,
+    signal,
+    onOutput: listener.hear,
+  });
+  const ended = await child.end;
+  listener.finish();
+  return judge(ended, listener, { program: command[0] ?? '', timeoutMs: request.timeoutMs });
+}
+
+/**
+ * A relative program, and a script given as its first argument, is the one in the person's checkout: the worktree's
+ * copy could have been rewritten by the very agent whose work a reviewer is about to judge.
+ */
+async function fromRoot(command: string[], root: string): Promise<string[]> {
+  return Promise.all(
+    command.map(async (word, index) => {
+      if (/^\.\.?\//.test(word)) return path.resolve(root, word);
+      if (index === 0) return word.includes('/') ? path.resolve(root, word) : word;
+      if (index > 1 || word.startsWith('-')) return word;
+      const file = path.resolve(root, word);
+      return (await stat(file).catch(() => null))?.isFile() ? file : word;
+    }),
+  );
+}
+
+interface Listener {
+  hear: ChildSpec['onOutput'];
+  finish(): void;
+  result(): ProposedResult | null;
+  lastWords(): string;
+}
+
+function listen(sink: AgentSink): Listener {
+  let result: ProposedResult | null = null;
+  let passed = 0;
+  let lastWords = '';
+  const output = (text: string) => {
+    if (passed >= MOST_OUTPUT) return;
+    passed += text.length;
+    sink.output(text);
+    if (passed >= MOST_OUTPUT) sink.output('\n[the agent prints more than is passed on; the rest is dropped]\n');
+  };
+  const reader = createProtocolReader({
+    output,
+    usage: (usage) => sink.usage(usage),
+    progress: (percent, text) => sink.progress(percent, text),
+    result: (proposed) => {
+      result = proposed;
+    },
+  });
+  // A character may be split over two chunks.
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  const hearErrors = (text: string) => {
+    lastWords = (lastWords + text).slice(-LAST_WORDS);
+    if (text !== '') output(text);
+  };
+  return {
+    hear(chunk, from) {
+      const text = decoders[from].write(chunk);
+      if (from === 'stdout') reader.push(text);
+      else hearErrors(text);
+    },
+    finish() {
+      reader.push(decoders.stdout.end());
+      reader.end();
+      hearErrors(decoders.stderr.end());
+    },
+    result: () => result,
+    lastWords: () => lastWords.trim().split('\n').slice(-8).join('\n'),
+  };
+}
+
+function judge(ended: ChildEnd, listener: Listener, about: { program: string; timeoutMs: number }): AgentEnd {
+  const result = listener.result();
+  const failed = (failure: Extract<AgentEnd, { kind: 'failed' }>['failure'], message: string): AgentEnd => ({
+    kind: 'failed',
+    failure,
+    message,
+    exitCode: ended.kind === 'exited' ? ended.exitCode : null,
+  });
+  switch (ended.kind) {
+    case 'unstartable':
+      return failed('spawn', ended.message);
+    case 'stopped':
+      return failed('crash', 'stopped');
+    case 'timeout': {
+      const late = result ? ' (it had printed a result, but a result counts only when the program has ended)' : '';
+      return failed('timeout', `${about.program} did not end within ${about.timeoutMs / 1000} s${late}`);
+    }
+    case 'exited': {
+      if (ended.exitCode !== 0) {
+        const how = ended.signal ? `was killed by ${ended.signal}` : `exited with code ${ended.exitCode}`;
+        const after = result ? ' after it had printed a result, which therefore does not count' : '';
+        const words = listener.lastWords();
+        return failed('crash', `${about.program} ${how}${after}${words ? `; its last words:\n${words}` : ''}`);
+      }
+      if (!result) return failed('no_result', `${about.program} ended without printing a result line`);
+      if ('invalid' in result) return failed('invalid_result', result.invalid);
+      return { kind: 'result', envelope: result.envelope };
+    }
+  }
+}

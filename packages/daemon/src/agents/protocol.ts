@@ -1,0 +1,131 @@
+import { AgentEnvelope, Usage } from '@tidemill/contract';
+import { z } from 'zod';
+
+/**
+ * Protocol 1, the way any program plugs in: what it prints is its output, but for single lines of JSON such as
+ * `{"tidemill":"result","outcome":"pr_ready","summary":"…"}`, `{"tidemill":"usage",…}`, `{"tidemill":"progress",…}`.
+ */
+export const PROTOCOL = 1;
+
+/** A longer line is output and nothing else: nobody's result needs it, and holding it would cost memory without end. */
+export const LONGEST_LINE = 1024 * 1024;
+
+export type ProposedResult = { envelope: AgentEnvelope } | { invalid: string };
+
+export interface ProtocolHandlers {
+  output(text: string): void;
+  usage(usage: Usage): void;
+  progress(percent: number, text: string): void;
+  result(result: ProposedResult): void;
+}
+
+export interface ProtocolReader {
+  push(text: string): void;
+  /** The end of the stream also ends the last line. */
+  end(): void;
+}
+
+const RESULT_START = /^\s*\{\s*"tidemill"\s*:\s*"result"/;
+
+export function createProtocolReader(handlers: ProtocolHandlers): ProtocolReader {
+  /** The start of a line that may still turn out to be a message. */
+  let pending = '';
+  /** The rest of the current line is known to be output. */
+  let isPlain = false;
+  let out = '';
+
+  const flush = () => {
+    if (out !== '') handlers.output(out);
+    out = '';
+  };
+  const settle = (line: string) => {
+    const deliver = readMessage(line, handlers);
+    if (!deliver) {
+      out += line;
+      return;
+    }
+    flush();
+    deliver();
+  };
+  const take = (piece: string, isLineEnd: boolean) => {
+    if (isPlain) {
+      out += piece;
+      isPlain = !isLineEnd;
+      return;
+    }
+    pending += piece;
+    if (isLineEnd) {
+      settle(pending);
+      pending = '';
+    } else if (pending.length > LONGEST_LINE || !/^\s{0,64}(\{|$)/.test(pending)) {
+      if (RESULT_START.test(pending)) handlers.result({ invalid: 'the result line is longer than 1 MB' });
+      out += pending;
+      pending = '';
+      isPlain = true;
+    }
+  };
+
+  return {
+    push(text) {
+      for (let from = 0; from < text.length; ) {
+        const newline = text.indexOf('\n', from);
+        const to = newline === -1 ? text.length : newline + 1;
+        take(text.slice(from, to), newline !== -1);
+        from = to;
+      }
+      flush();
+    },
+    end() {
+      if (pending !== '') settle(pending);
+      pending = '';
+      flush();
+    },
+  };
+}
+
+const Progress = z.object({ percent: z.number().min(0).max(100).catch(0), text: z.string().default('') });
+
+/** How to deliver the message a line holds, or null when the line is output. */
+function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | null {
+  if (!line.includes('"tidemill"')) return null;
+  const parsed = parseObject(line);
+  if (!parsed) {
+    if (!RESULT_START.test(line)) return null;
+    return () => handlers.result({ invalid: 'the result line is not valid JSON' });
+  }
+  if (parsed.tidemill === 'result') return () => handlers.result(readEnvelope(parsed));
+  if (parsed.tidemill === 'usage') {
+    const usage = Usage.safeParse(parsed);
+    return usage.success ? () => handlers.usage(usage.data) : null;
+  }
+  if (parsed.tidemill === 'progress') {
+    const progress = Progress.safeParse(parsed);
+    return progress.success ? () => handlers.progress(progress.data.percent, progress.data.text) : null;
+  }
+  return null;
+}
+
+function parseObject(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null; // the caller decides what a line that is not JSON means
+  }
+}
+
+function readEnvelope(raw: Record<string, unknown>): ProposedResult {
+  const { openQuestions, question, ...rest } = raw;
+  const asked = rest.open_questions ?? openQuestions ?? question;
+  if (asked !== undefined) rest.open_questions = (Array.isArray(asked) ? asked : [asked]).map(questionText);
+  const envelope = AgentEnvelope.safeParse(rest);
+  if (envelope.success) return { envelope: envelope.data };
+  return { invalid: `the result does not have the expected form: ${z.prettifyError(envelope.error)}` };
+}
+
+/** Some agents hand in a question as an object; its text is what a person needs to see. */
+function questionText(question: unknown): unknown {
+  if (typeof question !== 'object' || question === null) return question;
+  const { text, question: inner } = question as Record<string, unknown>;
+  return text ?? inner ?? question;
+}

@@ -1,0 +1,99 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError } from '@tidemill/contract';
+import type { Clock, OpenRunLog, RunLog } from '../ports.ts';
+
+export const RUN_LOG_CAP = 5 * 1024 * 1024;
+export const TRUNCATION_MARK = '\n[output truncated at 5 MB]\n';
+const FLUSH_MS = 1000;
+const FLUSH_BYTES = 256 * 1024;
+
+export interface RunLogOptions {
+  dir: string;
+  clock: Clock;
+  /** Told once per log that cannot be written, such as on a full disk: a run goes on without its log. */
+  onError?: (runId: string, error: AppError) => void;
+}
+
+/** Output of runs, in `dir/<runId>.log`. A log that is opened again goes on where it ended, and so does its cap. */
+export function createRunLog({ dir, clock, onError = warn }: RunLogOptions): OpenRunLog {
+  return (runId) => {
+    if (!/^[\w.-]+$/.test(runId)) throw new AppError('bad_input', `${JSON.stringify(runId)} is no run id`);
+    return openLog(path.join(dir, `${runId}.log`), clock, (error) => {
+      const code = (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'disk_full' : 'store_failed';
+      onError(runId, new AppError(code, `the output of ${runId} cannot be kept: ${error.message}`, { cause: error }));
+    });
+  };
+}
+
+function openLog(file: string, clock: Clock, report: (error: Error) => void): RunLog {
+  let pending = '';
+  let handle: FileHandle | null = null;
+  let size = 0;
+  let accepted = 0;
+  let hasFailed = false;
+  let isTimed = false;
+  /** Writes happen one after another; this is the last of them. */
+  let tail: Promise<void> = Promise.resolve();
+  const closing = new AbortController();
+
+  const append = async (text: string) => {
+    if (hasFailed) return;
+    try {
+      if (!handle) {
+        await mkdir(path.dirname(file), { recursive: true });
+        handle = await open(file, 'a');
+        size = (await handle.stat()).size;
+      }
+      if (size >= RUN_LOG_CAP) return;
+      const fitting = cutToBytes(text, RUN_LOG_CAP - size);
+      const isCut = fitting.length < text.length;
+      await handle.appendFile(isCut ? fitting + TRUNCATION_MARK : fitting);
+      size = isCut ? RUN_LOG_CAP : size + Buffer.byteLength(fitting);
+    } catch (error) {
+      hasFailed = true;
+      report(error as Error);
+    }
+  };
+  const flush = () => {
+    const text = pending;
+    pending = '';
+    if (text !== '') tail = tail.then(() => append(text));
+    return tail;
+  };
+  const flushSoon = async () => {
+    if (isTimed) return;
+    isTimed = true;
+    await clock.sleep(FLUSH_MS, closing.signal);
+    isTimed = false;
+    await flush();
+  };
+
+  return {
+    write(chunk) {
+      // What cannot be kept anyway must not pile up behind a slow disk. A character has at least one byte.
+      if (hasFailed || accepted > RUN_LOG_CAP) return;
+      accepted += chunk.length;
+      pending += chunk;
+      if (pending.length >= FLUSH_BYTES) void flush();
+      else void flushSoon();
+    },
+    async close() {
+      closing.abort();
+      await flush();
+      await handle?.close().catch(report);
+      handle = null;
+    },
+  };
+}
+
+/** The longest start of the text that fits, never half a character. */
+function cutToBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most));
+  return text.slice(0, read);
+}
+
+function warn(_runId: string, error: AppError): void {
+  process.emitWarning(error.message);
+}

@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError } from '@tidemill/contract';
+
+const KEPT_HEAD = 2.5 * 1024 * 1024;
+const KEPT_TAIL = 2.5 * 1024 * 1024;
+/** Enough for a summary and an excerpt; looking at more would hold up the daemon. */
+const SEEN_END = 256 * 1024;
+
+/** A gate's output: its head goes straight to disk, its end is held until it is known to be the end. */
+export interface GateLog {
+  write(chunk: Buffer): Promise<void>;
+  /** Keeps the log under its hash; returns it with the end of the text. */
+  keep(): Promise<{ hash: string; end: string }>;
+  /** Leaves nothing behind. */
+  discard(): Promise<void>;
+}
+
+export async function openGateLog(folder: string): Promise<GateLog> {
+  const temporary = path.join(folder, `.${randomUUID()}.tmp`);
+  const handle = await guarded(async () => {
+    await mkdir(folder, { recursive: true });
+    return open(temporary, 'wx');
+  });
+  const hash = createHash('sha256');
+  const headEnd = createTail(SEEN_END);
+  const tail = createTail(KEPT_TAIL);
+  let headSize = 0;
+  /** stdout and stderr arrive side by side; hash and file must see them in one order. */
+  let lastPut: Promise<void> = Promise.resolve();
+
+  const put = (data: Buffer) => {
+    hash.update(data);
+    const copy = Buffer.from(data);
+    lastPut = lastPut.then(() => guarded(() => writeAll(handle, copy)));
+    return lastPut;
+  };
+  return {
+    async write(chunk) {
+      const toHead = chunk.subarray(0, Math.max(0, KEPT_HEAD - headSize));
+      headSize += toHead.length;
+      headEnd.add(toHead);
+      tail.add(chunk.subarray(toHead.length));
+      if (toHead.length > 0) await put(toHead);
+    },
+    async keep() {
+      const { data, dropped } = tail.take();
+      const mark = Buffer.from(dropped > 0 ? `\n[${(dropped / 1e6).toFixed(1)} MB of output cut here]\n` : '');
+      await put(Buffer.concat([mark, data]));
+      await guarded(() => handle.close());
+      const name = hash.digest('hex');
+      await guarded(() => rename(temporary, path.join(folder, `${name}.log`)));
+      const end = Buffer.concat([headEnd.take().data, mark, data]).subarray(-SEEN_END);
+      return { hash: name, end: end.toString('utf8') };
+    },
+    async discard() {
+      await lastPut.catch(() => undefined); // whoever wrote has been told
+      await handle.close().catch(() => undefined); // closed already when keep() got that far
+      await rm(temporary, { force: true });
+    },
+  };
+}
+
+/** The last bytes of a stream in a ring, so that neither its length nor the size of its chunks matters. */
+function createTail(size: number) {
+  let ring: Buffer | null = null;
+  let total = 0;
+  return {
+    add(chunk: Buffer) {
+      if (chunk.length === 0) return;
+      ring ??= Buffer.allocUnsafe(size);
+      const kept = chunk.subarray(-size);
+      const at = (total + chunk.length - kept.length) % size;
+      const fitting = kept.copy(ring, at);
+      kept.copy(ring, 0, fitting);
+      total += chunk.length;
+    },
+    take(): { data: Buffer; dropped: number } {
+      if (!ring) return { data: Buffer.alloc(0), dropped: 0 };
+      if (total <= size) return { data: ring.subarray(0, total), dropped: 0 };
+      const at = total % size;
+      return { data: Buffer.concat([ring.subarray(at), ring.subarray(0, at)]), dropped: total - size };
+    },
+  };
+}
+
+async function writeAll(handle: FileHandle, data: Buffer): Promise<void> {
+  for (let at = 0; at < data.length; ) at += (await handle.write(data, at)).bytesWritten;
+}
+
+/** Evidence without its log proves nothing: a log that cannot be kept is an error, never a verdict. */
+async function guarded<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+    throw new AppError(
+      isFull ? 'disk_full' : 'store_failed',
+      `a gate's log cannot be kept: ${(error as Error).message}`,
+      {
+        hint: isFull ? 'free some space in the data folder' : 'the data folder must be writable',
+        retriable: true,
+        cause: error,
+      },
+    );
+  }
+}

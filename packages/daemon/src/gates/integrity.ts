@@ -1,0 +1,57 @@
+import { lstat, open } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * What every change must fulfil, whatever a project configures. No process is needed, so there is no way around it:
+ * the change is not empty, leaves Tidemill's own settings alone and holds no unresolved conflict.
+ * Returns what is wrong, one line each; nothing when all is well.
+ */
+export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
+  if (files.length === 0) return ['nothing was changed'];
+  const problems: string[] = [];
+  for (const file of files) {
+    signal.throwIfAborted();
+    if (isSettings(file)) {
+      problems.push(`${file}: the settings in .tidemill/ may be changed by a person only`);
+    } else if (await hasConflictMarkers(path.join(folder, file))) {
+      problems.push(`${file}: holds unresolved conflict markers`);
+    }
+  }
+  return problems;
+}
+
+/** Whatever the case: some file systems do not tell `.Tidemill` from `.tidemill`. */
+function isSettings(file: string): boolean {
+  return path.posix.normalize(file).toLowerCase().split('/')[0] === '.tidemill';
+}
+
+const MARKERS = [/\n<{7} /g, /\n={7}\r?\n/g, /\n>{7} /g];
+const CHUNK = 256 * 1024;
+/** As long as the longest marker: it may lie across two chunks. */
+const OVERLAP = 10;
+
+/** All three kinds of marker at the start of a line, in their order: a lone row of `=` is an ordinary heading. */
+async function hasConflictMarkers(file: string): Promise<boolean> {
+  const found = await lstat(file).catch(() => null);
+  if (!found?.isFile()) return false; // deleted, a link or a submodule: nothing of ours to read
+  await using handle = await open(file, 'r');
+  const buffer = Buffer.alloc(CHUNK);
+  let wanted = 0;
+  let carried = '\n';
+  for (let isFirst = true; ; isFirst = false) {
+    const { bytesRead } = await handle.read(buffer, 0, CHUNK);
+    if (isFirst && buffer.subarray(0, Math.min(bytesRead, 8000)).includes(0)) return false;
+    const text = carried + (bytesRead === 0 ? '\n' : buffer.toString('latin1', 0, bytesRead));
+    let from = 0;
+    for (let marker = MARKERS[wanted]; marker; marker = MARKERS[wanted]) {
+      marker.lastIndex = from;
+      const hit = marker.exec(text);
+      if (!hit) break;
+      from = hit.index + 1;
+      wanted++;
+    }
+    if (wanted === MARKERS.length) return true;
+    if (bytesRead === 0) return false;
+    carried = text.slice(Math.max(from, text.length - OVERLAP));
+  }
+}
