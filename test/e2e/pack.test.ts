@@ -32,6 +32,8 @@ function freshEnvironment(home: string): NodeJS.ProcessEnv {
     TIDEMILL_HOME: join(home, 'tidemill'),
     npm_config_registry: registry,
     npm_config_update_notifier: 'false',
+    npm_config_fetch_retries: '1',
+    npm_config_fetch_retry_mintimeout: '2000',
     GIT_CONFIG_GLOBAL: '/dev/null',
   };
 }

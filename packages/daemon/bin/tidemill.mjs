@@ -32,9 +32,13 @@ function installedNode() {
 }
 
 function runWith(node) {
-  const child = spawn(node, [program(), ...process.argv.slice(2)], { stdio: 'inherit' });
-  const forward = (signal) => child.kill(signal);
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
+  const watch = pathToFileURL(join(here, 'die-with-launcher.mjs')).href;
+  const args = ['--import', watch, program(), ...process.argv.slice(2)];
+  const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  // A terminal sends Ctrl-C to both of us: passed on, it would arrive twice, and twice means "at once".
+  const fromTerminal = process.stdin.isTTY ? ['SIGINT', 'SIGQUIT'] : [];
+  const signals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'];
+  const forward = (signal) => fromTerminal.includes(signal) || child.kill(signal);
   for (const signal of signals) process.on(signal, forward);
   child.on('error', (error) => {
     console.error(`tidemill: ${node} could not be started: ${error.message}`);
