@@ -60,7 +60,7 @@ async function checkIntegrity(
         counts: null,
         logHash: hash,
       },
-      excerpt: isFine ? '' : excerptOf('the gate integrity failed:', text),
+      excerpt: isFine ? '' : excerptOf('The change is not in order.', text),
     };
   } catch (error) {
     await log.discard();
@@ -108,7 +108,7 @@ async function runGate(
         counts: readCounts(text),
         logHash: hash,
       },
-      excerpt: excerptOf(`the gate ${gate.name} (${gate.run}) ${verdict.says}:`, text),
+      excerpt: excerptOf(`It ${verdict.says}.`, text),
     };
   } catch (error) {
     await log.discard();
