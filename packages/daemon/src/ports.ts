@@ -46,6 +46,14 @@ export interface Workload {
   nextNotBefore: number | null;
 }
 
+/** A row of the projection, of whatever noun. */
+export type StoredRow =
+  | { noun: 'project'; row: Project }
+  | { noun: 'task'; row: Task }
+  | { noun: 'run'; row: Run }
+  | { noun: 'worker'; row: Worker }
+  | { noun: 'evidence'; row: Evidence };
+
 /**
  * The one door to state. `execute` loads the command's scope, decides, appends the events and saves the rows in one
  * durable transaction; calls of the same moment share it (group commit). Reads see only committed state.
@@ -69,6 +77,9 @@ export interface Store {
   evidence(query: { projectId: string; afterPosition?: number; limit?: number; taskId?: string }): Promise<Evidence[]>;
   evidenceForTree(projectId: string, tree: string): Promise<Evidence[]>;
   evidenceByHash(hash: string): Promise<Evidence | null>;
+
+  /** Every row there is, read in pages: for `doctor`, which compares them with the log. */
+  rows(): AsyncIterable<StoredRow>;
 
   lastSeq(): Promise<number>;
   events(query: EventFilter & { after: number; limit: number }): Promise<LoggedEvent[]>;

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { AppError, EVENT_VERSION, type LoggedEvent, type Task } from '@tidemill/contract';
+import {
+  type Command,
+  type DecideEnv,
+  type Decision,
+  type decide,
+  type Reply,
+  type reduce,
+  type Slice,
+  scopeOf,
+} from '@tidemill/core';
+import type { Clock, Ids } from '../ports.ts';
+import { ConstraintError, type Driver, type PendingEvent } from './driver.ts';
+import { mergeScopes } from './scope-merge.ts';
+
+/** More would hold the event loop (SQLite) or the rows' locks (Postgres) for longer than it gains. */
+const LARGEST_BATCH = 256;
+
+export interface Rules {
+  decide: typeof decide;
+  reduce: typeof reduce;
+}
+
+interface Call {
+  command: Command;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+}
+
+/** What a command came to, before its events have their numbers. */
+type Outcome =
+  | { kind: 'accepted'; events: PendingEvent[]; task: Task | null }
+  | { kind: 'refused'; decision: Extract<Decision, { ok: false }> }
+  | { kind: 'threw'; error: unknown };
+
+/** `reduce` threw: the slice is half changed, so the batch starts over without that command. */
+class SpoiledSlice extends Error {
+  readonly call: Call;
+  constructor(call: Call, cause: unknown) {
+    super('an event could not be applied', { cause });
+    this.call = call;
+  }
+}
+
+/**
+ * Group commit: calls that arrive together, or while a transaction is under way, share the next one. One fsync, then
+ * every caller is answered; nobody is answered before. Commands of a batch are decided in the order of their calls,
+ * each on the state its predecessors left.
+ */
+export class GroupCommit {
+  readonly #driver: Driver;
+  readonly #rules: Rules;
+  readonly #clock: Clock;
+  readonly #env: Omit<DecideEnv, 'now'>;
+  readonly #onCommit: () => void;
+  #queue: Call[] = [];
+  #running: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(driver: Driver, rules: Rules, clock: Clock, ids: Ids, onCommit: () => void) {
+    this.#driver = driver;
+    this.#rules = rules;
+    this.#clock = clock;
+    this.#onCommit = onCommit;
+    this.#env = { newId: (prefix) => ids.next(prefix), hash: sha256 };
+  }
+
+  execute(command: Command): Promise<Reply> {
+    if (this.#closed) {
+      return Promise.reject(new AppError('store_failed', 'The store is closed.', { hint: 'Open it again.' }));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    this.#queue.push({ command, resolve, reject });
+    this.#running ??= this.#drain();
+    return promise;
+  }
+
+  /** Resolves when every call made so far is answered; later ones are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await new Promise<void>((start) => this.#driver.defer(start));
+      await this.#commit(this.#queue.splice(0, LARGEST_BATCH));
+    }
+    this.#running = null;
+  }
+
+  async #commit(batch: Call[]): Promise<void> {
+    const outcomes: Outcome[] = [];
+    const now = this.#clock.now();
+    try {
+      const scope = mergeScopes(batch.map((call) => scopeOf(call.command)));
+      const before = await this.#driver.transact(scope, now, (slice) => {
+        outcomes.length = 0;
+        for (const call of batch) outcomes.push(this.#decide(slice, call, now));
+        return outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));
+      });
+      answer(batch, outcomes, before);
+      if (outcomes.some((outcome) => outcome.kind === 'accepted' && outcome.events.length > 0)) this.#onCommit();
+    } catch (error) {
+      await this.#recover(batch, error);
+    }
+  }
+
+  #decide(slice: Slice, call: Call, now: number): Outcome {
+    const { command } = call;
+    let decision: Decision;
+    try {
+      decision = this.#rules.decide(slice, command, { ...this.#env, now });
+    } catch (error) {
+      return { kind: 'threw', error };
+    }
+    if (!decision.ok) return { kind: 'refused', decision };
+    const events = decision.events.map((body) => ({ projectId: command.projectId, at: now, body }));
+    try {
+      for (const event of events) this.#rules.reduce(slice, event.projectId, event.at, event.body);
+    } catch (error) {
+      throw new SpoiledSlice(call, error);
+    }
+    return { kind: 'accepted', events, task: subject(slice, command, events) };
+  }
+
+  /** One command's fault is not its neighbours': what can be told apart is tried again without it. */
+  async #recover(batch: Call[], error: unknown): Promise<void> {
+    if (error instanceof SpoiledSlice) {
+      error.call.reject(error.cause);
+      const rest = batch.filter((call) => call !== error.call);
+      if (rest.length > 0) await this.#commit(rest);
+    } else if (error instanceof ConstraintError && batch.length > 1) {
+      for (const call of batch) await this.#commit([call]);
+    } else {
+      const reason = error instanceof ConstraintError ? clash(error) : error;
+      for (const call of batch) call.reject(reason);
+    }
+  }
+}
+
+function answer(batch: Call[], outcomes: Outcome[], before: number): void {
+  let seq = before;
+  batch.forEach((call, index) => {
+    const outcome = outcomes[index]!;
+    if (outcome.kind === 'threw') {
+      call.reject(outcome.error);
+    } else if (outcome.kind === 'refused') {
+      call.resolve(outcome.decision);
+    } else {
+      const events: LoggedEvent[] = outcome.events.map((event) => ({ seq: ++seq, v: EVENT_VERSION, ...event }));
+      call.resolve({ ok: true, events, task: outcome.task });
+    }
+  });
+}
+
+/** The task a command was about: the one it names, or the one it claimed. */
+function subject(slice: Slice, command: Command, events: PendingEvent[]): Task | null {
+  const claimed = events.find((event) => event.body.type === 'lease.claimed')?.body;
+  const named = 'taskId' in command ? command.taskId : null;
+  const taskId = named ?? (claimed?.type === 'lease.claimed' ? claimed.taskId : null);
+  return (taskId && slice.tasks.get(taskId)) || null;
+}
+
+function clash(error: ConstraintError): AppError {
+  return new AppError('conflict', `The store already holds a row like this one: ${error.message}`, {
+    hint: 'Somebody else made the same thing at the same moment. Read it again, then decide.',
+    cause: error,
+  });
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,204 @@
+import {
+  EVENT_VERSION,
+  type Evidence,
+  type LoggedEvent,
+  type Project,
+  type Run,
+  type Task,
+  type Worker,
+} from '@tidemill/contract';
+import { isReady, type Rows, type Scope, Slice } from '@tidemill/core';
+import type { EventFilter, StoredRow, Workload } from '../ports.ts';
+import { type Driver, type PendingEvent, type Reads, taskOf } from './driver.ts';
+import { ReadyQueues } from './ready-queue.ts';
+import { FINISHED_STAGES } from './task-columns.ts';
+
+/** Rows in maps, for the simulator and for tests. Rows are never changed in place, so they are handed out as they are. */
+export class MemoryDriver implements Driver {
+  readonly #projects = new Map<string, Project>();
+  readonly #tasks = new Map<string, Task>();
+  readonly #runs = new Map<string, Run>();
+  readonly #workers = new Map<string, Worker>();
+  readonly #evidence = new Map<string, Evidence>();
+  readonly #byTree = new Map<string, Evidence[]>();
+  readonly #dependents = new Map<string, Set<string>>();
+  readonly #leased = new Map<string, Task>();
+  readonly #ready = new ReadyQueues();
+  readonly #log: LoggedEvent[] = [];
+  readonly reads: Reads;
+
+  constructor() {
+    this.reads = this.#reads();
+  }
+
+  async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+    const slice = this.#load(scope, now);
+    const events = work(slice);
+    const before = this.#log.length;
+    for (const event of events) this.#log.push({ seq: this.#log.length + 1, v: EVENT_VERSION, ...event });
+    this.#save(slice);
+    return before;
+  }
+  /** A microtask, not a timer: under a virtual clock nothing else would run it. */
+  defer(start: () => void): void {
+    queueMicrotask(start);
+  }
+  watch(): () => void {
+    return () => undefined;
+  }
+  async close(): Promise<void> {
+    this.#log.length = 0;
+  }
+
+  #load(scope: Scope, now: number): Slice {
+    const slice = new Slice();
+    const task = (id: string) => load(slice.tasks, this.#tasks.get(id));
+    for (const id of [...scope.projects, ...scope.lockedProjects]) load(slice.projects, this.#projects.get(id));
+    for (const id of scope.workers) load(slice.workers, this.#workers.get(id));
+    for (const id of scope.tasks) task(id);
+    for (const id of scope.dependentsOf) {
+      const dependents = [...(this.#dependents.get(id) ?? [])];
+      for (const dependent of dependents) task(dependent);
+      slice.loadDependents(id, dependents);
+    }
+    for (const id of scope.lastRunsOf) {
+      const run = this.#runs.get(this.#tasks.get(id)?.lastRunId ?? '');
+      load(slice.runs, run);
+    }
+    for (const { projectId, role, limit } of scope.ready) {
+      const window = this.#ready.window(projectId, role, now, limit);
+      for (const each of window) slice.tasks.load(each);
+      slice.loadReady(
+        projectId,
+        role,
+        window.map((each) => each.id),
+      );
+    }
+    this.#loadRunning(slice, scope);
+    for (const { projectId, tree } of scope.evidence) {
+      for (const each of this.#byTree.get(`${projectId}/${tree}`) ?? []) slice.loadEvidence(each);
+    }
+    for (const projectId of scope.edges) {
+      for (const each of this.#tasks.values()) {
+        if (each.projectId === projectId && !isFinished(each)) slice.loadEdges(each.id, each.dependsOn);
+      }
+    }
+    return slice;
+  }
+
+  #loadRunning(slice: Slice, scope: Scope): void {
+    if (scope.leasedBy.length === 0 && scope.scopedRunning.length === 0) return;
+    const leased = [...this.#leased.values()];
+    for (const workerId of scope.leasedBy) {
+      const held = leased.filter((task) => task.lease?.workerId === workerId);
+      for (const task of held) slice.tasks.load(task);
+      slice.loadLeasedBy(
+        workerId,
+        held.map((task) => task.id),
+      );
+    }
+    for (const projectId of scope.scopedRunning) {
+      const running = leased.filter((task) => task.projectId === projectId && task.files.length > 0);
+      for (const task of running) slice.tasks.load(task);
+      slice.loadScopedRunning(
+        projectId,
+        running.map((task) => task.id),
+      );
+    }
+  }
+
+  #save(slice: Slice): void {
+    for (const project of slice.projects.changed.values()) this.#projects.set(project.id, project);
+    for (const run of slice.runs.changed.values()) this.#runs.set(run.id, run);
+    for (const worker of slice.workers.changed.values()) this.#workers.set(worker.id, worker);
+    for (const id of slice.workers.removed) this.#workers.delete(id);
+    for (const evidence of slice.evidence.changed.values()) {
+      this.#evidence.set(evidence.id, evidence);
+      const tree = `${evidence.projectId}/${evidence.tree}`;
+      this.#byTree.set(tree, [...(this.#byTree.get(tree) ?? []), evidence]);
+    }
+    for (const task of slice.tasks.changed.values()) this.#saveTask(task);
+  }
+
+  #saveTask(task: Task): void {
+    const before = this.#tasks.get(task.id);
+    this.#tasks.set(task.id, task);
+    if (before) this.#ready.remove(before);
+    this.#ready.add(task);
+    if (task.lease) this.#leased.set(task.id, task);
+    else this.#leased.delete(task.id);
+    for (const id of before?.dependsOn ?? []) this.#dependents.get(id)?.delete(task.id);
+    for (const id of task.dependsOn) this.#dependents.set(id, (this.#dependents.get(id) ?? new Set()).add(task.id));
+  }
+
+  #reads(): Reads {
+    const tasksOf = (projectId: string) =>
+      // Insertion order is the order of numbers: a map keeps it over updates.
+      [...this.#tasks.values()].filter((task) => task.projectId === projectId);
+    return {
+      projects: async () => [...this.#projects.values()],
+      project: async (id) => this.#projects.get(id) ?? null,
+      projectByRoot: async (root) => [...this.#projects.values()].find((project) => project.root === root) ?? null,
+      task: async (id) => this.#tasks.get(id) ?? null,
+      taskByNumber: async (projectId, number) => tasksOf(projectId).find((task) => task.number === number) ?? null,
+      tasks: async ({ projectId, stages, afterNumber = 0, limit }) =>
+        tasksOf(projectId)
+          .filter((task) => task.number > afterNumber && (stages?.includes(task.stage) ?? true))
+          .slice(0, limit),
+      leased: async (projectId) => [...this.#leased.values()].filter((task) => task.projectId === projectId),
+      workload: async (projectId, now) => workloadOf(tasksOf(projectId), now),
+      workers: async (projectId) => [...this.#workers.values()].filter((worker) => worker.projectId === projectId),
+      run: async (id) => this.#runs.get(id) ?? null,
+      runs: async (taskId) => [...this.#runs.values()].filter((run) => run.taskId === taskId),
+      evidence: async ({ projectId, afterPosition = 0, limit, taskId }) =>
+        [...this.#evidence.values()]
+          .filter((each) => each.projectId === projectId && each.position > afterPosition)
+          .filter((each) => taskId === undefined || each.taskId === taskId)
+          .slice(0, limit),
+      evidenceForTree: async (projectId, tree) => this.#byTree.get(`${projectId}/${tree}`) ?? [],
+      evidenceByHash: async (hash) => [...this.#evidence.values()].find((each) => each.hash === hash) ?? null,
+      lastSeq: async () => this.#log.length,
+      events: async ({ after, upTo = this.#log.length, limit, ...filter }) =>
+        this.#log
+          .slice(Math.max(after, 0), upTo)
+          .filter((event) => matches(event, filter))
+          .slice(0, limit),
+      rows: () => this.#rows(),
+    };
+  }
+
+  async *#rows(): AsyncGenerator<StoredRow> {
+    for (const row of this.#projects.values()) yield { noun: 'project', row };
+    for (const row of this.#tasks.values()) yield { noun: 'task', row };
+    for (const row of this.#runs.values()) yield { noun: 'run', row };
+    for (const row of this.#workers.values()) yield { noun: 'worker', row };
+    for (const row of this.#evidence.values()) yield { noun: 'evidence', row };
+  }
+}
+
+function load<T extends { id: string }>(rows: Rows<T>, row: T | undefined): void {
+  if (row) rows.load(row);
+}
+
+function isFinished(task: Task): boolean {
+  return FINISHED_STAGES.some((stage) => stage === task.stage);
+}
+
+function matches(event: LoggedEvent, filter: EventFilter): boolean {
+  if (filter.projectId !== undefined && event.projectId !== filter.projectId) return false;
+  if (filter.taskId !== undefined && taskOf(event.body) !== filter.taskId) return false;
+  return filter.types?.includes(event.body.type) ?? true;
+}
+
+function workloadOf(tasks: Task[], now: number): Workload {
+  const load: Workload = { leased: 0, ready: 0, waiting: 0, byStage: {}, nextNotBefore: null };
+  for (const task of tasks) {
+    load.byStage[task.stage] = (load.byStage[task.stage] ?? 0) + 1;
+    if (task.lease) load.leased += 1;
+    if (!isReady(task)) continue;
+    if (task.waiting === null) load.ready += 1;
+    else load.waiting += 1;
+    if (task.notBefore > now) load.nextNotBefore = Math.min(task.notBefore, load.nextNotBefore ?? task.notBefore);
+  }
+  return load;
+}

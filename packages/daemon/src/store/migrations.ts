@@ -1,0 +1,85 @@
+/**
+ * The schema's history. A released step is never edited: a change is a new step at the end, in both dialects.
+ * Rows are documents (`doc`, `body`) with the columns that queries need beside them. A new field of a noun gets a
+ * default in its zod schema and needs no step; a new column does, and fills itself from the documents there.
+ */
+export interface Migration {
+  version: number;
+  sqlite: string;
+  postgres: string;
+}
+
+const indexes = `
+CREATE UNIQUE INDEX tasks_number ON tasks (project_id, number);
+CREATE INDEX tasks_stage ON tasks (project_id, stage);
+CREATE INDEX tasks_ready ON tasks (project_id, ready_role, priority, rework, number, not_before, waiting)
+  WHERE ready_role IS NOT NULL;
+CREATE INDEX tasks_backoff ON tasks (project_id, not_before) WHERE ready_role IS NOT NULL AND not_before > 0;
+CREATE INDEX tasks_lease ON tasks (lease_worker) WHERE lease_worker IS NOT NULL;
+CREATE INDEX tasks_leased ON tasks (project_id, scoped) WHERE lease_worker IS NOT NULL;
+CREATE INDEX dependencies_dependents ON dependencies (depends_on, task_id);
+CREATE INDEX runs_task ON runs (task_id, id);
+CREATE INDEX workers_project ON workers (project_id, id);
+CREATE UNIQUE INDEX evidence_position ON evidence (project_id, position);
+CREATE INDEX evidence_tree ON evidence (project_id, tree, position);
+CREATE INDEX evidence_task ON evidence (task_id, position);
+CREATE INDEX events_task ON events (task_id, seq) WHERE task_id IS NOT NULL;
+`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    sqlite: `
+CREATE TABLE projects (id TEXT PRIMARY KEY, root TEXT NOT NULL UNIQUE, doc TEXT NOT NULL) STRICT;
+CREATE TABLE tasks (
+  id TEXT PRIMARY KEY, project_id TEXT NOT NULL, number INTEGER NOT NULL, stage TEXT NOT NULL,
+  ready_role TEXT, priority INTEGER NOT NULL, rework INTEGER NOT NULL, not_before INTEGER NOT NULL,
+  waiting INTEGER NOT NULL, lease_worker TEXT, scoped INTEGER NOT NULL, last_run_id TEXT, doc TEXT NOT NULL
+) STRICT;
+CREATE TABLE dependencies (
+  task_id TEXT NOT NULL, depends_on TEXT NOT NULL, PRIMARY KEY (task_id, depends_on)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE runs (id TEXT PRIMARY KEY, task_id TEXT NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE workers (id TEXT PRIMARY KEY, project_id TEXT NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE evidence (
+  id TEXT PRIMARY KEY, project_id TEXT NOT NULL, position INTEGER NOT NULL, tree TEXT NOT NULL,
+  task_id TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, doc TEXT NOT NULL
+) STRICT;
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY, project_id TEXT NOT NULL, task_id TEXT, type TEXT NOT NULL, at INTEGER NOT NULL,
+  v INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+${indexes}`,
+    // Ids compare byte by byte ("C"), as they do in SQLite and in the code that sorts them before locking.
+    // Documents are json, not jsonb: it keeps any text an agent wrote, \\u0000 included.
+    postgres: `
+CREATE TABLE projects (id text COLLATE "C" PRIMARY KEY, root text NOT NULL UNIQUE, doc json NOT NULL);
+CREATE TABLE tasks (
+  id text COLLATE "C" PRIMARY KEY, project_id text COLLATE "C" NOT NULL, number integer NOT NULL, stage text NOT NULL,
+  ready_role text, priority smallint NOT NULL, rework smallint NOT NULL, not_before bigint NOT NULL,
+  waiting smallint NOT NULL, lease_worker text COLLATE "C", scoped smallint NOT NULL, last_run_id text COLLATE "C",
+  doc json NOT NULL
+);
+CREATE TABLE dependencies (
+  task_id text COLLATE "C" NOT NULL, depends_on text COLLATE "C" NOT NULL, PRIMARY KEY (task_id, depends_on)
+);
+CREATE TABLE runs (id text COLLATE "C" PRIMARY KEY, task_id text COLLATE "C" NOT NULL, doc json NOT NULL);
+CREATE TABLE workers (id text COLLATE "C" PRIMARY KEY, project_id text COLLATE "C" NOT NULL, doc json NOT NULL);
+CREATE TABLE evidence (
+  id text COLLATE "C" PRIMARY KEY, project_id text COLLATE "C" NOT NULL, position integer NOT NULL, tree text NOT NULL,
+  task_id text COLLATE "C" NOT NULL, hash text NOT NULL UNIQUE, doc json NOT NULL
+);
+CREATE TABLE events (
+  seq bigint PRIMARY KEY, project_id text COLLATE "C" NOT NULL, task_id text COLLATE "C", type text NOT NULL,
+  at bigint NOT NULL, v smallint NOT NULL, body json NOT NULL
+);
+CREATE TABLE log_head (seq bigint NOT NULL);
+INSERT INTO log_head VALUES (0);
+${indexes}`,
+  },
+];
+
+/** The steps a store at `version` still needs. */
+export function stepsAfter(version: number, migrations: readonly Migration[]): Migration[] {
+  return migrations.filter((step) => step.version > version).sort((a, b) => a.version - b.version);
+}

@@ -1,0 +1,89 @@
+import { AppError } from '@tidemill/contract';
+import pg from 'pg';
+import type { Row, RunQuery } from './sql-query.ts';
+
+const CONNECT_TIMEOUT_MS = 5000;
+const READERS = 4;
+const MOST_PREPARED = 200;
+
+/** Every value arrives as the text Postgres sent: numbers and documents are parsed where their meaning is known. */
+const asText = { getTypeParser: () => (value: string) => value };
+
+/**
+ * A writer must never hang on somebody who froze in mid-transaction, and always goes by the indexes: a plan made while
+ * a table was empty stays in use when it has a million rows.
+ */
+const WRITER_SETTINGS = {
+  standard_conforming_strings: 'on',
+  default_transaction_isolation: 'read\\ committed',
+  lock_timeout: '10s',
+  idle_in_transaction_session_timeout: '10s',
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+
+/** Where the database is and which schema holds the tables. */
+export class PostgresAddress {
+  readonly schema: string;
+  readonly #url: string;
+  readonly #options: string;
+
+  constructor(url: string, schema: string) {
+    if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
+      throw new AppError('bad_input', `"${schema}" cannot be the name of a Postgres schema.`, {
+        hint: 'Use lower-case letters, digits and _, at most 51 of them.',
+      });
+    }
+    const parsed = new URL(url);
+    this.#options = parsed.searchParams.get('options') ?? '';
+    parsed.searchParams.delete('options');
+    this.#url = parsed.href;
+    this.schema = schema;
+  }
+
+  get channel(): string {
+    return `${this.schema}_commit`;
+  }
+
+  writer(): pg.Client {
+    return new pg.Client(this.#config(WRITER_SETTINGS));
+  }
+  plain(): pg.Client {
+    return new pg.Client(this.#config({}));
+  }
+  readers(): pg.Pool {
+    return new pg.Pool({ ...this.#config({}), max: READERS, allowExitOnIdle: true });
+  }
+
+  #config(settings: Record<string, string>): pg.ClientConfig {
+    const all = Object.entries({ ...settings, search_path: this.schema }).map(([name, value]) => `-c ${name}=${value}`);
+    return {
+      connectionString: this.#url,
+      options: [this.#options, ...all].join(' '),
+      types: asText,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: 'tidemill',
+    };
+  }
+}
+
+/** Reads over a pool; statements that repeat are prepared once per connection. */
+export function poolQuery(pool: pg.Pool): RunQuery {
+  const names = new Map<string, { name: string; text: string }>();
+  return async (sql, values) => {
+    let known = names.get(sql);
+    if (!known) {
+      let place = 0;
+      known = { name: `read_${names.size}`, text: sql.replaceAll('?', () => `$${++place}`) };
+      if (names.size < MOST_PREPARED) names.set(sql, known);
+      else known = { name: '', text: known.text };
+    }
+    const result = await pool.query<Row>({ ...known, values });
+    return result.rows;
+  };
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Scope, Slice } from '@tidemill/core';
+import type pg from 'pg';
+import type { Driver, PendingEvent, Reads } from './driver.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
+import { classify, explain } from './postgres-errors.ts';
+import { listen } from './postgres-listener.ts';
+import { migrate } from './postgres-migrate.ts';
+import { PostgresAddress, poolQuery } from './postgres-session.ts';
+import { fill, loadsOf, savesOf } from './postgres-slices.ts';
+import { literal, PREPARE_ALL } from './postgres-statements.ts';
+import type { Row } from './sql-query.ts';
+import { sqlReads } from './sql-reads.ts';
+
+/** A server that restarts is back within seconds; callers wait that long before they are told. */
+const ATTEMPTS = 8;
+const FIRST_RETRY_MS = 20;
+/** The second time a row clashes it is no race: the first try again has seen the other's row. */
+const CLASH_ATTEMPTS = 3;
+
+/** Identifies a transaction whose COMMIT was sent, for the case that its answer never comes. */
+interface Doubt {
+  xid: string;
+  head: number;
+}
+/** The connection broke while the COMMIT was under way: it may or may not have taken place. */
+class InDoubt extends Error {
+  readonly doubt: Doubt;
+  constructor(doubt: Doubt, cause: unknown) {
+    super('the connection was lost during a commit', { cause });
+    this.doubt = doubt;
+  }
+}
+
+/**
+ * One writing session, so that batches of this process follow each other; other processes are held off by row locks.
+ * A batch is two round trips: BEGIN and all loads, then all saves, the log and COMMIT.
+ */
+export class PostgresDriver implements Driver {
+  readonly #address: PostgresAddress;
+  readonly #readers: pg.Pool;
+  readonly #instance = randomUUID();
+  #writer: pg.Client | null = null;
+  readonly reads: Reads;
+
+  static async open(
+    url: string,
+    schema: string,
+    migrations: readonly Migration[] = MIGRATIONS,
+  ): Promise<PostgresDriver> {
+    const address = new PostgresAddress(url, schema);
+    const client = address.plain();
+    try {
+      await client.connect();
+      await migrate(client, schema, migrations);
+    } catch (error) {
+      const failure = classify(error);
+      throw failure === 'fault' && !isServerError(error) ? error : explain(error, failure);
+    } finally {
+      await client.end();
+    }
+    return new PostgresDriver(address);
+  }
+
+  private constructor(address: PostgresAddress) {
+    this.#address = address;
+    this.#readers = address.readers();
+    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    this.#readers.on('error', () => undefined);
+    this.reads = sqlReads(poolQuery(this.#readers));
+  }
+
+  async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(scope, now, work);
+      } catch (error) {
+        if (error instanceof InDoubt) {
+          const before = await this.#settle(error.doubt);
+          if (before !== null) return before;
+        }
+        const failure = error instanceof InDoubt ? 'lost' : classify(error);
+        if (failure === 'fault' && !isServerError(error)) throw error;
+        const attempts = failure === 'clash' ? CLASH_ATTEMPTS : failure === 'race' || failure === 'lost' ? ATTEMPTS : 1;
+        if (attempt >= attempts) throw explain(error, failure);
+        await sleep(FIRST_RETRY_MS * 2 ** (attempt - 1));
+      }
+    }
+  }
+
+  async #attempt(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+    const writer = await this.#connect();
+    let doubt: Doubt | null = null;
+    try {
+      const loads = loadsOf(scope, now);
+      const [, ...answers] = await ask(writer, ['BEGIN', ...loads.map((load) => load.text)]);
+      const [transaction] = answers[0]!;
+      const loaded = fill(loads, answers);
+      const events = work(loaded.slice);
+      if (events.length === 0) {
+        await writer.query('ROLLBACK');
+        return 0;
+      }
+      const saves = savesOf(loaded, events);
+      const notify = `NOTIFY ${this.#address.channel}, ${literal(this.#instance)}`;
+      doubt = { xid: String(transaction?.xid), head: Number(transaction?.seq) };
+      const saved = await ask(writer, [...saves, notify, 'COMMIT']);
+      return Number(saved[saves.length - 1]?.[0]?.before);
+    } catch (error) {
+      await this.#abandon(writer, error);
+      throw doubt && classify(error) === 'lost' ? new InDoubt(doubt, error) : error;
+    }
+  }
+
+  /** Back to a session without a transaction; one that cannot get there is given up. */
+  async #abandon(writer: pg.Client, error: unknown): Promise<void> {
+    try {
+      if (classify(error) === 'lost') throw error;
+      await writer.query('ROLLBACK');
+    } catch {
+      if (this.#writer === writer) this.#writer = null;
+      // The connection is useless by now; whether it ends in order does not matter.
+      await writer.end().catch(() => undefined);
+    }
+  }
+
+  /** Asks the server what became of a commit; if it took place, where its events begin. Null: nothing was kept. */
+  async #settle({ xid, head }: Doubt): Promise<number | null> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { rows } = await this.#readers.query<Row>(
+          `SELECT pg_xact_status($1::xid8) AS status, (SELECT min(seq) - 1 FROM events WHERE seq > $2
+           AND xmin::text = (($1::text)::numeric % 4294967296)::text) AS before`,
+          [xid, head],
+        );
+        const status = rows[0]?.status;
+        if (status === 'committed') return Number(rows[0]?.before);
+        if (status !== 'in progress') return null;
+      } catch (error) {
+        if (attempt >= ATTEMPTS) throw explain(error, 'lost');
+      }
+      await sleep(FIRST_RETRY_MS * 2 ** Math.min(attempt, ATTEMPTS));
+    }
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#writer) return this.#writer;
+    const writer = this.#address.writer();
+    writer.on('error', () => {
+      if (this.#writer === writer) this.#writer = null;
+    });
+    await writer.connect();
+    await writer.query(PREPARE_ALL);
+    this.#writer = writer;
+    return writer;
+  }
+
+  defer(start: () => void): void {
+    setImmediate(start);
+  }
+
+  watch(wake: () => void, keepAlive: boolean): () => void {
+    return listen(this.#address, this.#instance, wake, keepAlive);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writer?.end(), this.#readers.end()]);
+  }
+}
+
+async function ask(client: pg.Client, texts: string[]): Promise<Row[][]> {
+  const results: unknown = await client.query(texts.join(';\n'));
+  return (results as pg.QueryResult<Row>[]).map((result) => result.rows);
+}
+
+/** What the server reported, as opposed to a mistake of ours on the way. */
+function isServerError(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error;
+}

@@ -1,0 +1,100 @@
+import { Evidence, Project, Run, Task, Worker } from '@tidemill/contract';
+import type { StoredRow, Workload } from '../ports.ts';
+import type { Reads } from './driver.ts';
+import { type RunQuery, select, selectEvents } from './sql-query.ts';
+
+/** The port's reads over any SQL database that has the schema of migrations.ts. */
+export function sqlReads(run: RunQuery): Reads {
+  const projects = select(run, 'projects', Project);
+  const tasks = select(run, 'tasks', Task);
+  const workers = select(run, 'workers', Worker);
+  const runs = select(run, 'runs', Run);
+  const evidence = select(run, 'evidence', Evidence);
+  return {
+    projects: () => projects.all({ orderBy: 'id' }),
+    project: (id) => projects.one({ where: [['id =', id]] }),
+    projectByRoot: (root) => projects.one({ where: [['root =', root]] }),
+    task: (id) => tasks.one({ where: [['id =', id]] }),
+    taskByNumber: (projectId, number) =>
+      tasks.one({
+        where: [
+          ['project_id =', projectId],
+          ['number =', number],
+        ],
+      }),
+    tasks: ({ projectId, stages, afterNumber, limit }) =>
+      tasks.all({
+        where: [
+          ['project_id =', projectId],
+          ['number >', afterNumber],
+          ['stage IN', stages],
+        ],
+        orderBy: 'number',
+        limit,
+      }),
+    leased: (projectId) => tasks.all({ where: [['project_id =', projectId], ['lease_worker IS NOT NULL']] }),
+    workload: (projectId, now) => workload(run, projectId, now),
+    workers: (projectId) => workers.all({ where: [['project_id =', projectId]], orderBy: 'id' }),
+    run: (id) => runs.one({ where: [['id =', id]] }),
+    runs: (taskId) => runs.all({ where: [['task_id =', taskId]], orderBy: 'id' }),
+    evidence: ({ projectId, afterPosition, limit, taskId }) =>
+      evidence.all({
+        where: [
+          ['project_id =', projectId],
+          ['position >', afterPosition],
+          ['task_id =', taskId],
+        ],
+        orderBy: 'position',
+        limit,
+      }),
+    evidenceForTree: (projectId, tree) =>
+      evidence.all({
+        where: [
+          ['project_id =', projectId],
+          ['tree =', tree],
+        ],
+        orderBy: 'position',
+      }),
+    evidenceByHash: (hash) => evidence.one({ where: [['hash =', hash]] }),
+    async *rows(): AsyncGenerator<StoredRow> {
+      for await (const row of projects.pages()) yield { noun: 'project', row };
+      for await (const row of tasks.pages()) yield { noun: 'task', row };
+      for await (const row of runs.pages()) yield { noun: 'run', row };
+      for await (const row of workers.pages()) yield { noun: 'worker', row };
+      for await (const row of evidence.pages()) yield { noun: 'evidence', row };
+    },
+    lastSeq: async () => Number((await run('SELECT max(seq) AS seq FROM events', []))[0]?.seq ?? 0),
+    events: ({ after, upTo, limit, projectId, taskId, types }) =>
+      selectEvents(run, {
+        where: [
+          ['seq >', after],
+          ['seq <=', upTo],
+          ['project_id =', projectId],
+          ['task_id =', taskId],
+          ['type IN', types],
+        ],
+        orderBy: 'seq',
+        limit,
+      }),
+  };
+}
+
+/** One statement, so that a task being claimed is counted on one side or the other, never on neither. */
+const WORKLOAD = `
+SELECT 'stage' AS kind, stage AS name, count(*) AS n FROM tasks WHERE project_id = ? GROUP BY stage
+UNION ALL SELECT 'leased', '', count(*) FROM tasks WHERE project_id = ? AND lease_worker IS NOT NULL
+UNION ALL SELECT CASE waiting WHEN 0 THEN 'ready' ELSE 'waiting' END, '', count(*) FROM tasks
+  WHERE project_id = ? AND ready_role IS NOT NULL GROUP BY waiting
+UNION ALL SELECT 'next', '', min(not_before) FROM tasks
+  WHERE project_id = ? AND ready_role IS NOT NULL AND not_before > 0 AND not_before > ?`;
+
+async function workload(run: RunQuery, projectId: string, now: number): Promise<Workload> {
+  const load: Workload = { leased: 0, ready: 0, waiting: 0, byStage: {}, nextNotBefore: null };
+  for (const row of await run(WORKLOAD, [projectId, projectId, projectId, projectId, now])) {
+    const n = row.n === null ? null : Number(row.n);
+    if (row.kind === 'stage') load.byStage[String(row.name)] = n ?? 0;
+    else if (row.kind === 'next') load.nextNotBefore = n;
+    else load[row.kind as 'leased' | 'ready' | 'waiting'] = n ?? 0;
+  }
+  return load;
+}

@@ -1,0 +1,149 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Scope, Slice } from '@tidemill/core';
+import {
+  ConstraintError,
+  type Driver,
+  diskFull,
+  newerStore,
+  type PendingEvent,
+  type Reads,
+  storeFailed,
+} from './driver.ts';
+import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
+import type { RunQuery } from './sql-query.ts';
+import { sqlReads } from './sql-reads.ts';
+import { SqliteSlices } from './sqlite-slices.ts';
+
+const BUSY_TIMEOUT_MS = 5000;
+const POLL_MS = 500;
+const MOST_COMPILED = 200;
+
+/** Result codes of SQLite that mean something to a caller; extended codes carry them in their low byte. */
+const FULL = 13;
+/** The shared-memory file beside the log could not grow: on a full disk this comes before FULL does. */
+const SHM_FULL = 4874;
+const CONSTRAINT = 19;
+
+/**
+ * One connection for everything. Each transaction runs within one turn of the event loop, so that reads, which come
+ * in between, see committed state only. Other processes may have the file open: BEGIN IMMEDIATE waits for them.
+ */
+export class SqliteDriver implements Driver {
+  readonly #path: string;
+  readonly #db: DatabaseSync;
+  readonly #slices: SqliteSlices;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #dataVersion: StatementSync;
+  readonly reads: Reads;
+
+  constructor(path: string, migrations: readonly Migration[] = MIGRATIONS) {
+    this.#path = path;
+    this.#db = open(path);
+    try {
+      migrate(this.#db, migrations);
+    } catch (error) {
+      this.#db.close();
+      throw this.#explain(error);
+    }
+    this.#slices = new SqliteSlices(this.#db);
+    this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
+    this.#commit = this.#db.prepare('COMMIT');
+    this.#dataVersion = this.#db.prepare('PRAGMA data_version');
+    this.reads = sqlReads(runner(this.#db));
+  }
+
+  async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+    try {
+      this.#begin.run();
+      const loaded = this.#slices.load(scope, now);
+      const events = work(loaded.slice);
+      const before = this.#slices.save(loaded, events);
+      this.#commit.run();
+      return before;
+    } catch (error) {
+      this.#rollback();
+      throw this.#explain(error);
+    }
+  }
+
+  /** SQLite ends a transaction by itself on some errors (a full disk), and then there is nothing to roll back. */
+  #rollback(): void {
+    if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK');
+  }
+
+  #explain(error: unknown): unknown {
+    const code = sqliteCode(error);
+    if (code === null) return error;
+    if (code === FULL) return diskFull(this.#path, error);
+    if (code === CONSTRAINT) return new ConstraintError((error as Error).message, { cause: error });
+    return storeFailed(`SQLite failed on ${this.#path}`, error);
+  }
+
+  defer(start: () => void): void {
+    setImmediate(start);
+  }
+
+  /** `data_version` changes when another connection has committed. */
+  watch(wake: () => void, keepAlive: boolean): () => void {
+    const look = () => Number(this.#dataVersion.get()?.data_version);
+    let seen = look();
+    const timer = setInterval(() => {
+      const version = look();
+      if (version === seen) return;
+      seen = version;
+      wake();
+    }, POLL_MS);
+    if (!keepAlive) timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  async close(): Promise<void> {
+    this.#db.close();
+  }
+}
+
+function open(path: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;`);
+    return db;
+  } catch (error) {
+    if (sqliteCode(error) === FULL) throw diskFull(path, error);
+    throw storeFailed(`The store ${path} cannot be opened`, error);
+  }
+}
+
+function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    db.exec('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT');
+    const version = Number(db.prepare('SELECT max(version) AS version FROM schema_version').get()?.version ?? 0);
+    const newest = migrations.at(-1)?.version ?? 0;
+    if (version > newest) throw newerStore(version, newest);
+    const insert = db.prepare('INSERT INTO schema_version VALUES (?)');
+    for (const step of stepsAfter(version, migrations)) {
+      db.exec(step.sqlite);
+      insert.run(step.version);
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function sqliteCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error)) return null;
+  return error.errcode === SHM_FULL ? FULL : Number(error.errcode) & 0xff;
+}
+
+/** Statements that repeat are compiled once; a query with a list in it has as many forms as the list has lengths. */
+function runner(db: DatabaseSync): RunQuery {
+  const compiled = new Map<string, StatementSync>();
+  return async (sql, values) => {
+    const statement = compiled.get(sql) ?? db.prepare(sql);
+    if (compiled.size < MOST_COMPILED) compiled.set(sql, statement);
+    return statement.all(...values);
+  };
+}

@@ -1,0 +1,32 @@
+import type { Task } from '@tidemill/contract';
+import { claimOrder, isReady } from '@tidemill/core';
+
+/** What a query needs to know of a task without reading its document. Derived from it on every save, never set apart. */
+export interface TaskColumns {
+  /** Set only while the task is claimable, so that the index of claimable tasks holds nothing else. */
+  ready_role: string | null;
+  priority: number;
+  rework: number;
+  not_before: number;
+  waiting: number;
+  lease_worker: string | null;
+  scoped: number;
+  last_run_id: string | null;
+}
+
+export function taskColumns(task: Task): TaskColumns {
+  const [priority, rework] = claimOrder(task);
+  return {
+    ready_role: isReady(task) ? task.role : null,
+    priority,
+    rework,
+    not_before: task.notBefore,
+    waiting: task.waiting === null ? 0 : 1,
+    lease_worker: task.lease?.workerId ?? null,
+    scoped: task.files.length > 0 ? 1 : 0,
+    last_run_id: task.lastRunId,
+  };
+}
+
+/** Stages that end a task; core's pipelines reserve the names. */
+export const FINISHED_STAGES = ['done', 'cancelled'] as const;
