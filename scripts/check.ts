@@ -33,7 +33,7 @@ export function repositoryChecks(root: string): Check[] {
   ];
 }
 
-export function runCheck(check: Check, cwd: string): Promise<CheckResult> {
+function runCheck(check: Check, cwd: string): Promise<CheckResult> {
   const startedAt = Date.now();
   const [program, ...args] = check.command as [string, ...string[]];
   return new Promise((resolve) => {

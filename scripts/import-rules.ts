@@ -11,7 +11,7 @@ const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'config'];
 
 const ANY_PACKAGE = ['contract', 'core'];
 
-export const MAY_IMPORT: Record<string, string[] | 'everything'> = {
+const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   contract: [],
   core: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
@@ -29,7 +29,7 @@ export const MAY_IMPORT: Record<string, string[] | 'everything'> = {
 /** Packages from outside that the browser-safe and the pure part may use. */
 const OUTSIDE: Record<string, string[]> = { contract: ['zod'], core: [] };
 
-export function partOf(path: string): string | null {
+function partOf(path: string): string | null {
   const match = /^packages\/([^/]+)\/src\/([^/]+)/.exec(path);
   if (!match) return null;
   const [, pack, first] = match as unknown as [string, string, string];

@@ -108,7 +108,7 @@ export const duplicateTypes: Rule = (tree) => {
 };
 
 /** Files that are started as programs; all other source must be reached from one of them. */
-export const ENTRIES = ['packages/daemon/src/main.ts', 'packages/daemon/src/agents/scripted-player.ts'];
+const ENTRIES = ['packages/daemon/src/main.ts', 'packages/daemon/src/agents/scripted-player.ts'];
 
 export const unpluggedModules: Rule = (tree) => {
   if (!tree.files.has(ENTRIES[0] as string))
