@@ -8,8 +8,8 @@ const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
 
 /** Folds one event into the rows. The only projection there is: stores save what it changes, doctor replays it. */
 export function reduce(slice: Slice, projectId: string, at: number, body: EventBody): void {
-  if ('taskId' in body && body.taskId !== null && body.type !== 'task.created')
-    reduceTask(slice, at, body as TaskEvent);
+  // An alert changes no row, so its task need not be at hand.
+  if ('taskId' in body && body.type !== 'task.created' && body.type !== 'alert.raised') reduceTask(slice, at, body);
   if ('runId' in body) reduceRun(slice, projectId, at, body);
   switch (body.type) {
     case 'project.registered': {

@@ -19,12 +19,14 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
   let from = task.stage;
   let to = entry.to;
   let because = entry.because;
+  const passed = new Set<string>();
   // A pipeline has finitely many stages and none is passed through twice, so this ends.
-  for (const passed = new Set<string>(); ; passed.add(to)) {
+  for (;;) {
     if (to === 'blocked' || passed.has(to)) {
       const block = entry.block ?? { reason: 'no_transition' as const, text: because };
       return [...events, { type: 'task.blocked', taskId: task.id, from, ...block }];
     }
+    passed.add(to);
     const stage = rules.pipelines[task.pipeline]?.stages[to];
     if (stage?.actor === 'human' && stage.onlyIfPlansAreReviewed && !rules.reviewPlans) {
       to = stage.on.approved;
