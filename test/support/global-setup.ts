@@ -1,0 +1,22 @@
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from './postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Empty when no Postgres could be started; tests that need one then skip and say so. */
+    postgresUrl: string;
+  }
+}
+
+/** One Postgres for the whole run; each test makes a schema of its own in it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  try {
+    const server = await startPostgres();
+    project.provide('postgresUrl', server.url);
+    return () => server.stop();
+  } catch (error) {
+    console.warn(`Postgres tests are skipped: ${error instanceof Error ? error.message : error}`);
+    project.provide('postgresUrl', '');
+    return async () => undefined;
+  }
+}
