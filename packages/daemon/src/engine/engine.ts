@@ -14,7 +14,8 @@ const WINDOWS = [8, 128, 2048];
 export class Engine {
   readonly #deps: EngineDeps;
   readonly #slots: Slot[];
-  readonly #working = new Set<Promise<void>>();
+  /** What is under way, by task. */
+  readonly #working = new Map<string, Promise<void>>();
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -68,7 +69,7 @@ export class Engine {
     this.#offCommit();
     this.#backoff.abort();
     await this.#dispatching;
-    const finished = Promise.all(this.#working);
+    const finished = Promise.all(this.#working.values());
     await Promise.race([finished, this.#deps.clock.sleep(graceMs)]);
     for (const slot of this.#slots) slot.held?.abandon('shutdown');
     await finished;
@@ -116,12 +117,14 @@ export class Engine {
     return null;
   }
 
+  /** A task that was taken from another slot here waits until that slot has let go of the worktree. */
   #begin(slot: Slot, task: Task): void {
-    const work = slot.work(task).finally(() => {
-      this.#working.delete(work);
+    const before = this.#working.get(task.id);
+    const work = slot.work(task, before).finally(() => {
+      if (this.#working.get(task.id) === work) this.#working.delete(task.id);
       this.wake();
     });
-    this.#working.add(work);
+    this.#working.set(task.id, work);
   }
 
   /** When the only claimable work is in its backoff, wake when the first comes out of it. */

@@ -21,11 +21,12 @@ export class Slot {
   }
 
   /** Never rejects: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
-  async work(task: Task): Promise<void> {
+  async work(task: Task, before?: Promise<void>): Promise<void> {
     const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
     this.held = held;
     void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
     try {
+      await before;
       await this.#stage(held);
     } catch (error) {
       await this.#unwind(held, error);

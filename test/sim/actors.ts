@@ -1,0 +1,165 @@
+import { type GateStatus, INTEGRITY_GATE, type Mode } from '@tidemill/contract';
+import type {
+  Agent,
+  AgentBrief,
+  AgentEnd,
+  AgentSession,
+  Clock,
+  GateReport,
+  Gates,
+  Worktree,
+} from '../../packages/daemon/src/ports.ts';
+import type { Random } from './random.ts';
+import { isSound, type SimRepository, treeOf } from './repository.ts';
+
+const MINUTE = 60_000;
+
+type Behaviour = 'honest' | 'sloppy' | 'idle liar' | 'crash' | 'silent' | 'asks' | 'slow' | 'out of role';
+
+/** An agent drawn anew for each run: mostly honest, now and then anything else. */
+export class SimAgent implements Agent {
+  readonly label = 'simulated';
+  readonly #repository: SimRepository;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #isAlive: () => boolean;
+
+  constructor(repository: SimRepository, clock: Clock, random: Random, isAlive: () => boolean) {
+    this.#repository = repository;
+    this.#clock = clock;
+    this.#random = random;
+    this.#isAlive = isAlive;
+  }
+
+  start({ cwd, brief, timeoutMs }: { cwd: string; brief: AgentBrief; timeoutMs: number }): AgentSession {
+    const stop = new AbortController();
+    const end = this.#play(cwd, brief, timeoutMs, stop.signal);
+    return { end, stop: async () => stop.abort() };
+  }
+
+  async #play(cwd: string, brief: AgentBrief, timeoutMs: number, stop: AbortSignal): Promise<AgentEnd> {
+    const behaviour = this.#draw();
+    const takesMs = behaviour === 'slow' ? this.#random.int(50 * MINUTE) : this.#random.int(4 * MINUTE);
+    await this.#clock.sleep(Math.min(takesMs, timeoutMs), stop);
+    if (stop.aborted) return failed('crash', 'stopped');
+    // An agent dies with its daemon; what it had written stays.
+    if (!this.#isAlive()) return new Promise(() => undefined);
+    if (takesMs > timeoutMs) return failed('timeout', 'took too long');
+    switch (behaviour) {
+      case 'crash':
+        return failed(this.#random.pick(['crash', 'network', 'rate_limit'] as const), 'died');
+      case 'silent':
+        return failed('no_result', 'said nothing');
+      case 'asks':
+        return { kind: 'result', envelope: { outcome: 'needs_info', summary: '', open_questions: ['Which tide?'] } };
+      case 'out of role':
+        return {
+          kind: 'result',
+          envelope: { outcome: this.#random.pick(['approved', 'plan_complete'] as const), summary: '' },
+        };
+      case 'idle liar':
+        return this.#answer(brief, false);
+      default:
+        if (isBuilding(brief.mode)) this.#write(cwd, brief, behaviour === 'sloppy');
+        return this.#answer(brief, behaviour === 'sloppy');
+    }
+  }
+
+  #draw(): Behaviour {
+    const x = this.#random.next();
+    if (x < 0.82) return 'honest';
+    return this.#random.pick([
+      'sloppy',
+      'sloppy',
+      'idle liar',
+      'crash',
+      'silent',
+      'asks',
+      'slow',
+      'out of role',
+    ] as const);
+  }
+
+  #write(branch: string, brief: AgentBrief, isSloppy: boolean): void {
+    const work = this.#repository.work(branch);
+    if (!work) return;
+    const { number } = brief.task;
+    for (const [path, text] of work)
+      if (text.includes('<<<')) work.set(path, `merged-${number}-${this.#random.int(1e6)}`);
+    const word = isSloppy
+      ? 'bug'
+      : brief.feedback.length > 0
+        ? 'fine'
+        : this.#random.pick(['fine', 'fine', 'fine', 'ebb', 'flood']);
+    work.set(`file-${number}`, `${word}-${this.#random.int(1e6)}`);
+    if (this.#random.chance(0.3)) work.set('shared', `line-${number}-${this.#random.int(1e6)}`);
+  }
+
+  #answer(brief: AgentBrief, isHarsh: boolean): AgentEnd {
+    switch (brief.mode) {
+      case 'plan':
+      case 'plan_revision':
+        return {
+          kind: 'result',
+          envelope: { outcome: 'plan_complete', summary: '', plan: 'plan', planSummary: 'plan' },
+        };
+      case 'investigate':
+        return { kind: 'result', envelope: { outcome: 'investigation_complete', summary: '', plan: 'cause' } };
+      case 'implement':
+      case 'request_changes':
+        return { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'built it' } };
+      case 'review': {
+        const met = !isHarsh && this.#random.chance(0.85);
+        const criteria = brief.task.acceptance.map(({ id }) => ({ id, met, evidence: '' }));
+        if (this.#random.chance(0.1)) criteria.pop();
+        const outcome = met || this.#random.chance(0.2) ? ('approved' as const) : ('changes_requested' as const);
+        return { kind: 'result', envelope: { outcome, summary: 'judged', review: { criteria, comments: [] } } };
+      }
+    }
+  }
+}
+
+const isBuilding = (mode: Mode) => mode === 'implement' || mode === 'request_changes';
+const failed = (failure: 'crash' | 'network' | 'rate_limit' | 'no_result' | 'timeout', message: string): AgentEnd => ({
+  kind: 'failed',
+  failure,
+  message,
+  exitCode: null,
+});
+
+/** Gates that look at what really lies in the worktree when they run, and report it for the tree they were told. */
+export class SimGates implements Gates {
+  readonly names = [INTEGRITY_GATE, 'test'];
+  readonly #repository: SimRepository;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** Trees on which the gates really ran and passed: what the invariants believe. */
+  readonly passed: Set<string>;
+
+  constructor(repository: SimRepository, clock: Clock, random: Random, passed: Set<string>) {
+    this.#repository = repository;
+    this.#clock = clock;
+    this.#random = random;
+    this.passed = passed;
+  }
+
+  async run(worktree: Worktree, tree: string, _files: string[], signal: AbortSignal): Promise<GateReport[]> {
+    await this.#clock.sleep(this.#random.int(2 * MINUTE), signal);
+    const files = this.#repository.work(worktree.branch) ?? new Map();
+    const status: GateStatus = isSound(files) ? 'pass' : 'fail';
+    if (status === 'pass') this.passed.add(treeOf(files));
+    return this.names.map((gate) => ({
+      receipt: {
+        gate,
+        command: gate,
+        tree,
+        status,
+        exitCode: status === 'pass' ? 0 : 1,
+        durationMs: 1,
+        counts: null,
+        logHash: '',
+      },
+      excerpt: status === 'pass' ? '' : 'a gate failed',
+    }));
+  }
+}

@@ -1,0 +1,98 @@
+import type { LoggedEvent, Task } from '@tidemill/contract';
+import type { Command, Decision, Slice } from '@tidemill/core';
+import type { Store } from '../../packages/daemon/src/ports.ts';
+import { isSound, type SimRepository, treeOf } from './repository.ts';
+
+export class BrokenInvariant extends Error {
+  constructor(invariant: string, detail: string) {
+    super(`${invariant}: ${detail}`);
+    this.name = 'BrokenInvariant';
+  }
+}
+
+/** Named truths, checked from outside: none of them asks the code under test whether all is well. */
+export class Invariants {
+  /** The first one broken; the simulation ends with it. */
+  broken: BrokenInvariant | null = null;
+  /** Filled by the gates themselves: trees they really ran on and passed. */
+  readonly passedTrees = new Set<string>();
+  readonly #acknowledged: LoggedEvent[] = [];
+  readonly #leases = new Map<string, number>();
+  readonly #holders = new Map<string, string>();
+  readonly #landedTasks = new Set<string>();
+  readonly #recordedTrees = new Set<string>();
+
+  break(invariant: string, detail: string): void {
+    this.broken ??= new BrokenInvariant(invariant, detail);
+  }
+
+  /** Sees each decision before it is written. */
+  decided(slice: Slice, command: Command, decision: Decision): void {
+    if (!decision.ok || !('token' in command) || decision.events.length === 0) return;
+    const task = slice.tasks.get(command.taskId);
+    if (task && command.token !== task.fence)
+      this.break('no write with an old fence', `${command.type} with ${command.token}, the newest is ${task.fence}`);
+  }
+
+  /** Sees each event once, in the order of the log. */
+  committed(event: LoggedEvent): void {
+    const { body } = event;
+    if (body.type === 'lease.claimed') {
+      if (this.#leases.has(body.taskId)) this.break('one live lease per task', `${body.taskId} claimed twice`);
+      const other = this.#holders.get(body.workerId);
+      if (other) this.break('one task per worker', `${body.workerId} holds ${other} and ${body.taskId}`);
+      this.#leases.set(body.taskId, body.token);
+      this.#holders.set(body.workerId, body.taskId);
+    }
+    if (body.type === 'lease.released') {
+      this.#leases.delete(body.taskId);
+      this.#holders.delete(body.workerId);
+    }
+    if (body.type === 'evidence.recorded' && body.evidence.status === 'pass')
+      this.#recordedTrees.add(body.evidence.tree);
+  }
+
+  acknowledged(events: LoggedEvent[]): void {
+    this.#acknowledged.push(...events);
+  }
+
+  /** Sees each landing at the moment the target moves. */
+  landed(message: string, tree: string): void {
+    const number = /Task: #(\d+)/.exec(message)?.[1] ?? 'none';
+    if (this.#landedTasks.has(number)) this.break('no work twice on the target', `#${number} landed twice`);
+    this.#landedTasks.add(number);
+    if (!this.passedTrees.has(tree))
+      this.break('nothing merged without evidence for that very tree', `#${number}: no gate passed on ${tree}`);
+    if (!this.#recordedTrees.has(tree))
+      this.break('nothing merged without evidence for that very tree', `#${number}: nothing on record for ${tree}`);
+  }
+
+  async atEnd(store: Store, projectId: string, repository: SimRepository): Promise<void> {
+    const stored = new Map<number, string>();
+    for (let after = 0; ; ) {
+      const page = await store.events({ after, limit: 1000 });
+      for (const event of page) stored.set(event.seq, JSON.stringify(event.body));
+      if (page.length === 0) break;
+      after = page.at(-1)!.seq;
+    }
+    for (const event of this.#acknowledged) {
+      if (stored.get(event.seq) !== JSON.stringify(event.body))
+        this.break('every acknowledged event is still there', `${event.seq} ${event.body.type}`);
+    }
+    const tasks = await store.tasks({ projectId, limit: 100_000 });
+    for (const task of tasks) this.#ended(task, repository);
+    const target = repository.commits.get(repository.target)!;
+    if (!isSound(target.files)) this.break('the target is always sound', treeOf(target.files));
+  }
+
+  #ended(task: Task, repository: SimRepository): void {
+    if (task.counters.reviewCycles > 3)
+      this.break('review cycles ≤ 3', `#${task.number} had ${task.counters.reviewCycles}`);
+    const asks = ['done', 'cancelled', 'needs_info', 'blocked'].includes(task.stage) || task.waiting !== null;
+    const waitsForOthers = task.stage === 'open' && task.unmet > 0;
+    if (!asks && !waitsForOthers) this.break('every task ends', `#${task.number} is still in ${task.stage}`);
+    const hasLanded = repository.landed.some(({ message }) => message.includes(`Task: #${task.number}\n`));
+    if ((task.stage === 'done') !== hasLanded)
+      this.break('done means landed', `#${task.number} is ${task.stage}, landed: ${hasLanded}`);
+  }
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { plantedBugs } from './planted.ts';
+import { simulate } from './simulation.ts';
+
+const STORY = { days: 0.3, tasksPerDay: 30 };
+
+/** The first seed whose story breaks an invariant, and which. */
+async function firstBroken(seeds: number, from: number, plant?: (typeof plantedBugs)[string]): Promise<string | null> {
+  for (let seed = from; seed < from + seeds; seed += 1) {
+    const { broken } = await simulate({ seed, ...STORY, plant });
+    if (broken) return `seed ${seed}: ${broken.message} (npm run sim -- --seed ${seed} --days 0.3 --tasks-per-day 30)`;
+  }
+  return null;
+}
+
+describe('simulation', () => {
+  it('plays 1,000 seeds without a broken invariant', async () => {
+    expect(await firstBroken(1000, 1)).toBeNull();
+  }, 300_000);
+
+  it('survives a crash at every write of a story, before and after it takes effect', async () => {
+    const calm = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
+    const story = { seed: 7, days: 0.1, tasksPerDay: 40 };
+    const { writes } = await simulate({ ...story, faults: calm });
+    expect(writes).toBeGreaterThan(40);
+    for (let write = 1; write <= writes; write += 1) {
+      for (const after of [false, true]) {
+        const { broken } = await simulate({ ...story, faults: { ...calm, crashAt: { write, after } } });
+        expect(broken, `crash at write ${write}, ${after ? 'after' : 'before'}`).toBeNull();
+      }
+    }
+  }, 120_000);
+
+  it('plays the same story for the same seed', async () => {
+    const [first, second] = [await simulate({ seed: 42, ...STORY }), await simulate({ seed: 42, ...STORY })];
+    expect(second).toEqual(first);
+  });
+
+  it.each(Object.keys(plantedBugs))(
+    'finds the planted bug within 200 seeds: %s',
+    async (name) => {
+      expect(await firstBroken(200, 1, plantedBugs[name])).not.toBeNull();
+    },
+    120_000,
+  );
+});

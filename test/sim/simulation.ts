@@ -1,0 +1,291 @@
+import type { LoggedEvent } from '@tidemill/contract';
+import { builtinPipelines, decide, reduce } from '@tidemill/core';
+import { Engine } from '../../packages/daemon/src/engine/engine.ts';
+import type { Store } from '../../packages/daemon/src/ports.ts';
+import { openStore } from '../../packages/daemon/src/store/open.ts';
+import { SimAgent, SimGates } from './actors.ts';
+import { type Faults, FaultyStore, mortal } from './faulty-store.ts';
+import { type BrokenInvariant, Invariants } from './invariants.ts';
+import type { PlantedBug } from './planted.ts';
+import { Random } from './random.ts';
+import { SimRepository } from './repository.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const PROJECT = 'project_sim';
+const RULES = {
+  target: 'main',
+  defaultPipeline: 'feature',
+  gates: ['integrity', 'test'],
+  pipelines: builtinPipelines,
+  reviewPlans: false,
+  critical: [],
+};
+
+export interface Options {
+  seed: number;
+  /** Tasks arrive and faults happen for this long; after that the mill must come to rest. */
+  days: number;
+  tasksPerDay: number;
+  faults?: Partial<Faults>;
+  plant?: PlantedBug;
+}
+
+export interface Report {
+  seed: number;
+  broken: BrokenInvariant | null;
+  virtualDays: number;
+  events: number;
+  landed: number;
+  crashes: number;
+  stages: Record<string, number>;
+  /** Writes of the longest-lived instance: how many places a crash can be put. */
+  writes: number;
+}
+
+const USUAL_FAULTS: Faults = { crash: 0.01, delay: 0.01, duplicate: 0.02, lostHeartbeat: 0.05 };
+const NO_FAULTS: Faults = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
+
+/** One story: the real core, engine, supervisor and memory store; everything around them simulated from one seed. */
+export async function simulate(options: Options): Promise<Report> {
+  const simulation = new Simulation(options);
+  return simulation.run();
+}
+
+class Simulation {
+  readonly #options: Options;
+  readonly #random: Random;
+  readonly #clock = new VirtualClock();
+  readonly #invariants = new Invariants();
+  readonly #repository: SimRepository;
+  readonly #mended = new Map<string, number>();
+  #store!: Store;
+  #instance: { engine: Engine; store: FaultyStore } | null = null;
+  #crashes = 0;
+  #writes = 0;
+  #serial = 0;
+  #isCalm = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#repository = new SimRepository(this.#clock, this.#random);
+    this.#repository.onLand = (commit, tree) => this.#invariants.landed(commit.message, tree);
+  }
+
+  async run(): Promise<Report> {
+    await this.#open();
+    const stormEnds = this.#options.days * DAY;
+    void this.#arrivals(stormEnds);
+    void this.#person();
+    void this.#weather(stormEnds);
+    this.#boot();
+    await this.#advance(stormEnds);
+    this.#isCalm = true;
+    this.#repository.isDirty = false;
+    // Two quiet days are ample for whatever is under way; then everything must have come to an end.
+    for (let day = 0; day < 8 && !(await this.#isAtRest()); day += 1)
+      await this.#advance(this.#clock.elapsed() + DAY / 4);
+    await this.#invariants.atEnd(this.#store, PROJECT, this.#repository);
+    return this.#report();
+  }
+
+  async #open(): Promise<void> {
+    const real = this.#options.plant?.decide ?? decide;
+    this.#store = await openStore({
+      url: 'memory:',
+      clock: this.#clock,
+      ids: this.#ids(),
+      rules: {
+        reduce,
+        decide: (slice, command, env) => {
+          const decision = real(slice, command, env);
+          this.#invariants.decided(slice, command, decision);
+          return decision;
+        },
+      },
+    });
+    void this.#follow();
+    await this.#store.execute({
+      type: 'project.register',
+      projectId: PROJECT,
+      name: 'sim',
+      root: '/sim',
+      rules: RULES,
+    });
+  }
+
+  /** The invariants read the log as any subscriber would. */
+  async #follow(): Promise<void> {
+    let last = 0;
+    for await (const event of this.#store.subscribe(0, {}, new AbortController().signal)) {
+      if (event.seq !== last + 1)
+        this.#invariants.break('a cursor never skips or repeats', `${event.seq} after ${last}`);
+      last = event.seq;
+      this.#invariants.committed(event as LoggedEvent);
+    }
+  }
+
+  #boot(): void {
+    const store: FaultyStore = new FaultyStore({
+      store: this.#store,
+      clock: this.#clock,
+      random: this.#random,
+      invariants: this.#invariants,
+      faults: () => (this.#isCalm ? NO_FAULTS : { ...USUAL_FAULTS, ...this.#options.faults }),
+      onCrash: () => void this.#reboot(),
+    });
+    const isDead = () => store.isDead;
+    const owner = `instance-${this.#crashes}`;
+    const agent = new SimAgent(this.#repository, this.#clock, this.#random, () => !store.isDead);
+    const reads = { ...bound(this.#store), ...this.#options.plant?.store?.(this.#store, PROJECT) };
+    const clock = mortal(this.#clock, isDead);
+    const engine = new Engine({
+      project: {
+        id: PROJECT,
+        name: 'sim',
+        root: '/sim',
+        createdAt: 0,
+        nextNumber: 1,
+        evidence: { head: '', count: 0 },
+        rules: RULES,
+      },
+      store: {
+        ...mortal(reads as Store, isDead),
+        ...onlyAlive(reads as Store, isDead),
+        execute: (command) => store.execute(command),
+      },
+      workspace: mortal(this.#repository, isDead),
+      agentFor: () => agent,
+      gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees), isDead),
+      prompts: { render: async () => '' },
+      openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
+      clock,
+      ids: this.#ids(),
+      owner,
+      isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),
+      workers: 3,
+      onNote: () => undefined,
+    });
+    this.#instance = { engine, store };
+    engine.start().catch((error: unknown) => {
+      if (!store.isDead) this.#invariants.break('the engine starts', String(error));
+    });
+  }
+
+  async #reboot(): Promise<void> {
+    this.#crashes += 1;
+    this.#writes = Math.max(this.#writes, this.#instance?.store.writes ?? 0);
+    await this.#clock.sleep(this.#random.int(5 * MINUTE));
+    this.#boot();
+  }
+
+  /** People hand in tasks, some waiting for others, some with a file scope, a few without criteria. */
+  async #arrivals(until: number): Promise<void> {
+    const known: string[] = [];
+    const between = DAY / this.#options.tasksPerDay;
+    while (this.#clock.elapsed() < until) {
+      const taskId = `task_${String(known.length).padStart(6, '0')}`;
+      const dependsOn = known.slice(-4).filter(() => this.#random.chance(0.25));
+      await this.#store.execute({
+        type: 'task.create',
+        projectId: PROJECT,
+        taskId,
+        title: `Task ${known.length}`,
+        body: '',
+        kind: this.#random.pick(['feature', 'feature', 'bug', 'chore']),
+        pipeline: this.#random.chance(0.3) ? 'quick' : undefined,
+        accept: this.#random.chance(0.9) ? ['it works', 'it is tested'] : [],
+        files: this.#random.chance(0.3) ? [this.#random.pick(['src/**', 'src/a.ts', 'docs/'])] : [],
+        dependsOn,
+        priority: this.#random.int(5),
+      });
+      known.push(taskId);
+      await this.#clock.sleep(this.#random.int(2 * between));
+    }
+  }
+
+  /** A person who looks in every hour, answers, retries, approves, cancels, and gives up on a task after five tries. */
+  async #person(): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(60 * MINUTE);
+      for (const task of await this.#store.tasks({ projectId: PROJECT, stages: ['blocked', 'needs_info'] })) {
+        const tries = (this.#mended.get(task.id) ?? 0) + 1;
+        this.#mended.set(task.id, tries);
+        const about = { projectId: PROJECT, taskId: task.id, by: 'person', note: 'go on' };
+        if (tries > 5) {
+          if (this.#random.chance(0.5)) await this.#store.execute({ type: 'task.cancel', ...about });
+        } else if (task.blocked?.reason === 'no_criteria' || task.blocked?.reason === 'review_escalation')
+          await this.#store.execute({ type: this.#random.chance(0.7) ? 'task.approve' : 'task.reject', ...about });
+        else await this.#store.execute({ type: 'task.retry', ...about });
+      }
+      if (this.#random.chance(0.02)) {
+        const [task] = await this.#store.leased(PROJECT);
+        if (task) await this.#store.execute({ type: 'task.cancel', projectId: PROJECT, taskId: task.id, by: 'person' });
+      }
+    }
+  }
+
+  /** Wall clocks jump, checkouts get dirty, people commit to the target. */
+  async #weather(until: number): Promise<void> {
+    while (this.#clock.elapsed() < until) {
+      await this.#clock.sleep(this.#random.int(120 * MINUTE));
+      if (this.#isCalm) return;
+      const what = this.#random.int(4);
+      if (what === 0) this.#clock.jump(this.#random.int(20 * MINUTE) - 10 * MINUTE);
+      if (what === 1) this.#repository.isDirty = !this.#repository.isDirty;
+      if (what === 2) this.#repository.commitByPerson('shared', `person-${this.#random.int(1e6)}`);
+    }
+  }
+
+  async #advance(until: number): Promise<void> {
+    while (!this.#invariants.broken && (await this.#clock.step(until)));
+  }
+
+  async #isAtRest(): Promise<boolean> {
+    const { leased, ready, waiting } = await this.#store.workload(PROJECT);
+    return (leased === 0 && ready === 0 && waiting === 0) || this.#invariants.broken !== null;
+  }
+
+  #ids() {
+    return { next: (prefix: string) => `${prefix}_${String(++this.#serial).padStart(9, '0')}` };
+  }
+
+  async #report(): Promise<Report> {
+    const { byStage } = await this.#store.workload(PROJECT);
+    return {
+      seed: this.#options.seed,
+      broken: this.#invariants.broken,
+      virtualDays: this.#clock.elapsed() / DAY,
+      events: await this.#store.lastSeq(),
+      landed: this.#repository.landed.length,
+      crashes: this.#crashes,
+      stages: byStage,
+      writes: Math.max(this.#writes, this.#instance?.store.writes ?? 0),
+    };
+  }
+}
+
+/** The methods of a class instance as plain functions, so that single ones can be replaced. */
+function bound(store: Store): Store {
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(store)).concat(Object.keys(store));
+  const entries = names.map((name) => [name, Reflect.get(store, name) as unknown] as const);
+  const methods = entries.filter(([name, member]) => name !== 'constructor' && typeof member === 'function');
+  return Object.fromEntries(
+    methods.map(([name, member]) => [name, (member as () => unknown).bind(store)]),
+  ) as unknown as Store;
+}
+
+/** A dead daemon hears of no commit and follows no log. */
+function onlyAlive(store: Store, isDead: () => boolean): Pick<Store, 'subscribe' | 'onCommit'> {
+  return {
+    onCommit: (listener) => store.onCommit(() => (isDead() ? undefined : listener())),
+    async *subscribe(after, filter, signal) {
+      for await (const event of store.subscribe(after, filter, signal)) {
+        if (isDead()) return;
+        yield event;
+      }
+    },
+  };
+}
