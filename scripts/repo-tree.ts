@@ -55,6 +55,6 @@ export function importsOf(text: string): string[] {
 /** The file a specifier means when it lies in this repository; null for packages from outside. */
 export function resolveImport(from: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(posix.dirname(from), specifier));
-  const own = /^@tidemill\/([a-z-]+)$/.exec(specifier);
-  return own ? `packages/${own[1]}/src/index.ts` : null;
+  const own = /^@tidemill\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier);
+  return own ? `packages/${own[1]}/src/${own[2] ?? 'index'}.ts` : null;
 }
