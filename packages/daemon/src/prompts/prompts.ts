@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError, type Mode } from '@tidemill/contract';
 import type { Prompts } from '../ports.ts';
-import { contextSection, feedbackSection, sectionsOf } from './sections.ts';
+import { contextSection, sectionsOf } from './sections.ts';
 import { fillTemplate, parseTemplate, type Template } from './template.ts';
 
 export interface PromptsOptions {
@@ -17,10 +17,10 @@ export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
   return {
     async render({ task, mode, ...rest }) {
       const template = await templateFor(mode, root, builtinDir);
-      const text = fillTemplate(template, sectionsOf({ task, ...rest }, template.uses));
+      const sections = sectionsOf({ task, ...rest }, template.uses);
+      const text = fillTemplate(template, sections);
       // A template that forgets the feedback must not leave the agent to make the same mistake again.
-      const isToldWhatFailed = template.uses.has('feedbackSection');
-      const feedback = isToldWhatFailed ? '' : feedbackSection(task.feedback);
+      const feedback = template.uses.has('feedbackSection') ? '' : sections.feedbackSection;
       return `${contextSection(task)}${text}${feedback === '' ? '' : `\n${feedback}`}`;
     },
   };

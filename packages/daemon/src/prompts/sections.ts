@@ -49,7 +49,7 @@ export function contextSection(task: Task): string {
   return entries.length === 0 ? '' : `## Task context\n\n${entries.join('\n')}\n---\n\n`;
 }
 
-export function feedbackSection(feedback: Feedback[]): string {
+function feedbackSection(feedback: Feedback[]): string {
   return section(
     'What has to be put right',
     feedback.map(feedbackText),

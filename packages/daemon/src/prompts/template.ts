@@ -52,10 +52,13 @@ export function parseTemplate(text: string, file: string, mode: Mode): Template 
 
 /** One pass: what is filled in is never looked at again, so a task's text cannot smuggle in a placeholder. */
 export function fillTemplate(template: Template, values: Record<Placeholder, string>): string {
-  const text = template.body.replace(BRACED, (_all, literal?: string, name?: string) =>
+  const isEmpty = (name: string) => isPlaceholder(name) && values[name] === '';
+  // A section that has nothing to say takes its line with it.
+  const body = template.body.replace(/^\{([a-z][A-Za-z]*)\}\n/gm, (line, name: string) => (isEmpty(name) ? '' : line));
+  const text = body.replace(BRACED, (_all, literal?: string, name?: string) =>
     literal !== undefined ? `{${literal}}` : values[name as Placeholder],
   );
-  return `${text.replace(/\n{3,}/g, '\n\n').trim()}\n`;
+  return `${text.trim()}\n`;
 }
 
 function isPlaceholder(name: string): name is Placeholder {
