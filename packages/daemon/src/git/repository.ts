@@ -1,0 +1,133 @@
+import { access, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { type Git, GitError, gitVersion, gitWith } from './program.ts';
+
+export interface RepositoryInfo {
+  gitVersion: string;
+  /** Top folder of the checkout that was named. */
+  root: string;
+  /** That checkout's own git folder, and the one all its worktrees share. */
+  gitDir: string;
+  commonDir: string;
+  /** The main worktree's folder; null when the shared repository is bare and has only linked worktrees. */
+  mainCheckout: string | null;
+  currentBranch: string | null;
+  isDetached: boolean;
+  isBare: false;
+  hasCommits: true;
+  hasSubmodules: boolean;
+  isShallow: boolean;
+  /** Local branches, the current one first, then main, master, trunk, develop, then the rest: candidates for a target. */
+  branches: string[];
+  remotes: string[];
+}
+
+/** Looks at a repository and refuses, with what would be right, one in which no work could be done. */
+export async function inspectRepository(path: string): Promise<RepositoryInfo> {
+  const version = await gitVersion();
+  const folder = await existingFolder(path);
+  const git = gitWith({ cwd: folder });
+  const [bare = '', inTree = '', gitDir = '', common = '', shallow = ''] = await repositoryFacts(git, folder);
+  if (bare === 'true') {
+    throw new AppError('not_a_repository', `${folder} is a bare repository, without files to work on`, {
+      hint: 'clone it (`git clone REPOSITORY FOLDER`) and name the clone',
+    });
+  }
+  if (inTree !== 'true') {
+    throw new AppError('not_a_repository', `${folder} is inside a git folder, not in a checkout`, {
+      hint: 'name the folder that holds your files',
+    });
+  }
+  const commonDir = await realpath(resolve(folder, common));
+  const root = await realpath((await git(['rev-parse', '--show-toplevel'])).stdout.replace(/\n$/, ''));
+  const [head, refs, remotes, mainCheckout] = await Promise.all([
+    git(['symbolic-ref', '-q', '--short', 'HEAD'], { answers: [1] }),
+    git(['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/']),
+    git(['remote']),
+    mainWorktree(git, { root, gitDir, commonDir }),
+  ]);
+  const currentBranch = head.code === 0 ? head.stdout.trim() : null;
+  const verified = await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
+  if (verified.code !== 0) {
+    throw new AppError('no_commits', `${root} has no commits yet${currentBranch ? ` on ${currentBranch}` : ''}`, {
+      hint: 'make a first commit: git add -A && git commit -m "Start"',
+    });
+  }
+  return {
+    gitVersion: version,
+    root,
+    gitDir: await realpath(gitDir),
+    commonDir,
+    mainCheckout,
+    currentBranch,
+    isDetached: currentBranch === null,
+    isBare: false,
+    hasCommits: true,
+    hasSubmodules: await exists(join(root, '.gitmodules')),
+    isShallow: shallow === 'true',
+    branches: likelyFirst(lines(refs.stdout), currentBranch),
+    remotes: lines(remotes.stdout),
+  };
+}
+
+/** Refuses a target that is no local branch, and says which there are. */
+export function checkTarget(info: Pick<RepositoryInfo, 'root' | 'branches'>, target: string): void {
+  if (info.branches.includes(target)) return;
+  const shown = info.branches.slice(0, 8).join(', ');
+  throw new AppError('bad_config', `the target branch ${JSON.stringify(target)} does not exist in ${info.root}`, {
+    hint: info.branches.length
+      ? `set \`target\` to one of its branches (${shown}), or make it: git branch ${target}`
+      : `make it: git branch ${target}`,
+  });
+}
+
+async function repositoryFacts(git: Git, folder: string): Promise<string[]> {
+  const asked = ['--is-bare-repository', '--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir'];
+  try {
+    return lines((await git(['rev-parse', ...asked, '--is-shallow-repository'])).stdout);
+  } catch (error) {
+    if (error instanceof GitError && /not a git repository/i.test(error.stderr)) {
+      throw new AppError('not_a_repository', `${folder} is not in a git repository`, {
+        hint: 'go to your repository, or make one: git init && git add -A && git commit -m "Start"',
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+async function existingFolder(path: string): Promise<string> {
+  const folder = await realpath(path).catch(() => null);
+  if (folder && (await stat(folder)).isDirectory()) return folder;
+  throw new AppError(
+    'not_a_repository',
+    folder ? `${path} is a file, not a folder` : `the folder ${path} does not exist`,
+    {
+      hint: 'name the folder of a git repository',
+    },
+  );
+}
+
+/** git's own list starts with the main worktree; with a separate git folder it cannot know the path, but we may. */
+async function mainWorktree(git: Git, at: { root: string; gitDir: string; commonDir: string }): Promise<string | null> {
+  if ((await realpath(at.gitDir)) === at.commonDir) return at.root;
+  const { stdout } = await git(['worktree', 'list', '--porcelain', '-z']);
+  const fields = stdout.split('\0\0')[0]?.split('\0') ?? [];
+  if (fields.includes('bare')) return null;
+  const path = fields[0]?.replace(/^worktree /, '') ?? dirname(at.commonDir);
+  return realpath(path).catch(() => null);
+}
+
+function likelyFirst(branches: string[], current: string | null): string[] {
+  const first = [current, 'main', 'master', 'trunk', 'develop'].filter((name) => name !== null);
+  return [...new Set([...first.filter((name) => branches.includes(name)), ...branches])];
+}
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,83 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { GitError, gitArgs, gitEnv } from './program.ts';
+
+/**
+ * Names to object ids, answered by one git process that stays: a fresh one costs milliseconds for each question, and
+ * the pipeline asks several times per task. It sees refs and objects as they are at the moment of the question, ends
+ * when this process does (its input closes), and does not keep the event loop alive while nobody waits.
+ */
+export interface Resolver {
+  /** null where the name does not exist. */
+  resolve(names: string[]): Promise<(string | null)[]>;
+  close(): void;
+}
+
+interface Question {
+  name: string;
+  answer: (oid: string | null) => void;
+  fail: (error: Error) => void;
+}
+
+export function openResolver(gitDir: string): Resolver {
+  let child: ChildProcessWithoutNullStreams | null = null;
+  let waiting: Question[] = [];
+
+  function start(): ChildProcessWithoutNullStreams {
+    const started = spawn('git', gitArgs(['cat-file', '--batch-check=%(objectname)']), {
+      cwd: gitDir,
+      env: gitEnv({ GIT_DIR: gitDir }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let rest = '';
+    let complaint = '';
+    started.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) settle(line);
+    });
+    started.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      complaint = (complaint + chunk).slice(-4096);
+    });
+    const end = (text: string) => {
+      if (child !== started) return;
+      child = null;
+      const unanswered = waiting;
+      waiting = [];
+      for (const question of unanswered) question.fail(new GitError(['cat-file'], null, complaint || text));
+    };
+    started.stdin.on('error', (error) => end(error.message));
+    started.once('error', (error) => end(error.message));
+    started.once('close', (code) => end(`it ended with ${code}`));
+    return started;
+  }
+
+  function settle(line: string): void {
+    waiting.shift()?.answer(/^[0-9a-f]{40,64}$/.test(line) ? line : null);
+    if (waiting.length === 0 && child) hold(child, false);
+  }
+
+  function ask(names: string[]): Promise<(string | null)[]> {
+    child ??= start();
+    hold(child, true);
+    const answers = names.map(
+      (name) => new Promise<string | null>((answer, fail) => waiting.push({ name, answer, fail })),
+    );
+    child.stdin.write(names.map((name) => `${name}\n`).join(''));
+    return Promise.all(answers);
+  }
+
+  return {
+    // A second try covers a resolver that was killed from outside between two questions.
+    resolve: (names) => ask(names).catch(() => ask(names)),
+    close() {
+      const ended = child;
+      child = null;
+      ended?.stdin.end();
+    },
+  };
+}
+
+function hold(child: ChildProcessWithoutNullStreams, on: boolean): void {
+  const handles = [child, child.stdin, child.stdout, child.stderr] as unknown as { ref?(): void; unref?(): void }[];
+  for (const handle of handles) on ? handle.ref?.() : handle.unref?.();
+}

@@ -1,0 +1,120 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { mergeTreeOutput, nulList } from '../git/output.ts';
+import type { Candidate } from '../ports.ts';
+import { changesBetween, commitTree } from './capture.ts';
+import { moveRefs } from './ref.ts';
+import type { Place, Site, Standing } from './site.ts';
+import { putBack, tipOf } from './snapshot.ts';
+import { copyIndex, handOverIndex } from './standing.ts';
+
+export async function branchTip(site: Site, place: Place): Promise<string> {
+  const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
+  if (tip ?? branch) return (tip ?? branch)!;
+  throw new AppError('not_found', `task #${place.number} has no branch ${place.branch}`, {
+    hint: 'open the task first',
+  });
+}
+
+/** A merge on paper: no file, index or ref is touched. */
+export async function dryRun(site: Site, place: Place): Promise<Candidate> {
+  const [tip, base] = await Promise.all([branchTip(site, place), site.target()]);
+  const merged =
+    (await site.mergeBase(tip, base)) === base
+      ? { tree: await treeOf(site, tip), conflicts: [] }
+      : await merge(site, base, tip);
+  if (merged.conflicts.length > 0) return { kind: 'conflict', base, files: merged.conflicts };
+  const changes = await changesBetween(site, base, merged.tree);
+  if (changes.length === 0) return { kind: 'empty', base };
+  return { kind: 'clean', tree: merged.tree, base, files: changes.map(({ path }) => path) };
+}
+
+async function treeOf(site: Site, commit: string): Promise<string> {
+  const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
+  if (tree) return tree;
+  throw new AppError('git_failed', `the commit ${commit} is not in the repository`);
+}
+
+async function merge(site: Site, ours: string, theirs: string) {
+  const { code, stdout } = await site.git(['merge-tree', '--write-tree', '-z', '--name-only', ours, theirs], {
+    answers: [1],
+  });
+  const { tree, conflicts } = mergeTreeOutput(stdout);
+  // Exit 1 without a conflicting name (a folder in a file's way) is still no clean merge.
+  return {
+    tree,
+    conflicts: code === 0 ? [] : conflicts.length > 0 ? conflicts : ['(a conflict git names no file for)'],
+  };
+}
+
+/** The commit that would land. It has exactly the tree that was checked, however it is built. */
+export async function sealCandidate(
+  site: Site,
+  place: Place,
+  { tree, base }: { tree: string; base: string },
+  message: string,
+): Promise<string> {
+  const how = site.options.landing;
+  if (how === 'merge') return commitTree(site, tree, [base, await branchTip(site, place)], message);
+  if (how === 'rebase') {
+    const replayed = await replay(site, base, await branchTip(site, place));
+    // A history that does not replay to the very tree the gates saw is not landed as such: it becomes one commit.
+    if (replayed && replayed.tree === tree) return commitTree(site, tree, [replayed.parent], message);
+  }
+  return commitTree(site, tree, [base], message);
+}
+
+/**
+ * The branch's commits one by one on top of `base`, without a worktree: each is merged with a stand-in commit that has the new
+ * base's files and the picked commit's parent, which makes git compare exactly what a cherry-pick would. Gives the
+ * parent for the last commit and the tree it ends with, or null when a commit does not apply.
+ */
+async function replay(site: Site, base: string, tip: string): Promise<{ parent: string; tree: string } | null> {
+  const range = `${await site.mergeBase(tip, base)}..${tip}`;
+  const { stdout } = await site.git(['rev-list', '--first-parent', '--reverse', range]);
+  const picks: { tree: string; commit: string }[] = [];
+  let tree = await treeOf(site, base);
+  for (const commit of stdout.split('\n').filter((line) => line !== '')) {
+    const standIn = await commitTree(site, tree, [`${commit}^1`], 'stand-in');
+    const merged = await merge(site, standIn, commit);
+    if (merged.conflicts.length > 0) return null;
+    if (merged.tree !== tree) picks.push({ tree: merged.tree, commit });
+    tree = merged.tree;
+  }
+  let parent = base;
+  for (const pick of picks.slice(0, -1)) {
+    const { stdout: text } = await site.git(['show', '-s', '--format=%B', pick.commit]);
+    parent = await commitTree(site, pick.tree, [parent], text);
+  }
+  return { parent, tree };
+}
+
+/** Merges the newest target into the worktree; conflicts stay in the files, for an agent to resolve. */
+export async function mergeTargetInto(site: Site, place: Standing): Promise<{ files: string[] }> {
+  await putBack(site, place, 'work that lay in the worktree before the target was merged into it');
+  const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
+  if ((await site.mergeBase(tip, target)) === target) return { files: [] };
+  await writeFile(place.marker, 'moving');
+  await handOverIndex(site, place);
+  const theirIndex = join(place.admin, 'index');
+  const git = site.gitAt(place, theirIndex);
+  const text = `Merge ${site.options.target} into ${place.branch}`;
+  const options = ['-q', '--no-edit', '--no-verify', '--ff', '--no-stat', '--no-autostash', '--no-squash', '--commit'];
+  const { code, stderr, stdout } = await git(['merge', ...options, '-m', text, target], { answers: [1] });
+  const files = code === 0 ? [] : nulList((await git(['diff', '--name-only', '--diff-filter=U', '-z'])).stdout);
+  if (code !== 0 && files.length === 0) {
+    throw new AppError(
+      'git_failed',
+      `the target could not be merged into #${place.number}: ${(stderr || stdout).trim()}`,
+    );
+  }
+  if (code === 0) {
+    const [head] = await site.resolver.resolve([`${place.branchRef}^{commit}`]);
+    await moveRefs(site, [{ ref: place.tipRef, to: head!, from: tip }]);
+    await copyIndex(theirIndex, place.index);
+    await handOverIndex(site, place);
+  }
+  await rm(place.marker, { force: true });
+  return { files };
+}

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isGitlink, nulList, type RawChange, rawChanges } from '../git/output.ts';
+import type { Captured } from '../ports.ts';
+import { writeSnapshot } from './keep.ts';
+import { isAncestor, moveRefs, type RefChange } from './ref.ts';
+import type { Site, Standing } from './site.ts';
+import { putBack, strayCommits, tipOf } from './snapshot.ts';
+import { attachHead, dropUnfinished, handOverIndex, isThere } from './standing.ts';
+import { stage } from './tree.ts';
+
+/**
+ * Commits the files as they are onto the engine's tip. What an agent did to HEAD, branch or index does not matter: its own
+ * commits are kept by a snapshot, and the branch goes on from where the engine left it.
+ */
+export async function captureWork(site: Site, place: Standing, message: string, notes: string[]): Promise<Captured> {
+  if (await isThere(place.marker)) {
+    const kept = await putBack(site, place, 'the worktree showed a candidate when its work was to be committed');
+    notes.push(
+      `the worktree did not show the branch and was put back${kept ? `; what lay there is kept at ${kept}` : ''}`,
+    );
+  }
+  const { tip, tree: before } = await tipOf(site, place);
+  const [staged, strays, target] = await Promise.all([
+    stage(site, place, place.index, tip),
+    strayCommits(site, place, tip),
+    site.target(),
+  ]);
+  notes.push(...staged.notes);
+  const merged = await mergedTarget(site, place, tip, target);
+  const isSame = staged.tree === before && !merged;
+  const commit = isSame ? tip : await commitTree(site, staged.tree, merged ? [tip, merged] : [tip], message);
+  await settleRefs(site, place, { tip, commit, strays }, notes);
+  const [base, hadLock] = await Promise.all([
+    merged ? site.mergeBase(commit, target) : site.mergeBase(tip, target),
+    handOverIndex(site, place),
+  ]);
+  if (hadLock) notes.push('a stale index.lock was removed');
+  const changes = await changesBetween(site, base, staged.tree);
+  notes.push(...linkNotes(changes));
+  if (merged) notes.push(...(await markerNotes(site, commit, changes)));
+  return { commit, tree: staged.tree, files: changes.map(({ path }) => path), notes };
+}
+
+export async function commitTree(site: Site, tree: string, parents: string[], message: string): Promise<string> {
+  const from = parents.flatMap((parent) => ['-p', parent]);
+  return (await site.git(['commit-tree', tree, ...from], { input: message })).stdout.trim();
+}
+
+export async function changesBetween(site: Site, from: string, to: string): Promise<RawChange[]> {
+  const [a, b] = await site.resolver.resolve([`${from}^{tree}`, `${to}^{tree}`]);
+  if (a === b) return [];
+  return rawChanges((await site.git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to])).stdout);
+}
+
+/**
+ * The target commit whose merge this capture concludes, if any: a merge still open (MERGE_HEAD), or one the agent
+ * committed on top of the tip. Moving HEAD onto the target by other means (`reset --soft`) brings in none of its changes, and
+ * calling that a merge would undo them, so it does not count.
+ */
+async function mergedTarget(site: Site, place: Standing, tip: string, target: string): Promise<string | null> {
+  const open = (await readFile(join(place.admin, 'MERGE_HEAD'), 'utf8').catch(() => '')).split('\n')[0]?.trim();
+  if (open && /^[0-9a-f]{40,64}$/.test(open)) {
+    const isTargets = (await isAncestor(site.git, open, target)) && !(await isAncestor(site.git, open, tip));
+    return isTargets ? open : null;
+  }
+  const name = place.admin.slice(site.info.commonDir.length + 1);
+  const [head] = await site.resolver.resolve([`${name}/HEAD^{commit}`]);
+  if (!head || head === tip || !(await isAncestor(site.git, tip, head))) return null;
+  const shared = await site.mergeBase(head, target);
+  return (await isAncestor(site.git, shared, tip)) ? null : shared;
+}
+
+async function settleRefs(
+  site: Site,
+  place: Standing,
+  { tip, commit, strays }: { tip: string; commit: string; strays: string[] },
+  notes: string[],
+): Promise<void> {
+  if (strays.length > 0) {
+    const [tree] = await site.resolver.resolve([`${strays[0]}^{tree}`]);
+    const why = 'commits an agent made itself, or switched to';
+    const ref = await writeSnapshot(site, place.number, { tree: tree!, parents: strays, why });
+    notes.push(
+      `the agent committed or switched branches itself; the files are taken as they are, its commits are kept at ${ref}`,
+    );
+  }
+  const [branch] = await site.resolver.resolve([place.branchRef]);
+  const changes: RefChange[] = [];
+  if (branch !== commit) changes.push({ ref: place.branchRef, to: commit });
+  if (commit !== tip) changes.push({ ref: place.tipRef, to: commit, from: tip });
+  if (changes.length > 0) await moveRefs(site, changes);
+  await dropUnfinished(place);
+  if ((await attachHead(site, place)) && strays.length === 0) notes.push('HEAD had left the branch; it was put back');
+}
+
+const linkNotes = (changes: RawChange[]): string[] =>
+  changes
+    .filter(isGitlink)
+    .map(
+      ({ path }) => `the submodule ${path} changed; only the link is committed, its own commits must be pushed by hand`,
+    );
+
+/** An open merge is committed with whatever the files say; whoever judges it should know where markers are left. */
+async function markerNotes(site: Site, commit: string, changes: RawChange[]): Promise<string[]> {
+  const paths = changes.filter(({ status }) => status !== 'D').map(({ path }) => path);
+  if (paths.length === 0 || paths.length > 500) return [];
+  const { stdout } = await site.git(
+    ['--literal-pathspecs', 'grep', '-z', '-l', '-I', '-E', '^(<<<<<<< |>>>>>>> )', commit, '--', ...paths],
+    { answers: [1] },
+  );
+  const files = nulList(stdout).map((name) => name.slice(commit.length + 1));
+  return files.length > 0 ? [`conflict markers are left in ${files.join(', ')}`] : [];
+}

@@ -1,0 +1,79 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { type StatusEntry, statusEntries } from '../git/output.ts';
+import { type Git, gitWith } from '../git/program.ts';
+import type { Site } from './site.ts';
+import { isThere, worktreeOf } from './standing.ts';
+
+/** A person's checkout that has the target branch in it. Tidemill fast-forwards it when it is clean, and does nothing else. */
+export interface Checkout {
+  path: string;
+  gitDir: string;
+  git: Git;
+}
+
+/** All of a person's checkouts on the target, also one that is rebasing it: git parks HEAD elsewhere meanwhile. */
+export async function checkoutsOnTarget(site: Site): Promise<Checkout[]> {
+  const linked = join(site.info.commonDir, 'worktrees');
+  const places: { path: string; gitDir: string }[] = [];
+  if (site.info.mainCheckout) places.push({ path: site.info.mainCheckout, gitDir: site.info.commonDir });
+  for (const name of await readdir(linked).catch(() => [])) {
+    const path = await worktreeOf(join(linked, name));
+    if (path && !path.startsWith(join(site.dataDir, 'worktrees') + sep))
+      places.push({ path, gitDir: join(linked, name) });
+  }
+  const found = await Promise.all(
+    places.map(async (at) => (await holdsTarget(site, at.gitDir)) && (await isThere(at.path)) && at),
+  );
+  return found
+    .filter((at) => at !== false)
+    .map((at) => ({ ...at, git: gitWith({ cwd: at.path, env: { GIT_DIR: at.gitDir, GIT_WORK_TREE: at.path } }) }));
+}
+
+async function holdsTarget(site: Site, gitDir: string): Promise<boolean> {
+  const files = ['HEAD', 'rebase-merge/head-name', 'rebase-apply/head-name'];
+  const texts = await Promise.all(files.map((file) => readFile(join(gitDir, file), 'utf8').catch(() => '')));
+  return texts.some((text) => text.trim().replace(/^ref: /, '') === site.targetRef);
+}
+
+const IN_PROGRESS: [string, string][] = [
+  ['MERGE_HEAD', 'a merge'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+];
+
+const GOES_ON = 'and landing goes on';
+
+/** Why this checkout cannot be fast-forwarded now, or null. `entries` are its uncommitted changes, if any. */
+export async function obstacleIn(checkout: Checkout): Promise<{ why: string; entries: StatusEntry[] } | null> {
+  const there = new Set(await readdir(checkout.gitDir));
+  if (there.has('index.lock')) return { why: lockedText(checkout), entries: [] };
+  const running = IN_PROGRESS.find(([name]) => there.has(name));
+  if (running) {
+    return { why: `in ${checkout.path} ${running[1]} is in progress; finish or abort it ${GOES_ON}`, entries: [] };
+  }
+  // A submodule that is not at its commit is not touched by a fast-forward, so it stands in nobody's way.
+  const { stdout } = await checkout.git(['status', '--porcelain=v1', '-z', '-uno', '--ignore-submodules=all']);
+  const entries = statusEntries(stdout);
+  return entries.length > 0 ? { why: dirtyText(checkout, entries), entries } : null;
+}
+
+export const lockedText = (checkout: Checkout): string =>
+  `in ${checkout.path} another git command holds ${join(checkout.gitDir, 'index.lock')}; landing goes on when it has ended (if none is running, remove that file)`;
+
+export const untrackedText = (checkout: Checkout, files: string[]): string =>
+  `in ${checkout.path} ${named(files)} would be overwritten and git does not track ${files.length > 1 ? 'them' : 'it'}; move or commit ${files.length > 1 ? 'them' : 'it'} ${GOES_ON}`;
+
+export const dirtyText = (checkout: Checkout, entries: Pick<StatusEntry, 'path'>[]): string => {
+  const files = entries.map(({ path }) => path);
+  const [have, them] = files.length > 1 ? ['have', 'them'] : ['has', 'it'];
+  return `in ${checkout.path} ${named(files)} ${have} uncommitted changes; commit, stash or discard ${them} ${GOES_ON}`;
+};
+
+function named(files: string[]): string {
+  const [first = 'something', second] = files;
+  if (files.length <= 1) return first;
+  return files.length === 2 ? `${first} and ${second}` : `${first} and ${files.length - 1} more files`;
+}

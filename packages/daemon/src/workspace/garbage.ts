@@ -1,0 +1,90 @@
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { gitWith } from '../git/program.ts';
+import type { WorktreeRef } from '../ports.ts';
+import { keepAsIs, writeSnapshot } from './keep.ts';
+import { moveRefs, type RefChange } from './ref.ts';
+import type { Place, Site } from './site.ts';
+import { findAdmin, isThere, worktreeOf } from './standing.ts';
+import type { Trash } from './trash.ts';
+
+const OWN_HEADS = 'refs/tidemill/heads/';
+
+/** What is left of a task nobody works on any more. */
+export interface Leak {
+  name: string;
+  branch: string;
+  number: number;
+  what: string[];
+}
+
+/**
+ * Folders in our data folder, worktrees registered below it, and branches the engine made (it keeps a tip for each), as far as
+ * they belong to no living task. A branch without such a tip is a person's, whatever its name.
+ */
+export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[]> {
+  const living = new Set(alive.map((task) => site.place(task).name));
+  const leaks = new Map<string, Leak>();
+  const found = (name: string, branch: string, what: string) => {
+    if (living.has(name)) return;
+    const leak = leaks.get(name) ?? { name, branch, number: numberOf(name), what: [] };
+    leaks.set(name, { ...leak, branch: leak.branch || branch, what: [...leak.what, what] });
+  };
+  const folder = join(site.dataDir, 'worktrees');
+  const elsewhere = new Set<string>();
+  const linked = join(site.info.commonDir, 'worktrees');
+  const { stdout } = await site.git(['for-each-ref', '--format=%(refname)', OWN_HEADS]);
+  for (const ref of stdout.split('\n').filter((line) => line !== '')) {
+    const branch = ref.slice(OWN_HEADS.length);
+    found(branch.replace(/^task\//, '').replaceAll('/', '-'), branch, `branch ${branch}`);
+  }
+  for (const name of await readdir(folder)) found(name, '', `worktree ${join(folder, name)}`);
+  for (const admin of await readdir(linked).catch(() => [])) {
+    const path = await worktreeOf(join(linked, admin));
+    if (path && dirname(path) === folder) found(basename(path), '', `registration ${join(linked, admin)}`);
+    // Another data folder may serve this repository; a worktree that exists there is not ours to judge.
+    else if (path && (await isThere(path))) elsewhere.add(basename(path));
+  }
+  return [...leaks.values()].filter(
+    ({ name, what }) => !elsewhere.has(name) || what.some((text) => !text.startsWith('branch ')),
+  );
+}
+
+const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0);
+
+/** Takes down what is at a place, in an order that leaves a trace for the next collection until all is gone. */
+export async function takeDown(site: Site, trash: Trash, place: Place, commits: string[]): Promise<void> {
+  await trash.throwAway(place.path);
+  await site.shared(async () => {
+    const refs = [place.branchRef, place.tipRef];
+    const there = await site.resolver.resolve(refs);
+    const changes: RefChange[] = commits.map((commit) => keepAsIs(site, place.number, commit));
+    for (const [i, ref] of refs.entries()) if (there[i]) changes.push({ ref, to: null });
+    if (changes.length > 0) await moveRefs(site, changes);
+    const admin = await findAdmin(site, place);
+    if (admin) await rm(admin, { recursive: true, force: true });
+  });
+  const leftovers = ['', '.lock', '.unsettled', '.look', '.look.lock', '.copy'].map(
+    (ending) => `${place.index}${ending}`,
+  );
+  await Promise.all(leftovers.map((file) => rm(file, { force: true })));
+  site.indexStamps.delete(place.name);
+}
+
+/** A folder whose registration is gone, or that never had one: its files, on a fresh index, are all there is to save. */
+export async function snapshotFolder(site: Site, place: Place, parents: string[], why: string): Promise<string | null> {
+  const index = join(site.dataDir, 'index', `${place.name}.look`);
+  await Promise.all([index, `${index}.lock`].map((file) => rm(file, { force: true })));
+  const env = { GIT_DIR: site.info.commonDir, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
+  const git = gitWith({ cwd: place.path, env });
+  try {
+    const settings = ['-c', 'core.sparseCheckout=false'];
+    await git([...settings, 'add', '-A', '--ignore-errors'], { answers: [1, 128] });
+    const tree = (await git(['write-tree'])).stdout.trim();
+    const known = await site.resolver.resolve(parents.map((parent) => `${parent}^{tree}`));
+    if (known.includes(tree)) return null;
+    return await writeSnapshot(site, place.number, { tree, parents, why });
+  } finally {
+    await rm(index, { force: true });
+  }
+}

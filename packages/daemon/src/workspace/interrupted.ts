@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type RawChange, statusEntries } from '../git/output.ts';
+import { changesBetween } from './capture.ts';
+import type { Checkout } from './checkout.ts';
+import type { Site } from './site.ts';
+import { isThere } from './standing.ts';
+
+/**
+ * A fast-forward in a person's checkout that was cut short: machine down, git killed. git writes the files first and moves the
+ * branch last, so the branch is still at its base while some files are already the new ones, one may be half written
+ * or just deleted, and the index is old or new as a whole. The note below was written before git started, when the
+ * checkout was clean; so whatever is now exactly what the commit brings, or a beginning of it, came from git and is
+ * put back. Everything else is a person's and is not touched.
+ */
+const LandingNote = z.object({ path: z.string(), base: z.string(), commit: z.string() });
+type LandingNote = z.infer<typeof LandingNote>;
+
+const noteFile = (site: Site): string => join(site.dataDir, 'landing.json');
+
+export async function noteLanding(site: Site, note: LandingNote): Promise<void> {
+  const temporary = `${noteFile(site)}.new`;
+  await writeFile(temporary, JSON.stringify(note), { flush: true });
+  await rename(temporary, noteFile(site));
+}
+
+export const forgetLanding = (site: Site): Promise<void> => rm(noteFile(site), { force: true });
+
+async function readNote(site: Site): Promise<LandingNote | null> {
+  const text = await readFile(noteFile(site), 'utf8').catch(() => null);
+  if (text === null) return null;
+  try {
+    return LandingNote.parse(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return null;
+    throw error;
+  }
+}
+
+export async function undoInterrupted(site: Site, checkout: Checkout): Promise<void> {
+  const note = await readNote(site);
+  if (!note || note.path !== checkout.path) return;
+  // Whose lock that is cannot be known; the person is asked to look (see obstacleIn), and the note stays for afterwards.
+  if (await isThere(join(checkout.gitDir, 'index.lock'))) return;
+  const { stdout } = await checkout.git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
+  if (stdout.trim() === note.base) await putBaseBack(site, checkout, note);
+  await forgetLanding(site);
+}
+
+async function putBaseBack(site: Site, checkout: Checkout, note: LandingNote): Promise<void> {
+  const status = ['status', '--porcelain=v1', '-z', '-uno', '--no-renames', '--ignore-submodules=all'];
+  const dirty = new Set(statusEntries((await checkout.git(status)).stdout).map(({ path }) => path));
+  const changes = await changesBetween(site, note.base, note.commit);
+  const suspects: RawChange[] = [];
+  for (const change of changes) {
+    const isNew = change.status === 'A' && (await isThere(join(checkout.path, change.path)));
+    if (isNew || dirty.has(change.path)) suspects.push(change);
+  }
+  const ours = await writtenByGit(checkout, suspects);
+  const added = ours.filter(({ status }) => status === 'A').map(({ path }) => path);
+  const known = ours.filter(({ status }) => status !== 'A').map(({ path }) => path);
+  const staged = added.filter((path) => dirty.has(path));
+  const input = (paths: string[]) => ({ input: paths.map((path) => `${path}\0`).join('') });
+  if (staged.length > 0) await checkout.git(['update-index', '--force-remove', '-z', '--stdin'], input(staged));
+  for (const path of added) await rm(join(checkout.path, path), { force: true });
+  if (known.length > 0) {
+    const from = ['--source=HEAD', '--staged', '--worktree', '--pathspec-from-file=-', '--pathspec-file-nul'];
+    await checkout.git(['--literal-pathspecs', 'restore', '-q', ...from], input(known));
+  }
+}
+
+/** Those whose file is what the commit has there, or what git leaves when it dies while writing it. */
+async function writtenByGit(checkout: Checkout, changes: RawChange[]): Promise<RawChange[]> {
+  const ours: RawChange[] = [];
+  const files: { change: RawChange; size: number }[] = [];
+  for (const change of changes) {
+    const path = join(checkout.path, change.path);
+    const found = await lstat(path).catch(() => null);
+    if (!found) ours.push(change);
+    else if (change.status === 'D') continue;
+    else if (found.isSymbolicLink() && blobId(await readlink(path)) === change.newOid) ours.push(change);
+    else if (found.isFile() && !change.path.includes('\n')) files.push({ change, size: found.size });
+  }
+  if (files.length === 0) return ours;
+  const input = files.map(({ change }) => `${change.path}\n`).join('');
+  const hashes = (await checkout.git(['hash-object', '--stdin-paths'], { input })).stdout.split('\n');
+  for (const [i, { change, size }] of files.entries()) {
+    if (hashes[i] === change.newOid || (await isBeginning(checkout, change, size))) ours.push(change);
+  }
+  return ours;
+}
+
+const blobId = (text: string): string =>
+  createHash('sha1')
+    .update(`blob ${Buffer.byteLength(text)}\0`)
+    .update(text)
+    .digest('hex');
+
+/** `cat-file --filters` gives the bytes a checkout would write, line endings and all. */
+async function isBeginning(checkout: Checkout, change: RawChange, size: number): Promise<boolean> {
+  const args = ['cat-file', '--filters', `--path=${change.path}`, change.newOid];
+  const { bytes } = await checkout.git(args, { maxBytes: size });
+  if (bytes.length < size) return false;
+  let at = 0;
+  for await (const chunk of createReadStream(join(checkout.path, change.path))) {
+    const part = chunk as Buffer;
+    if (!part.equals(bytes.subarray(at, at + part.length))) return false;
+    at += part.length;
+  }
+  return true;
+}

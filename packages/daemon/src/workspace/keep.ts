@@ -1,0 +1,68 @@
+import type { Snapshot } from '../ports.ts';
+import { isAncestor, moveRefs, NOTHING, type RefChange } from './ref.ts';
+import type { Place, Site } from './site.ts';
+
+/** Hidden refs: no branch list shows them, no push sends them, and git never collects what they hold. */
+export const SNAPSHOTS = 'refs/tidemill/snapshots';
+
+const nextRef = (site: Site, number: number): string =>
+  `${SNAPSHOTS}/${number}/${Math.floor(site.clock.now())}-${site.next()}`;
+
+const subject = (number: number, why: string): string => `snapshot #${number}: ${why.replace(/\s+/g, ' ').trim()}`;
+
+export async function writeSnapshot(
+  site: Site,
+  number: number,
+  { tree, parents, why }: { tree: string; parents: string[]; why: string },
+): Promise<string> {
+  const from = [...new Set(parents)].flatMap((parent) => ['-p', parent]);
+  const input = `${subject(number, why)}\n\nTask: #${number}\n`;
+  const { stdout } = await site.git(['commit-tree', tree, ...from], { input });
+  const ref = nextRef(site, number);
+  await moveRefs(site, [{ ref, to: stdout.trim(), from: NOTHING }]);
+  return ref;
+}
+
+/** Keeps those of the commits that the tip does not contain. */
+export async function keepCommits(
+  site: Site,
+  place: Place,
+  tip: string,
+  commits: string[],
+  why: string,
+): Promise<string | null> {
+  const strays = await notContained(site, tip, commits);
+  if (strays.length === 0) return null;
+  const [tree] = await site.resolver.resolve([`${strays[0]}^{tree}`]);
+  return writeSnapshot(site, place.number, { tree: tree!, parents: strays, why });
+}
+
+export async function notContained(site: Site, tip: string, commits: string[]): Promise<string[]> {
+  const others = [...new Set(commits)].filter((commit) => commit !== tip);
+  const contained = await Promise.all(others.map((commit) => isAncestor(site.git, commit, tip)));
+  return others.filter((_, i) => !contained[i]);
+}
+
+/** The ref change that keeps a commit as it is; cheaper than a commit about it, so done for every removed branch. */
+export const keepAsIs = (site: Site, number: number, commit: string): RefChange => ({
+  ref: nextRef(site, number),
+  to: commit,
+  from: NOTHING,
+});
+
+const KEPT_AS_IS = "the branch's commits, kept when its worktree was removed";
+
+export async function listSnapshots(site: Site): Promise<Snapshot[]> {
+  const format = '--format=%(refname)%00%(objectname)%00%(contents:subject)';
+  const { stdout } = await site.git(['for-each-ref', format, `${SNAPSHOTS}/`]);
+  const found = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [ref = '', commit = '', text = ''] = line.split('\0');
+      const [number = '0', at = '0'] = ref.slice(SNAPSHOTS.length + 1).split(/[/-]/);
+      const why = /^snapshot #\d+: (.*)$/.exec(text)?.[1] ?? KEPT_AS_IS;
+      return { ref, commit, number: Number(number), at: Number(at), why };
+    });
+  return found.sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { listedFiles } from '../git/output.ts';
+import { GitError } from '../git/program.ts';
+import type { Landing } from '../ports.ts';
+import { type Checkout, checkoutsOnTarget, dirtyText, lockedText, obstacleIn, untrackedText } from './checkout.ts';
+import { forgetLanding, noteLanding, undoInterrupted } from './interrupted.ts';
+import { isAncestor } from './ref.ts';
+import type { Site } from './site.ts';
+import { isThere } from './standing.ts';
+
+/**
+ * Moves the target from `base` to `commit`, or does nothing:
+ *
+ *   nobody has the target checked out → one compare-and-swap of the ref
+ *   a person has                      → git's own fast-forward there: files, then index, then ref
+ *
+ * git's order means that a target which has moved has its files in place. A fast-forward that was cut short before
+ * that is undone first (see interrupted.ts), so every call starts from a checkout as the person left it.
+ */
+export async function landCommit(site: Site, commit: string, base: string): Promise<Landing> {
+  const now = await site.target();
+  if (now === commit || (now !== base && (await isAncestor(site.git, commit, now)))) return { kind: 'landed' };
+  if (now !== base) return { kind: 'moved' };
+  const [parent] = await site.resolver.resolve([`${commit}^1`]);
+  if (parent !== base && !(await isAncestor(site.git, base, commit))) {
+    throw new AppError(
+      'git_failed',
+      `${commit.slice(0, 10)} does not follow ${base.slice(0, 10)}, so it cannot land on it`,
+    );
+  }
+  const checkouts = await checkoutsOnTarget(site);
+  if (checkouts.length > 1) return { kind: 'waiting', why: twice(site, checkouts) };
+  const [checkout] = checkouts;
+  return checkout ? fastForward(site, checkout, commit, base) : swap(site, commit, base);
+}
+
+export async function findObstacle(site: Site): Promise<string | null> {
+  const checkouts = await checkoutsOnTarget(site);
+  if (checkouts.length > 1) return twice(site, checkouts);
+  const [checkout] = checkouts;
+  if (!checkout) return null;
+  await undoInterrupted(site, checkout);
+  return (await obstacleIn(checkout))?.why ?? null;
+}
+
+const twice = (site: Site, checkouts: Checkout[]): string =>
+  `${site.options.target} is checked out in ${checkouts.map(({ path }) => path).join(' and ')}; switch all but one to another branch and landing goes on`;
+
+async function swap(site: Site, commit: string, base: string): Promise<Landing> {
+  try {
+    await site.git(['update-ref', '-m', 'tidemill: landed', site.targetRef, commit, base]);
+    return { kind: 'landed' };
+  } catch (error) {
+    return afterFailure(site, commit, base, error);
+  }
+}
+
+const LOCK_PATIENCE_MS = 2_000;
+
+async function fastForward(site: Site, checkout: Checkout, commit: string, base: string): Promise<Landing> {
+  await awaitIndexLock(site, checkout);
+  await undoInterrupted(site, checkout);
+  const obstacle = await obstacleIn(checkout);
+  if (obstacle) return { kind: 'waiting', why: obstacle.why };
+  await noteLanding(site, { path: checkout.path, base, commit });
+  const options = [
+    '-q',
+    '--ff-only',
+    '--no-stat',
+    '--no-autostash',
+    '--no-overwrite-ignore',
+    '--no-verify',
+    '--no-squash',
+  ];
+  try {
+    // In its own session: a signal to the daemon's group must not leave a person's checkout half moved.
+    await checkout.git(['merge', ...options, commit], { detached: true });
+  } catch (error) {
+    const landing = await afterFailure(site, commit, base, error, checkout);
+    // A refusal leaves everything as it was; only a git that died may have left something to undo.
+    if (!(error instanceof GitError) || error.exitCode !== null) await forgetLanding(site);
+    return landing;
+  }
+  await forgetLanding(site);
+  return { kind: 'landed' };
+}
+
+/** A person's `git status` holds the lock for a moment; that alone is no reason to make the landing wait. */
+async function awaitIndexLock(site: Site, checkout: Checkout): Promise<void> {
+  const until = site.clock.now() + LOCK_PATIENCE_MS;
+  while (site.clock.now() < until && (await isThere(join(checkout.gitDir, 'index.lock')))) await site.clock.sleep(50);
+}
+
+async function afterFailure(
+  site: Site,
+  commit: string,
+  base: string,
+  error: unknown,
+  checkout?: Checkout,
+): Promise<Landing> {
+  const now = await site.target();
+  if (now === commit) return { kind: 'landed' };
+  if (now !== base) return { kind: 'moved' };
+  const said = error instanceof GitError ? error.stderr : '';
+  const files = listedFiles(said);
+  if (checkout && /untracked working tree files/.test(said))
+    return { kind: 'waiting', why: untrackedText(checkout, files) };
+  if (checkout && /local changes to the following files/.test(said)) {
+    return {
+      kind: 'waiting',
+      why: dirtyText(
+        checkout,
+        files.map((path) => ({ path })),
+      ),
+    };
+  }
+  if (checkout && /index\.lock': File exists/.test(said)) return { kind: 'waiting', why: lockedText(checkout) };
+  const lock = /Unable to create '(.+?\.lock)': File exists/.exec(said)?.[1];
+  if (lock) {
+    const why = `another git command holds ${lock}; landing goes on when it has ended (if none is running, remove that file)`;
+    return { kind: 'waiting', why };
+  }
+  throw error;
+}

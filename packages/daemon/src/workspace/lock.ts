@@ -1,0 +1,26 @@
+export type Lock = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One at a time, in the order of asking; a failure of one is no concern of the next. */
+export function makeLock(): Lock {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = tail.then(work);
+    tail = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** A lock for each key, forgotten when nobody holds or awaits it. */
+export function keyedLocks(): (key: string) => Lock {
+  const held = new Map<string, { lock: Lock; users: number }>();
+  return (key) => async (work) => {
+    const entry = held.get(key) ?? { lock: makeLock(), users: 0 };
+    held.set(key, entry);
+    entry.users++;
+    try {
+      return await entry.lock(work);
+    } finally {
+      if (--entry.users === 0) held.delete(key);
+    }
+  };
+}

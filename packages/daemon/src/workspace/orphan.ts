@@ -1,0 +1,49 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { AppError } from '@tidemill/contract';
+import type { Clock } from '../ports.ts';
+import { OWNER_VARIABLE } from './site.ts';
+
+const PATIENCE_MS = 120_000;
+
+/**
+ * A killed daemon's git processes live on and finish what they were at. Before anything here is judged to be left half
+ * done, they are given the time to end. Only where the system tells processes' environments (/proc).
+ */
+export async function awaitOrphans(dataDir: string, clock: Clock): Promise<void> {
+  const until = clock.now() + PATIENCE_MS;
+  for (;;) {
+    const orphans = await findOrphans(dataDir);
+    if (orphans.length === 0) return;
+    if (clock.now() > until) {
+      throw new AppError('git_failed', `git processes of an earlier Tidemill still run: ${orphans.join(', ')}`, {
+        hint: 'wait for them or end them, then start again',
+        retriable: true,
+      });
+    }
+    await clock.sleep(20);
+  }
+}
+
+async function findOrphans(dataDir: string): Promise<number[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map(async (pid) => ((await isOrphan(pid, dataDir)) ? pid : null)));
+  return found.filter((pid) => pid !== null);
+}
+
+async function isOrphan(pid: number, dataDir: string): Promise<boolean> {
+  // Processes of other users cannot be read; they are not ours.
+  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+  const mark = environment.split('\0').find((entry) => entry.startsWith(`${OWNER_VARIABLE}=`));
+  const [, owner, folder] = /^[^=]+=(\d+):(.*)$/s.exec(mark ?? '') ?? [];
+  return folder === dataDir && owner !== undefined && !isAlive(Number(owner));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,159 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { type Git, gitWith } from '../git/program.ts';
+import type { RepositoryInfo } from '../git/repository.ts';
+import { openResolver, type Resolver } from '../git/resolver.ts';
+import type { Clock, WorktreeRef } from '../ports.ts';
+import { keyedLocks, type Lock, makeLock } from './lock.ts';
+
+export interface WorkspaceOptions {
+  root: string;
+  target: string;
+  /** This project's own folder, outside the repository: nothing else may live in its `worktrees`. */
+  dataDir: string;
+  landing: 'squash' | 'rebase' | 'merge';
+  push: boolean;
+  clock: Clock;
+}
+
+/** Where a task's work lies. All but the registration (`admin`) follows from its number and branch. */
+export interface Place extends WorktreeRef {
+  name: string;
+  path: string;
+  branchRef: string;
+  /** The branch's tip as the engine left it. An agent may move the branch; it has no business with this one. */
+  tipRef: string;
+  /**
+   * The engine's own index. Agents lock, corrupt and hide files in theirs (assume-unchanged, skip-worktree), so theirs is
+   * only written, to match the branch, never trusted.
+   */
+  index: string;
+  /** Exists while the files are not to be taken for an agent's work: a candidate is shown, or a checkout was cut short. */
+  marker: string;
+}
+
+/** A place whose worktree is registered with git at `admin` (`.git/worktrees/NAME`). */
+export interface Standing extends Place {
+  admin: string;
+}
+
+export interface Site {
+  options: WorkspaceOptions;
+  info: RepositoryInfo;
+  clock: Clock;
+  dataDir: string;
+  targetRef: string;
+  resolver: Resolver;
+  /** git on the shared repository. */
+  git: Git;
+  /** git in a task's worktree, on the engine's index unless told otherwise. */
+  gitAt(place: Standing, index?: string): Git;
+  place(task: WorktreeRef): Place;
+  /** Things git would fail at when done twice at once: registering worktrees, moving the target. */
+  shared: Lock;
+  perTask: (key: string) => Lock;
+  mergeBase(a: string, b: string): Promise<string>;
+  target(): Promise<string>;
+  /** What the agent's index looked like when the engine last wrote it. */
+  indexStamps: Map<string, string>;
+  /** A number never used before in this process, for names. */
+  next(): number;
+}
+
+export async function openSite(options: WorkspaceOptions, info: RepositoryInfo): Promise<Site> {
+  await mkdir(options.dataDir, { recursive: true });
+  const dataDir = await realpath(options.dataDir);
+  for (const part of ['worktrees', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
+  const env = { ...(await identity(info.root)), ...ownerMark(dataDir) };
+  const git = gitWith({ cwd: info.commonDir, env: { ...env, GIT_DIR: info.commonDir } });
+  const resolver = openResolver(info.commonDir);
+  const locks = keyedLocks();
+  const targetRef = `refs/heads/${options.target}`;
+  let used = 0;
+  return {
+    ...{ options, info, dataDir, targetRef, resolver, git, clock: options.clock },
+    gitAt: (place, index = place.index) =>
+      gitWith({
+        cwd: place.path,
+        env: { ...env, GIT_DIR: place.admin, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index },
+      }),
+    place: (task) => placeOf(dataDir, task),
+    shared: makeLock(),
+    perTask: locks,
+    mergeBase: memoizedMergeBase(git),
+    async target() {
+      const [oid] = await resolver.resolve([`${targetRef}^{commit}`]);
+      if (oid) return oid;
+      throw new AppError('git_failed', `the target branch ${options.target} is gone from ${info.root}`, {
+        hint: `make it again (git branch ${options.target} COMMIT), or change \`target\` in the config`,
+      });
+    },
+    indexStamps: new Map(),
+    next: () => used++,
+  };
+}
+
+/** Marks the git processes of this daemon, so that its successor can wait for the ones it left behind. */
+export const OWNER_VARIABLE = 'TIDEMILL_GIT_OWNER';
+const ownerMark = (dataDir: string) => ({ [OWNER_VARIABLE]: `${process.pid}:${dataDir}` });
+
+function placeOf(dataDir: string, task: WorktreeRef): Place {
+  const name = task.branch.replace(/^task\//, '').replaceAll('/', '-');
+  if (!/^[^\0/\\\s][^\0/\\]*$/.test(name) || /^\.+$/.test(name)) {
+    throw new AppError('bad_input', `${JSON.stringify(task.branch)} is no usable branch name`, {
+      hint: 'a task branch is task/NUMBER-SLUG',
+    });
+  }
+  return {
+    number: task.number,
+    branch: task.branch,
+    name,
+    path: join(dataDir, 'worktrees', name),
+    branchRef: `refs/heads/${task.branch}`,
+    tipRef: `refs/tidemill/heads/${task.branch}`,
+    index: join(dataDir, 'index', name),
+    marker: join(dataDir, 'index', `${name}.unsettled`),
+  };
+}
+
+/**
+ * Whose name the commits carry: the person's as configured when the daemon started, else Tidemill's. It is fixed here
+ * because an agent's `git config user.name` writes to the configuration all worktrees share.
+ */
+async function identity(root: string): Promise<Record<string, string>> {
+  const read = async (key: string) =>
+    (await gitWith({ cwd: root })(['config', '--get', key], { answers: [1] })).stdout.trim();
+  const [name, email] = await Promise.all([read('user.name'), read('user.email')]);
+  const env = process.env;
+  const author = { name: env.GIT_AUTHOR_NAME || name || 'Tidemill', email: env.GIT_AUTHOR_EMAIL || email };
+  const committer = { name: env.GIT_COMMITTER_NAME || name || 'Tidemill', email: env.GIT_COMMITTER_EMAIL || email };
+  return {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email || 'tidemill@localhost',
+    GIT_COMMITTER_NAME: committer.name,
+    GIT_COMMITTER_EMAIL: committer.email || 'tidemill@localhost',
+  };
+}
+
+const REMEMBERED = 1000;
+
+/** The merge base of two commits never changes, so it is asked once. */
+function memoizedMergeBase(git: Git): (a: string, b: string) => Promise<string> {
+  const known = new Map<string, string>();
+  return async (a, b) => {
+    if (a === b) return a;
+    const key = `${a} ${b}`;
+    const cached = known.get(key);
+    if (cached !== undefined) return cached;
+    const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
+    if (!found) {
+      throw new AppError('git_failed', `the commits ${a.slice(0, 10)} and ${b.slice(0, 10)} have no common history`, {
+        hint: 'the target branch was replaced by an unrelated one; cancel the task and add it again',
+      });
+    }
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,239 @@
+import {
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { GitError } from '../git/program.ts';
+import { keepCommits } from './keep.ts';
+import { clearStaleLock, moveRefs, type RefChange } from './ref.ts';
+import type { Place, Site, Standing } from './site.ts';
+import type { Trash } from './trash.ts';
+
+/**
+ * Makes a task's worktree stand, whatever was done to it:
+ *
+ *   no folder, or an empty one, or a file in its place → made from the engine's tip, else the branch, else the target
+ *   a checkout that git never finished                 → thrown away and made anew (no agent has seen it)
+ *   a folder git no longer knows                       → registered again, its files untouched
+ *   a `.git` that points elsewhere                     → put right; a repository in its place is kept by a snapshot
+ */
+export async function stand(site: Site, trash: Trash, place: Place, notes: string[]): Promise<Standing> {
+  const admin = await findAdmin(site, place);
+  const found = await lookAt(place.path);
+  if (found === 'folder' && (await isUnfinished(place, admin))) await trash.throwAway(place.path);
+  else if (found === 'folder') return repair(site, place, admin, notes);
+  else if (found === 'empty') await rmdir(place.path);
+  else if (found === 'other') await trash.throwAway(place.path);
+  if (admin) {
+    await rm(admin, { recursive: true, force: true });
+    if (found !== 'folder') notes.push("the worktree's files were deleted; they were put back as of the last commit");
+  }
+  return create(site, place, notes);
+}
+
+/** The registration whose worktree is at this path. Usually it has the folder's name; git numbers it when that was taken. */
+export async function findAdmin(site: Site, place: Pick<Place, 'name' | 'path'>): Promise<string | null> {
+  const all = join(site.info.commonDir, 'worktrees');
+  if ((await worktreeOf(join(all, place.name))) === place.path) return join(all, place.name);
+  for (const name of await readdir(all).catch(() => [])) {
+    if ((await worktreeOf(join(all, name))) === place.path) return join(all, name);
+  }
+  return null;
+}
+
+/** The folder a registration belongs to, or null if it is none. */
+export async function worktreeOf(admin: string): Promise<string | null> {
+  const gitFile = await readFile(join(admin, 'gitdir'), 'utf8').catch(() => null);
+  return gitFile === null ? null : dirname(resolve(admin, gitFile.replace(/\n$/, '')));
+}
+
+async function lookAt(path: string): Promise<'nothing' | 'folder' | 'empty' | 'other'> {
+  const found = await lstat(path).catch(() => null);
+  if (!found) return 'nothing';
+  if (!found.isDirectory()) return 'other';
+  return (await readdir(path)).length === 0 ? 'empty' : 'folder';
+}
+
+/** The engine's index is copied last, so with it the checkout is complete; git keeps `locked` until it is done. */
+async function isUnfinished(place: Place, admin: string | null): Promise<boolean> {
+  if (!admin || (await isThere(place.index))) return false;
+  return (await isThere(join(admin, 'locked'))) || !(await isThere(join(admin, 'index')));
+}
+
+async function create(site: Site, place: Place, notes: string[]): Promise<Standing> {
+  const names = [`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`, `${site.targetRef}^{commit}`];
+  const [tip, branch, target] = await site.resolver.resolve(names);
+  const start = tip ?? branch ?? target ?? (await site.target());
+  const refs: RefChange[] = [];
+  if (branch && branch !== start) {
+    const kept = await keepCommits(
+      site,
+      place,
+      start,
+      [branch],
+      'the branch had been moved while its worktree was gone',
+    );
+    if (kept) notes.push(`the branch had been moved; its commits are kept at ${kept}`);
+    refs.push({ ref: place.branchRef, to: start });
+  }
+  if (tip !== start) refs.push({ ref: place.tipRef, to: start });
+  await site.shared(async () => {
+    const how = branch ? [place.path, place.branch] : ['--no-track', '-b', place.branch, place.path, start];
+    const moved = refs.length > 0 ? moveRefs(site, refs) : undefined;
+    // The tip and the new worktree do not depend on each other, unless the branch has to move first.
+    if (branch) await moved;
+    await Promise.all([site.git(['worktree', 'add', '-q', ...how]).catch((error) => refuseAdd(error, place)), moved]);
+  });
+  const admin = await findAdmin(site, place);
+  if (!admin) throw new AppError('git_failed', `git did not register the worktree ${place.path}`);
+  const standing = { ...place, admin };
+  await copyIndex(join(admin, 'index'), place.index);
+  await rm(place.marker, { force: true });
+  await stampAgentIndex(site, standing);
+  return standing;
+}
+
+function refuseAdd(error: unknown, place: Place): never {
+  const elsewhere =
+    error instanceof GitError && /already (?:checked out|used by worktree) at '(.+)'/.exec(error.stderr)?.[1];
+  if (!elsewhere) throw error;
+  throw new AppError('git_failed', `the branch ${place.branch} is checked out in ${elsewhere}`, {
+    hint: `switch that checkout to another branch; task #${place.number} needs its own`,
+    cause: error,
+  });
+}
+
+async function repair(site: Site, place: Place, known: string | null, notes: string[]): Promise<Standing> {
+  const admin = known ?? (await register(site, place, notes));
+  const standing = { ...place, admin };
+  const right = `gitdir: ${admin}\n`;
+  const gitFile = join(place.path, '.git');
+  const found = await lstat(gitFile).catch(() => null);
+  if (found?.isFile() && (await readFile(gitFile, 'utf8')) === right) return standing;
+  if (found?.isDirectory()) notes.push(await setAsideRepository(site, place, gitFile));
+  else {
+    notes.push("the worktree's .git file was changed or deleted; it was put right");
+    await rm(gitFile, { force: true });
+  }
+  await writeFile(gitFile, right);
+  return standing;
+}
+
+/** A repository made over the worktree: its last commit is fetched into a snapshot, and its folder moved out of the way. */
+async function setAsideRepository(site: Site, place: Place, gitDir: string): Promise<string> {
+  const ref = `refs/tidemill/snapshots/${place.number}/${site.clock.now()}-${site.next()}`;
+  const aside = join(site.dataDir, 'index', `${place.name}.git-${site.clock.now()}`);
+  const fetched = await site
+    .git(['fetch', '-q', '--no-tags', '--no-write-fetch-head', gitDir, `+HEAD:${ref}`])
+    .then(() => `its last commit is kept at ${ref}`)
+    .catch(() => 'it had no commit to keep');
+  await rename(gitDir, aside);
+  await rm(aside, { recursive: true, force: true });
+  return `a repository of its own had been made in the worktree; ${fetched}, and its files are taken as they are`;
+}
+
+/** git registers only a folder that is empty, so the files step aside for a moment. */
+async function register(site: Site, place: Place, notes: string[]): Promise<string> {
+  const aside = `${place.path}.aside`;
+  const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
+  const start = tip ?? branch ?? (await site.target());
+  await moveRefs(site, [
+    { ref: place.branchRef, to: start },
+    { ref: place.tipRef, to: start },
+  ]);
+  await rename(place.path, aside);
+  try {
+    await site.shared(() =>
+      site.git(['worktree', 'add', '-q', '--no-checkout', place.path, place.branch]).catch((e) => refuseAdd(e, place)),
+    );
+    await rm(place.path, { recursive: true, force: true });
+  } finally {
+    await rename(aside, place.path);
+  }
+  notes.push('git no longer knew the worktree; it was registered again');
+  const admin = await findAdmin(site, place);
+  if (!admin) throw new AppError('git_failed', `git did not register the worktree ${place.path}`);
+  if (await isThere(place.index)) await copyIndex(place.index, join(admin, 'index'));
+  return admin;
+}
+
+/** Leftovers of operations that an agent or a killed git began; with HEAD on the branch they would only confuse the next. */
+const UNFINISHED = [
+  ...[
+    'MERGE_HEAD',
+    'MERGE_MSG',
+    'MERGE_MODE',
+    'MERGE_RR',
+    'AUTO_MERGE',
+    'CHERRY_PICK_HEAD',
+    'REVERT_HEAD',
+    'REBASE_HEAD',
+  ],
+  ...['SQUASH_MSG', 'BISECT_LOG', 'BISECT_START', 'BISECT_NAMES', 'BISECT_EXPECTED_REV', 'BISECT_TERMS', 'HEAD.lock'],
+  ...['rebase-merge', 'rebase-apply', 'sequencer'],
+];
+
+export async function dropUnfinished(place: Standing): Promise<void> {
+  const there = new Set(await readdir(place.admin));
+  const left = UNFINISHED.filter((name) => there.has(name));
+  await Promise.all(left.map((name) => rm(join(place.admin, name), { recursive: true, force: true })));
+}
+
+/** Puts HEAD on the branch without touching a file. */
+export async function attachHead(site: Site, place: Standing): Promise<boolean> {
+  if ((await headOf(place)) === `ref: ${place.branchRef}`) return false;
+  await rm(join(place.admin, 'HEAD.lock'), { force: true });
+  await site.gitAt(place)(['symbolic-ref', 'HEAD', place.branchRef]);
+  return true;
+}
+
+export const headOf = async (place: Standing): Promise<string> =>
+  (await readFile(join(place.admin, 'HEAD'), 'utf8').catch(() => '')).trim();
+
+/** Gives the agent an index that matches the engine's, and says whether a dead git's lock had to be removed for it. */
+export async function handOverIndex(site: Site, place: Standing): Promise<boolean> {
+  const lock = join(place.admin, 'index.lock');
+  const hadLock = (await isThere(lock)) && (await clearStaleLock(lock, site.clock));
+  await copyIndex(place.index, join(place.admin, 'index'));
+  await stampAgentIndex(site, place);
+  return hadLock;
+}
+
+/** Keeps the file's time: git compares it with the files' to know which of them it must read again. */
+export async function copyIndex(from: string, to: string): Promise<void> {
+  const temporary = `${to}.copy`;
+  await mkdir(dirname(to), { recursive: true });
+  await copyFile(from, temporary);
+  const { atimeMs, mtimeMs } = await stat(from);
+  await utimes(temporary, atimeMs / 1000, Math.floor(mtimeMs) / 1000);
+  await rename(temporary, to);
+}
+
+const indexStamp = async (place: Standing): Promise<string> => {
+  const found = await stat(join(place.admin, 'index')).catch(() => null);
+  return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
+};
+
+async function stampAgentIndex(site: Site, place: Standing): Promise<void> {
+  site.indexStamps.set(place.name, await indexStamp(place));
+}
+
+export async function hasAgentStaged(site: Site, place: Standing): Promise<boolean> {
+  return site.indexStamps.get(place.name) !== (await indexStamp(place));
+}
+
+export const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );

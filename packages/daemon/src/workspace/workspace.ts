@@ -1,0 +1,191 @@
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { checkTarget, inspectRepository } from '../git/repository.ts';
+import type { Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import { branchTip, dryRun, mergeTargetInto, sealCandidate } from './candidate.ts';
+import { captureWork } from './capture.ts';
+import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
+import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
+import { findObstacle, landCommit } from './landing.ts';
+import { awaitOrphans } from './orphan.ts';
+import { pushTarget } from './push.ts';
+import { isAncestor, moveRefs } from './ref.ts';
+import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
+import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
+import { findAdmin, isThere, stand } from './standing.ts';
+import { openTrash, type Trash } from './trash.ts';
+
+export type { WorkspaceOptions };
+
+export interface GitWorkspace extends Workspace {
+  /** Writes a snapshot's files into a new folder. The repository and its worktrees are not touched. */
+  restoreSnapshot(ref: string, to: string): Promise<string>;
+  /** Waits for background deletion and lets the helper process go. Nothing may be called afterwards. */
+  close(): Promise<void>;
+}
+
+/** The workspace over git worktrees. One per project and process; its operations on one task run one after another. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorkspace> {
+  const info = await inspectRepository(options.root);
+  checkTarget(info, options.target);
+  const site = await openSite(options, info);
+  await awaitOrphans(site.dataDir, site.clock);
+  const trash = openTrash(site.dataDir);
+  await trash.empty();
+  return makeWorkspace(site, trash);
+}
+
+function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
+  /** The task's turn, with its worktree standing. */
+  const at = <T>(task: WorktreeRef, work: (place: Standing, notes: string[]) => Promise<T>): Promise<T> => {
+    const place = site.place(task);
+    const notes: string[] = [];
+    return site.perTask(place.name)(async () => work(await stand(site, trash, place, notes), notes));
+  };
+  return {
+    open: (task) => at(task, (place) => openTask(site, place)),
+    capture: (task, message) => at(task, (place, notes) => captureWork(site, place, message, notes)),
+    restore: (task, why) => at(task, (place) => putBack(site, place, why)),
+    snapshot: (task, why) => at(task, (place) => takeSnapshot(site, place, why)),
+    diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
+    candidate: (task) => dryRun(site, site.place(task)),
+    seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
+    show: (task, commit) => at(task, (place) => showCommit(site, place, commit)),
+    land: (commit, base) => site.shared(() => landCommit(site, commit, base)),
+    isLanded: (commit) => isLanded(site, commit),
+    landingObstacle: () => site.shared(() => findObstacle(site)),
+    push: () => pushTarget(site),
+    mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
+    remove: (task) =>
+      site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
+    leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),
+    collectGarbage: (alive) => collect(site, trash, alive),
+    snapshots: () => listSnapshots(site),
+    restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
+    async close() {
+      await trash.settled();
+      site.resolver.close();
+    },
+  };
+}
+
+async function openTask(site: Site, place: Standing): Promise<Worktree> {
+  if (await isThere(place.marker))
+    await putBack(site, place, 'the worktree was left showing a candidate, or in between');
+  const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
+  const base = await site.mergeBase(tip, target);
+  const asWorktree = (commit: string) => ({
+    number: place.number,
+    branch: place.branch,
+    path: place.path,
+    base: commit,
+  });
+  // No commit of its own and no work lying there: it may as well start from the newest target.
+  if (base !== tip || base === target || !(await isUntouched(site, place, tip))) return asWorktree(base);
+  await moveTo(site, place, { commit: target, attached: true }, 'moved on to the newest target');
+  await moveRefs(site, [{ ref: place.tipRef, to: target, from: tip }]);
+  return asWorktree(target);
+}
+
+async function showCommit(site: Site, place: Standing, commit: string): Promise<Worktree> {
+  const [exists] = await site.resolver.resolve([`${commit}^{commit}`]);
+  if (!exists) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
+  await moveTo(
+    site,
+    place,
+    { commit, attached: false },
+    'work that lay in the worktree when a candidate was shown in it',
+  );
+  const base = await site.mergeBase(commit, await site.target());
+  return { number: place.number, branch: place.branch, path: place.path, base };
+}
+
+async function diffOf(site: Site, place: Place, maxBytes: number): Promise<string> {
+  const [tip, target] = await Promise.all([branchTip(site, place), site.target()]);
+  const base = await site.mergeBase(tip, target);
+  if (base === tip) return '';
+  const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--submodule=short'];
+  const { stdout, truncated } = await site.git(['diff', ...options, base, tip], { maxBytes });
+  return truncated ? `${stdout}\n[diff cut after ${maxBytes} bytes]\n` : stdout;
+}
+
+async function isLanded(site: Site, commit: string): Promise<boolean> {
+  const [known] = await site.resolver.resolve([`${commit}^{commit}`]);
+  return known !== null && known !== undefined && isAncestor(site.git, known, await site.target());
+}
+
+async function removeTask(site: Site, trash: Trash, place: Place, why: string): Promise<void> {
+  const admin = await findAdmin(site, place);
+  const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
+  const last = tip ?? branch;
+  const [hasLanded] = await Promise.all([
+    last ? isLanded(site, last) : true,
+    saveRest(site, trash, place, { admin, last: last ?? null }, why),
+  ]);
+  await takeDown(site, trash, place, last && !hasLanded ? [last] : []);
+}
+
+/** Files that differ from the last commit, and commits that are on no branch of ours. */
+async function saveRest(
+  site: Site,
+  trash: Trash,
+  place: Place,
+  { admin, last }: { admin: string | null; last: string | null },
+  why: string,
+): Promise<void> {
+  const hasFiles = await isThere(place.path);
+  if (hasFiles && admin && last) await takeSnapshot(site, await stand(site, trash, place, []), why);
+  else if (hasFiles) await snapshotFolder(site, place, last ? [last] : [], why);
+  else if (admin && last) {
+    const strays = await strayCommits(site, { ...place, admin }, last);
+    if (strays.length > 0) await keepCommits(site, place, last, strays, why);
+  }
+}
+
+async function collect(site: Site, trash: Trash, alive: WorktreeRef[]): Promise<string[]> {
+  const leaks = await findLeaks(site, alive);
+  const gone: string[] = [];
+  for (const leak of leaks) {
+    const place = leakedPlace(site, leak);
+    await site.perTask(place.name)(() =>
+      removeTask(site, trash, place, 'left over from a task nobody works on any more'),
+    );
+    gone.push(...leak.what);
+  }
+  return gone;
+}
+
+const leakedPlace = (site: Site, leak: Leak): Place => {
+  const place = site.place({ number: leak.number, branch: leak.branch || `task/${leak.name}` });
+  return { ...place, path: join(site.dataDir, 'worktrees', leak.name) };
+};
+
+async function restoreInto(site: Site, ref: string, to: string): Promise<string> {
+  const full = ref.startsWith(`${SNAPSHOTS}/`) ? ref : `${SNAPSHOTS}/${ref}`;
+  const [commit] = await site.resolver.resolve([`${full}^{commit}`]);
+  if (!commit)
+    throw new AppError('not_found', `there is no snapshot ${ref}`, { hint: 'tidemill snapshots lists them' });
+  const folder = resolve(to);
+  const there = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw new AppError('bad_input', `${folder} is not a folder`, { hint: 'name a new folder', cause: error });
+  });
+  if (there && there.length > 0) {
+    throw new AppError('bad_input', `${folder} is not empty, and nothing in it shall be overwritten`, {
+      hint: 'name a new folder',
+    });
+  }
+  if (there) await rmdir(folder);
+  await mkdir(folder, { recursive: true });
+  const index = join(site.dataDir, 'index', `restore-${process.pid}-${site.next()}.look`);
+  try {
+    await site.git(['read-tree', '-u', '--reset', commit], {
+      cwd: folder,
+      env: { GIT_WORK_TREE: folder, GIT_INDEX_FILE: index },
+    });
+  } finally {
+    await rm(index, { force: true });
+  }
+  return folder;
+}
