@@ -1,7 +1,3 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
-import { AppError } from '@tidemill/contract';
 import { gitWith } from '../git/program.ts';
 
 /** What git says about a commit, as far as proving it needs. */
@@ -28,22 +24,4 @@ export async function commitFacts(root: string, revision: string): Promise<Commi
     return name && value ? [[name.toLowerCase(), value.trim()]] : [];
   });
   return { commit, tree, subject, trailers: Object.fromEntries(pairs) };
-}
-
-/** Writes a commit's files into a folder of their own. The repository and its checkouts are not touched. */
-export async function exportCommit(root: string, commit: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true });
-  if ((await readdir(to)).length > 0) {
-    throw new AppError('bad_input', `${to} is not empty`, {
-      hint: 'Name a folder that does not exist yet, so that nothing in it is overwritten.',
-    });
-  }
-  const temporary = await mkdtemp(join(tmpdir(), 'tidemill-index-'));
-  try {
-    const git = gitWith({ cwd: root, env: { GIT_INDEX_FILE: join(temporary, 'index') } });
-    await git(['read-tree', commit]);
-    await git(['checkout-index', '--all', `--prefix=${to}${sep}`]);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
 }

@@ -2,6 +2,11 @@ import type { DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contra
 import type { DataFolder } from '../config/data-folder.ts';
 import type { Clock, Ids, Store, Workspace } from '../ports.ts';
 
+/** What handlers do with a repository: look, and write a snapshot's files beside it. */
+export interface LentWorkspace extends Pick<Workspace, 'snapshots' | 'leaks'> {
+  restoreSnapshot(ref: string, to: string): Promise<string>;
+}
+
 /** All that handlers work with. Made by the daemon, and by the CLI when no daemon runs. */
 export interface Services {
   store: Store;
@@ -11,7 +16,8 @@ export interface Services {
   daemon: DaemonInfo | null;
   hash(text: string): string;
   sandbox(): Promise<SandboxView>;
-  workspace(project: Project): Promise<Workspace>;
+  /** Lends the repository's workspace for the length of `work`. */
+  withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   isRunning(projectId: string): boolean;
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;

@@ -31,8 +31,8 @@ async function examineProject(services: Services, project: Project, say: Say): P
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
   });
   await guarded(say, 'worktrees', name, async () => {
-    const workspace = await services.workspace(project);
-    const leaks = await workspace.leaks(await aliveRefs({ store: services.store, project }));
+    const alive = await aliveRefs({ store: services.store, project });
+    const leaks = await services.withWorkspace(project, (workspace) => workspace.leaks(alive));
     if (leaks.length === 0) say('ok', 'worktrees', `${name}: none left over`);
     else
       say(

@@ -1,0 +1,43 @@
+import { type Api, AppError, type Project } from '@tidemill/contract';
+import { openOffline } from '../daemon/offline.ts';
+import { type DaemonFile, findDaemon } from '../daemon/reach.ts';
+import { gitWith } from '../git/program.ts';
+import { inspectRepository } from '../git/repository.ts';
+
+export interface Connection {
+  api: Api;
+  /** The running daemon that answers; null when the store was opened here. */
+  daemon: DaemonFile | null;
+  close(): Promise<void>;
+}
+
+/** The running daemon, or the store itself: a command works either way. */
+export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
+  const found = await findDaemon(env);
+  if (found) return { ...found, close: async () => undefined };
+  const offline = await openOffline(env);
+  return { api: offline.api, daemon: null, close: () => offline.close() };
+}
+
+/** The daemon only, for what makes no sense without one. */
+export async function connectToDaemon(env: NodeJS.ProcessEnv): Promise<{ api: Api; daemon: DaemonFile }> {
+  const found = await findDaemon(env);
+  if (found) return found;
+  throw new AppError('daemon_unreachable', 'no daemon is running for this data folder', {
+    hint: 'Start one with `tidemill up`.',
+  });
+}
+
+/** The top folder of the repository around `folder`. */
+export async function rootOf(folder: string): Promise<string> {
+  const { code, stdout } = await gitWith({ cwd: folder })(['rev-parse', '--show-toplevel'], { answers: [128] });
+  if (code === 0 && stdout.trim() !== '') return stdout.replace(/\n$/, '');
+  return (await inspectRepository(folder)).root;
+}
+
+/** The project of the repository one stands in. It is registered when it has a config and was never used. */
+export async function projectHere(api: Api, folder: string): Promise<Project> {
+  const root = await rootOf(folder);
+  const [known] = await api.projects({ root });
+  return known ?? api.registerProject({ root });
+}

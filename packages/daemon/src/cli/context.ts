@@ -1,0 +1,52 @@
+import type { Api, Project } from '@tidemill/contract';
+import { InvalidArgumentError } from 'commander';
+import { connect, projectHere } from './connect.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What every command gets from the outside. */
+export interface CliContext {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  terminal: Terminal;
+  setExitCode(code: number): void;
+}
+
+export interface Json {
+  json?: boolean;
+}
+
+/** Runs a command against the project one stands in, by daemon or by store, and lets go of either afterwards. */
+export async function withProject<T>(
+  { env, cwd }: CliContext,
+  work: (api: Api, project: Project) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(env);
+  try {
+    return await work(connection.api, await projectHere(connection.api, cwd));
+  } finally {
+    await connection.close();
+  }
+}
+
+export const jsonOption = ['--json', 'print JSON instead of text'] as const;
+
+/** Parsers of option values; commander names the option in the complaint. */
+export function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && text.trim() !== '' && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+export const collect = (value: string, list: string[] = []): string[] => [...list, value];
+
+/** `--after 3 --after 4,5` and `#6`. */
+export function collectNumbers(value: string, list: number[] = []): number[] {
+  const numbers = value.split(',').map((part) => {
+    const digits = /^\s*#?(\d{1,15})\s*$/.exec(part)?.[1];
+    if (!digits || Number(digits) === 0) throw new InvalidArgumentError(`"${part}" is no task number, such as 12.`);
+    return Number(digits);
+  });
+  return [...list, ...numbers];
+}

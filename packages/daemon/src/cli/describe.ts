@@ -1,0 +1,118 @@
+import type { Api, LoggedEvent } from '@tidemill/contract';
+import { elapsed, oneLine } from './terminal.ts';
+
+/** Numbers and titles of tasks, so that nobody is shown an id. */
+export class TaskNames {
+  readonly #api: Api;
+  readonly #known = new Map<string, { number: number; title: string }>();
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async of(event: LoggedEvent): Promise<{ number: number; title: string } | null> {
+    const { body } = event;
+    if (body.type === 'task.created') this.#known.set(body.taskId, body);
+    const taskId = body.type === 'evidence.recorded' ? body.evidence.taskId : 'taskId' in body ? body.taskId : null;
+    if (taskId === null) return null;
+    const known = this.#known.get(taskId);
+    if (known) return known;
+    const { task } = await this.#api.task({ project: event.projectId, task: taskId });
+    this.#known.set(taskId, task);
+    return task;
+  }
+}
+
+/** An event as a person would tell it, without the task's number. */
+export function describeEvent({ body }: LoggedEvent): string {
+  switch (body.type) {
+    case 'project.registered':
+      return `project ${body.name} registered`;
+    case 'project.configured':
+      return `settings read, ${body.rules.gates.length} gates`;
+    case 'worker.registered':
+      return `${body.name} is there (${body.role})`;
+    case 'worker.removed':
+      return `${body.workerId.split('/').at(-1)} left`;
+    case 'task.created':
+      return `added: ${body.title}`;
+    case 'task.dependencies_set':
+      return `waits for ${body.unmet} tasks`;
+    case 'task.dependency_met':
+      return 'a task it waited for is done';
+    case 'task.moved':
+      return `${body.from} → ${body.to}${body.because ? ` (${body.because})` : ''}`;
+    case 'task.blocked':
+      return `blocked, ${body.reason}: ${body.text}`;
+    case 'task.parked':
+      return `asks: ${body.questions.join(' / ')}`;
+    case 'task.waiting':
+      return `waits: ${body.why}`;
+    case 'task.counters_reset':
+      return 'counts from zero again';
+    case 'task.feedback_given':
+      return `feedback: ${body.feedback.map(({ text }) => text.split('\n')[0]).join(' / ')}`;
+    case 'task.noted':
+      return `${body.entry.source}: ${body.entry.summary}`;
+    case 'task.criteria_judged':
+      return `${body.criteria.filter(({ met }) => met).length} of ${body.criteria.length} criteria met`;
+    case 'lease.claimed':
+      return `taken by ${body.workerId.split('/').at(-1)}`;
+    case 'lease.renewed':
+      return 'still being worked on';
+    case 'lease.released':
+      return `let go by ${body.workerId.split('/').at(-1)} (${body.why})`;
+    case 'run.started':
+      return `${body.mode}, attempt ${body.attempt}, by ${body.agent}`;
+    case 'run.progressed':
+      return `${body.percent} %, ${body.text}`;
+    case 'run.sent_back':
+      return `sent back to repair ${body.gates.join(', ')} (${body.retry})`;
+    case 'run.finished':
+      return `ended: ${body.outcome}${body.failure ? `, ${body.failure}` : ''}${body.message ? `, ${body.message}` : ''}`;
+    case 'work.committed':
+      return `committed ${body.commit.slice(0, 10)}${body.notes.length > 0 ? ` (${body.notes.join('; ')})` : ''}`;
+    case 'evidence.recorded':
+      return `gate ${body.evidence.gate}: ${body.evidence.status}, ${elapsed(body.evidence.durationMs)}`;
+    case 'failure.counted':
+      return `failed ${body.count} times: ${body.failure}`;
+    case 'merge.prepared':
+      return `ready to land as ${body.commit.slice(0, 10)}`;
+    case 'merge.abandoned':
+      return `not landed: ${body.why}`;
+    case 'merge.landed':
+      return `landed as ${body.commit.slice(0, 10)}`;
+    case 'snapshot.taken':
+      return `work kept as ${body.ref} (${body.why})`;
+    case 'alert.raised':
+      return `${body.kind}: ${body.text}`;
+  }
+}
+
+/** Number first, so that lines of one task can be found; ids never. */
+export function eventText(event: LoggedEvent, task: { number: number; title: string } | null): string {
+  const text = oneLine(describeEvent(event));
+  return task ? `#${task.number}  ${text}` : text;
+}
+
+/** What a person follows; the rest is bookkeeping. */
+const TOLD = new Set([
+  'task.created',
+  'task.moved',
+  'task.blocked',
+  'task.parked',
+  'task.waiting',
+  'run.started',
+  'run.sent_back',
+  'merge.abandoned',
+  'merge.landed',
+  'snapshot.taken',
+  'alert.raised',
+]);
+
+export function isTold(event: LoggedEvent): boolean {
+  const { body } = event;
+  if (body.type === 'evidence.recorded') return body.evidence.status !== 'pass';
+  if (body.type === 'run.finished') return body.failure !== null;
+  return TOLD.has(body.type);
+}

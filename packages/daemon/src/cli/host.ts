@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '@tidemill/contract';
+import { findDaemon } from '../daemon/reach.ts';
+import type { Daemon } from '../daemon.ts';
+import type { CliContext } from './context.ts';
+
+const START_ATTEMPTS = 50;
+const START_PAUSE_MS = 100;
+
+type Found = { running: Reached; started?: undefined } | { running?: undefined; started: Daemon };
+export type Reached = NonNullable<Awaited<ReturnType<typeof findDaemon>>>;
+
+/** Of several that start at once one becomes the daemon; the others wait until it can be reached. */
+export async function startOrFind(env: NodeJS.ProcessEnv, port: number): Promise<Found> {
+  for (let attempt = 1; ; attempt += 1) {
+    const running = await findDaemon(env);
+    if (running) return { running };
+    try {
+      const { Daemon } = await import('../daemon.ts');
+      return { started: await Daemon.start({ env, port }) };
+    } catch (error) {
+      const isTaken = error instanceof AppError && error.code === 'daemon_running';
+      if (!isTaken || attempt === START_ATTEMPTS) throw error;
+      await delay(START_PAUSE_MS);
+    }
+  }
+}
+
+/** The first signal stops gracefully, the second no longer waits, the third ends the process as it is. */
+export function stopOnSignals(daemon: Daemon, { terminal }: CliContext): { off(): void } {
+  let count = 0;
+  const onSignal = () => {
+    count += 1;
+    if (count > 2) process.exit(130);
+    terminal.err.write(
+      count === 1 ? '\ntidemill: stopping at the next checkpoint; again to stop now\n' : 'tidemill: stopping now\n',
+    );
+    void daemon.stop({ now: count > 1 });
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    off() {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  };
+}

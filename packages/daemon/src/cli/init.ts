@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { initProject } from '../config/init.ts';
+import { inspectRepository } from '../git/repository.ts';
+import { type CliContext, type Json, jsonOption } from './context.ts';
+
+export function addInit(program: Command, context: CliContext): void {
+  program
+    .command('init')
+    .description('write .tidemill/config.yaml for the repository you are in')
+    .option('--agent <command>', 'the agent that does the work, such as "./my-agent --flag"')
+    .option('--target <branch>', 'the branch that finished work lands on (default: the current one)')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill init\n  tidemill init --agent "node tools/agent.mjs"')
+    .action((options: Json & { agent?: string; target?: string }) => init(context, options));
+}
+
+async function init({ cwd, terminal }: CliContext, options: Json & { agent?: string; target?: string }): Promise<void> {
+  const info = await inspectRepository(cwd);
+  // Without a branch under HEAD the likeliest one comes first in the list.
+  const target = options.target ?? info.currentBranch ?? info.branches[0] ?? 'main';
+  const result = await initProject({ root: info.root, target, agent: options.agent });
+  if (options.json) return terminal.json({ root: info.root, ...result });
+  const { file, written, gates, tools, warnings } = result;
+  terminal.line(written ? `${file} written.` : `${file} is there already and was left as it is.`);
+  terminal.line(`  work lands on ${result.target}`);
+  for (const gate of gates) terminal.line(`  gate ${gate.name}: ${gate.run}`);
+  if (written && tools.length > 0) terminal.line(`  found: ${tools.join(', ')}`);
+  for (const warning of warnings) terminal.line(terminal.paint('yellow', `  ${warning}`));
+  terminal.line();
+  terminal.line('Nothing was committed. Look the file over, then:');
+  terminal.line('  tidemill task add "What should be done" --accept "How one sees that it is"');
+  terminal.line('  tidemill up');
+}

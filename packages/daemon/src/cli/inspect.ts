@@ -1,0 +1,221 @@
+import { resolve } from 'node:path';
+import { type Api, AppError, EventBody, type Project } from '@tidemill/contract';
+import type { Command } from 'commander';
+import { nearest } from '../config/nearest.ts';
+import { connect } from './connect.ts';
+import { type CliContext, collect, integer, type Json, jsonOption, withProject } from './context.ts';
+import { eventText, TaskNames } from './describe.ts';
+import { EXIT } from './failure.ts';
+import { statusLines } from './live.ts';
+import { dateAndTime, elapsed, table, timeOfDay } from './terminal.ts';
+
+/** Commands that only look. */
+export function addInspection(program: Command, context: CliContext): void {
+  program
+    .command('status')
+    .description('tasks by stage, who works on what, what needs you')
+    .option(...jsonOption)
+    .action((options: Json) =>
+      withProject(context, async (api, project) => {
+        const status = await api.status({ project: project.id });
+        if (options.json) return context.terminal.json(status);
+        for (const line of statusLines(status, context.terminal)) context.terminal.line(line);
+        if (!status.sandbox.active) context.terminal.line(`\n  ${status.sandbox.text}`);
+      }),
+    );
+
+  program
+    .command('events')
+    .description('the log of everything that happened, oldest first')
+    .option('--follow', 'go on as things happen')
+    .option('--after <seq>', 'only what came after this number', integer(0, Number.MAX_SAFE_INTEGER))
+    .option('--type <types>', 'only these, such as task.moved (repeatable, or a,b)', collect)
+    .option('--task <number>', 'only about this task')
+    .option('--all', 'also the heartbeats of leases (lease.renewed)')
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill events --follow\n  tidemill events --task 7\n  tidemill events --type merge.landed --json',
+    )
+    .action((options: EventOptions) => events(context, options));
+
+  program
+    .command('logs <task-or-run>')
+    .description("the output of a run, or of a task's last one")
+    .option('--follow', 'go on until the run ends')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill logs 7 --follow\n  tidemill logs run_01h…')
+    .action((ref: string, options: Json & { follow?: boolean }) => logs(context, ref, options));
+
+  program
+    .command('doctor')
+    .description('check git, the store, the evidence, and that nothing was left over')
+    .option(...jsonOption)
+    .action((options: Json) => doctor(context, options));
+
+  addSnapshots(program, context);
+}
+
+interface EventOptions extends Json {
+  follow?: boolean;
+  after?: number;
+  type?: string[];
+  task?: string;
+  all?: boolean;
+}
+
+const EVENT_TYPES = EventBody.options.map((option) => option.shape.type.value);
+
+async function events(context: CliContext, options: EventOptions): Promise<void> {
+  const { terminal } = context;
+  const types = options.type?.flatMap((each) => each.split(','));
+  const stray = types?.find((type) => !EVENT_TYPES.includes(type as (typeof EVENT_TYPES)[number]));
+  if (stray !== undefined) {
+    const guess = nearest(stray, EVENT_TYPES);
+    throw new AppError('bad_input', `there are no events of type "${stray}"`, {
+      hint: guess ? `Did you mean ${guess}?` : `The types are ${EVENT_TYPES.join(', ')}.`,
+    });
+  }
+  await withProject(context, async (api, project) => {
+    const names = new TaskNames(api);
+    const { follow = false, after = 0, task } = options;
+    const stream = api.events({ project: project.id, follow, after, task, types });
+    for await (const event of stream) {
+      if (event.body.type === 'lease.renewed' && !options.all && !types) continue;
+      if (options.json) terminal.json(event);
+      else terminal.line(`${event.seq}  ${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`);
+    }
+  });
+}
+
+async function logs(context: CliContext, ref: string, options: Json & { follow?: boolean }): Promise<void> {
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const run = ref.startsWith('run_') ? ref : await lastRun(api, project, ref);
+    for await (const chunk of api.runLog({ run, follow: options.follow ?? false })) {
+      if (options.json) terminal.json({ run, ...chunk });
+      else terminal.out.write(chunk.text);
+    }
+  });
+}
+
+async function lastRun(api: Api, project: Project, ref: string): Promise<string> {
+  const { task } = await api.task({ project: project.id, task: ref });
+  if (task.lastRunId) return task.lastRunId;
+  throw new AppError('not_found', `#${task.number} has not been worked on yet`, {
+    hint: '`tidemill up` starts the work.',
+  });
+}
+
+async function doctor(context: CliContext, options: Json): Promise<void> {
+  const { terminal, env } = context;
+  const connection = await connect(env);
+  try {
+    const { ok, findings } = await connection.api.doctor({});
+    if (options.json) terminal.json({ ok, findings });
+    else {
+      const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
+      for (const { level, check, text, hint } of findings) {
+        terminal.line(`${terminal.paint(styles[level], level.padEnd(9))}${check.padEnd(11)}${text}`);
+        if (hint) terminal.line(`${' '.repeat(20)}${hint}`);
+      }
+      terminal.line(
+        ok ? '\nNo problems.' : `\n${findings.filter(({ level }) => level === 'problem').length} problems.`,
+      );
+    }
+    if (!ok) context.setExitCode(EXIT.failure);
+  } finally {
+    await connection.close();
+  }
+}
+
+function addSnapshots(program: Command, context: CliContext): void {
+  const snapshots = program.command('snapshots').description('work that was kept before something was removed');
+  snapshots
+    .command('list', { isDefault: true })
+    .description('all snapshots, newest first')
+    .option(...jsonOption)
+    .action((options: Json) =>
+      withProject(context, async (api, project) => {
+        const { terminal } = context;
+        const all = (await api.snapshots({ project: project.id })).sort((a, b) => b.at - a.at);
+        if (options.json) return terminal.json(all);
+        if (all.length === 0) return terminal.line('No snapshots: nothing had to be kept yet.');
+        const rows = all.map(({ number, at, commit, why }) => [
+          `#${number}`,
+          commit.slice(0, 12),
+          dateAndTime(at),
+          why,
+        ]);
+        for (const line of table(rows, terminal.width)) terminal.line(line);
+      }),
+    );
+  snapshots
+    .command('restore <ref>')
+    .description('write the files of a snapshot into a new folder')
+    .requiredOption('--to <dir>', 'a folder that does not exist yet')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  tidemill snapshots restore 3f2a91c --to ../rescued')
+    .action((ref: string, options: Json & { to: string }) =>
+      withProject(context, async (api, project) => {
+        const to = resolve(context.cwd, options.to);
+        const restored = await api.restoreSnapshot({ project: project.id, ref, to });
+        if (options.json) context.terminal.json(restored);
+        else context.terminal.line(`${restored.ref} written to ${restored.to}`);
+      }),
+    );
+}
+
+export function addEvidence(program: Command, context: CliContext): void {
+  const evidence = program
+    .command('evidence')
+    .description('what the gates found, chained so that nothing can be changed later');
+  evidence
+    .command('list [task]', { isDefault: true })
+    .description('receipts of a task, or of the whole project')
+    .option(...jsonOption)
+    .action((task: string | undefined, options: Json) =>
+      withProject(context, async (api, project) => {
+        const { terminal } = context;
+        const links: Awaited<ReturnType<Api['evidence']>> = [];
+        for (let page: typeof links = [], afterPosition = 0; ; afterPosition = page.at(-1)!.position) {
+          page = await api.evidence({ project: project.id, afterPosition, limit: 1000, ...(task ? { task } : {}) });
+          links.push(...page);
+          if (page.length < 1000) break;
+        }
+        if (options.json) return terminal.json(links);
+        if (links.length === 0) return terminal.line('No evidence yet.');
+        const rows = links.map(({ position, gate, status, tree, durationMs, hash }) => [
+          String(position),
+          gate,
+          status,
+          elapsed(durationMs),
+          `tree ${tree.slice(0, 10)}`,
+          hash.slice(0, 12),
+        ]);
+        for (const line of table(rows, terminal.width)) terminal.line(line);
+      }),
+    );
+  evidence
+    .command('verify [commit]')
+    .description("check a landed commit against its evidence (default: the target's newest)")
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill evidence verify\n  tidemill evidence verify HEAD~3')
+    .action((commit: string | undefined, options: Json) =>
+      withProject(context, async (api, project) => {
+        const { terminal } = context;
+        const result = await api.verifyEvidence({ project: project.id, commit });
+        if (options.json) terminal.json(result);
+        else {
+          terminal.line(`${result.commit.slice(0, 12)} ${result.subject}`);
+          for (const { name, ok, text } of result.checks) {
+            terminal.line(
+              `  ${terminal.paint(ok ? 'green' : 'red', ok ? 'holds' : 'fails')}  ${name.padEnd(9)}${text}`,
+            );
+          }
+          terminal.line(result.ok ? 'The evidence holds.' : 'The evidence does not hold.');
+        }
+        if (!result.ok) context.setExitCode(EXIT.failure);
+      }),
+    );
+}

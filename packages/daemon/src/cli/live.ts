@@ -1,0 +1,147 @@
+import type { Api, ProjectStatus, WorkerView } from '@tidemill/contract';
+import { eventText, isTold, TaskNames } from './describe.ts';
+import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
+
+/** At most this often, however many events there are. */
+const REDRAW_MS = 100;
+const SECOND_MS = 1000;
+
+/** Shows what happens to a project until the signal aborts: one block in place on a terminal, plain lines elsewhere. */
+export async function watchProject(
+  api: Api,
+  projectId: string,
+  terminal: Terminal,
+  options: { isPlain: boolean; signal: AbortSignal },
+): Promise<void> {
+  const { lastSeq } = await api.status({ project: projectId });
+  if (options.isPlain || !terminal.isLive) return tellLines(api, projectId, terminal, lastSeq, options.signal);
+  const block = new LiveBlock(api, projectId, terminal);
+  try {
+    await block.follow(lastSeq, options.signal);
+  } finally {
+    await block.close();
+  }
+}
+
+async function tellLines(api: Api, project: string, terminal: Terminal, after: number, signal: AbortSignal) {
+  const names = new TaskNames(api);
+  for await (const event of api.events({ project, after, follow: true }, signal)) {
+    if (!isTold(event)) continue;
+    terminal.line(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`);
+  }
+}
+
+/** A few lines at the end of the screen that are drawn over; what is told above them scrolls away as usual. */
+class LiveBlock {
+  readonly #api: Api;
+  readonly #project: string;
+  readonly #terminal: Terminal;
+  readonly #names: TaskNames;
+  #height = 0;
+  #told: string[] = [];
+  #drawing: Promise<void> | null = null;
+  #isDue = false;
+  #hasWork = false;
+
+  constructor(api: Api, project: string, terminal: Terminal) {
+    this.#api = api;
+    this.#project = project;
+    this.#terminal = terminal;
+    this.#names = new TaskNames(api);
+  }
+
+  async follow(after: number, signal: AbortSignal): Promise<void> {
+    this.draw();
+    // The clock ticks only for somebody who looks, and only while something runs whose time could grow.
+    const tick = setInterval(() => this.#hasWork && this.draw(), SECOND_MS);
+    const resized = () => this.draw();
+    this.#terminal.out.on('resize', resized);
+    try {
+      for await (const event of this.#api.events({ project: this.#project, after, follow: true }, signal)) {
+        if (event.body.type === 'merge.landed' || event.body.type === 'alert.raised') {
+          const text = eventText(event, await this.#names.of(event));
+          this.#told.push(`${timeOfDay(event.at)}  ${text}`);
+        }
+        this.draw();
+      }
+    } finally {
+      clearInterval(tick);
+      this.#terminal.out.off('resize', resized);
+    }
+  }
+
+  draw(): void {
+    this.#isDue = true;
+    this.#drawing ??= this.#drawAll().finally(() => {
+      this.#drawing = null;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.draw();
+    await this.#drawing;
+  }
+
+  async #drawAll(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false;
+      const status = await this.#api.status({ project: this.#project });
+      this.#hasWork = status.workers.some((worker) => worker.task !== null);
+      // More lines than the screen has could not be drawn over.
+      const rows = Math.max(3, (this.#terminal.out.rows || 24) - 1);
+      this.#put(statusLines(status, this.#terminal).slice(0, rows));
+      await new Promise((resolve) => setTimeout(resolve, REDRAW_MS));
+    }
+  }
+
+  #put(lines: string[]): void {
+    const up = this.#height > 0 ? `\u001b[${this.#height}A` : '';
+    const told = this.#told.splice(0).map((line) => fit(line, this.#terminal.width));
+    const text = [...told, ...lines].map((line) => `\u001b[2K${line}\n`).join('');
+    this.#terminal.out.write(`${up}\r${text}\u001b[0J`);
+    this.#height = lines.length;
+  }
+}
+
+const QUIET = ['verifier', 'merger'];
+
+/** The state of a project in a few lines: stages, workers, what needs a person. Also what `tidemill status` prints. */
+export function statusLines(status: ProjectStatus, terminal: Terminal): string[] {
+  const { paint, width } = terminal;
+  const { project, needsYou } = status;
+  const lines = [
+    paint('bold', fit(`${project.name} → ${project.target}`, width - 20)) + paint('dim', `  ${mood(status)}`),
+    '',
+  ];
+  const stages = Object.entries(status.tasks).filter(([, count]) => count > 0);
+  const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
+  lines.push(`  ${counts || 'no tasks yet: tidemill task add "…"'}`, '');
+  for (const worker of status.workers) {
+    if (worker.task || !QUIET.includes(worker.role)) lines.push(workerLine(worker, terminal));
+  }
+  if (needsYou.length > 0) {
+    lines.push('', paint('yellow', `  needs you: ${needsYou.length}`));
+    for (const { number, title, why, command } of needsYou.slice(0, 5)) {
+      lines.push(fit(`  #${number} ${title}: ${why}`, width));
+      if (command) lines.push(paint('dim', fit(`     ${command}`, width)));
+    }
+    if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));
+  }
+  return lines;
+}
+
+function mood({ running, idle, workers, total }: ProjectStatus): string {
+  if (!running) return total > 0 ? 'not running: tidemill up' : 'not running';
+  const busy = workers.filter((worker) => worker.task).length;
+  return busy > 0 ? `${busy} at work` : idle ? 'idle' : 'about to begin';
+}
+
+function workerLine(worker: WorkerView, { paint, width }: Terminal): string {
+  const name = pad(worker.name, 14);
+  if (!worker.task) return `  ${paint('yellow', name)}${paint('dim', 'idle')}`;
+  const { number, title, stage } = worker.task;
+  const progress = worker.progress ? ` ${Math.round(worker.progress.percent)} %` : '';
+  const right = `${pad(`${stage}${progress}`, 15)}${elapsed(worker.elapsedMs).padStart(9)}`;
+  const colour = worker.role === 'reviewer' ? 'blue' : 'green';
+  return `  ${paint(colour, name)}${pad(fit(`#${number} ${title}`, width - 42), width - 42)}${right}`;
+}

@@ -1,0 +1,38 @@
+import { Command } from 'commander';
+import type { CliContext } from './context.ts';
+import { addDemo } from './demo.ts';
+import { addInit } from './init.ts';
+import { addEvidence, addInspection } from './inspect.ts';
+import { addTaskCommands } from './task.ts';
+import { addUp } from './up.ts';
+
+/** The command line as a whole. Errors are thrown, so that there is one place that reports them. */
+export function createProgram(context: CliContext, version: string): Command {
+  const program = new Command('tidemill')
+    .description('Coding agents work on your repository, day and night, behind gates.')
+    .version(version)
+    .showSuggestionAfterError()
+    .showHelpAfterError('Try --help.')
+    .configureOutput({
+      writeOut: (text) => void context.terminal.out.write(text),
+      writeErr: (text) => void context.terminal.err.write(text.replace(/^error: /, 'tidemill: ')),
+    })
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `
+First steps, in a git repository:
+  tidemill init
+  tidemill task add "What should be done" --accept "How one sees that it is"
+  tidemill up
+
+TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…) moves the store.`,
+    );
+  addInit(program, context);
+  addUp(program, context);
+  addDemo(program, context);
+  addTaskCommands(program, context);
+  addInspection(program, context);
+  addEvidence(program, context);
+  return program;
+}

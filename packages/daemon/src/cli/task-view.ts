@@ -1,0 +1,62 @@
+import type { TaskDetail } from '@tidemill/contract';
+import { dateAndTime, elapsed, fit, oneLine, type Terminal, table } from './terminal.ts';
+
+/** A task on the terminal: what it is, where it stands, what was done and proved. */
+export function showTask({ task, runs, evidence }: TaskDetail, terminal: Terminal): void {
+  const { line, paint, width } = terminal;
+  const heading = (text: string) => {
+    line();
+    line(paint('bold', text));
+  };
+  line(paint('bold', `#${task.number} ${oneLine(task.title)}`));
+  line(
+    `  ${task.stage} since ${dateAndTime(task.stageSince)}, pipeline ${task.pipeline}, ${task.kind}, priority ${task.priority}`,
+  );
+  if (task.after.length > 0)
+    line(`  after ${task.after.map((number) => `#${number}`).join(', ')}, ${task.unmet} not done yet`);
+  if (task.files.length > 0) line(`  files ${task.files.join(', ')}`);
+  if (task.lease)
+    line(`  worked on by ${task.lease.workerId.split('/').at(-1)} since ${dateAndTime(task.lease.claimedAt)}`);
+  if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
+  if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
+  if (task.waiting) line(paint('yellow', `  waits: ${oneLine(task.waiting)}`));
+  for (const question of task.openQuestions) line(paint('yellow', `  asks: ${oneLine(question)}`));
+  if (task.body) {
+    line();
+    for (const text of task.body.split('\n')) line(`  ${oneLine(text)}`);
+  }
+  if (task.criteria.length > 0) {
+    heading('Acceptance');
+    const mark = (met: boolean | null) => (met === null ? 'open' : met ? 'met' : 'not met');
+    for (const each of table(
+      task.criteria.map(({ id, text, met }) => [`  ${id}`, mark(met), oneLine(text)]),
+      width,
+    ))
+      line(each);
+  }
+  if (runs.length > 0) {
+    heading('Runs');
+    const rows = runs.map((run) => {
+      const took = elapsed((run.endedAt ?? Date.now()) - run.startedAt);
+      const outcome = run.status === 'running' ? 'running' : `${run.outcome}${run.failure ? ` (${run.failure})` : ''}`;
+      return [`  ${run.id}`, run.mode, took, outcome, oneLine(run.summary)];
+    });
+    for (const each of table(rows, width)) line(each);
+    line(paint('dim', `  tidemill logs ${task.number} shows the output of the last one`));
+  }
+  if (evidence.length > 0) {
+    heading('Evidence');
+    const rows = evidence.map(({ gate, status, tree, durationMs, hash }) => [
+      `  ${gate}`,
+      status,
+      elapsed(durationMs),
+      `tree ${tree.slice(0, 10)}`,
+      hash.slice(0, 12),
+    ]);
+    for (const each of table(rows, width)) line(each);
+  }
+  if (task.context.length > 0) {
+    heading('Notes');
+    for (const { source, summary } of task.context) line(`  ${fit(`${source}: ${summary}`, width - 2)}`);
+  }
+}

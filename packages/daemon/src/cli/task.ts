@@ -1,0 +1,209 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { AppError, ImportedTask, type NewTask, TaskKind, type TaskSummary } from '@tidemill/contract';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { YamlFile } from '../config/document.ts';
+import { type CliContext, collect, collectNumbers, integer, type Json, jsonOption, withProject } from './context.ts';
+import { showTask } from './task-view.ts';
+import { table } from './terminal.ts';
+
+interface AddOptions extends Json {
+  body?: string;
+  accept?: string[];
+  after?: number[];
+  priority?: number;
+  files?: string[];
+  pipeline?: string;
+  kind?: NewTask['kind'];
+  from?: string;
+}
+
+export function addTaskCommands(program: Command, context: CliContext): void {
+  const task = program.command('task').description('add, look at and steer tasks');
+
+  task
+    .command('add [title]')
+    .description('put a task into the queue, or many from a file')
+    .option('--body <text>', 'what is to be done, at length; - [ ] lines in it become acceptance criteria')
+    .option('--accept <text>', 'an acceptance criterion (repeatable)', collect)
+    .option('--after <numbers>', 'tasks that must be done first (repeatable, or 3,4)', collectNumbers)
+    .option('--priority <0-4>', '0 is the most urgent (default: 2)', integer(0, 4))
+    .option('--files <glob>', 'files the task may touch; tasks that overlap take turns (repeatable)', collect)
+    .option('--pipeline <name>', 'feature, bug, quick or one of your own')
+    .addOption(new Option('--kind <kind>', 'what kind of work it is').choices(TaskKind.options))
+    .option('--from <file>', 'a YAML list of tasks, each with a title and, if others wait for it, a key')
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tidemill task add "Add a --json flag" --accept "list --json prints JSON" --files "src/cli/**"
+  tidemill task add "Release notes" --after 3,4 --priority 3
+  tidemill task add --from tasks.yaml
+
+A file of tasks:
+  - { key: parser, title: Write the parser, accept: [It parses the samples] }
+  - { title: Use the parser, after: [parser, 12] }`,
+    )
+    .action((title: string | undefined, options: AddOptions) => add(context, title, options));
+
+  task
+    .command('list')
+    .description('all tasks, or those in some stages')
+    .option('--stage <names>', 'only these stages (repeatable, or a,b)', collect)
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill task list\n  tidemill task list --stage blocked,needs_info --json')
+    .action((options: Json & { stage?: string[] }) => list(context, options));
+
+  task
+    .command('show <number>')
+    .description('everything about a task')
+    .option(...jsonOption)
+    .action((number: string, options: Json) =>
+      withProject(context, async (api, project) => {
+        const detail = await api.task({ project: project.id, task: number });
+        if (options.json) context.terminal.json(detail);
+        else showTask(detail, context.terminal);
+      }),
+    );
+
+  addSteering(task, context);
+}
+
+function addSteering(task: Command, context: CliContext): void {
+  const steer = (
+    options: Json,
+    act: (api: Parameters<Parameters<typeof withProject>[1]>[0], ids: { project: string }) => Promise<TaskSummary>,
+  ) =>
+    withProject(context, async (api, project) => {
+      const summary = await act(api, { project: project.id });
+      if (options.json) context.terminal.json(summary);
+      else context.terminal.line(`#${summary.number} ${summary.title}: ${summary.stage}`);
+    });
+
+  task
+    .command('cancel <number>')
+    .description('stop work on a task for good; what was done is kept as a snapshot')
+    .option(...jsonOption)
+    .action((number: string, options: Json) => steer(options, (api, ids) => api.cancelTask({ ...ids, task: number })));
+
+  task
+    .command('retry <number>')
+    .description('set a blocked, asking or cancelled task to work again')
+    .option('--note <text>', 'what the agent should know; the answer to its questions')
+    .option('--stage <name>', 'the stage to start from')
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill task retry 7 --note "Use the v2 API"\n  tidemill task retry 7 --stage plan',
+    )
+    .action((number: string, { json, ...rest }: Json & { note?: string; stage?: string }) =>
+      steer({ json }, (api, ids) => api.retryTask({ ...ids, task: number, ...rest })),
+    );
+
+  task
+    .command('approve <number>')
+    .description('say yes where a task asks a person: a plan, an escalated review')
+    .option('--note <text>', 'a remark for the record')
+    .option(...jsonOption)
+    .action((number: string, { json, note }: Json & { note?: string }) =>
+      steer({ json }, (api, ids) => api.approveTask({ ...ids, task: number, note })),
+    );
+
+  task
+    .command('reject <number>')
+    .description('say no, and what should be different')
+    .requiredOption('--note <text>', 'what is wrong; the agent reads it')
+    .option(...jsonOption)
+    .action((number: string, { json, note }: Json & { note: string }) =>
+      steer({ json }, (api, ids) => api.rejectTask({ ...ids, task: number, note })),
+    );
+
+  task
+    .command('after <number> [others...]')
+    .description('let a task wait for exactly these others')
+    .option('--none', 'for no others')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill task after 7 3 4\n  tidemill task after 7 --none')
+    .action((number: string, others: string[], options: Json & { none?: boolean }) => {
+      if (others.length === 0 && !options.none) {
+        throw new AppError('bad_input', 'no tasks to wait for were named', {
+          hint: 'Name their numbers, or --none to wait for nothing.',
+        });
+      }
+      const after = others.flatMap((other) => collectNumbers(other));
+      return steer(options, (api, ids) => api.setDependencies({ ...ids, task: number, after }));
+    });
+}
+
+async function add(context: CliContext, title: string | undefined, options: AddOptions): Promise<void> {
+  const { json, from, ...given } = options;
+  const { terminal } = context;
+  if (from !== undefined) return addFrom(context, from, title !== undefined || Object.keys(given).length > 0, json);
+  if (title === undefined) {
+    throw new AppError('bad_input', 'a task needs a title', { hint: 'tidemill task add "What should be done"' });
+  }
+  await withProject(context, async (api, known) => {
+    // Settings may have changed since; without a daemon that holds them they are read again.
+    const project = await api.registerProject({ root: known.root });
+    const task = await api.addTask({ project: project.id, title, ...given });
+    if (json) terminal.json(task);
+    else terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${waits(task)}`);
+  });
+}
+
+const waits = ({ after }: TaskSummary) =>
+  after.length > 0 ? `, after ${after.map((number) => `#${number}`).join(', ')}` : '';
+
+async function addFrom(context: CliContext, name: string, hasMore: boolean, json?: boolean): Promise<void> {
+  if (hasMore) {
+    throw new AppError('bad_input', '--from takes everything from the file', {
+      hint: 'Leave the title and the other options out.',
+    });
+  }
+  const tasks = await readTasks(resolve(context.cwd, name), name);
+  await withProject(context, async (api, known) => {
+    const project = await api.registerProject({ root: known.root });
+    const result = await api.importTasks({ project: project.id, tasks });
+    if (json) context.terminal.json(result);
+    else context.terminal.line(`${result.created} tasks added: #${result.first} to #${result.last}`);
+  });
+}
+
+async function readTasks(file: string, name: string): Promise<ImportedTask[]> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new AppError('bad_input', `${name} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
+  const schema = z.array(ImportedTask).min(1, 'the file holds no tasks');
+  return new YamlFile(name, text).parse(schema);
+}
+
+async function list(context: CliContext, options: Json & { stage?: string[] }): Promise<void> {
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const stages = options.stage?.flatMap((each) => each.split(','));
+    const tasks: TaskSummary[] = [];
+    for (let page = [] as TaskSummary[], afterNumber = 0; ; afterNumber = page.at(-1)!.number) {
+      page = await api.tasks({ project: project.id, afterNumber, limit: 1000, ...(stages ? { stages } : {}) });
+      tasks.push(...page);
+      if (page.length < 1000) break;
+    }
+    if (options.json) return terminal.json(tasks);
+    if (tasks.length === 0)
+      return terminal.line(stages ? 'No tasks in these stages.' : 'No tasks yet: tidemill task add "…"');
+    const rows = tasks.map((task) => [
+      `#${task.number}`,
+      `P${task.priority}`,
+      task.stage,
+      task.worker ?? '',
+      task.title,
+    ]);
+    for (const line of table(rows, terminal.width)) terminal.line(line);
+  });
+}

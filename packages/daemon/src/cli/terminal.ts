@@ -1,0 +1,100 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** What commands write to. Colour only on a terminal, and never with NO_COLOR. */
+export interface Terminal {
+  out: NodeJS.WriteStream;
+  err: NodeJS.WriteStream;
+  isLive: boolean;
+  width: number;
+  paint(style: Style, text: string): string;
+  /** A line to standard output. */
+  line(text?: string): void;
+  json(value: unknown): void;
+}
+
+const WIDTH = 80;
+
+export function openTerminal(env: NodeJS.ProcessEnv): Terminal {
+  const { stdout: out, stderr: err } = process;
+  const isTty = out.isTTY === true && env.TERM !== 'dumb';
+  const hasColour = isTty && !env.NO_COLOR;
+  return {
+    out,
+    err,
+    isLive: isTty,
+    get width() {
+      return isTty ? Math.max(40, out.columns || WIDTH) : WIDTH;
+    },
+    paint: (style, text) => (hasColour ? styleText(style, text, { validateStream: false }) : text),
+    line: (text = '') => void out.write(`${text}\n`),
+    json: (value) => void out.write(`${JSON.stringify(value)}\n`),
+  };
+}
+
+/** "now", "48 s", "3 min", "2 h 5 min", "4 d": never more than a person needs. */
+export function elapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d`;
+}
+
+export const timeOfDay = (at: number) => new Date(at).toLocaleTimeString('en-GB');
+export const dateAndTime = (at: number) => new Date(at).toLocaleString('sv-SE');
+
+/** Text from outside may hold anything: no line breaks, no control characters on the way to a terminal. */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+}
+
+/** Columns a character takes on a terminal: East Asian wide forms and pictures two, combining marks none. */
+function columnsOf(character: string): number {
+  if (/\p{Mark}|\u200d|\ufe0f/u.test(character)) return 0;
+  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u.test(
+    character,
+  )
+    ? 2
+    : 1;
+}
+
+export const widthOf = (text: string) =>
+  [...stripVTControlCharacters(text)].reduce((sum, character) => sum + columnsOf(character), 0);
+
+export function fit(text: string, width: number): string {
+  const clean = oneLine(text);
+  if (widthOf(clean) <= width) return clean;
+  let cut = '';
+  let used = 0;
+  for (const character of clean) {
+    used += columnsOf(character);
+    if (used > width - 1) break;
+    cut += character;
+  }
+  return width > 0 ? `${cut.trimEnd()}…` : '';
+}
+
+export const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+
+/** Columns as wide as their widest cell; the last one takes what is left of the line and is cut to it. */
+export function table(rows: string[][], width: number): string[] {
+  const columns = rows[0]?.length ?? 0;
+  const widths = Array.from({ length: columns }, (_, index) =>
+    Math.max(...rows.map((row) => widthOf(row[index] ?? ''))),
+  );
+  const used = widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
+  return rows.map((row) =>
+    row
+      .map((cell, index) =>
+        index === columns - 1 ? fit(cell, Math.max(10, width - used)) : pad(cell, widths[index]! + 2),
+      )
+      .join('')
+      .trimEnd(),
+  );
+}

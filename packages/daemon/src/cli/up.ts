@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Api, AppError, MAX_WORKERS } from '@tidemill/contract';
+import type { Command } from 'commander';
+import { findDaemon } from '../daemon/reach.ts';
+import { connectToDaemon, rootOf } from './connect.ts';
+import { type CliContext, integer, type Json, jsonOption } from './context.ts';
+import { type Reached, startOrFind, stopOnSignals } from './host.ts';
+import { watchProject } from './live.ts';
+
+const STOP_PAUSE_MS = 20;
+
+interface UpOptions extends Json {
+  untilIdle?: boolean;
+  port?: number;
+  workers?: number;
+  plain?: boolean;
+}
+
+export function addUp(program: Command, context: CliContext): void {
+  program
+    .command('up')
+    .description('start working on this repository, until stopped')
+    .option('--until-idle', 'end when every task is done, cancelled or waits for a person')
+    .option('--port <port>', 'the port to serve on (default: a free one)', integer(0, 65_535))
+    .option('--workers <number>', 'agents that build at once (default: as configured)', integer(1, 1000))
+    .option('--plain', 'plain lines instead of a block that updates in place')
+    .option('--json', 'print one line with url, pid and project once ready')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill up\n  tidemill up --workers 3 --until-idle\n  tidemill up --json > daemon.json &',
+    )
+    .action((options: UpOptions) => up(context, options));
+
+  program
+    .command('stop')
+    .description('stop the running daemon: steps finish to a checkpoint, work is kept')
+    .option('--now', 'do not wait for checkpoints')
+    .option(...jsonOption)
+    .action((options: Json & { now?: boolean }) => stop(context, options));
+}
+
+async function up(context: CliContext, options: UpOptions): Promise<void> {
+  const root = await rootOf(context.cwd);
+  const { running, started: daemon } = await startOrFind(context.env, options.port ?? 0);
+  if (running) return attachToRunning(context, options, running, root);
+  const interrupt = stopOnSignals(daemon, context);
+  try {
+    const { project, warnings } = await daemon.attach(root, workersOf(context, options));
+    ready(context, options, { ...daemon.info, project: { id: project.id, name: project.name, root } }, warnings);
+    const over = options.untilIdle ? daemon.idle(project.id) : daemon.stopped;
+    await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]));
+    await daemon.stop({ now: options.untilIdle });
+  } catch (error) {
+    await daemon.stop({ now: true });
+    throw error;
+  } finally {
+    interrupt.off();
+  }
+}
+
+/** A second `up`: another repository joins the running daemon, the same one is refused by it. */
+async function attachToRunning(
+  context: CliContext,
+  options: UpOptions,
+  { api, daemon }: Reached,
+  root: string,
+): Promise<void> {
+  if (options.port) {
+    context.terminal.err.write(`tidemill: --port is ignored: a daemon already serves at ${daemon.url}\n`);
+  }
+  const { project, warnings } = await api.attachProject({ root, workers: workersOf(context, options) });
+  const { pid, url } = daemon;
+  ready(context, options, { pid, url, project: { id: project.id, name: project.name, root } }, warnings);
+  if (!options.json) context.terminal.line('Joined the daemon that was running. Ctrl-C leaves it running.');
+  const leave = new AbortController();
+  const over = options.untilIdle ? idleByEvents(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
+  await watchUntil(context, options, api, project.id, over);
+  leave.abort();
+}
+
+async function idleByEvents(api: Api, project: string, signal: AbortSignal): Promise<void> {
+  const first = await api.status({ project });
+  if (first.idle) return;
+  for await (const _ of api.events({ project, after: first.lastSeq, follow: true }, signal)) {
+    if ((await api.status({ project })).idle) return;
+  }
+}
+
+/** Settles when the daemon ends: its event stream ends with it. */
+async function gone(api: Api, project: string, signal: AbortSignal): Promise<void> {
+  const { lastSeq } = await api.status({ project });
+  const seen = api.events({ project, after: lastSeq, follow: true, types: ['project.registered'] }, signal);
+  try {
+    for await (const _ of seen);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'daemon_unreachable')) throw error;
+  }
+}
+
+async function watchUntil(
+  { terminal }: CliContext,
+  options: UpOptions,
+  api: Api,
+  projectId: string,
+  over: Promise<void>,
+): Promise<void> {
+  if (options.json) return over;
+  const watching = new AbortController();
+  const watch = watchProject(api, projectId, terminal, {
+    isPlain: options.plain ?? false,
+    signal: watching.signal,
+  }).catch((error: unknown) => {
+    // The store closes under the watcher when the daemon stops; only a failure before that is one.
+    if (!watching.signal.aborted && !(error instanceof AppError)) throw error;
+  });
+  await over;
+  watching.abort();
+  await watch;
+}
+
+function workersOf({ terminal }: CliContext, { workers }: UpOptions): number | undefined {
+  if (workers !== undefined && workers > MAX_WORKERS) {
+    terminal.err.write(
+      `tidemill: at most ${MAX_WORKERS} work on one project, so ${MAX_WORKERS} start instead of ${workers}\n`,
+    );
+    return MAX_WORKERS;
+  }
+  return workers;
+}
+
+function ready(
+  { terminal }: CliContext,
+  options: UpOptions,
+  { url, pid, project }: { url: string; pid: number; project: { id: string; name: string; root: string } },
+  warnings: string[],
+): void {
+  for (const warning of warnings) terminal.err.write(`${terminal.paint('yellow', 'tidemill:')} ${warning}\n`);
+  if (options.json) terminal.json({ url, pid, project });
+  else terminal.line(`Tidemill works on ${project.name}. ${url}, pid ${pid}. Ctrl-C stops it, work is kept.`);
+}
+
+async function stop(context: CliContext, options: Json & { now?: boolean }): Promise<void> {
+  const { api, daemon } = await connectToDaemon(context.env);
+  // Followed before the stop is asked for, so that its end cannot be missed.
+  const closed = untilClosed(api);
+  await api.stop({ now: options.now ?? false });
+  await closed;
+  // The stream ends a little before the daemon has let go of the store and the lock.
+  while (await findDaemon(context.env)) await delay(STOP_PAUSE_MS);
+  if (options.json) context.terminal.json({ stopped: true, pid: daemon.pid });
+  else context.terminal.line(`The daemon (pid ${daemon.pid}) has stopped.`);
+}
+
+async function untilClosed(api: Api): Promise<void> {
+  try {
+    for await (const _ of api.events({ after: Number.MAX_SAFE_INTEGER, follow: true }));
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'daemon_unreachable')) throw error;
+  }
+}

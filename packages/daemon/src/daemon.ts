@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
+import { type DataFolder, openDataFolder } from './config/data-folder.ts';
+import { readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
+import { type FolderLock, takeLock } from './daemon/lock.ts';
+import { type Log, openLog } from './daemon/log.ts';
+import { borrowWorkspace, sandboxView, sha256 } from './daemon/offline.ts';
+import { createProjectEngine, type ProjectEngine } from './daemon/project-engine.ts';
+import { type OpenedStore, openFolderStore } from './daemon/store-address.ts';
+import { inspectRepository } from './git/repository.ts';
+import type { Services } from './handlers/context.ts';
+import { createLocalApi } from './handlers/index.ts';
+import { saveProject } from './handlers/project.ts';
+import { type HttpServer, startHttp } from './http/server.ts';
+import { killLeaked } from './process/leaks.ts';
+
+/** How long steps may take to reach a checkpoint once a stop was asked for; then agents are ended and work is kept. */
+const GRACE_MS = 4000;
+
+export interface DaemonOptions {
+  env: NodeJS.ProcessEnv;
+  port: number;
+}
+
+/**
+ *   locked ─▶ store open ─▶ leftovers of a dead daemon ended ─▶ serving ─▶ projects attached, engines at work
+ *   stop: engines to their checkpoints ─▶ no longer serving ─▶ store closed ─▶ unlocked
+ * One per data folder.
+ */
+export class Daemon {
+  readonly info: DaemonInfo;
+  readonly api: Api;
+  /** Settles when the daemon has stopped, by whoever's wish. */
+  readonly stopped: Promise<void>;
+  readonly #folder: DataFolder;
+  readonly #opened: OpenedStore;
+  readonly #lock: FolderLock;
+  readonly #log: Log;
+  readonly #http: HttpServer;
+  readonly #owner: string;
+  readonly #engines = new Map<string, ProjectEngine>();
+  readonly #attaching = new Set<string>();
+  readonly #settleStopped: () => void;
+  #stopping: Promise<void> | null = null;
+
+  static async start({ env, port }: DaemonOptions): Promise<Daemon> {
+    const folder = openDataFolder(env);
+    const lock = takeLock(folder.lockFile);
+    if (!lock) throw alreadyRunning(folder);
+    let opened: OpenedStore | undefined;
+    try {
+      const log = openLog(folder.logFile);
+      opened = await openFolderStore(folder, env);
+      const killed = await killLeaked(folder.id);
+      if (killed.length > 0) log.info(`ended ${killed.length} processes that an earlier daemon left behind`);
+      const token = randomBytes(32).toString('base64url');
+      let daemon: Daemon | undefined;
+      const http = await startHttp({
+        port,
+        token,
+        services: () => daemon!.#services(),
+        onError: (error, what) => log.error(what, error),
+      });
+      const info = { pid: process.pid, url: http.url, startedAt: opened.clock.now() };
+      daemon = new Daemon({ folder, lock, log, opened, http, info });
+      writeDaemonFile(folder, { ...info, token });
+      log.info('started', info);
+      return daemon;
+    } catch (error) {
+      await opened?.store.close();
+      lock.release();
+      throw error;
+    }
+  }
+
+  private constructor(parts: {
+    folder: DataFolder;
+    lock: FolderLock;
+    log: Log;
+    opened: OpenedStore;
+    http: HttpServer;
+    info: DaemonInfo;
+  }) {
+    this.#folder = parts.folder;
+    this.#lock = parts.lock;
+    this.#log = parts.log;
+    this.#opened = parts.opened;
+    this.#http = parts.http;
+    this.info = parts.info;
+    this.#owner = `${parts.folder.id}/${parts.opened.ids.next('daemon')}`;
+    this.api = createLocalApi(this.#services());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.#settleStopped = resolve;
+  }
+
+  /** Starts work on a repository. Its config is read now and holds until the daemon stops. */
+  async attach(folder: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
+    const { root } = await inspectRepository(folder);
+    const known = await this.#opened.store.projectByRoot(root);
+    if (this.#attaching.has(root) || (known && this.#engines.has(known.id))) throw worksAlready(root, this.info);
+    if (this.#stopping) throw new AppError('conflict', 'the daemon is stopping', { hint: 'Try again in a moment.' });
+    this.#attaching.add(root);
+    try {
+      const { project, settings } = await saveProject({ store: this.#opened.store }, root);
+      const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {
+        opened: this.#opened,
+        folder: this.#folder,
+        owner: this.#owner,
+        // We hold the folder's lock: whoever else took a lease under its name is gone. A file store has no other users.
+        isOwnerDead: (owner) =>
+          owner !== this.#owner && (!this.#opened.isShared || owner.startsWith(`${this.#folder.id}/`)),
+        onNote: (text, error) => (error === undefined ? this.#log.info(text) : this.#log.error(text, error)),
+      });
+      await made.engine.start();
+      this.#engines.set(project.id, made);
+      this.#log.info(`works on ${root}`);
+      return { project, warnings: settings.warnings };
+    } finally {
+      this.#attaching.delete(root);
+    }
+  }
+
+  /** Resolves when nothing is left in the project that a machine could do. */
+  async idle(projectId: string): Promise<void> {
+    await this.#engines.get(projectId)?.engine.idle();
+  }
+
+  /** Graceful; called again with `now` it no longer waits for checkpoints. Work is kept either way. */
+  stop({ now = false }: { now?: boolean } = {}): Promise<void> {
+    if (this.#stopping && now) void this.#stopEngines(0);
+    this.#stopping ??= this.#stopAll(now ? 0 : GRACE_MS);
+    return this.#stopping;
+  }
+
+  async #stopAll(graceMs: number): Promise<void> {
+    this.#log.info('stopping');
+    try {
+      await this.#stopEngines(graceMs);
+      await this.#http.close();
+      await Promise.all([...this.#engines.values()].map(({ workspace }) => workspace.close()));
+      await this.#opened.store.close();
+    } finally {
+      removeDaemonFile(this.#folder);
+      this.#lock.release();
+      this.#log.info('stopped');
+      this.#log.close();
+      this.#settleStopped();
+    }
+  }
+
+  async #stopEngines(graceMs: number): Promise<void> {
+    await Promise.all([...this.#engines.values()].map(({ engine }) => engine.stop({ graceMs })));
+  }
+
+  #services(): Services {
+    const { store, clock, ids, name } = this.#opened;
+    return {
+      store,
+      clock,
+      ids,
+      folder: this.#folder,
+      daemon: this.info,
+      hash: sha256,
+      sandbox: sandboxView,
+      withWorkspace: async (project, work) => {
+        const own = this.#engines.get(project.id)?.workspace;
+        return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
+      },
+      isRunning: (projectId) => this.#engines.has(projectId),
+      attach: (root, workers) => this.attach(root, workers),
+      // The answer goes out first; then the daemon takes itself down.
+      stop: (now) => void setImmediate(() => void this.stop({ now })),
+      examine: async () => {
+        const { examineMachine } = await import('./daemon/examine.ts');
+        return examineMachine({ store, storeName: name, folderId: this.#folder.id, daemonPid: process.pid });
+      },
+    };
+  }
+}
+
+const capped = (workers: number) => Math.min(workers, MAX_WORKERS);
+
+function alreadyRunning(folder: DataFolder): AppError {
+  const other = readDaemonFile(folder);
+  return new AppError(
+    'daemon_running',
+    other
+      ? `a daemon already serves ${folder.path}: pid ${other.pid}, ${other.url}`
+      : `a daemon is just starting on ${folder.path}`,
+    { hint: 'Stop it with `tidemill stop`, or set TIDEMILL_HOME to another folder.', retriable: true },
+  );
+}
+
+function worksAlready(root: string, { pid, url }: DaemonInfo): AppError {
+  return new AppError('daemon_running', `a daemon already works on ${root}: pid ${pid}, ${url}`, {
+    hint: 'Look at it with `tidemill status`, stop it with `tidemill stop`.',
+  });
+}

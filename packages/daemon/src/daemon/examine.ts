@@ -1,0 +1,46 @@
+import type { Finding } from '@tidemill/contract';
+import { gitVersion } from '../git/program.ts';
+import type { Store } from '../ports.ts';
+import { leakedProcesses, leakScanObstacle } from '../process/leaks.ts';
+import { sandboxStatus } from '../process/sandbox.ts';
+import { compareLogWithProjection } from '../store/compare.ts';
+
+const SHOWN = 5;
+
+/** The machine and the store: what `doctor` looks at besides the projects. */
+export async function examineMachine(about: {
+  store: Store;
+  storeName: string;
+  folderId: string;
+  daemonPid: number | null;
+}): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const say = (level: Finding['level'], check: string, text: string, hint = '') =>
+    findings.push({ level, check, text, hint });
+  try {
+    say('ok', 'git', `version ${await gitVersion()}`);
+  } catch (error) {
+    const hint = error instanceof Error && 'hint' in error ? String(error.hint) : '';
+    say('problem', 'git', error instanceof Error ? error.message : String(error), hint);
+  }
+  say('ok', 'store', `${about.storeName} opens, ${await about.store.lastSeq()} events`);
+
+  const differences = await compareLogWithProjection(about.store);
+  if (differences.length === 0) say('ok', 'log', 'a replay of the log gives the rows of the store');
+  for (const difference of differences.slice(0, SHOWN)) {
+    say('problem', 'log', difference, 'The log is the truth. Keep the store as it is and report this.');
+  }
+
+  const marked = await leakedProcesses(about.folderId);
+  const leaked = marked.filter(({ ownerPid }) => ownerPid !== about.daemonPid);
+  if (leakScanObstacle) say('warning', 'processes', leakScanObstacle);
+  else if (leaked.length === 0) say('ok', 'processes', 'none left over');
+  for (const { pid, command } of leaked.slice(0, SHOWN)) {
+    say('problem', 'processes', `${pid} was left over: ${command}`, 'The next `tidemill up` ends it.');
+  }
+
+  const sandbox = await sandboxStatus();
+  if (sandbox.available) say('ok', 'sandbox', sandbox.why);
+  else say('warning', 'sandbox', sandbox.why, 'Agents and gates can read and write what you can.');
+  return findings;
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Api, Project } from '@tidemill/contract';
+import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
+import { loadSettings } from '../config/load.ts';
+import type { LentWorkspace } from '../handlers/context.ts';
+import { createLocalApi } from '../handlers/index.ts';
+import { refuseWithoutDaemon } from '../handlers/project.ts';
+import type { Clock } from '../ports.ts';
+import { sandboxStatus } from '../process/sandbox.ts';
+import { openWorkspace } from '../workspace/workspace.ts';
+import { openFolderStore } from './store-address.ts';
+
+/** The handlers over the store itself, for commands while no daemon runs. */
+export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; close(): Promise<void> }> {
+  const folder = openDataFolder(env);
+  const opened = await openFolderStore(folder, env);
+  const { store, clock, ids } = opened;
+  const api = createLocalApi({
+    store,
+    clock,
+    ids,
+    folder,
+    daemon: null,
+    hash: sha256,
+    sandbox: sandboxView,
+    withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
+    isRunning: () => false,
+    attach: async () => refuseWithoutDaemon('attach to'),
+    stop: () => refuseWithoutDaemon('stop'),
+    examine: async () => {
+      const { examineMachine } = await import('./examine.ts');
+      return examineMachine({ store, storeName: opened.name, folderId: folder.id, daemonPid: null });
+    },
+  });
+  return { api, close: () => store.close() };
+}
+
+/** The workspace of a project that no engine of this process works on: opened for a moment. */
+export async function borrowWorkspace<T>(
+  { id, root, rules }: Project,
+  folder: DataFolder,
+  clock: Clock,
+  work: (workspace: LentWorkspace) => Promise<T>,
+): Promise<T> {
+  const { landing, push } = (await loadSettings(root)).config;
+  const workspace = await openWorkspace({
+    root,
+    target: rules.target,
+    landing,
+    push,
+    dataDir: folder.project(id),
+    clock,
+  });
+  try {
+    return await work(workspace);
+  } finally {
+    await workspace.close();
+  }
+}
+
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export async function sandboxView() {
+  const { available, why } = await sandboxStatus();
+  return { active: available, text: why };
+}

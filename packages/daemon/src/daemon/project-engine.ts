@@ -1,0 +1,56 @@
+import type { Project } from '@tidemill/contract';
+import { createAgentFor } from '../agents/agent-for.ts';
+import { createRunLog } from '../agents/run-log.ts';
+import { assetDir } from '../assets.ts';
+import type { DataFolder } from '../config/data-folder.ts';
+import type { Settings } from '../config/load.ts';
+import { Engine } from '../engine/engine.ts';
+import { createGates } from '../gates/gates.ts';
+import { createPrompts } from '../prompts/prompts.ts';
+import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
+import type { OpenedStore } from './store-address.ts';
+
+/** A project that this daemon works on. */
+export interface ProjectEngine {
+  project: Project;
+  workspace: GitWorkspace;
+  engine: Engine;
+}
+
+export interface EngineSurroundings {
+  opened: OpenedStore;
+  folder: DataFolder;
+  owner: string;
+  isOwnerDead(owner: string): boolean;
+  onNote(text: string, error?: unknown): void;
+}
+
+/** Wires one project's engine: the only place where ports meet their implementations. It is not started yet. */
+export async function createProjectEngine(
+  project: Project,
+  { config }: Settings,
+  workers: number,
+  { opened, folder, owner, isOwnerDead, onNote }: EngineSurroundings,
+): Promise<ProjectEngine> {
+  const { store, clock, ids } = opened;
+  const { root } = project;
+  const { target, landing, push, sandbox } = config;
+  const host = { root, dataDir: folder.path, homeId: folder.id, sandbox };
+  const workspace = await openWorkspace({ root, target, landing, push, dataDir: folder.project(project.id), clock });
+  const engine = new Engine({
+    project,
+    store,
+    workspace,
+    agentFor: createAgentFor(config.agents, host),
+    gates: createGates({ config: config.gates, host, logDir: folder.gates }),
+    prompts: createPrompts({ root, builtinDir: assetDir('prompts/agents') }),
+    openRunLog: createRunLog({ dir: folder.runs, clock }),
+    clock,
+    ids,
+    owner,
+    isOwnerDead,
+    workers,
+    onNote,
+  });
+  return { project, workspace, engine };
+}

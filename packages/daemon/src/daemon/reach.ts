@@ -1,0 +1,34 @@
+import { type Api, AppError, createClient } from '@tidemill/contract';
+import { openDataFolder } from '../config/data-folder.ts';
+import { type DaemonFile, readDaemonFile } from './daemon-file.ts';
+
+export type { DaemonFile };
+
+/** The daemon that serves this data folder, if one is alive. A file left behind by a killed one is told apart. */
+export async function findDaemon(env: NodeJS.ProcessEnv): Promise<{ api: Api; daemon: DaemonFile } | null> {
+  const daemon = readDaemonFile(openDataFolder(env));
+  if (!daemon || !isAlive(daemon.pid)) return null;
+  const api = createClient(daemon);
+  try {
+    // Another program may have got the pid or the port meanwhile: only the daemon itself knows its own beginning.
+    const { pid, startedAt } = await api.health({});
+    return pid === daemon.pid && startedAt === daemon.startedAt ? { api, daemon } : null;
+  } catch (error) {
+    if (
+      error instanceof AppError &&
+      ['daemon_unreachable', 'unauthorized', 'forbidden', 'internal'].includes(error.code)
+    )
+      return null;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It exists, but is somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
