@@ -1,0 +1,86 @@
+import { type Api, AppError, type LoggedEvent } from '@tidemill/contract';
+import { makeSample } from './sample.ts';
+import { type Story, tellStory } from './story.ts';
+import { summaryLines } from './summary.ts';
+import { demoTasks } from './tasks.ts';
+
+export interface DemoOptions {
+  /** A running daemon's. */
+  api: Api;
+  /** The data folder it serves; the sample repository goes below it unless `dir` says otherwise. */
+  home: string;
+  dir?: string;
+  /** Shell lines that must come first where `tidemill` is to be called by that name. */
+  howToCall: string[];
+  say(line: string): void;
+  /** Shows a project's progress until the signal aborts. */
+  watch(projectId: string, signal: AbortSignal): Promise<void>;
+  /** Ends the demo early; what was begun stays and can be gone on with. */
+  signal: AbortSignal;
+}
+
+export interface DemoReport {
+  root: string;
+  projectId: string;
+  /** Every task is done. False also when the demo was stopped early. */
+  isComplete: boolean;
+  story: Story;
+  summary: string[];
+}
+
+/** A sample repository, eight tasks, three agents: returns when nothing is left to do, or the signal aborts. */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const { api, signal } = options;
+  const root = await makeSample(options);
+  options.say(`A small program to work on: ${root}`);
+  options.say(`${demoTasks.length} tasks, three agents at once. They play a script; all else is real.`);
+  options.say('');
+  const project = await api.registerProject({ root });
+  await api.importTasks({ project: project.id, tasks: demoTasks });
+  const over = new AbortController();
+  const watching = options.watch(project.id, AbortSignal.any([signal, over.signal]));
+  try {
+    await api.attachProject({ root });
+    await untilIdle(api, project.id, signal);
+  } finally {
+    over.abort();
+    await watching;
+  }
+  const story = tellStory(signal.aborted ? [] : await allEvents(api, project.id));
+  const isComplete = story.chapters.length > 0 && story.chapters.every(({ stage }) => stage === 'done');
+  return {
+    root,
+    projectId: project.id,
+    isComplete,
+    story,
+    summary: summaryLines(story, root, options.howToCall),
+  };
+}
+
+/** The events after which there may be nothing left to do. */
+const ENDS = ['lease.released', 'task.moved', 'task.blocked', 'task.parked', 'task.waiting'];
+
+async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  try {
+    const { lastSeq, idle } = await api.status({ project });
+    if (idle) return;
+    const ends = api.events(
+      { project, after: lastSeq, follow: true, types: ENDS },
+      AbortSignal.any([signal, over.signal]),
+    );
+    for await (const _ of ends) if ((await api.status({ project })).idle) return;
+  } finally {
+    over.abort();
+  }
+  if (signal.aborted) return;
+  throw new AppError('daemon_unreachable', 'the daemon stopped before the demo was over', {
+    hint: 'Go on with `tidemill up` in the sample repository.',
+  });
+}
+
+async function allEvents(api: Api, project: string): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const event of api.events({ project })) events.push(event);
+  return events;
+}

@@ -1,0 +1,55 @@
+import { cp, mkdir, readdir, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { assetDir } from '../assets.ts';
+import { gitWith } from '../git/program.ts';
+
+const NAME = 'tide-almanac';
+
+/** Makes the sample repository with its first commit and returns its root. Nothing that exists is touched. */
+export async function makeSample(place: { home: string; dir?: string }): Promise<string> {
+  const folder = place.dir === undefined ? await freshFolder(join(place.home, 'demo')) : await chosen(place.dir);
+  await cp(assetDir('demo/sample'), folder, { recursive: true });
+  const git = gitWith({ cwd: folder, env: identity() });
+  // An empty template: the person's own may bring hooks that the sample knows nothing of.
+  await git(['init', '-q', '--template=', '--initial-branch=main']);
+  await git(['add', '-A']);
+  await git(['commit', '-q', '-m', 'A tide almanac that can list the day']);
+  return realpath(folder);
+}
+
+/** A name that was free a moment ago may be taken by a second demo: whoever makes the folder has it. */
+async function freshFolder(parent: string): Promise<string> {
+  await mkdir(parent, { recursive: true });
+  for (let attempt = 1; ; attempt += 1) {
+    const folder = join(parent, attempt === 1 ? NAME : `${NAME}-${attempt}`);
+    try {
+      await mkdir(folder);
+      return folder;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+  }
+}
+
+async function chosen(dir: string): Promise<string> {
+  const folder = resolve(dir);
+  try {
+    await mkdir(folder, { recursive: true });
+    if ((await readdir(folder)).length === 0) return folder;
+  } catch (cause) {
+    throw new AppError('bad_input', `the folder ${folder} cannot be used: ${(cause as Error).message}`, {
+      hint: 'Name a folder that can be made or is empty, or leave --dir out.',
+      cause,
+    });
+  }
+  throw new AppError('bad_input', `the folder ${folder} is not empty`, {
+    hint: 'The demo never writes over files: name another folder, or leave --dir out.',
+  });
+}
+
+/** The demo's first commit needs an author, also on a machine where git was never told one. */
+function identity(): Record<string, string> {
+  const [name, email] = ['Tidemill demo', 'demo@tidemill.invalid'];
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
+}
