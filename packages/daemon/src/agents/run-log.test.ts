@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { AppError } from '@tidemill/contract';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../clock.ts';
+import { createRunLog, RUN_LOG_CAP } from './run-log.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(path.join(tmpdir(), 'tidemill-log-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const text = (runId: string) => readFile(path.join(dir, `${runId}.log`), 'utf8');
+
+it('is on disk within three seconds, without being closed, and goes on when opened again', async () => {
+  const open = createRunLog({ dir, clock: systemClock });
+  const log = open('run_1');
+  log.write('a');
+  log.write('b');
+  await expect.poll(() => text('run_1').catch(() => ''), { timeout: 3000 }).toBe('ab');
+  log.write('c');
+  await log.close();
+  const again = open('run_1');
+  again.write('d');
+  await again.close();
+  expect(await text('run_1')).toBe('abcd');
+});
+
+it('is cut at 5 MB, between characters, and says so once', async () => {
+  const open = createRunLog({ dir, clock: systemClock });
+  const log = open('run_1');
+  log.write('x');
+  for (let i = 0; i < 200; i++) log.write('€'.repeat(20_000));
+  await log.close();
+  const again = open('run_1');
+  again.write('more');
+  await again.close();
+  const kept = await text('run_1');
+  expect(kept).toMatch(/€\n\[output truncated at 5 MB\]\n$/);
+  expect(kept).not.toContain('\ufffd');
+  expect((await stat(path.join(dir, 'run_1.log'))).size).toBeLessThan(RUN_LOG_CAP + 100);
+});
+
+it('reports a log that cannot be written once, and goes on', async () => {
+  const reported: AppError[] = [];
+  const open = createRunLog({
+    dir: '/dev/full/x',
+    clock: systemClock,
+    onError: (_run, error) => void reported.push(error),
+  });
+  const log = open('run_1');
+  for (let i = 0; i < 10; i++) log.write('x'.repeat(300_000));
+  await log.close();
+  expect(reported).toHaveLength(1);
+  expect(reported[0]?.message).toContain('the output of run_1 cannot be kept');
+});
+
+it.skipIf(!existsSync('/dev/full'))('tells a full disk by its name', async () => {
+  await symlink('/dev/full', path.join(dir, 'run_1.log'));
+  const reported: AppError[] = [];
+  const log = createRunLog({ dir, clock: systemClock, onError: (_run, error) => void reported.push(error) })('run_1');
+  log.write('x');
+  await log.close();
+  expect(reported.map(({ code }) => code)).toEqual(['disk_full']);
+});
+
+it('takes no run id that leads out of its folder', () => {
+  expect(() => createRunLog({ dir, clock: systemClock })('../../etc/x')).toThrow('is no run id');
+});

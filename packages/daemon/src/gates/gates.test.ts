@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { GateConfig } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Worktree } from '../ports.ts';
+import type { ChildHost } from '../process/child.ts';
+import { leakedProcesses } from '../process/leaks.ts';
+import { sandboxStatus } from '../process/sandbox.ts';
+import { createGates } from './gates.ts';
+
+const status = await sandboxStatus();
+if (!status.available) console.log(`skipped: gates in a sandbox, since ${status.why}`);
+
+let base: string;
+let worktree: Worktree;
+const host = (sandbox: 'auto' | 'off'): ChildHost => {
+  const dataDir = path.join(base, 'data');
+  return { root: path.join(base, 'repository'), dataDir, homeId: dataDir, sandbox };
+};
+const logDir = () => path.join(base, 'data', 'logs');
+
+beforeEach(async () => {
+  base = await mkdtemp('/tmp/tidemill gates ');
+  worktree = { number: 1, branch: 'task/1', base: 'b', path: path.join(base, 'data', 'worktrees', '1') };
+  await mkdir(worktree.path, { recursive: true });
+  await mkdir(path.join(base, 'repository'));
+  await writeFile(path.join(worktree.path, 'a.txt'), 'text\n');
+});
+afterEach(async () => {
+  expect(await leakedProcesses(host('off').homeId)).toEqual([]);
+  expect((await readdir(logDir()).catch(() => [])).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  await rm(base, { recursive: true, force: true });
+});
+
+async function check(
+  sandbox: 'auto' | 'off',
+  gates: { run: string; timeout?: string; name?: string }[],
+  more: { files?: string[]; signal?: AbortSignal } = {},
+) {
+  const config = gates.map((gate, index) => GateConfig.parse({ name: `gate${index}`, ...gate }));
+  const made = createGates({ config, host: host(sandbox), logDir: logDir() });
+  const reports = await made.run(
+    worktree,
+    'tree1',
+    more.files ?? ['a.txt'],
+    more.signal ?? new AbortController().signal,
+  );
+  return { reports, last: reports.at(-1)!, names: made.names };
+}
+
+const logOf = (hash: string) => readFile(path.join(logDir(), `${hash}.log`));
+
+describe.each(status.available ? (['off', 'auto'] as const) : (['off'] as const))('gates, sandbox %s', (sandbox) => {
+  it('pass or fail by exit code, all of them, each with its log under its hash', async () => {
+    const { reports, names } = await check(sandbox, [
+      { run: 'echo "no good"; echo why >&2; exit 3' },
+      { run: 'cat a.txt', name: 'cat' },
+    ]);
+    expect(names).toEqual(['integrity', 'gate0', 'cat']);
+    expect(reports.map(({ receipt }) => [receipt.gate, receipt.status, receipt.exitCode, receipt.tree])).toEqual([
+      ['integrity', 'pass', null, 'tree1'],
+      ['gate0', 'fail', 3, 'tree1'],
+      ['cat', 'pass', 0, 'tree1'],
+    ]);
+    expect(reports[1]?.excerpt).toContain('no good');
+    expect(reports[1]?.excerpt).toContain('exit code 3');
+    for (const { receipt } of reports) {
+      const log = await logOf(receipt.logHash);
+      expect(createHash('sha256').update(log).digest('hex')).toBe(receipt.logHash);
+    }
+    expect((await logOf(reports[2]!.receipt.logHash)).toString()).toBe('text\n');
+  });
+
+  it('are unverified when their program is missing or cannot be run', async () => {
+    const { reports } = await check(sandbox, [{ run: 'no-such-linter --all' }, { run: './a.txt' }]);
+    expect(reports.slice(1).map(({ receipt }) => receipt.status)).toEqual(['unverified', 'unverified']);
+    expect(reports[1]?.excerpt).toContain('no-such-linter');
+  });
+
+  it('fail when they take too long, and say so', async () => {
+    const { last } = await check(sandbox, [{ run: 'echo started; sleep 1000', timeout: '500ms' }]);
+    expect(last.receipt).toMatchObject({ status: 'fail', exitCode: null });
+    expect(last.excerpt).toContain('timed out after 0.5 s');
+    expect((await logOf(last.receipt.logHash)).toString()).toMatch(/started[\s\S]*timed out/);
+  });
+
+  it('may print 100 MB: head and tail are kept, memory is not', async () => {
+    const before = process.memoryUsage().rss;
+    const { last } = await check(sandbox, [
+      { run: 'echo first; yes spam | head -c 100000000; echo; echo last; exit 1' },
+    ]);
+    expect(last.receipt.status).toBe('fail');
+    expect(last.excerpt).toMatch(/last$/);
+    expect(last.excerpt.length).toBeLessThanOrEqual(4000);
+    const log = (await logOf(last.receipt.logHash)).toString();
+    expect(log).toMatch(/^first\n/);
+    expect(log).toMatch(/\[94\.\d MB of output cut here\]/);
+    expect(log).toMatch(/\nlast\n$/);
+    expect(log.length).toBeLessThan(5.1 * 1024 * 1024);
+    expect(process.memoryUsage().rss - before).toBeLessThan(120_000_000);
+  });
+
+  it('leave no children behind, whatever they start', async () => {
+    const { last } = await check(sandbox, [{ run: 'sleep 1000 & setsid sleep 1000 & echo done' }]);
+    expect(last.receipt.status).toBe('pass');
+  });
+
+  it('give no verdict when they are stopped', async () => {
+    const controller = new AbortController();
+    const marker = path.join(worktree.path, 'running');
+    const running = check(sandbox, [{ run: 'touch running; sleep 1000' }], { signal: controller.signal });
+    await expect
+      .poll(() =>
+        readFile(marker).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    controller.abort(new Error('halt'));
+    await expect(running).rejects.toThrow('halt');
+  });
+});
+
+describe('integrity', () => {
+  const refusal = async (files: string[]) => {
+    const { reports } = await check('off', [{ run: 'true' }], { files });
+    if (reports.length === 2) return null;
+    expect(reports[0]?.receipt).toMatchObject({ gate: 'integrity', status: 'fail', command: '' });
+    return reports[0]?.excerpt;
+  };
+  const put = (file: string, text: string) => writeFile(path.join(worktree.path, file), text);
+
+  it('wants a change', async () => {
+    expect(await refusal([])).toContain('nothing was changed');
+  });
+
+  it.each(['.tidemill/config.yaml', '.Tidemill/x', '.tidemill', './.tidemill/x'])('keeps %s out', async (file) => {
+    expect(await refusal(['a.txt', file])).toContain('may be changed by a person only');
+  });
+
+  it('finds conflict markers, wherever a read happens to end', async () => {
+    const conflict = '<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n';
+    for (const size of [0, 1, 5, 256 * 1024 - 40, 256 * 1024 - 8, 256 * 1024 - 1]) {
+      await put('a.txt', `${'x'.repeat(Math.max(0, size - 1))}${size > 0 ? '\n' : ''}${conflict}`);
+      expect(await refusal(['a.txt'])).toContain('a.txt: holds unresolved conflict markers');
+    }
+    await put('a.txt', conflict.replaceAll('\n', '\r\n').trimEnd());
+    expect(await refusal(['a.txt'])).toContain('conflict markers');
+  });
+
+  it('is not misled by headings, binary files, links and deleted files', async () => {
+    await put('a.txt', 'Title\n=======\n\n  <<<<<<< quoted\n>>>>>>> quoted\n');
+    await put('b.bin', `\0<<<<<<< HEAD\n=======\n>>>>>>> main\n`);
+    await symlink('/dev/zero', path.join(worktree.path, 'link'));
+    expect(await refusal(['a.txt', 'b.bin', 'link', 'gone.txt', '.tidemillrc'])).toBeNull();
+  });
+});

@@ -1,0 +1,137 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ChildEnd, type ChildHost, startChild } from './child.ts';
+import { leakedProcesses } from './leaks.ts';
+import { sandboxStatus } from './sandbox.ts';
+
+const status = await sandboxStatus();
+if (!status.available) console.log(`skipped: the sandbox, since ${status.why}`);
+
+describe.skipIf(!status.available)('the sandbox', () => {
+  let base: string;
+  let host: ChildHost;
+  let worktree: string;
+  beforeAll(async () => {
+    base = await mkdtemp('/tmp/tidemill sandbox ');
+    const dataDir = path.join(base, 'data');
+    host = { root: path.join(base, 'repository'), dataDir, homeId: dataDir, sandbox: 'auto' };
+    worktree = path.join(dataDir, 'worktrees', '1');
+    await mkdir(host.root);
+    await mkdir(dataDir);
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: host.root,
+        env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' },
+        stdio: 'pipe',
+      });
+    git('init', '-q', '-b', 'main');
+    await writeFile(path.join(host.root, 'file.txt'), 'text\n');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    git('worktree', 'add', '-q', '-b', 'task/1', worktree);
+    await writeFile(path.join(dataDir, 'secret'), 'evidence\n');
+  });
+  afterAll(() => rm(base, { recursive: true, force: true }));
+
+  async function sh(script: string, more: { network?: boolean; writable?: string[] } = {}) {
+    let text = '';
+    const child = startChild({
+      host,
+      runId: 'run_sandbox',
+      command: ['sh', '-c', script],
+      cwd: worktree,
+      network: more.network ?? false,
+      writable: more.writable,
+      timeoutMs: 20_000,
+      onOutput: (chunk) => {
+        text += chunk.toString();
+      },
+    });
+    const end: ChildEnd = await child.end;
+    return { end, text };
+  }
+
+  it('lets the worktree be written to, and nothing else', async () => {
+    const targets = [
+      host.root,
+      path.join(host.root, '.git'),
+      path.dirname(process.execPath),
+      '/etc',
+      '/usr',
+      process.env.HOME,
+    ];
+    for (const target of targets) {
+      const { end, text } = await sh(`echo x > '${target}/written'`);
+      expect(end, text).toMatchObject({ kind: 'exited', exitCode: 2 });
+      expect(text).toMatch(/Read-only file system|Directory nonexistent|Permission denied/);
+    }
+    expect((await sh('echo fine > here.txt && echo fine > "$TMPDIR/there.txt"')).end).toMatchObject({ exitCode: 0 });
+    expect(await readFile(path.join(worktree, 'here.txt'), 'utf8')).toBe('fine\n');
+    await expect(readFile('/tmp/there.txt')).rejects.toThrow('ENOENT');
+  });
+
+  it('hides the data folder but for the worktree, and shows the repository', async () => {
+    const { text } = await sh(`ls -A '${host.dataDir}' '${host.dataDir}/worktrees'; cat '${host.dataDir}/secret'`);
+    expect(text).toMatch(/secret'?: No such file or directory/);
+    expect(text.split('\n').filter((line) => /^\w+$/.test(line))).toEqual(['worktrees', '1']);
+    expect((await sh(`cat '${host.root}/file.txt'`)).text).toBe('text\n');
+  });
+
+  it('lets git be read, but not committed with', async () => {
+    expect((await sh('git status --short && git log --format=%s')).text).toContain('first');
+    const { end, text } = await sh('git -c user.name=t -c user.email=t@e.x commit --allow-empty -m x');
+    expect(end, text).not.toMatchObject({ exitCode: 0 });
+    expect(text).toContain('Read-only file system');
+  });
+
+  it('cannot be left by remounting', async () => {
+    const { end } = await sh(`mount -o remount,rw / && echo x > '${host.root}/escaped'`);
+    expect(end).not.toMatchObject({ exitCode: 0 });
+    await expect(readFile(path.join(host.root, 'escaped'))).rejects.toThrow('ENOENT');
+  });
+
+  it('has loopback but no network unless it is allowed', async () => {
+    const interfaces = (text: string) => text.match(/^ *(\w+):/gm)?.map((name) => name.trim()) ?? [];
+    expect(interfaces((await sh('cat /proc/net/dev')).text)).toEqual(['lo:']);
+    const loopback = `node -e "require('net').createServer((s)=>s.end('hi')).listen(0,'127.0.0.1',function(){require('net').connect(this.address().port,'127.0.0.1').on('data',(d)=>{console.log(''+d);process.exit()})})"`;
+    expect((await sh(loopback)).text).toBe('hi\n');
+    const outside = await readFile('/proc/net/dev', 'utf8');
+    expect(interfaces((await sh('cat /proc/net/dev', { network: true })).text)).toEqual(interfaces(outside));
+  });
+
+  it('opens further folders when told to', async () => {
+    const extra = path.join(base, 'cache');
+    await mkdir(extra);
+    expect((await sh(`echo x > '${extra}/kept'`, { writable: [extra] })).end).toMatchObject({ exitCode: 0 });
+    expect(await readFile(path.join(extra, 'kept'), 'utf8')).toBe('x\n');
+  });
+
+  it('ends with the daemon, even when that is killed', async () => {
+    const program = `
+      import { startChild } from ${JSON.stringify(new URL('./child.ts', import.meta.url).href)};
+      startChild({
+        host: ${JSON.stringify(host)}, runId: 'run_killed', cwd: ${JSON.stringify(worktree)}, network: false,
+        command: ['sh', '-c', 'setsid sleep 1000 & echo ready; sleep 1000'], timeoutMs: 100000,
+        onOutput: (chunk) => void process.stdout.write(chunk),
+      });`;
+    const daemon = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(daemon.stdout, 'data');
+    expect((await leakedProcesses(host.homeId)).length).toBeGreaterThan(2);
+    daemon.kill('SIGKILL');
+    await expect.poll(() => leakedProcesses(host.homeId)).toEqual([]);
+  });
+
+  it('passes exit codes on', async () => {
+    expect((await sh('exit 7')).end).toMatchObject({ kind: 'exited', exitCode: 7 });
+    expect((await sh('kill -9 $$')).end).toMatchObject({ kind: 'exited', exitCode: 137 });
+  });
+});
+
+it('tells why there is or is no sandbox', () => {
+  expect(status.why).not.toBe('');
+});
