@@ -1,0 +1,88 @@
+import { Logger, makeWorkerUtils, run, type WorkerUtils } from 'graphile-worker';
+import { PgBoss } from 'pg-boss';
+import { concurrently, timed } from './sample.ts';
+
+/** A queue library. `drain` claims and completes jobs that do nothing and answers the milliseconds it took. */
+export interface Peer {
+  fill(count: number): Promise<void>;
+  drain(count: number, claimers: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+const QUEUE = 'bench';
+
+/** `fetch` of one job and `complete` of it, by N loops: what its manual gives for claiming by hand. */
+export async function startPgBoss(
+  url: string,
+  claimers: number,
+): Promise<Peer & { fetchAll(claimers: number): Promise<number> }> {
+  const boss = new PgBoss({
+    connectionString: url,
+    schema: 'bench_boss',
+    max: claimers,
+    supervise: false,
+    schedule: false,
+  });
+  boss.on('error', (error) => {
+    throw error;
+  });
+  await boss.start();
+  await boss.createQueue(QUEUE);
+  const loop = (lanes: number, finish: (id: string) => Promise<unknown>) =>
+    timed(() =>
+      concurrently(lanes, async () => {
+        const [job] = await boss.fetch(QUEUE);
+        if (job) await finish(job.id);
+        return job !== undefined;
+      }),
+    );
+  return {
+    fill: async (count) =>
+      void (await boss.insert(
+        QUEUE,
+        Array.from({ length: count }, (_, n) => ({ data: { n } })),
+      )),
+    drain: (_count, lanes) => loop(lanes, (id) => boss.complete(QUEUE, id)),
+    fetchAll: (lanes) => loop(lanes, async () => undefined),
+    close: () => boss.stop({ graceful: false }),
+  };
+}
+
+/** Its own worker pool with N workers; each job is fetched, run and completed. The last job's end stops the clock. */
+export async function startGraphile(url: string, claimers: number): Promise<Peer> {
+  const logger = new Logger(() => () => undefined);
+  const utils: WorkerUtils = await makeWorkerUtils({ connectionString: url, schema: 'bench_graphile', logger });
+  await utils.migrate();
+  return {
+    fill: async (count) =>
+      void (await utils.addJobs(Array.from({ length: count }, (_, n) => ({ identifier: QUEUE, payload: { n } })))),
+    drain: (count, concurrency) => drainGraphile(url, count, concurrency, claimers, logger),
+    close: async () => utils.release(),
+  };
+}
+
+async function drainGraphile(url: string, count: number, concurrency: number, most: number, logger: Logger) {
+  const { promise: lastEnd, resolve } = Promise.withResolvers<number>();
+  let firstStart = 0;
+  let done = 0;
+  const runner = await run({
+    connectionString: url,
+    schema: 'bench_graphile',
+    concurrency,
+    maxPoolSize: most + 2,
+    noHandleSignals: true,
+    logger,
+    taskList: { [QUEUE]: async () => undefined },
+  });
+  // Connecting and looking at its schema is not part of a claim.
+  runner.events.on('job:start', () => {
+    firstStart ||= performance.now();
+  });
+  runner.events.on('job:complete', () => {
+    done += 1;
+    if (done === count) resolve(performance.now());
+  });
+  const ms = (await lastEnd) - firstStart;
+  await runner.stop();
+  return ms;
+}

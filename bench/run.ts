@@ -1,0 +1,68 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { BenchOptions } from './options.ts';
+import { type Section, table } from './row.ts';
+
+type RunSection = (options: BenchOptions) => Promise<Section>;
+
+/** In this order; each is loaded only when it runs, so that a section's libraries are not in another's memory. */
+const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
+  claims: () => import('./claims.ts'),
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+});
+const unknown = positionals.filter((name) => !(name in SECTIONS));
+if (values.help || unknown.length > 0) {
+  if (unknown.length > 0) console.error(`There is no section ${unknown.join(', ')}.`);
+  console.log(`npm run bench -- [--quick] [SECTION …]\nSections: ${Object.keys(SECTIONS).join(', ')}`);
+  process.exit(unknown.length > 0 ? 2 : 0);
+}
+
+const RESULTS = join(import.meta.dirname, 'results');
+const startedAt = performance.now();
+const sections: Section[] = [];
+const failures: string[] = [];
+for (const name of positionals.length > 0 ? positionals : Object.keys(SECTIONS)) {
+  try {
+    const { run } = await SECTIONS[name]!();
+    const section = await run({ quick: values.quick });
+    sections.push(section);
+    console.log(`\n${table(section)}`);
+  } catch (error) {
+    failures.push(name);
+    console.error(`\nThe section ${name} broke off:`, error);
+  }
+}
+
+const judged = sections.flatMap((section) => section.rows).filter((row) => row.met !== undefined);
+const missed = judged.filter((row) => !row.met);
+const seconds = (performance.now() - startedAt) / 1000;
+await mkdir(RESULTS, { recursive: true });
+const [cpu] = cpus();
+await writeFile(
+  join(RESULTS, 'latest.json'),
+  `${JSON.stringify(
+    {
+      at: new Date().toISOString(),
+      quick: values.quick,
+      seconds,
+      machine: { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), load: loadavg() },
+      node: process.version,
+      sections,
+      failures,
+    },
+    null,
+    2,
+  )}\n`,
+);
+console.log(`\n${judged.length - missed.length} of ${judged.length} targets met, in ${seconds.toFixed(0)} s.`);
+for (const row of missed) console.log(`  missed: ${row.name} (${row.peer ?? 'itself'}): ${row.target}`);
+if (failures.length > 0) console.log(`  broken off: ${failures.join(', ')}`);
+console.log('Everything is in bench/results/latest.json.');
+// A missed target is said, not punished; a section that could not run is a fault.
+process.exit(failures.length > 0 ? 1 : 0);
