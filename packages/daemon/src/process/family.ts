@@ -26,8 +26,8 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
       if (!status) return sendSignal(-leader, 'SIGTERM');
       // A SIGTERM would end bwrap itself, and with it at once all that it guards: only those inside are asked.
       const init = status.init();
-      const inside = (await groupMembers(leader)).filter((row) => row.pid !== leader && row.pid !== init);
-      return inside.filter((row) => sendSignal(row.pid, 'SIGTERM')).length > 0;
+      const inside = (await groupMembers(leader)).filter((pid) => pid !== leader && pid !== init);
+      return inside.filter((pid) => sendSignal(pid, 'SIGTERM')).length > 0;
     },
     kill: () => void sendSignal(-leader, 'SIGKILL'),
     async isGone(signal) {
@@ -39,7 +39,7 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
       const until = Date.now() + SWEEP_MS;
       for (let pause = 2; Date.now() < until; pause = Math.min(pause * 2, 50)) {
         sendSignal(-leader, 'SIGKILL');
-        if ((await groupMembers(leader)).length === 0 && (await isNamespaceGone(status?.init() ?? null))) break;
+        if ((await groupMembers(leader)).length === 0 && isNamespaceGone(status?.init() ?? null)) break;
         await delay(pause);
       }
       // In a sandbox the namespace's end is everybody's end; without one a child may have left the group.
@@ -50,9 +50,9 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
 }
 
 /** The first process of a pid namespace ends after all others in it. */
-async function isNamespaceGone(init: number | null): Promise<boolean> {
+function isNamespaceGone(init: number | null): boolean {
   if (init === null) return true;
-  const row = await processRow(init);
+  const row = processRow(init);
   return row === null || row.isZombie;
 }
 

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HOME_MARK, RUN_MARK } from './environment.ts';
-import { hasProcessTable, type ProcessRow, processTable, sendSignal } from './process-table.ts';
+import { eachProcess, hasProcessTable, processFile, processRow, sendSignal } from './process-table.ts';
 
 /** A process that carries a data folder's mark. Whether it is a leak depends on whether its run is still alive. */
 export interface MarkedProcess {
@@ -22,25 +21,13 @@ export const leakScanObstacle = hasProcessTable
  * grandchildren that left their process group, and also those inside a sandbox's pid namespace.
  */
 export async function leakedProcesses(homeId: string): Promise<MarkedProcess[]> {
-  if (!hasProcessTable) return [];
-  const table = new Map((await processTable()).map((row) => [row.pid, row]));
-  const spared = withAncestors(process.pid, table);
-  const marked = new Map<number, { runId: string }>();
-  await Promise.all(
-    [...table.values()].map(async (row) => {
-      if (row.isZombie || spared.has(row.pid)) return;
-      const runId = await runOf(row.pid, homeId);
-      if (runId !== null) marked.set(row.pid, { runId });
-    }),
-  );
-  return Promise.all(
-    [...marked].map(async ([pid, { runId }]) => ({
-      pid,
-      runId,
-      command: await commandOf(pid),
-      ownerPid: ownerOf(pid, table, marked),
-    })),
-  );
+  const runs = new Map<number, string>();
+  const spared = ownLine();
+  await eachProcess((pid) => {
+    const runId = spared.has(pid) ? null : runOf(pid, homeId);
+    if (runId !== null && processRow(pid)?.isZombie === false) runs.set(pid, runId);
+  });
+  return [...runs].map(([pid, runId]) => ({ pid, runId, command: commandOf(pid), ownerPid: ownerOf(pid, runs) }));
 }
 
 /** Kills what `leakedProcesses` finds, but for runs that `isAlive` knows; returns what was killed. */
@@ -63,29 +50,27 @@ export async function killLeaked(
 }
 
 /** This process and those above it: a scan run from inside an agent must not kill the hand that started it. */
-function withAncestors(pid: number, table: Map<number, ProcessRow>): Set<number> {
+function ownLine(): Set<number> {
   const line = new Set<number>();
-  for (let at = table.get(pid); at && !line.has(at.pid); at = table.get(at.parent)) line.add(at.pid);
-  line.add(pid);
+  for (let pid = process.pid; pid > 0 && !line.has(pid); pid = processRow(pid)?.parent ?? 0) line.add(pid);
   return line;
 }
 
-function ownerOf(pid: number, table: Map<number, ProcessRow>, marked: Map<number, unknown>): number {
-  let at = table.get(pid);
-  while (at && marked.has(at.pid)) at = table.get(at.parent);
-  return at?.pid ?? 0;
+function ownerOf(pid: number, runs: Map<number, string>): number {
+  let owner = pid;
+  while (runs.has(owner)) owner = processRow(owner)?.parent ?? 0;
+  return owner;
 }
 
-async function runOf(pid: number, homeId: string): Promise<string | null> {
-  // Unreadable means gone, or another user's: not ours either way.
-  const environ = await readFile(`/proc/${pid}/environ`).catch(() => null);
+function runOf(pid: number, homeId: string): string | null {
+  const environ = processFile(pid, 'environ');
   if (!environ?.includes(HOME_MARK)) return null;
   const entries = environ.toString('utf8').split('\0');
   if (!entries.includes(`${HOME_MARK}=${homeId}`)) return null;
   return entries.find((entry) => entry.startsWith(`${RUN_MARK}=`))?.slice(RUN_MARK.length + 1) ?? '';
 }
 
-async function commandOf(pid: number): Promise<string> {
-  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+function commandOf(pid: number): string {
+  const text = processFile(pid, 'cmdline')?.toString('utf8') ?? '';
   return text.replaceAll('\0', ' ').trim().slice(0, 200);
 }
