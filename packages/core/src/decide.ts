@@ -1,11 +1,12 @@
 import type { Command, CommandOf, DecideEnv, Decision } from './command.ts';
 import { recordEvidence } from './gate/evidence.ts';
-import { fenced } from './lease/fence.ts';
-import { claim, expire, release, released, renew } from './lease/lease.ts';
+import { fenced, findTask } from './lease/fence.ts';
+import { claim, expire, interruptRun, release, released, renew } from './lease/lease.ts';
 import { abandonMerge, landMerge, prepareMerge } from './merge/merge.ts';
 import { endStage } from './pipeline/end-stage.ts';
+import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
-import { accept } from './refusal.ts';
+import { accept, refuse } from './refusal.ts';
 import { finishRun, progressRun, sendBackRun, startRun } from './run/run.ts';
 import type { Slice } from './slice.ts';
 import { createTask, setDependencies } from './task/create.ts';
@@ -64,7 +65,7 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
     case 'merge.land':
       return landMerge(slice, command);
     case 'snapshot.note':
-      return accept({ type: 'snapshot.taken', taskId: command.taskId, ref: command.ref, why: command.why });
+      return noteSnapshot(slice, command);
     case 'alert.raise':
       return accept({ type: 'alert.raised', taskId: command.taskId, kind: command.kind, text: command.text });
   }
@@ -74,9 +75,16 @@ function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: Deci
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
-  const { outcome, failure, message = '', feedback } = command;
+  const { outcome, failure, message = '', feedback, tree } = command;
+  const stage = stageOf(project.rules, task);
+  if (stage?.actor === 'agent')
+    return refuse('wrong_stage', `stage ${task.stage} belongs to an agent`, 'its end is the end of its run');
+  if (stage?.actor === 'system' && stage.does === 'merge' && outcome === 'approved')
+    return refuse('wrong_stage', `#${task.number} is approved by landing it`, 'use merge.prepare, then merge.land');
+  if (task.prepared)
+    return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
   return accept(
-    ...endStage(slice, project.rules, task, { outcome, failure, message, feedback }, env),
+    ...endStage(slice, project.rules, task, { outcome, failure, message, feedback, tree }, env),
     released(task, outcome),
   );
 }
@@ -87,6 +95,7 @@ function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: Decide
   if (!checked.ok) return checked;
   const { task } = checked;
   return accept(
+    ...interruptRun(slice, task, command.why),
     { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs },
     released(task, command.why),
   );
@@ -98,4 +107,10 @@ function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {
   const { taskId, commit, tree, notes } = command;
   if (checked.task.head?.commit === commit && notes.length === 0) return accept();
   return accept({ type: 'work.committed', taskId, commit, tree, notes });
+}
+
+function noteSnapshot(slice: Slice, command: CommandOf<'snapshot.note'>): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  return accept({ type: 'snapshot.taken', taskId: command.taskId, ref: command.ref, why: command.why });
 }

@@ -1,10 +1,13 @@
-import type { EventBody, Run, Task } from '@tidemill/contract';
+import type { EventBody, Feedback, Outcome, Run, Task } from '@tidemill/contract';
 import { roleOf } from './pipeline/stage.ts';
 import type { Slice } from './slice.ts';
 import { newTask } from './task/new-task.ts';
 
 /** Failure classes of system stages: a builder's success does not wipe them, only a person does. */
 const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
+
+/** Outcomes after which a run's feedback has been dealt with. After any other the next run still needs it. */
+const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved', 'changes_requested'];
 
 /** Folds one event into the rows. The only projection there is: stores save what it changes, doctor replays it. */
 export function reduce(slice: Slice, projectId: string, at: number, body: EventBody): void {
@@ -69,7 +72,9 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
       return { unmet: task.unmet - 1 };
     case 'task.moved': {
       const { rules } = slice.projects.get(task.projectId)!;
-      return { ...settled(at), stage: body.to, role: roleOf(rules, task.pipeline, body.to) };
+      // A cancelled task's branch goes: should it ever come back, it starts without what was said about its work.
+      const gone = body.to === 'cancelled' ? { head: null, feedback: [], rework: false } : {};
+      return { ...settled(at), ...gone, stage: body.to, role: roleOf(rules, task.pipeline, body.to) };
     }
     case 'task.blocked':
       return {
@@ -86,7 +91,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
     case 'task.counters_reset':
       return { counters: { failures: {}, reviewCycles: 0, interruptions: 0 } };
     case 'task.feedback_given':
-      return { feedback: [...task.feedback, ...body.feedback], rework: true };
+      return { feedback: feedbackAfter(task.feedback, body.feedback), rework: body.feedback.length > 0 };
     case 'task.noted':
       return { context: [...task.context, body.entry] };
     case 'task.criteria_judged':
@@ -130,19 +135,33 @@ function settled(at: number): Partial<Task> {
   return { stageSince: at, resumeStage: null, blocked: null, waiting: null, openQuestions: [], notBefore: 0 };
 }
 
+/** Newer output of a gate, a reviewer or a merge replaces the older; what a person said stays. An empty list takes all back. */
+function feedbackAfter(before: Feedback[], given: Feedback[]): Feedback[] {
+  if (given.length === 0) return [];
+  const renewed = new Set(given.map(({ kind }) => kind));
+  return [...before.filter(({ kind }) => kind === 'person' || !renewed.has(kind)), ...given];
+}
+
 function afterRun(task: Task, run: Run | undefined, body: Extract<EventBody, { type: 'run.finished' }>): Partial<Task> {
   const { counters } = task;
   if (body.outcome === 'interrupted') return { counters: { ...counters, interruptions: counters.interruptions + 1 } };
-  if (body.outcome === 'failed' || body.outcome === 'needs_info') return {};
+  if (!DEALT_WITH.includes(body.outcome)) return {};
   const lasting = Object.entries(counters.failures).filter(([kind]) => LASTING_FAILURES.includes(kind));
   const rejected = run?.mode === 'review' && body.outcome === 'changes_requested' ? 1 : 0;
   return {
     feedback: [],
     rework: false,
-    plan: body.envelope?.plan ?? task.plan,
+    plan: planAfter(task, body),
     subtasks: body.envelope?.subtasks ?? task.subtasks,
     counters: { ...counters, failures: Object.fromEntries(lasting), reviewCycles: counters.reviewCycles + rejected },
   };
+}
+
+/** A planner that gave only a summary has given that as its plan. */
+function planAfter(task: Task, { outcome, envelope }: Extract<EventBody, { type: 'run.finished' }>): string {
+  if (envelope?.plan) return envelope.plan;
+  if (outcome !== 'plan_complete') return task.plan;
+  return task.plan || envelope?.planSummary || envelope?.summary || '';
 }
 
 function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<EventBody, { runId: string }>): void {

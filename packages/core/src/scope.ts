@@ -22,7 +22,10 @@ export interface Scope {
   /** Leased tasks with a file scope, of these projects. Not locked. */
   scopedRunning: string[];
   evidence: { projectId: string; tree: string }[];
-  /** Dependency edges among the unfinished tasks of these projects, for the cycle check. Not locked. */
+  /**
+   * Dependency edges of all tasks that are not done, for the cycle check: a cancelled task can come back. Looked up
+   * only after `lockedProjects` are locked, and not locked themselves.
+   */
   edges: string[];
 }
 
@@ -59,6 +62,8 @@ export function scopeOf(command: Command): Scope {
       scope.tasks.push(command.taskId, ...command.dependsOn);
       return scope;
     case 'task.set_dependencies':
+      // One at a time per project: two that each see no cycle could make one together.
+      scope.lockedProjects.push(command.projectId);
       scope.tasks.push(command.taskId, ...command.dependsOn);
       scope.edges.push(command.projectId);
       return scope;

@@ -9,10 +9,11 @@ export const CHAIN_START = '';
 
 /** A link's hash covers the receipt, its place in the chain and the link before it. Field order is part of the format. */
 export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) => string): string {
-  const { prev, position, projectId, taskId, gate, command, tree, status, exitCode, durationMs, counts, logHash, at } =
-    link;
+  const { id, prev, position, projectId, taskId, gate, command, tree } = link;
+  const { status, exitCode, durationMs, counts, logHash, at } = link;
   return hash(
     JSON.stringify([
+      id,
       prev,
       position,
       projectId,
@@ -67,8 +68,7 @@ export function hasPassed(slice: Slice, projectId: string, tree: string, gates: 
 export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  const project = slice.projects.get(command.projectId)!;
-  return accept(...chain(project, command.taskId, command.receipts, env));
+  return accept(...chain(checked.project, command.taskId, command.receipts, env));
 }
 
 function chain(project: Project, taskId: string, receipts: Receipt[], env: DecideEnv): EventBody[] {

@@ -21,7 +21,7 @@ export function fenced(slice: Slice, command: { projectId: string; taskId: strin
 export function findTask(slice: Slice, command: { projectId: string; taskId: string }): Fenced {
   const project = slice.projects.get(command.projectId);
   const task = slice.tasks.get(command.taskId);
-  if (project && task) return { ok: true, task, project };
+  if (project && task?.projectId === project.id) return { ok: true, task, project };
   const message = project ? `there is no task ${command.taskId}` : `there is no project ${command.projectId}`;
   return { ok: false, refusal: { code: 'not_found', message, hint: '' } };
 }

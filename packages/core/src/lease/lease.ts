@@ -1,5 +1,7 @@
-import type { EventBody, Task } from '@tidemill/contract';
+import type { EventBody, Project, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { enter } from '../pipeline/enter.ts';
+import { roleOf, stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
@@ -17,7 +19,8 @@ export const LEASE_CAP_MS = 8 * 3_600_000;
 export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: DecideEnv): Decision {
   const project = slice.projects.get(command.projectId);
   const worker = slice.workers.get(command.workerId);
-  if (!project || !worker) return refuse('not_found', `there is no worker ${command.workerId}`);
+  if (!project || worker?.projectId !== project.id)
+    return refuse('not_found', `there is no worker ${command.workerId}`);
   if (worker.role !== command.role)
     return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
   const held = slice.leasedBy(command.workerId);
@@ -26,6 +29,8 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   const task = pick({ window, running: slice.scopedRunning(command.projectId), workerId: worker.id, now: env.now });
   if (!task)
     return refuse(window.length >= command.window ? 'window_exhausted' : 'nothing_ready', 'nothing to claim now');
+  if (roleOf(project.rules, task.pipeline, task.stage) !== worker.role)
+    return accept(...overtaken(slice, project, task));
   const token = task.fence + 1;
   const events: EventBody[] = [
     {
@@ -47,6 +52,20 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
       because: `${worker.name} took it`,
     });
   return accept(...events);
+}
+
+/** The pipeline was changed while the task was in it: find out anew whose hands its stage needs, or ask a person. */
+function overtaken(slice: Slice, project: Project, task: Task): EventBody[] {
+  const pipeline = project.rules.pipelines[task.pipeline];
+  if (pipeline && (task.stage === 'open' || stageOf(project.rules, task)))
+    return enter(slice, project.rules, task, { to: task.stage, because: 'the pipeline was changed' });
+  const text = pipeline
+    ? `Pipeline ${task.pipeline} no longer has stage ${task.stage}; its stages are ${Object.keys(pipeline.stages).join(', ')}.`
+    : `There is no pipeline ${task.pipeline} any more.`;
+  return [
+    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text },
+    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
+  ];
 }
 
 export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: DecideEnv): Decision {

@@ -19,6 +19,8 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
   const stage = stageOf(project.rules, task);
   if (stage?.actor !== 'system' || stage.does !== 'merge')
     return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not merging`);
+  if (task.prepared && task.prepared.commit !== command.commit)
+    return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
   const evidence = passingEvidence(slice, project.id, command.tree, project.rules.gates);
   const missing = project.rules.gates.filter((gate) => !evidence.some((link) => link.gate === gate));
   if (missing.length > 0)

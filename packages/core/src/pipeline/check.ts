@@ -10,6 +10,16 @@ const OUTCOMES_TO_HANDLE: Record<Mode, Outcome[]> = {
   review: ['approved', 'changes_requested'],
 };
 
+/** Work in these outcomes is unfinished or on no target: a task must not end with it. */
+const NEVER_DONE: Outcome[] = [
+  'pr_ready',
+  'failed',
+  'changes_requested',
+  'conflicts_detected',
+  'needs_info',
+  'interrupted',
+];
+
 export interface PipelineFault {
   /** Where in the document, for a line number. */
   path: (string | number)[];
@@ -31,6 +41,11 @@ export function checkPipeline(pipeline: Pipeline, gateNames: string[]): Pipeline
       path: ['start'],
       message: `the start stage needs an agent, "${pipeline.start}" has actor ${start.actor}`,
     });
+  else if (start.mode === 'review')
+    faults.push({
+      path: ['start'],
+      message: `"${pipeline.start}" reviews, and at the start there is nothing to review`,
+    });
   for (const [name, stage] of Object.entries(pipeline.stages))
     faults.push(...checkStage(name, stage, names, gateNames));
   const reached = reachable(pipeline);
@@ -49,6 +64,11 @@ function checkStage(name: string, stage: Stage, names: string[], gateNames: stri
       faults.push({
         path: [...path, 'on', outcome],
         message: `${outcome} leads to "${target}", which is no stage, nor done or blocked`,
+      });
+    if (target === 'done' && NEVER_DONE.includes(outcome as Outcome))
+      faults.push({
+        path: [...path, 'on', outcome],
+        message: `${outcome} cannot lead to done: nothing has landed then`,
       });
   }
   if (stage.actor === 'agent') {

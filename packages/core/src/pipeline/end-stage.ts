@@ -21,6 +21,7 @@ export interface End {
   message: string;
   feedback?: Feedback[];
   questions?: string[];
+  tree?: string;
 }
 
 interface Ending {
@@ -53,7 +54,7 @@ export function endStage(slice: Slice, rules: ProjectRules, task: Task, end: End
     case 'no_changes':
       return follow(ending, {
         reason: 'no_changes',
-        text: 'The agent ended without changing anything. Say more about what you want and retry, or cancel the task.',
+        text: `Nothing was changed${end.message ? ` (${end.message})` : ''}. Say more about what you want and retry, or cancel the task.`,
       });
     case 'plan_complete':
     case 'investigation_complete':
@@ -67,7 +68,7 @@ function follow(ending: Ending, block?: { reason: BlockReason; text: string }): 
   const { slice, rules, task, stage, end } = ending;
   const to = (stage.on as Partial<Record<Outcome, string>>)[end.outcome] ?? (block ? 'blocked' : null);
   if (!to) return noTransition(task, end.outcome);
-  return enter(slice, rules, task, { to, because: end.outcome, block });
+  return enter(slice, rules, task, { to, because: end.outcome, tree: end.tree, block });
 }
 
 /** An outcome nobody provided for is an alert and a question to a person, never a guess. */
@@ -80,9 +81,8 @@ function noTransition(task: Task, outcome: Outcome): EventBody[] {
 }
 
 function park({ task, end }: Ending): EventBody[] {
-  const questions = end.questions?.length
-    ? end.questions
-    : [end.message || 'The agent needs to know more, but did not say what.'];
+  const asked = end.questions?.filter((question) => question.trim() !== '') ?? [];
+  const questions = asked.length > 0 ? asked : [end.message || 'The agent needs to know more, but did not say what.'];
   return [{ type: 'task.parked', taskId: task.id, from: task.stage, questions }];
 }
 
@@ -114,23 +114,19 @@ function retryOrAsk(ending: Ending): EventBody[] {
 function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind: string): EventBody[] {
   const { slice, rules, task, stage, end } = ending;
   const count = (task.counters.failures[kind] ?? 0) + 1;
-  const feedback = end.feedback ?? [{ kind: 'gate' as const, text: end.message, files: [] }];
+  // A gate that cannot run is nothing an agent could put right.
+  const isForAgent = end.failure !== 'unverified_gate';
+  const feedback = end.feedback?.length ? end.feedback : [{ kind: 'gate' as const, text: end.message, files: [] }];
   const events: EventBody[] = [
     { type: 'failure.counted', taskId: task.id, failure: kind, count, notBefore: 0 },
-    { type: 'task.feedback_given', taskId: task.id, feedback },
+    ...(isForAgent ? [{ type: 'task.feedback_given' as const, taskId: task.id, feedback }] : []),
   ];
-  const to = count > MAX_RETURNS ? 'blocked' : ((stage.on as Partial<Record<Outcome, string>>)[outcome] ?? 'blocked');
-  const reason: BlockReason =
-    kind === 'conflict' ? 'conflict' : end.failure === 'unverified_gate' ? 'unverified_gate' : 'validation';
-  const text = `${end.message} It came back ${count} times; a person must decide how to go on.`;
-  return [
-    ...events,
-    ...enter(slice, rules, task, {
-      to: end.failure === 'unverified_gate' ? 'blocked' : to,
-      because: outcome,
-      block: { reason, text },
-    }),
-  ];
+  const next = (stage.on as Partial<Record<Outcome, string>>)[outcome] ?? 'blocked';
+  const to = isForAgent && count <= MAX_RETURNS ? next : 'blocked';
+  const reason: BlockReason = kind === 'conflict' ? 'conflict' : isForAgent ? 'validation' : 'unverified_gate';
+  const often = count > MAX_RETURNS ? ` It came back ${count} times.` : '';
+  const text = `${end.message}${often} A person must decide how to go on.`;
+  return [...events, ...enter(slice, rules, task, { to, because: outcome, block: { reason, text } })];
 }
 
 function conflict(ending: Ending): EventBody[] {
@@ -148,9 +144,10 @@ function conflict(ending: Ending): EventBody[] {
 }
 
 function requestChanges(ending: Ending): EventBody[] {
-  const { task, end } = ending;
+  const { task, end, stage } = ending;
+  if (!('changes_requested' in stage.on)) return noTransition(task, end.outcome);
   const cycle = task.counters.reviewCycles + 1;
-  const feedback = end.feedback ?? [{ kind: 'review' as const, text: end.message, files: [] }];
+  const feedback = end.feedback?.length ? end.feedback : [{ kind: 'review' as const, text: end.message, files: [] }];
   const given: EventBody = { type: 'task.feedback_given', taskId: task.id, feedback };
   if (cycle < MAX_REVIEW_CYCLES) return [given, ...follow(ending)];
   const builder = task.context.findLast((entry) => entry.source === 'agent')?.summary ?? 'nothing on record';

@@ -6,6 +6,8 @@ import { gatesOf } from './stage.ts';
 export interface Entry {
   to: string;
   because: string;
+  /** The tree the stage before ended with. Only its evidence is at hand, so only it can carry a task past a verify stage. */
+  tree?: string;
   /** Used when `to` is blocked. */
   block?: { reason: BlockReason; text: string };
 }
@@ -43,8 +45,9 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
     const isProven =
       stage?.actor === 'system' &&
       stage.does === 'verify' &&
-      task.head !== null &&
-      hasPassed(slice, task.projectId, task.head.tree, gatesOf(rules, stage));
+      entry.tree !== undefined &&
+      entry.tree === task.head?.tree &&
+      hasPassed(slice, task.projectId, entry.tree, gatesOf(rules, stage));
     if (!isProven) return events;
     from = to;
     to = stage.on.approved;

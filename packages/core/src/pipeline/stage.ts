@@ -13,11 +13,11 @@ export function roleOf(rules: ProjectRules, pipelineName: string, stageName: str
   return stage.does === 'verify' ? 'verifier' : 'merger';
 }
 
-/** Feedback turns a first attempt's mode into that of dealing with it. */
+/** Feedback on work that is there turns a first attempt's mode into that of dealing with it. */
 export function modeOf(stage: Extract<Stage, { actor: 'agent' }>, task: Task): Mode {
   if (task.feedback.length === 0) return stage.mode;
-  if (stage.mode === 'implement') return 'request_changes';
-  if (stage.mode === 'plan') return 'plan_revision';
+  if (stage.mode === 'implement' && task.head !== null) return 'request_changes';
+  if (stage.mode === 'plan' && task.plan !== '') return 'plan_revision';
   return stage.mode;
 }
 

@@ -6,14 +6,19 @@ import { endStage } from '../pipeline/end-stage.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
-import { judge } from './verdict.ts';
+import { judge, type Verdict } from './verdict.ts';
 
 export function startRun(slice: Slice, command: CommandOf<'run.start'>): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
-  if (stageOf(project.rules, task)?.actor !== 'agent')
-    return refuse('wrong_stage', `no agent works in stage ${task.stage}`);
+  const stage = stageOf(project.rules, task);
+  if (stage?.actor !== 'agent') return refuse('wrong_stage', `no agent works in stage ${task.stage}`);
+  // Else "approved" would not be judged by the criteria.
+  if ((stage.mode === 'review') !== (command.mode === 'review'))
+    return refuse('wrong_stage', `stage ${task.stage} is not for mode ${command.mode}`, `start it as ${stage.mode}`);
+  if (slice.runs.get(task.lastRunId ?? '')?.status === 'running')
+    return refuse('conflict', `run ${task.lastRunId} of #${task.number} is still under way`);
   const attempt = (task.runs[command.mode] ?? 0) + 1;
   const { runId, mode, agent } = command;
   const workerId = task.lease!.workerId;
@@ -39,9 +44,10 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
   const { task, project, run } = checked;
-  const proposal = { outcome: command.outcome, failure: command.failure, message: command.message ?? '' };
   const end =
-    run.mode === 'review' && isVerdict(command.outcome) ? judge(task, command.envelope, command.outcome) : proposal;
+    run.mode === 'review' && isVerdict(command.outcome)
+      ? judge(task, command.envelope, command.outcome)
+      : proposalOf(command);
   const events: EventBody[] = [
     {
       type: 'run.finished',
@@ -54,13 +60,24 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
       usage: command.usage,
     },
   ];
-  if ('criteria' in end) events.push({ type: 'task.criteria_judged', taskId: task.id, criteria: end.criteria });
+  if (end.criteria) events.push({ type: 'task.criteria_judged', taskId: task.id, criteria: end.criteria });
   const note = noteOf(run, end.outcome, command.envelope, env.now);
   if (note) events.push({ type: 'task.noted', taskId: task.id, entry: note });
-  const feedback = 'comments' in end ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
+  const feedback = end.comments ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
   const questions = command.envelope?.open_questions ?? [];
-  events.push(...endStage(slice, project.rules, task, { ...end, feedback, questions }, env));
+  events.push(...endStage(slice, project.rules, task, { ...end, feedback, questions, tree: command.tree }, env));
   return accept(...events, released(task, end.outcome));
+}
+
+/** Only losing its lease interrupts a run. An agent that says so would be tried again for ever, and for free. */
+function proposalOf(command: CommandOf<'run.finish'>): Verdict {
+  const { outcome, failure, message = command.envelope?.summary ?? '' } = command;
+  if (outcome !== 'interrupted') return { outcome, failure, message };
+  return {
+    outcome: 'failed',
+    failure: 'invalid_result',
+    message: message || 'The agent called its own run interrupted.',
+  };
 }
 
 const isVerdict = (outcome: Outcome) => outcome === 'approved' || outcome === 'changes_requested';

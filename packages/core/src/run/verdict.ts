@@ -1,15 +1,20 @@
 import type { AgentEnvelope, Criterion, FailureClass, Outcome, Task } from '@tidemill/contract';
 
-type Verdict =
-  | { outcome: Outcome; failure?: FailureClass; message: string; criteria: Criterion[]; comments: string }
-  | { outcome: 'failed'; failure: FailureClass; message: string };
+/** How a run ended; `criteria` and `comments` when it ended in a verdict. */
+export interface Verdict {
+  outcome: Outcome;
+  failure?: FailureClass;
+  message: string;
+  criteria?: Criterion[];
+  comments?: string;
+}
 
 /**
  * A reviewer's word counts only as a verdict on each criterion. "Approved" with a criterion unmet is a request for
  * changes; a verdict that leaves a criterion out is no verdict.
  */
 export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outcome): Verdict {
-  const verdicts = new Map(envelope?.review?.criteria.map((verdict) => [verdict.id, verdict]));
+  const verdicts = verdictsOf(envelope);
   const missing = task.criteria.filter((criterion) => !verdicts.has(criterion.id));
   if (proposed === 'approved' && missing.length > 0) {
     const ids = missing.map((criterion) => criterion.id).join(', ');
@@ -32,4 +37,10 @@ export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outc
     criteria,
     comments: comments.join('\n'),
   };
+}
+
+/** By criterion. Who says both "met" and "not met" of the same one has not said "met". */
+function verdictsOf(envelope: AgentEnvelope | null) {
+  const judged = envelope?.review?.criteria ?? [];
+  return new Map([...judged].sort((a, b) => Number(b.met) - Number(a.met)).map((verdict) => [verdict.id, verdict]));
 }

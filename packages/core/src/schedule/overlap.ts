@@ -1,34 +1,37 @@
 /** Could one path match a glob of each list? `**` spans folders, `*` and `?` stay within one. Unsure means yes. */
 export function scopesOverlap(a: string[], b: string[]): boolean {
-  return a.some((left) => b.some((right) => globsMeet(segments(left), segments(right))));
+  return a.some((left) => b.some((right) => meet(segments(left), segments(right), '**', namesMeet)));
 }
 
-/** A scope that names a folder means all below it. */
+/** A scope that names a folder means all below it. Without a slash at its end, a name without an ending could be one. */
 function segments(glob: string): string[] {
-  const parts = glob.split('/').filter((part) => part !== '' && part !== '.');
-  return glob.endsWith('/') ? [...parts, '**'] : parts;
+  const parts = glob
+    .normalize('NFC')
+    .split('/')
+    .filter((part) => part !== '' && part !== '.');
+  const couldBeFolder = glob.endsWith('/') || /^\.?[^.*?[\]{}]*$/.test(parts.at(-1) ?? '');
+  return couldBeFolder ? [...parts, '**'] : parts;
 }
 
-function globsMeet(a: string[], b: string[]): boolean {
-  const [first, ...restA] = a;
-  const [second, ...restB] = b;
-  if (first === undefined) return b.every((part) => part === '**');
-  if (second === undefined) return a.every((part) => part === '**');
-  if (first === '**') return globsMeet(restA, b) || globsMeet(a, restB);
-  if (second === '**') return globsMeet(a, restB) || globsMeet(restA, b);
-  return namesMeet(first, second) && globsMeet(restA, restB);
-}
-
-/**
- * Do two name patterns have a common name? Braces and classes are too rich to decide here, and many stars too dear:
- * they count as "could".
- */
+/** Do two name patterns have a common name? Braces and classes are too rich to decide here: they count as "could". */
 function namesMeet(a: string, b: string): boolean {
-  if (/[[\]{}]/.test(a + b) || (a + b).split('*').length > 8) return true;
-  const [headA, headB] = [a[0], b[0]];
-  if (headA === undefined) return /^\**$/.test(b);
-  if (headB === undefined) return /^\**$/.test(a);
-  if (headA === '*') return namesMeet(a.slice(1), b) || namesMeet(a, b.slice(1));
-  if (headB === '*') return namesMeet(a, b.slice(1)) || namesMeet(a.slice(1), b);
-  return (headA === headB || headA === '?' || headB === '?') && namesMeet(a.slice(1), b.slice(1));
+  if (/[[\]{}]/.test(a + b)) return true;
+  return meet([...a], [...b], '*', (x, y) => x === y || x === '?' || y === '?');
+}
+
+/** Have two patterns a common match, where `wild` stands for any number of parts? Takes a × b steps, whatever the patterns. */
+function meet(a: string[], b: string[], wild: string, same: (x: string, y: string) => boolean): boolean {
+  // below[j]: can what follows a's part meet b from its part j on?
+  let below: boolean[] = [];
+  for (let i = a.length; i >= 0; i -= 1) {
+    const row: boolean[] = [];
+    for (let j = b.length; j >= 0; j -= 1) {
+      const [x, y] = [a[i], b[j]];
+      if (x === undefined && y === undefined) row[j] = true;
+      else if (x === wild || y === wild) row[j] = (x !== undefined && below[j]!) || (y !== undefined && row[j + 1]!);
+      else row[j] = x !== undefined && y !== undefined && below[j + 1]! && same(x, y);
+    }
+    below = row;
+  }
+  return below[0]!;
 }

@@ -3,7 +3,7 @@ import { scopesOverlap } from './overlap.ts';
 import { isReady } from './ready.ts';
 
 /** A bounded snapshot: candidates in claiming order, and the running tasks that have a file scope. */
-export interface Snapshot {
+interface Candidates {
   window: Task[];
   running: Task[];
   workerId: string;
@@ -11,7 +11,7 @@ export interface Snapshot {
 }
 
 /** The first candidate this worker may take: ready, out of its backoff, touching no file of running work, not its own to review. */
-export function pick({ window, running, workerId, now }: Snapshot): Task | undefined {
+export function pick({ window, running, workerId, now }: Candidates): Task | undefined {
   return window.find(
     (task) =>
       isReady(task) &&

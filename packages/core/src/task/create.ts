@@ -1,4 +1,5 @@
 import type { CommandOf, Decision } from '../command.ts';
+import { findTask } from '../lease/fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { criteriaOf } from './criteria.ts';
@@ -9,12 +10,12 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
   if (slice.tasks.get(command.taskId)) return refuse('conflict', 'that task was already created');
   const pipeline =
     command.pipeline ?? (command.kind === 'bug' && project.rules.pipelines.bug ? 'bug' : project.rules.defaultPipeline);
-  if (!project.rules.pipelines[pipeline]) {
+  if (!Object.hasOwn(project.rules.pipelines, pipeline)) {
     const known = Object.keys(project.rules.pipelines).join(', ');
     return refuse('unknown_pipeline', `there is no pipeline "${pipeline}"`, `choose one of ${known}`);
   }
   const dependsOn = [...new Set(command.dependsOn)];
-  const missing = dependsOn.find((id) => !slice.tasks.get(id));
+  const missing = dependsOn.find((id) => slice.tasks.get(id)?.projectId !== project.id);
   if (missing) return refuse('not_found', `there is no task ${missing} to depend on`);
   const number = project.nextNumber;
   return accept({
@@ -35,12 +36,13 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
 }
 
 export function setDependencies(slice: Slice, command: CommandOf<'task.set_dependencies'>): Decision {
-  const task = slice.tasks.get(command.taskId);
-  if (!task) return refuse('not_found', `there is no task ${command.taskId}`);
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task, project } = found;
   if (task.stage !== 'open')
     return refuse('wrong_stage', `#${task.number} has already begun`, 'only an open task can still wait for others');
   const dependsOn = [...new Set(command.dependsOn)];
-  const missing = dependsOn.find((id) => !slice.tasks.get(id));
+  const missing = dependsOn.find((id) => slice.tasks.get(id)?.projectId !== project.id);
   if (missing) return refuse('not_found', `there is no task ${missing} to depend on`);
   const through = dependsOn.find((id) => id === task.id || reaches(slice, id, task.id));
   if (through) {
@@ -74,6 +76,7 @@ function reaches(slice: Slice, from: string, to: string): boolean {
 export function slugOf(title: string): string {
   const slug = title
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)

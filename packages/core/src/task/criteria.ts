@@ -1,7 +1,7 @@
 import type { Criterion } from '@tidemill/contract';
 
-const CHECKBOX = /^\s*[-*] \[[ xX]\] (.+)$/;
-const NUMBERED = /^\s*(?:[-*]\s+)?\**(AC-\d+(?:\.\d+)*(?:\.[a-z])?)\**:\**\s*(.+)$/;
+const CHECKBOX = /^\s*[-*+]\s+\[[ xX]\]\s+(\S.*)$/;
+const NUMBERED = /^\s*(?:[-*+]\s+)?\**(AC-\d+(?:\.\d+)*(?:\.[a-z])?)\**:\**\s*(\S.*)$/;
 
 /**
  * Acceptance criteria from a task's body, in either of two formats: `- [ ] text` or `AC-1.2.a: text`; a checkbox may
@@ -9,7 +9,7 @@ const NUMBERED = /^\s*(?:[-*]\s+)?\**(AC-\d+(?:\.\d+)*(?:\.[a-z])?)\**:\**\s*(.+
  */
 export function criteriaOf(body: string, given: string[]): Criterion[] {
   const found: { id: string | null; text: string }[] = given.map((text) => ({ id: null, text }));
-  for (const line of body.split(/\r?\n/)) {
+  for (const line of body.split(/\r\n|[\n\r\u2028\u2029]/)) {
     const boxed = CHECKBOX.exec(line)?.[1];
     const numbered = NUMBERED.exec(boxed ?? line);
     if (numbered) found.push({ id: numbered[1]!, text: numbered[2]!.trim() });

@@ -14,8 +14,7 @@ export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decisio
   if (task.stage === 'done')
     return refuse('wrong_stage', `#${task.number} is done and landed`, 'revert its commit instead');
   if (task.stage === 'cancelled') return accept();
-  if (task.prepared && task.lease)
-    return refuse('conflict', `#${task.number} is landing right now`, 'look again in a moment');
+  if (task.prepared) return landing(task);
   const because = `cancelled by ${command.by}`;
   const stop = task.lease ? [...interruptRun(slice, task, because), released(task, because)] : [];
   return accept(...stop, { type: 'task.moved', taskId: task.id, from: task.stage, to: 'cancelled', because });
@@ -38,12 +37,20 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
   const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
   if (to !== 'open' && !stages.includes(to))
     return refuse('bad_input', `pipeline ${task.pipeline} has no stage "${to}"`, `choose one of ${stages.join(', ')}`);
+  if (task.prepared && to !== (task.resumeStage ?? task.stage)) return landing(task);
   const because = `retried by ${command.by}`;
   return accept(
     ...say(task, command, env),
     { type: 'task.counters_reset', taskId: task.id, by: command.by },
     ...enter(slice, project.rules, task, { to, because }),
   );
+}
+
+/** Its candidate may be on the target already: until the merger has found out, the task can go nowhere else. */
+function landing(task: Task): Decision {
+  const hint =
+    task.stage === 'blocked' ? 'retry it, so that the merger finds out' : 'look again once the merger found out';
+  return refuse('conflict', `#${task.number} is landing: ${task.prepared?.commit} may be on the target already`, hint);
 }
 
 export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: DecideEnv): Decision {
@@ -53,7 +60,15 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
   if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
   const because = `approved by ${command.by}`;
   const note: EventBody[] = command.note ? [noteOf(found.task, command.note, env)] : [];
-  return accept(...note, ...enter(slice, found.project.rules, found.task, { to: choice.approved, because }));
+  return accept(
+    ...note,
+    { type: 'task.counters_reset', taskId: found.task.id, by: command.by },
+    // What a reviewer still wanted is overruled: a builder must not see it when the merge sends the task back.
+    ...(found.task.feedback.length > 0
+      ? [{ type: 'task.feedback_given' as const, taskId: found.task.id, feedback: [] }]
+      : []),
+    ...enter(slice, found.project.rules, found.task, { to: choice.approved, because }),
+  );
 }
 
 export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: DecideEnv): Decision {

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { Mill } from '../../../../test/support/mill.ts';
+import { pick } from './pick.ts';
+
+const projectId = 'project_1';
+
+describe('what a worker gets', () => {
+  test('the most urgent, then rework, then the oldest', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const ids = [mill.add(), mill.add({ priority: 0 }), mill.add(), mill.add({ priority: 4 }), mill.add()];
+    const rework = ids[2]!;
+    mill.must({ type: 'task.retry', projectId, taskId: rework, by: 'ada', note: 'do it well' });
+    const order: number[] = [];
+    for (let index = 0; index < ids.length; index += 1) {
+      const next = mill.offered('agent-1') as number;
+      order.push(next);
+      mill.must({ type: 'task.cancel', projectId, taskId: ids[next - 1]!, by: 'ada' });
+    }
+    expect(order).toEqual([2, 3, 1, 5, 4]);
+    expect(mill.offered('agent-1')).toBe('nothing_ready');
+  });
+
+  test('nothing that is in its backoff, until it is over', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    mill.end(id, 'failed', { failure: 'network', envelope: null });
+    expect(mill.offered('agent-1')).toBe('nothing_ready');
+    mill.now += 4_999;
+    expect(mill.offered('agent-1')).toBe('nothing_ready');
+    mill.now += 1;
+    expect(mill.offered('agent-1')).toBe(1);
+  });
+
+  test('nothing that touches a file of running work', () => {
+    const mill = new Mill();
+    mill.add({ files: ['src/', 'docs/a.md'] });
+    mill.add({ files: ['src/core/**'] });
+    mill.add({ files: ['docs/b.md'] });
+    mill.claim('agent-1');
+    expect(mill.offered('agent-2')).toBe(3);
+    mill.must({ type: 'lease.release', projectId, taskId: 'task_1', token: 1, why: 'shutdown' });
+    expect(mill.offered('agent-2')).toBe(1);
+  });
+
+  test('a task without a scope runs beside anything', () => {
+    const mill = new Mill();
+    mill.add({ files: ['**'] });
+    mill.add();
+    mill.claim('agent-1');
+    expect(mill.offered('agent-2')).toBe(2);
+  });
+
+  test('only builders are held back by file scopes: what is built gets reviewed and landed', () => {
+    const mill = new Mill();
+    const [a, b] = [mill.add({ files: ['src/'] }), mill.add({ files: ['src/'] })];
+    mill.bring(a, 'review');
+    mill.startRun(b);
+    expect(mill.offered('reviewer')).toBe(1);
+  });
+
+  test('when all of the window is held back, it says that there may be more behind', () => {
+    const mill = new Mill();
+    for (let index = 0; index < 4; index += 1) mill.add({ files: ['src/'] });
+    mill.add({ files: ['docs/'] });
+    mill.claim('agent-1');
+    expect(mill.offered('agent-2', 3)).toBe('window_exhausted');
+    expect(mill.offered('agent-2', 4)).toBe(5);
+  });
+
+  test('a builder never reviews its own work', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    const task = { ...mill.bring(id, 'review'), builders: ['reviewer'] };
+    const from = (workerId: string) => pick({ window: [task], running: [], workerId, now: mill.now });
+    expect(from('reviewer')).toBeUndefined();
+    expect(from('somebody-else')).toBe(task);
+  });
+
+  test('who built is on record, once per worker', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    mill.build(id, 'tree', 'fail');
+    mill.end(id, 'failed', { failure: 'validation', message: 'red' });
+    mill.build(id, 'tree-2');
+    expect(mill.task(id).builders).toEqual(['agent-1']);
+  });
+});
