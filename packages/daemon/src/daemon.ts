@@ -121,11 +121,6 @@ export class Daemon {
     }
   }
 
-  /** Resolves when nothing is left in the project that a machine could do. */
-  async idle(projectId: string): Promise<void> {
-    await this.#engines.get(projectId)?.engine.idle();
-  }
-
   /** Graceful; called again with `now` it no longer waits for checkpoints. Work is kept either way. */
   stop({ now = false }: { now?: boolean } = {}): Promise<void> {
     if (this.#stopping && now) void this.#stopEngines(0);

@@ -75,7 +75,7 @@ export function describeEvent({ body }: LoggedEvent): string {
     case 'evidence.recorded':
       return `gate ${body.evidence.gate}: ${body.evidence.status}, ${elapsed(body.evidence.durationMs)}`;
     case 'failure.counted':
-      return `failed ${body.count} times: ${body.failure}`;
+      return `failure ${body.count}: ${body.failure}`;
     case 'merge.prepared':
       return `ready to land as ${body.commit.slice(0, 10)}`;
     case 'merge.abandoned':

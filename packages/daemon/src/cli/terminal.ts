@@ -49,10 +49,13 @@ export const dateAndTime = (at: number) => new Date(at).toLocaleString('sv-SE');
 
 /** Text from outside may hold anything: no line breaks, no control characters on the way to a terminal. */
 export function oneLine(text: string): string {
-  return stripVTControlCharacters(text)
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .trim();
+  return harmless(text).trim();
 }
+
+const harmless = (text: string) =>
+  stripVTControlCharacters(text)
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trimEnd();
 
 /** Columns a character takes on a terminal: East Asian wide forms and pictures two, combining marks none. */
 function columnsOf(character: string): number {
@@ -68,7 +71,7 @@ export const widthOf = (text: string) =>
   [...stripVTControlCharacters(text)].reduce((sum, character) => sum + columnsOf(character), 0);
 
 export function fit(text: string, width: number): string {
-  const clean = oneLine(text);
+  const clean = harmless(text);
   if (widthOf(clean) <= width) return clean;
   let cut = '';
   let used = 0;

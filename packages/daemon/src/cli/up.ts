@@ -44,12 +44,14 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   const { running, started: daemon } = await startOrFind(context.env, options.port ?? 0);
   if (running) return attachToRunning(context, options, running, root);
   const interrupt = stopOnSignals(daemon, context);
+  const leave = new AbortController();
   try {
     const { project, warnings } = await daemon.attach(root, workersOf(context, options));
     ready(context, options, { ...daemon.info, project: { id: project.id, name: project.name, root } }, warnings);
-    const over = options.untilIdle ? daemon.idle(project.id) : daemon.stopped;
+    const over = options.untilIdle ? idleByEvents(daemon.api, project.id, leave.signal) : daemon.stopped;
     await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]));
-    await daemon.stop({ now: options.untilIdle });
+    leave.abort();
+    await daemon.stop();
   } catch (error) {
     await daemon.stop({ now: true });
     throw error;

@@ -13,10 +13,7 @@ export interface Log {
 export function openLog(file: string): Log {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > ROTATE_BYTES) renameSync(file, `${file}.1`);
   const destination = pino.destination({ dest: file, sync: true, mode: 0o600 });
-  const logger = pino(
-    { base: { pid: process.pid }, redact: ['token', '*.token', 'authorization', '*.authorization'] },
-    destination,
-  );
+  const logger = pino({ base: null, redact: ['token', '*.token', 'authorization', '*.authorization'] }, destination);
   return {
     info: (text, more = {}) => logger.info(more, scrub(text)),
     error: (text, error) => logger.error({ error: scrub(describe(error)) }, scrub(text)),

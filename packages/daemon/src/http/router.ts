@@ -32,7 +32,9 @@ function expressionOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
 }
 
-const params = (path: string) => path.split(':').length;
+function params(path: string): number {
+  return path.split(':').length;
+}
 
 function decoded(text: string): string {
   try {
