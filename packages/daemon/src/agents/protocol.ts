@@ -8,7 +8,7 @@ import { z } from 'zod';
 export const PROTOCOL = 1;
 
 /** A longer line is output and nothing else: nobody's result needs it, and holding it would cost memory without end. */
-export const LONGEST_LINE = 1024 * 1024;
+const LONGEST_LINE = 1024 * 1024;
 
 export type ProposedResult = { envelope: AgentEnvelope } | { invalid: string };
 

@@ -4,7 +4,7 @@ import { AppError } from '@tidemill/contract';
 import type { Clock, OpenRunLog, RunLog } from '../ports.ts';
 
 export const RUN_LOG_CAP = 5 * 1024 * 1024;
-export const TRUNCATION_MARK = '\n[output truncated at 5 MB]\n';
+const TRUNCATION_MARK = '\n[output truncated at 5 MB]\n';
 const FLUSH_MS = 1000;
 const FLUSH_BYTES = 256 * 1024;
 

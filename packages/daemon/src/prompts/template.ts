@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 /** What a template may ask for. Sections come with their own heading and are empty when there is nothing to say. */
-export const PLACEHOLDERS = [
+const PLACEHOLDERS = [
   'taskTitle',
   'taskDescription',
   'taskId',
