@@ -1,0 +1,29 @@
+import { reportFailure } from './failure.ts';
+import { createProgram } from './program.ts';
+import { openTerminal } from './terminal.ts';
+
+/** Replaced by the package's own version when it is built. */
+const VERSION = '0.1.0';
+
+/** One command, from its words to the end of the process. */
+export async function run(argv: string[]): Promise<never> {
+  const { env, stdout, stderr } = process;
+  const terminal = openTerminal(env);
+  // The reader may leave early (`| head`): that is its right, not a failure.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  let exitCode = 0;
+  const setExitCode = (code: number) => {
+    exitCode = code;
+  };
+  try {
+    await createProgram({ env, cwd: process.cwd(), terminal, setExitCode }, VERSION).parseAsync(argv);
+  } catch (error) {
+    exitCode = reportFailure(error, terminal, argv.includes('--json'));
+  }
+  // A command that has ended has closed what it opened; nobody waits for a stray timer. What was printed still goes out.
+  await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
+  process.exit(exitCode);
+}
