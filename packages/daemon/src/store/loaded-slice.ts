@@ -1,5 +1,39 @@
-import { Evidence, Project, Run, Task, Worker } from '@tidemill/contract';
+import { AppError, Evidence, Project, Run, Task, Worker } from '@tidemill/contract';
 import { type Rows, Slice } from '@tidemill/core';
+import type { z } from 'zod';
+
+const MOST_REMEMBERED = 50;
+
+/** A project's document is long, every batch reads it and it hardly ever changes: the same text is parsed once. */
+export class ProjectMemo {
+  readonly #parsed = new Map<string, Project>();
+
+  parse(text: string): Project {
+    const known = this.#parsed.get(text);
+    if (known) return known;
+    const project = parseRow(Project, 'project', text);
+    if (this.#parsed.size >= MOST_REMEMBERED) this.#parsed.clear();
+    this.#parsed.set(text, project);
+    return project;
+  }
+}
+
+/** A document of an older version gets the defaults of the fields it lacks; one that is broken is named. */
+export function parseRow<T>(schema: z.ZodType<T>, noun: string, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError(
+      'store_failed',
+      `A ${noun} in the store cannot be read: ${why.slice(0, 500)}\n${text.slice(0, 200)}`,
+      {
+        cause: error,
+        hint: 'The row was damaged or written by another program. `tidemill doctor` compares all rows with the log.',
+      },
+    );
+  }
+}
 
 /**
  * A slice being filled from a database, and what was there before: saving needs to tell a new row from a changed one.
@@ -10,27 +44,32 @@ export class LoadedSlice {
   readonly slice = new Slice();
   readonly #stored = new Set<string>();
   readonly #dependsOn = new Map<string, string[]>();
+  readonly #projects: ProjectMemo;
 
-  project(doc: unknown): void {
-    this.#load(this.slice.projects, Project.parse(doc));
+  constructor(projects: ProjectMemo) {
+    this.#projects = projects;
   }
-  worker(doc: unknown): void {
-    this.#load(this.slice.workers, Worker.parse(doc));
+
+  project(text: string): void {
+    this.#load(this.slice.projects, this.#projects.parse(text));
   }
-  run(doc: unknown): void {
-    this.#load(this.slice.runs, Run.parse(doc));
+  worker(text: string): void {
+    this.#load(this.slice.workers, parseRow(Worker, 'worker', text));
   }
-  evidence(doc: unknown): void {
-    this.slice.loadEvidence(Evidence.parse(doc));
+  run(text: string): void {
+    this.#load(this.slice.runs, parseRow(Run, 'run', text));
   }
-  task(doc: unknown): string {
-    const task = Task.parse(doc);
+  evidence(text: string): void {
+    this.slice.loadEvidence(parseRow(Evidence, 'piece of evidence', text));
+  }
+  task(text: string): string {
+    const task = parseRow(Task, 'task', text);
     if (!this.#stored.has(task.id)) this.#dependsOn.set(task.id, task.dependsOn);
     this.#load(this.slice.tasks, task);
     return task.id;
   }
-  tasks(docs: unknown[]): string[] {
-    return docs.map((doc) => this.task(doc));
+  tasks(texts: string[]): string[] {
+    return texts.map((text) => this.task(text));
   }
   isStored(id: string): boolean {
     return this.#stored.has(id);

@@ -66,6 +66,7 @@ const STATEMENTS = {
   delete_workers: '(text[]) AS DELETE FROM workers WHERE id = ANY ($1)',
   insert_tasks: inserting('tasks', TASK),
   update_tasks: updating('tasks', TASK),
+  update_task: updatingOne('tasks', TASK),
   delete_dependencies: '(text[]) AS DELETE FROM dependencies WHERE task_id = ANY ($1)',
   insert_dependencies: inserting('dependencies', DEPENDENCY),
   insert_runs: inserting('runs', RUN),
@@ -98,6 +99,12 @@ function updating(table: string, columns: Columns): string {
   const sets = Object.keys(columns).slice(1);
   return `(${arrays(columns)}) AS UPDATE ${table} SET ${sets.map((name) => `${name} = new.${name}`).join(', ')}
     FROM ${rowsOf(columns)} AS new (${Object.keys(columns).join(', ')}) WHERE ${table}.id = new.id`;
+}
+
+/** Half the cost of `updating` for one row, more for many: see MANY in postgres-slices.ts. */
+function updatingOne(table: string, columns: Columns): string {
+  const sets = Object.keys(columns).map((name, index) => `${name} = $${index + 1}`);
+  return `(${Object.values(columns).join(', ')}) AS UPDATE ${table} SET ${sets.slice(1).join(', ')} WHERE id = $1`;
 }
 
 function arrays(columns: Columns): string {

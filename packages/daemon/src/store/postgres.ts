@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scope, Slice } from '@tidemill/core';
 import type pg from 'pg';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
+import { ProjectMemo } from './loaded-slice.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { classify, explain } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
@@ -41,6 +42,7 @@ export class PostgresDriver implements Driver {
   readonly #address: PostgresAddress;
   readonly #readers: pg.Pool;
   readonly #instance = randomUUID();
+  readonly #projects = new ProjectMemo();
   #writer: pg.Client | null = null;
   readonly reads: Reads;
 
@@ -96,7 +98,7 @@ export class PostgresDriver implements Driver {
       const loads = loadsOf(scope, now);
       const [, ...answers] = await ask(writer, ['BEGIN', ...loads.map((load) => load.text)]);
       const [transaction] = answers[0]!;
-      const loaded = fill(loads, answers);
+      const loaded = fill(loads, answers, this.#projects);
       const events = work(loaded.slice);
       if (events.length === 0) {
         await writer.query('ROLLBACK');

@@ -1,5 +1,6 @@
 import { EventBody, type LoggedEvent } from '@tidemill/contract';
 import type { z } from 'zod';
+import { parseRow } from './loaded-slice.ts';
 
 export type SqlValue = string | number | null;
 export type Row = Record<string, unknown>;
@@ -20,7 +21,7 @@ const PAGE = 500;
 export function select<T extends { id: string }>(run: RunQuery, table: string, schema: z.ZodType<T>) {
   const all = async (query: Query): Promise<T[]> => {
     const { sql, values } = compose(`SELECT doc FROM ${table}`, query);
-    return (await run(sql, values)).map((row) => schema.parse(JSON.parse(String(row.doc))));
+    return (await run(sql, values)).map((row) => parseRow(schema, `row of ${table}`, String(row.doc)));
   };
   return {
     all,
@@ -44,7 +45,7 @@ export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedE
     projectId: String(row.project_id),
     at: Number(row.at),
     v: Number(row.v),
-    body: EventBody.parse(JSON.parse(String(row.body))),
+    body: parseRow(EventBody, 'event', String(row.body)),
   }));
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
-import { LoadedSlice } from './loaded-slice.ts';
+import { LoadedSlice, ProjectMemo } from './loaded-slice.ts';
 import { FINISHED_STAGES, taskColumns } from './task-columns.ts';
 
 /** Loads and saves slices. Every statement is compiled once, here. */
@@ -12,6 +12,7 @@ export class SqliteSlices {
   readonly #save: Record<'project' | 'worker' | 'run' | 'evidence' | 'task' | 'dependency' | 'event', StatementSync>;
   readonly #delete: Record<'worker' | 'dependencies', StatementSync>;
   readonly #head: StatementSync;
+  readonly #projects = new ProjectMemo();
 
   constructor(db: DatabaseSync) {
     this.#one = {
@@ -58,7 +59,7 @@ export class SqliteSlices {
   }
 
   load(scope: Scope, now: number): LoadedSlice {
-    const loaded = new LoadedSlice();
+    const loaded = new LoadedSlice(this.#projects);
     const { slice } = loaded;
     for (const id of [...scope.projects, ...scope.lockedProjects])
       one(this.#one.project, id, (doc) => loaded.project(doc));
@@ -149,13 +150,13 @@ function upsert(table: string, columns: string[]): string {
   return `${insert(table, columns)} ON CONFLICT (id) DO UPDATE SET ${sets.join(', ')}`;
 }
 
-function one(statement: StatementSync, id: string, take: (doc: unknown) => void): void {
+function one(statement: StatementSync, id: string, take: (text: string) => void): void {
   const row = statement.get(id);
-  if (row) take(JSON.parse(String(row.doc)));
+  if (row) take(String(row.doc));
 }
 
-function docs(statement: StatementSync, ...values: SQLInputValue[]): unknown[] {
-  return statement.all(...values).map((row) => JSON.parse(String(row.doc)));
+function docs(statement: StatementSync, ...values: SQLInputValue[]): string[] {
+  return statement.all(...values).map((row) => String(row.doc));
 }
 
 function loadEdges(loaded: LoadedSlice, rows: Record<string, unknown>[]): void {
