@@ -170,6 +170,6 @@ function clash(error: ConstraintError): AppError {
   });
 }
 
-export function sha256(text: string): string {
+function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
