@@ -67,6 +67,7 @@ export async function makeBed(
   const target = options.target ?? 'main';
   await mkdir(root);
   await git(root, 'init', '-q', '-b', target);
+  await git(root, 'config', 'core.fsync', 'none');
   await write(root, options.files ?? FIRST_FILES);
   await git(root, 'add', '-A');
   await git(root, 'commit', '-q', '-m', 'Start');

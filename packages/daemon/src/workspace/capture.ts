@@ -47,10 +47,14 @@ export async function commitTree(site: Site, tree: string, parents: string[], me
   return (await site.git(['commit-tree', tree, ...from], { input: message })).stdout.trim();
 }
 
+/** What differs between two trees, or the trees of commits. It never changes, and each landing asks for it thrice. */
 export async function changesBetween(site: Site, from: string, to: string): Promise<RawChange[]> {
   const [a, b] = await site.resolver.resolve([`${from}^{tree}`, `${to}^{tree}`]);
   if (a === b) return [];
-  return rawChanges((await site.git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to])).stdout);
+  return site.changes(`${a} ${b}`, async () => {
+    const { stdout } = await site.git(['diff-tree', '-r', '-z', '--raw', '--no-renames', a ?? from, b ?? to]);
+    return rawChanges(stdout);
+  });
 }
 
 /**

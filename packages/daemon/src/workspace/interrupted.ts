@@ -3,18 +3,19 @@ import { createReadStream } from 'node:fs';
 import { lstat, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type RawChange, statusEntries } from '../git/output.ts';
+import { nulList, type RawChange, statusEntries } from '../git/output.ts';
 import { changesBetween } from './capture.ts';
 import type { Checkout } from './checkout.ts';
+import { isAncestor } from './ref.ts';
 import type { Site } from './site.ts';
 import { isThere } from './standing.ts';
 
 /**
- * A fast-forward in a person's checkout that was cut short: machine down, git killed. git writes the files first and moves the
- * branch last, so the branch is still at its base while some files are already the new ones, one may be half written
- * or just deleted, and the index is old or new as a whole. The note below was written before git started, when the
- * checkout was clean; so whatever is now exactly what the commit brings, or a beginning of it, came from git and is
- * put back. Everything else is a person's and is not touched.
+ * A fast-forward in a person's checkout that was cut short: machine down, git killed, or the person moved the branch in that
+ * very moment. git writes the files first and moves the branch last, so some files are already the new ones, one may be
+ * half written or just deleted, and the index is old or new as a whole. The note below was written before git started,
+ * when the checkout was clean and none of the new files existed; so whatever is now exactly what the commit brings, or a
+ * beginning of it, came from git and is put back. Everything else is a person's and is not touched.
  */
 const LandingNote = z.object({ path: z.string(), base: z.string(), commit: z.string() });
 type LandingNote = z.infer<typeof LandingNote>;
@@ -46,49 +47,62 @@ export async function undoInterrupted(site: Site, checkout: Checkout): Promise<v
   // Whose lock that is cannot be known; the person is asked to look (see obstacleIn), and the note stays for afterwards.
   if (await isThere(join(checkout.gitDir, 'index.lock'))) return;
   const { stdout } = await checkout.git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
-  if (stdout.trim() === note.base) await putBaseBack(site, checkout, note);
+  const head = stdout.trim();
+  if (head && !(await isAncestor(site.git, note.commit, head))) await putBack(site, checkout, note, head);
   await forgetLanding(site);
 }
 
-async function putBaseBack(site: Site, checkout: Checkout, note: LandingNote): Promise<void> {
+async function putBack(site: Site, checkout: Checkout, note: LandingNote, head: string): Promise<void> {
   const status = ['status', '--porcelain=v1', '-z', '-uno', '--no-renames', '--ignore-submodules=all'];
   const dirty = new Set(statusEntries((await checkout.git(status)).stdout).map(({ path }) => path));
-  const changes = await changesBetween(site, note.base, note.commit);
   const suspects: RawChange[] = [];
-  for (const change of changes) {
+  for (const change of await changesBetween(site, note.base, note.commit)) {
     const isNew = change.status === 'A' && (await isThere(join(checkout.path, change.path)));
     if (isNew || dirty.has(change.path)) suspects.push(change);
   }
-  const ours = await writtenByGit(checkout, suspects);
-  const added = ours.filter(({ status }) => status === 'A').map(({ path }) => path);
-  const known = ours.filter(({ status }) => status !== 'A').map(({ path }) => path);
-  const staged = added.filter((path) => dirty.has(path));
-  const input = (paths: string[]) => ({ input: paths.map((path) => `${path}\0`).join('') });
-  if (staged.length > 0) await checkout.git(['update-index', '--force-remove', '-z', '--stdin'], input(staged));
-  for (const path of added) await rm(join(checkout.path, path), { force: true });
-  if (known.length > 0) {
+  const ours = (await writtenByGit(checkout, suspects, head === note.base)).map(({ path }) => path);
+  const inHead = await pathsIn(checkout, head, ours);
+  const fresh = ours.filter((path) => !inHead.has(path));
+  const staged = fresh.filter((path) => dirty.has(path));
+  if (staged.length > 0)
+    await checkout.git(['update-index', '--force-remove', '-z', '--stdin'], { input: nulText(staged) });
+  for (const path of fresh) await rm(join(checkout.path, path), { force: true });
+  if (inHead.size > 0) {
     const from = ['--source=HEAD', '--staged', '--worktree', '--pathspec-from-file=-', '--pathspec-file-nul'];
-    await checkout.git(['--literal-pathspecs', 'restore', '-q', ...from], input(known));
+    await checkout.git(['--literal-pathspecs', 'restore', '-q', ...from], { input: nulText([...inHead]) });
   }
 }
 
-/** Those whose file is what the commit has there, or what git leaves when it dies while writing it. */
-async function writtenByGit(checkout: Checkout, changes: RawChange[]): Promise<RawChange[]> {
+const nulText = (paths: string[]): string => paths.map((path) => `${path}\0`).join('');
+
+async function pathsIn(checkout: Checkout, commit: string, paths: string[]): Promise<Set<string>> {
+  if (paths.length === 0) return new Set();
+  const all = new Set(
+    nulList((await checkout.git(['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit])).stdout),
+  );
+  return new Set(paths.filter((path) => all.has(path)));
+}
+
+/**
+ * Those whose file is what the commit has there or, if nobody has moved the branch since, what git leaves when it dies while
+ * writing it: no file, or its beginning.
+ */
+async function writtenByGit(checkout: Checkout, changes: RawChange[], canBePartial: boolean): Promise<RawChange[]> {
   const ours: RawChange[] = [];
   const files: { change: RawChange; size: number }[] = [];
   for (const change of changes) {
     const path = join(checkout.path, change.path);
     const found = await lstat(path).catch(() => null);
-    if (!found) ours.push(change);
-    else if (change.status === 'D') continue;
-    else if (found.isSymbolicLink() && blobId(await readlink(path)) === change.newOid) ours.push(change);
+    if (!found && (canBePartial || change.status === 'D')) ours.push(change);
+    if (!found || change.status === 'D') continue;
+    if (found.isSymbolicLink() && blobId(await readlink(path)) === change.newOid) ours.push(change);
     else if (found.isFile() && !change.path.includes('\n')) files.push({ change, size: found.size });
   }
   if (files.length === 0) return ours;
   const input = files.map(({ change }) => `${change.path}\n`).join('');
   const hashes = (await checkout.git(['hash-object', '--stdin-paths'], { input })).stdout.split('\n');
   for (const [i, { change, size }] of files.entries()) {
-    if (hashes[i] === change.newOid || (await isBeginning(checkout, change, size))) ours.push(change);
+    if (hashes[i] === change.newOid || (canBePartial && (await isBeginning(checkout, change, size)))) ours.push(change);
   }
   return ours;
 }

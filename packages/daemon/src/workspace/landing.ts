@@ -3,6 +3,7 @@ import { AppError } from '@tidemill/contract';
 import { listedFiles } from '../git/output.ts';
 import { GitError } from '../git/program.ts';
 import type { Landing } from '../ports.ts';
+import { changesBetween } from './capture.ts';
 import { type Checkout, checkoutsOnTarget, dirtyText, lockedText, obstacleIn, untrackedText } from './checkout.ts';
 import { forgetLanding, noteLanding, undoInterrupted } from './interrupted.ts';
 import { isAncestor } from './ref.ts';
@@ -63,27 +64,39 @@ async function fastForward(site: Site, checkout: Checkout, commit: string, base:
   await undoInterrupted(site, checkout);
   const obstacle = await obstacleIn(checkout);
   if (obstacle) return { kind: 'waiting', why: obstacle.why };
+  const inTheWay = await untrackedInTheWay(site, checkout, commit, base);
+  if (inTheWay.length > 0) return { kind: 'waiting', why: untrackedText(checkout, inTheWay) };
   await noteLanding(site, { path: checkout.path, base, commit });
-  const options = [
-    '-q',
-    '--ff-only',
-    '--no-stat',
-    '--no-autostash',
-    '--no-overwrite-ignore',
-    '--no-verify',
-    '--no-squash',
-  ];
   try {
     // In its own session: a signal to the daemon's group must not leave a person's checkout half moved.
-    await checkout.git(['merge', ...options, commit], { detached: true });
+    await checkout.git(['merge', ...FAST_FORWARD, commit], { detached: true });
   } catch (error) {
-    const landing = await afterFailure(site, commit, base, error, checkout);
-    // A refusal leaves everything as it was; only a git that died may have left something to undo.
-    if (!(error instanceof GitError) || error.exitCode !== null) await forgetLanding(site);
-    return landing;
+    // git refuses before it touches anything; whatever else went wrong may have left files to put back.
+    if (!isRefusal(error)) await undoInterrupted(site, checkout);
+    else await forgetLanding(site);
+    return afterFailure(site, commit, base, error, checkout);
   }
   await forgetLanding(site);
   return { kind: 'landed' };
+}
+
+const FAST_FORWARD = [
+  ...['-q', '--ff-only', '--no-stat', '--no-autostash'],
+  ...['--no-overwrite-ignore', '--no-verify', '--no-squash'],
+];
+
+const UNTRACKED = /untracked working tree files/;
+const LOCAL_CHANGES = /local changes to the following files/;
+const INDEX_LOCKED = /index\.lock': File exists/;
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof GitError && [UNTRACKED, LOCAL_CHANGES, INDEX_LOCKED].some((text) => text.test(error.stderr));
+
+/** Files the commit would add that are already there, untracked or ignored. */
+async function untrackedInTheWay(site: Site, checkout: Checkout, commit: string, base: string): Promise<string[]> {
+  const added = (await changesBetween(site, base, commit)).filter(({ status }) => status === 'A');
+  const there = await Promise.all(added.map(({ path }) => isThere(join(checkout.path, path))));
+  return added.filter((_, i) => there[i]).map(({ path }) => path);
 }
 
 /** A person's `git status` holds the lock for a moment; that alone is no reason to make the landing wait. */
@@ -104,9 +117,8 @@ async function afterFailure(
   if (now !== base) return { kind: 'moved' };
   const said = error instanceof GitError ? error.stderr : '';
   const files = listedFiles(said);
-  if (checkout && /untracked working tree files/.test(said))
-    return { kind: 'waiting', why: untrackedText(checkout, files) };
-  if (checkout && /local changes to the following files/.test(said)) {
+  if (checkout && UNTRACKED.test(said)) return { kind: 'waiting', why: untrackedText(checkout, files) };
+  if (checkout && LOCAL_CHANGES.test(said)) {
     return {
       kind: 'waiting',
       why: dirtyText(
@@ -115,7 +127,7 @@ async function afterFailure(
       ),
     };
   }
-  if (checkout && /index\.lock': File exists/.test(said)) return { kind: 'waiting', why: lockedText(checkout) };
+  if (checkout && INDEX_LOCKED.test(said)) return { kind: 'waiting', why: lockedText(checkout) };
   const lock = /Unable to create '(.+?\.lock)': File exists/.exec(said)?.[1];
   if (lock) {
     const why = `another git command holds ${lock}; landing goes on when it has ended (if none is running, remove that file)`;

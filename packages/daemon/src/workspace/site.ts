@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
+import type { RawChange } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
 import type { RepositoryInfo } from '../git/repository.ts';
 import { openResolver, type Resolver } from '../git/resolver.ts';
@@ -54,6 +55,8 @@ export interface Site {
   shared: Lock;
   perTask: (key: string) => Lock;
   mergeBase(a: string, b: string): Promise<string>;
+  /** Remembers the answer under the key. */
+  changes(key: string, ask: () => Promise<RawChange[]>): Promise<RawChange[]>;
   target(): Promise<string>;
   /** What the agent's index looked like when the engine last wrote it. */
   indexStamps: Map<string, string>;
@@ -82,6 +85,7 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
     shared: makeLock(),
     perTask: locks,
     mergeBase: memoizedMergeBase(git),
+    changes: remember<RawChange[]>(20),
     async target() {
       const [oid] = await resolver.resolve([`${targetRef}^{commit}`]);
       if (oid) return oid;
@@ -136,24 +140,31 @@ async function identity(root: string): Promise<Record<string, string>> {
   };
 }
 
-const REMEMBERED = 1000;
-
 /** The merge base of two commits never changes, so it is asked once. */
 function memoizedMergeBase(git: Git): (a: string, b: string) => Promise<string> {
-  const known = new Map<string, string>();
-  return async (a, b) => {
-    if (a === b) return a;
-    const key = `${a} ${b}`;
+  const remembered = remember<string>(1000);
+  return async (a, b) =>
+    a === b
+      ? a
+      : remembered(`${a} ${b}`, async () => {
+          const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
+          if (found) return found;
+          const names = `${a.slice(0, 10)} and ${b.slice(0, 10)}`;
+          throw new AppError('git_failed', `the commits ${names} have no common history`, {
+            hint: 'the target branch was replaced by an unrelated one; cancel the task and add it again',
+          });
+        });
+}
+
+/** For answers that never change. The oldest are forgotten. */
+function remember<T>(limit: number): (key: string, ask: () => Promise<T>) => Promise<T> {
+  const known = new Map<string, T>();
+  return async (key, ask) => {
     const cached = known.get(key);
     if (cached !== undefined) return cached;
-    const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
-    if (!found) {
-      throw new AppError('git_failed', `the commits ${a.slice(0, 10)} and ${b.slice(0, 10)} have no common history`, {
-        hint: 'the target branch was replaced by an unrelated one; cancel the task and add it again',
-      });
-    }
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
-    known.set(key, found);
-    return found;
+    const answer = await ask();
+    if (known.size >= limit) known.delete(known.keys().next().value!);
+    known.set(key, answer);
+    return answer;
   };
 }

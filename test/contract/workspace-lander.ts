@@ -1,0 +1,15 @@
+import { openWorkspace } from '../../packages/daemon/src/workspace/workspace.ts';
+import { realClock } from './workspace-bed.ts';
+
+/** A process of its own that lands a commit, for tests that kill it meanwhile. */
+const [root = '', dataDir = '', commit = '', base = ''] = process.argv.slice(2);
+const workspace = await openWorkspace({
+  root,
+  dataDir,
+  target: 'main',
+  landing: 'squash',
+  push: false,
+  clock: realClock,
+});
+console.log(JSON.stringify(await workspace.land(commit, base)));
+await workspace.close();

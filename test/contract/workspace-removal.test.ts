@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bed, git, makeBed, personEnv, write } from './workspace-bed.ts';
+
+const task = { number: 5, branch: 'task/5-gone' };
+let bed: Bed;
+beforeEach(async () => {
+  bed = await makeBed();
+});
+afterEach(() => bed.remove());
+
+describe('removal', () => {
+  it('keeps what did not land, in files and in commits', async () => {
+    const tree = await bed.workspace.open(task);
+    await write(tree.path, { 'committed.txt': 'c\n' });
+    const { commit } = await bed.workspace.capture(task, 'c\n');
+    await write(tree.path, { 'uncommitted.txt': 'u\n' });
+    await bed.workspace.remove(task);
+    expect(existsSync(tree.path)).toBe(false);
+    const kept = await bed.workspace.snapshots();
+    expect(kept.map((each) => each.why).sort()).toEqual([
+      "the branch's commits, kept when its worktree was removed",
+      'the task was removed',
+    ]);
+    expect(kept.map((each) => each.commit)).toContain(commit);
+    const files = kept.find((each) => each.commit !== commit)!;
+    expect(await git(bed.root, 'show', `${files.commit}:uncommitted.txt`)).toBe('u');
+  });
+
+  it('leaves nothing behind for a task without work, and can be repeated', async () => {
+    await bed.workspace.open(task);
+    await bed.workspace.remove(task);
+    await bed.workspace.remove(task);
+    expect(await bed.workspace.snapshots()).toEqual([]);
+    expect(await git(bed.root, 'worktree', 'list', '--porcelain')).not.toContain('5-gone');
+    expect(await git(bed.root, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    expect(await readdir(join(bed.dataDir, 'index'))).toEqual([]);
+    expect(await bed.workspace.open(task)).toMatchObject(task);
+  });
+
+  it('renames 20,000 files away and deletes them behind', async () => {
+    const tree = await bed.workspace.open(task);
+    for (let folder = 0; folder < 20; folder++) {
+      const path = join(tree.path, 'ignored', `${folder}`);
+      await mkdir(path, { recursive: true });
+      await Promise.all(Array.from({ length: 1000 }, (_, i) => writeFile(join(path, `${i}`), '')));
+    }
+    await bed.workspace.remove(task);
+    expect(existsSync(tree.path)).toBe(false);
+    await bed.workspace.close();
+    expect(await readdir(join(bed.dataDir, 'trash'))).toEqual([]);
+  });
+
+  it('empties at the start what an earlier process left in the trash', async () => {
+    await write(join(bed.dataDir, 'trash/old'), { 'a/b': 'x' });
+    const next = await bed.reopen();
+    await next.close();
+    expect(await readdir(join(bed.dataDir, 'trash'))).toEqual([]);
+  });
+});
+
+describe('leaks', () => {
+  it('are found and collected, with their work kept; living tasks and persons are left alone', async () => {
+    const living = { number: 6, branch: 'task/6-alive' };
+    const [tree, alive] = [await bed.workspace.open(task), await bed.workspace.open(living)];
+    await write(tree.path, { 'leaked.txt': 'l\n' });
+    await write(alive.path, { 'alive.txt': 'a\n' });
+    await git(bed.root, 'branch', 'task/9-my-own');
+    await git(bed.root, 'worktree', 'add', '-q', join(bed.folder, 'person'), '-b', 'task/10-mine-too');
+    await write(join(bed.dataDir, 'worktrees/77-stray'), { 'stray.txt': 's\n' });
+    const next = await bed.reopen();
+    const leaks = (await next.leaks([living])).join('\n');
+    expect(leaks).toContain(`worktree ${tree.path}`);
+    expect(leaks).toContain('branch task/5-gone');
+    expect(leaks).toContain('77-stray');
+    expect(leaks).not.toMatch(/6-alive|9-my-own|10-mine/);
+    expect((await next.collectGarbage([living])).join('\n')).toBe(leaks);
+    expect(await next.leaks([living])).toEqual([]);
+    expect(await git(bed.root, 'branch', '--format=%(refname:short)')).toBe(
+      'main\ntask/10-mine-too\ntask/6-alive\ntask/9-my-own',
+    );
+    const kept = await next.snapshots();
+    const files = await Promise.all(kept.map(({ commit }) => git(bed.root, 'ls-tree', '-r', '--name-only', commit)));
+    expect(files.join('\n')).toContain('leaked.txt');
+    expect(files.join('\n')).toContain('stray.txt');
+    expect((await next.capture(living, 'a\n')).files).toEqual(['alive.txt']);
+  });
+
+  it('are found after each step at which a removal may have been cut short', async () => {
+    const tree = await bed.workspace.open(task);
+    await rm(tree.path, { recursive: true });
+    expect(await bed.workspace.leaks([])).toHaveLength(2);
+    await git(bed.root, 'update-ref', '-d', `refs/heads/${task.branch}`);
+    await git(bed.root, 'update-ref', '-d', `refs/tidemill/heads/${task.branch}`);
+    expect(await bed.workspace.leaks([])).toEqual([`registration ${join(bed.root, '.git/worktrees/5-gone')}`]);
+    await bed.workspace.collectGarbage([]);
+    expect(await bed.workspace.leaks([])).toEqual([]);
+    expect(existsSync(join(bed.root, '.git/worktrees/5-gone'))).toBe(false);
+  });
+
+  it("leave another data folder's worktrees alone", async () => {
+    const other = await bed.reopen({ dataDir: join(bed.folder, 'other data') });
+    await other.open(task);
+    expect(await bed.workspace.leaks([])).toEqual([]);
+    expect(await bed.workspace.collectGarbage([])).toEqual([]);
+    expect((await other.capture(task, 'x\n')).files).toEqual([]);
+  });
+});
+
+describe('a killed process', () => {
+  it('at any moment of a task’s way loses nothing the next one cannot go on from', async () => {
+    for (let delayMs = 60; delayMs <= 420; delayMs += 60) {
+      const child = spawn(process.execPath, [join(import.meta.dirname, 'workspace-worker.ts'), bed.root, bed.dataDir], {
+        env: personEnv,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        detached: true,
+      });
+      const ended = once(child, 'exit');
+      await once(child.stdout, 'data');
+      // Not a wait for a result: the point is to be killed wherever this moment happens to fall.
+      const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), delayMs);
+      await ended;
+      clearTimeout(timer);
+      const next = await bed.reopen();
+      const { path } = await next.open(task);
+      expect(await git(path, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${task.branch}`);
+      expect((await next.capture(task, 'after the kill\n')).files.every((file) => file.startsWith('work/'))).toBe(true);
+      expect(await git(path, 'fsck', '--no-dangling', '--connectivity-only')).toBe('');
+      await next.remove(task);
+      expect(await next.leaks([])).toEqual([]);
+      await next.close();
+    }
+    expect(await git(bed.root, 'status', '--porcelain')).toBe('');
+  });
+});
