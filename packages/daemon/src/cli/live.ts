@@ -27,7 +27,7 @@ async function tellLines(api: Api, project: string, terminal: Terminal, after: n
   const names = new TaskNames(api);
   for await (const event of api.events({ project, after, follow: true }, signal)) {
     if (!isTold(event)) continue;
-    terminal.line(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`);
+    terminal.line(fit(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`, terminal.width));
   }
 }
 

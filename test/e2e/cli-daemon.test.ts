@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { ProjectStatus, TaskSummary } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let root: string;
+
+beforeEach(() => {
+  machine = new TidemillHome();
+  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  root = repository.root;
+});
+afterEach(async () => {
+  await machine.close();
+  repository.remove();
+});
+
+describe('up', () => {
+  test('--until-idle without tasks ends with 0 and leaves nothing behind', async () => {
+    const { code, stdout, stderr } = await machine.run(['up', '--until-idle'], root);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Tidemill works on the mill\. http:\/\/127\.0\.0\.1:\d+, pid \d+/);
+    expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
+  });
+
+  test('--until-idle ends when what is left waits for a person', async () => {
+    await machine.run(['task', 'add', 'Nobody can do this'], root);
+    const { code, stdout } = await machine.run(['up', '--until-idle'], root);
+    expect(code).toBe(0);
+    expect(stdout).toContain('#1  blocked');
+    const status = await machine.json<ProjectStatus>(['status'], root);
+    expect(status.tasks).toEqual({ blocked: 1 });
+    expect(status.needsYou).toMatchObject([{ number: 1, command: 'tidemill task retry 1' }]);
+    const shown = await machine.run(['status'], root);
+    expect(shown.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
+  });
+
+  test('--json prints one line once ready; commands then go through the daemon; stop ends it', async () => {
+    const daemon = await machine.up(root, '--workers', '3');
+    expect(daemon.pid).toBe(daemon.child.pid);
+    const status = await machine.json<ProjectStatus>(['status'], root);
+    expect(status).toMatchObject({ running: true, idle: true, daemon: { pid: daemon.pid, url: daemon.url } });
+    expect(status.workers.filter(({ role }) => role === 'builder')).toHaveLength(3);
+    const added = await machine.json<TaskSummary>(['task', 'add', 'Through the daemon'], root);
+    expect(added).toMatchObject({ number: 1, pipeline: 'quick' });
+    expect(await machine.json<TaskSummary[]>(['task', 'list'], root)).toHaveLength(1);
+    expect((await machine.run(['stop'], root)).code).toBe(0);
+    await daemon.ended;
+    expect(daemon.child.exitCode).toBe(0);
+    expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
+    expect((await machine.run(['stop'], root)).code).toBe(1);
+  });
+
+  test('SIGTERM stops it gracefully', async () => {
+    const daemon = await machine.up(root);
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect(daemon.child.exitCode).toBe(0);
+    expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
+  });
+
+  test('a killed one leaves no lock: the next command and the next up just work', async () => {
+    const daemon = await machine.up(root);
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    expect(existsSync(join(machine.data, 'daemon.json'))).toBe(true);
+    expect((await machine.json<ProjectStatus>(['status'], root)).running).toBe(false);
+    expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
+  });
+
+  test('more than ten workers are capped with a warning', async () => {
+    const { code, stderr } = await machine.run(['up', '--until-idle', '--workers', '50'], root);
+    expect(code).toBe(0);
+    expect(stderr).toContain('10 start instead of 50');
+  });
+
+  test('a port in use is told', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const { code, stderr } = await machine.run(['up', '--port', String(port)], root);
+    server.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`port ${port} is taken`);
+    expect(stderr).toContain('--port');
+  });
+
+  test('no secret reaches the log', async () => {
+    const daemon = await machine.up(root);
+    const { token } = JSON.parse(readFileSync(join(machine.data, 'daemon.json'), 'utf8')) as { token: string };
+    await machine.run(['stop'], root);
+    await daemon.ended;
+    const log = readFileSync(join(machine.data, 'daemon.log'), 'utf8');
+    expect(log).toContain('stopped');
+    expect(log).not.toContain(token);
+  });
+});
+
+describe('a second up on the same data folder', () => {
+  test('for the same project is refused with pid and url', async () => {
+    const daemon = await machine.up(root);
+    const { code, stderr } = await machine.run(['up'], root);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`pid ${daemon.pid}, ${daemon.url}`);
+  });
+
+  test('for another project joins the running daemon', async () => {
+    const daemon = await machine.up(root);
+    const other = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+    try {
+      const { code, stdout } = await machine.run(['up', '--until-idle', '--json'], other.root);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ pid: daemon.pid, url: daemon.url, project: { root: other.root } });
+      expect(await machine.json<ProjectStatus>(['status'], other.root)).toMatchObject({ running: true });
+      expect(await machine.json<ProjectStatus>(['status'], root)).toMatchObject({ running: true });
+      await machine.run(['stop'], root);
+      await daemon.ended;
+    } finally {
+      other.remove();
+    }
+  });
+
+  test('of two that start at once for one project, whoever is refused names the other', async () => {
+    const [first, second] = await Promise.allSettled([machine.up(root), machine.run(['up', '--until-idle'], root)]);
+    if (second.status === 'rejected') throw second.reason;
+    const { code, stderr } = second.value;
+    // The one that ends when idle may be over before the other looks; then nobody is refused.
+    if (first.status === 'rejected') {
+      expect(String(first.reason)).toContain('a daemon already works on');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    } else if (code !== 0) {
+      expect(code).toBe(1);
+      expect(stderr).toContain(`pid ${first.value.pid}, ${first.value.url}`);
+    }
+  });
+});
