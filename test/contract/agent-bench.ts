@@ -62,7 +62,7 @@ export class AgentBench {
     await writeFile(path.join(this.host.root, 'scenario.yaml'), JSON.stringify(scenario));
     const config: AgentConfig =
       kind === 'command'
-        ? { type: 'command', command: more.command ?? ['sh', './agent.sh'], env: {} }
+        ? { type: 'command', command: more.command ?? ['sh', './agent.sh'], env: {}, pass: [], writable: [] }
         : { type: 'scripted', script: 'scenario.yaml' };
     const agent = createAgentFor({ default: config }, this.host)(more.brief?.mode ?? 'implement');
     return this.watch((sink) =>

@@ -22,6 +22,10 @@ export const CommandAgentConfig = z.strictObject({
   type: z.literal('command'),
   command: z.array(z.string().min(1)).min(1, 'a command agent needs a program'),
   env: z.record(z.string(), z.string()).default({}),
+  /** Names of environment variables the agent gets from the daemon's environment, such as an API key. */
+  pass: z.array(z.string().min(1)).default([]),
+  /** Folders outside the worktree that a sandboxed agent may write, relative to the repository's root. */
+  writable: z.array(z.string().min(1)).default([]),
 });
 export const AgentConfig = z.discriminatedUnion('type', [ScriptedAgentConfig, CommandAgentConfig]);
 export type AgentConfig = z.infer<typeof AgentConfig>;

@@ -27,7 +27,8 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
       return createCommandAgent({
         label: `command ${config.command[0]}`,
         command: config.command,
-        env: config.env,
+        env: { ...passedOn(config.pass), ...config.env },
+        writable: config.writable.map((folder) => path.resolve(host.root, folder)),
         host,
       });
     case 'scripted':
@@ -37,4 +38,9 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
         host,
       });
   }
+}
+
+function passedOn(names: string[]): Record<string, string> {
+  const found = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
+  return Object.fromEntries(found);
 }

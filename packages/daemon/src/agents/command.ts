@@ -14,6 +14,7 @@ export interface CommandAgentOptions {
   label: string;
   command: string[];
   env: Record<string, string>;
+  writable?: string[];
   host: ChildHost;
 }
 
@@ -65,6 +66,7 @@ async function run(
     stdin: `${JSON.stringify({ protocol: PROTOCOL, ...request.brief })}\n`,
     network: true,
     readable: readable.flat(),
+    writable: options.writable,
     timeoutMs: request.timeoutMs,
     signal,
     onOutput: listener.hear,
