@@ -1,5 +1,5 @@
 import type { Api, LoggedEvent } from '@tidemill/contract';
-import { elapsed, oneLine } from './terminal.ts';
+import { oneLine, took } from './terminal.ts';
 
 /** Numbers and titles of tasks, so that nobody is shown an id. */
 export class TaskNames {
@@ -73,7 +73,7 @@ export function describeEvent({ body }: LoggedEvent): string {
     case 'work.committed':
       return `committed ${body.commit.slice(0, 10)}${body.notes.length > 0 ? ` (${body.notes.join('; ')})` : ''}`;
     case 'evidence.recorded':
-      return `gate ${body.evidence.gate}: ${body.evidence.status}, ${elapsed(body.evidence.durationMs)}`;
+      return `gate ${body.evidence.gate}: ${body.evidence.status}, ${took(body.evidence.durationMs)}`;
     case 'failure.counted':
       return `failure ${body.count}: ${body.failure}`;
     case 'merge.prepared':

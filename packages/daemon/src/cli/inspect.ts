@@ -7,7 +7,7 @@ import { type CliContext, collect, integer, type Json, jsonOption, withProject }
 import { eventText, TaskNames } from './describe.ts';
 import { EXIT } from './failure.ts';
 import { statusLines } from './live.ts';
-import { dateAndTime, elapsed, table, timeOfDay } from './terminal.ts';
+import { dateAndTime, table, timeOfDay, took } from './terminal.ts';
 
 /** Commands that only look. */
 export function addInspection(program: Command, context: CliContext): void {
@@ -189,7 +189,7 @@ export function addEvidence(program: Command, context: CliContext): void {
           String(position),
           gate,
           status,
-          elapsed(durationMs),
+          took(durationMs),
           `tree ${tree.slice(0, 10)}`,
           hash.slice(0, 12),
         ]);

@@ -1,5 +1,5 @@
 import type { TaskDetail } from '@tidemill/contract';
-import { dateAndTime, elapsed, fit, oneLine, type Terminal, table } from './terminal.ts';
+import { dateAndTime, fit, oneLine, type Terminal, table, took } from './terminal.ts';
 
 /** A task on the terminal: what it is, where it stands, what was done and proved. */
 export function showTask({ task, runs, evidence }: TaskDetail, terminal: Terminal): void {
@@ -37,9 +37,9 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   if (runs.length > 0) {
     heading('Runs');
     const rows = runs.map((run) => {
-      const took = elapsed((run.endedAt ?? Date.now()) - run.startedAt);
+      const duration = took((run.endedAt ?? Date.now()) - run.startedAt);
       const outcome = run.status === 'running' ? 'running' : `${run.outcome}${run.failure ? ` (${run.failure})` : ''}`;
-      return [`  ${run.id}`, run.mode, took, outcome, oneLine(run.summary)];
+      return [`  ${run.id}`, run.mode, duration, outcome, oneLine(run.summary)];
     });
     for (const each of table(rows, width)) line(each);
     line(paint('dim', `  tidemill logs ${task.number} shows the output of the last one`));
@@ -49,7 +49,7 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
     const rows = evidence.map(({ gate, status, tree, durationMs, hash }) => [
       `  ${gate}`,
       status,
-      elapsed(durationMs),
+      took(durationMs),
       `tree ${tree.slice(0, 10)}`,
       hash.slice(0, 12),
     ]);

@@ -44,6 +44,9 @@ export function elapsed(ms: number): string {
   return `${Math.floor(hours / 24)} d`;
 }
 
+/** What a gate or a run took, which is often less than a second. */
+export const took = (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : elapsed(ms));
+
 export const timeOfDay = (at: number) => new Date(at).toLocaleTimeString('en-GB');
 export const dateAndTime = (at: number) => new Date(at).toLocaleString('sv-SE');
 
