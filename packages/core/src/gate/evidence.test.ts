@@ -1,0 +1,104 @@
+import type { Evidence } from '@tidemill/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { digest } from '../../../../test/support/command-world.ts';
+import { Mill, receipt } from '../../../../test/support/mill.ts';
+import { CHAIN_START, chainFaults, evidenceHash, hasPassed } from './evidence.ts';
+
+const START = { prev: CHAIN_START, position: 0 };
+
+function recorded(): { mill: Mill; links: Evidence[] } {
+  const mill = new Mill({ defaultPipeline: 'quick' });
+  const [a, b] = [mill.add(), mill.add()];
+  mill.bring(a, 'done');
+  mill.bring(b, 'done');
+  return { mill, links: [...mill.evidence.values()] };
+}
+
+describe('the chain of evidence', () => {
+  test('links follow each other over tasks, and the project knows its head', () => {
+    const { mill, links } = recorded();
+    expect(links.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(links[0]?.prev).toBe(CHAIN_START);
+    for (const [index, link] of links.slice(1).entries()) expect(link.prev).toBe(links[index]?.hash);
+    expect(mill.projects.get(mill.projectId)?.evidence).toEqual({ head: links.at(-1)?.hash, count: 8 });
+    expect(chainFaults(links, START, digest)).toEqual([]);
+  });
+
+  test('a stretch of it holds on its own', () => {
+    const { links } = recorded();
+    const { hash: prev, position } = links[3]!;
+    expect(chainFaults(links.slice(4), { prev, position }, digest)).toEqual([]);
+    expect(chainFaults([], START, digest)).toEqual([]);
+  });
+
+  test('a change of any field of any link is found', () => {
+    const { links } = recorded();
+    const fields = Object.keys(links[0]!) as (keyof Evidence)[];
+    const other: Record<string, unknown> = {
+      ...{ status: 'fail', exitCode: null, counts: { passed: 1, failed: 0, skipped: 0 } },
+      ...{ position: 99, durationMs: 6, at: 7 },
+    };
+    fc.assert(
+      fc.property(fc.nat(links.length - 1), fc.constantFrom(...fields), (index, field) => {
+        const forged = links.map((link, at) => (at === index ? { ...link, [field]: other[field] ?? 'forged' } : link));
+        expect(chainFaults(forged, START, digest)).not.toEqual([]);
+      }),
+    );
+  });
+
+  test('a forger who also mends the hash is found by the next link', () => {
+    const { links } = recorded();
+    const changed = { ...links[2]!, status: 'fail' as const };
+    const forged = links.with(2, { ...changed, hash: evidenceHash(changed, digest) });
+    expect(chainFaults(forged, START, digest)).toEqual(['link 4 does not follow the one before it']);
+  });
+
+  test('a link left out, doubled or moved is found', () => {
+    const { links } = recorded();
+    const [first, second, ...rest] = links as [Evidence, Evidence, ...Evidence[]];
+    expect(chainFaults([first, ...rest], START, digest)).not.toEqual([]);
+    expect(chainFaults([first, first, second, ...rest], START, digest)).not.toEqual([]);
+    expect(chainFaults([second, first, ...rest], START, digest)).not.toEqual([]);
+    expect(chainFaults(links.slice(1), START, digest)).not.toEqual([]);
+  });
+});
+
+describe('has a tree passed?', () => {
+  const { mill, links } = recorded();
+  const passed = (tree: string, gates: string[]) => hasPassed(mill.loadAll(), mill.projectId, tree, gates);
+
+  test('every gate must have passed for that very tree', () => {
+    const { tree } = links[0]!;
+    expect(passed(tree, ['integrity', 'test'])).toBe(true);
+    expect(passed(tree, ['integrity', 'test', 'lint'])).toBe(false);
+    expect(passed('another tree', ['test'])).toBe(false);
+    expect(hasPassed(mill.loadAll(), 'project_9', tree, ['test'])).toBe(false);
+  });
+
+  test('the newest receipt of a gate decides, whatever order they are loaded in', () => {
+    const id = mill.add();
+    const { fence } = mill.startRun(id);
+    const record = (...statuses: ('pass' | 'fail' | 'unverified')[]) =>
+      mill.must({
+        type: 'evidence.record',
+        ...fence,
+        receipts: statuses.map((status) => receipt('test', 'T', status)),
+      });
+    record('pass', 'fail');
+    expect(passed('T', ['test'])).toBe(false);
+    record('pass');
+    expect(passed('T', ['test'])).toBe(true);
+    record('unverified');
+    expect(passed('T', ['test'])).toBe(false);
+    record('fail', 'pass');
+    const backwards = mill.load({ ...emptyFor(mill), evidence: [] });
+    for (const link of [...mill.evidence.values()].reverse()) backwards.loadEvidence(link);
+    expect(hasPassed(backwards, mill.projectId, 'T', ['test'])).toBe(true);
+  });
+});
+
+function emptyFor(mill: Mill) {
+  const none = { lockedProjects: [], workers: [], leasedBy: [], tasks: [], dependentsOf: [], lastRunsOf: [] };
+  return { projects: [mill.projectId], ...none, ready: [], scopedRunning: [], edges: [] };
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { Mill } from '../../../../test/support/mill.ts';
+
+const projectId = 'project_1';
+const inReview = (accept = ['fast', 'small']) => {
+  const mill = new Mill();
+  const id = mill.add({ accept });
+  mill.bring(id, 'review');
+  return { mill, id };
+};
+const verdict = (...criteria: [id: string, met: boolean, evidence?: string][]) => ({
+  review: { criteria: criteria.map(([id, met, evidence = '']) => ({ id, met, evidence })), comments: [] as string[] },
+});
+
+describe('a review', () => {
+  test('approves when each criterion is met', () => {
+    const { mill, id } = inReview();
+    mill.end(id, 'approved', { envelope: verdict(['C1', true, 'bench'], ['C2', true]) });
+    expect(mill.task(id)).toMatchObject({ stage: 'merge', feedback: [], counters: { reviewCycles: 0 } });
+    expect(mill.task(id).criteria).toMatchObject([{ met: true, evidence: 'bench' }, { met: true }]);
+    expect(mill.task(id).context.at(-1)).toMatchObject({ source: 'reviewer', entryType: 'review_approved' });
+  });
+
+  test('that says approved with a criterion unmet asks for changes, and says which', () => {
+    const { mill, id } = inReview();
+    mill.end(id, 'approved', { envelope: verdict(['C1', true], ['C2', false, '3 MB']) });
+    expect(mill.task(id)).toMatchObject({ stage: 'implement', rework: true, counters: { reviewCycles: 1 } });
+    expect(mill.task(id).feedback).toEqual([{ kind: 'review', text: 'Not met: small (3 MB)', files: [] }]);
+    expect(mill.runs.get(mill.task(id).lastRunId!)?.outcome).toBe('changes_requested');
+  });
+
+  test('that says both met and not met has not said met', () => {
+    for (const order of [
+      [true, false],
+      [false, true],
+    ]) {
+      const { mill, id } = inReview(['fast']);
+      mill.end(id, 'approved', { envelope: verdict(['C1', order[0]!], ['C1', order[1]!]) });
+      expect(mill.task(id).stage).toBe('implement');
+    }
+  });
+
+  test.each([
+    ['leaves a criterion out', { envelope: verdict(['C1', true]) }],
+    ['has no verdict', { envelope: { summary: 'looks good to me' } }],
+    ['judges criteria nobody asked for', { envelope: verdict(['C8', true], ['C9', true]) }],
+    ['has no envelope', { envelope: null }],
+  ])('that approves and %s is no verdict: tried again, then a person is asked', (_name, ending) => {
+    const { mill, id } = inReview();
+    for (const attempt of [1, 2]) {
+      mill.end(id, 'approved', ending);
+      expect(mill.task(id)).toMatchObject({ stage: 'review', counters: { failures: { invalid_result: attempt } } });
+    }
+    mill.end(id, 'approved', ending);
+    expect(mill.task(id)).toMatchObject({
+      stage: 'blocked',
+      resumeStage: 'review',
+      blocked: { reason: 'agent_failed' },
+    });
+    expect(mill.task(id).criteria.every(({ met }) => met === null)).toBe(true);
+  });
+
+  test('that asks for changes without a word still sends the task back', () => {
+    const { mill, id } = inReview();
+    mill.end(id, 'changes_requested', { envelope: null });
+    expect(mill.task(id).stage).toBe('implement');
+    expect(mill.task(id).feedback[0]?.text).toMatch(/without saying which/);
+  });
+
+  test("the reviewer's comments reach the builder once, and are gone when dealt with", () => {
+    const { mill, id } = inReview();
+    mill.review(id, false, ['rename it', 'test it']);
+    expect(mill.task(id).feedback.map(({ text }) => text)).toEqual([
+      'Not met: fast\nNot met: small\nrename it\ntest it',
+    ]);
+    mill.build(id, 'second');
+    expect(mill.task(id)).toMatchObject({ stage: 'review', feedback: [], rework: false });
+  });
+
+  test('without criteria a person judges', () => {
+    const mill = new Mill();
+    const [yes, no] = [mill.add({ accept: [] }), mill.add({ accept: [] })];
+    for (const id of [yes, no]) {
+      mill.bring(id, 'blocked');
+      expect(mill.task(id)).toMatchObject({ resumeStage: 'review', role: null, blocked: { reason: 'no_criteria' } });
+    }
+    mill.must({ type: 'task.approve', projectId, taskId: yes, by: 'ada' });
+    expect(mill.task(yes).stage).toBe('merge');
+    mill.must({ type: 'task.reject', projectId, taskId: no, by: 'ada', note: 'too slow' });
+    expect(mill.task(no)).toMatchObject({ stage: 'implement', feedback: [{ kind: 'person', text: 'too slow' }] });
+    mill.must({ type: 'task.cancel', projectId, taskId: yes, by: 'ada' });
+    mill.bring(no, 'blocked');
+    expect(mill.task(no).blocked?.reason).toBe('no_criteria');
+  });
+});
+
+describe('the third rejection', () => {
+  const escalated = () => {
+    const { mill, id } = inReview();
+    for (const cycle of [1, 2]) {
+      mill.review(id, false, [`no ${cycle}`]);
+      expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { reviewCycles: cycle } });
+      mill.build(id, `try ${cycle}`);
+    }
+    mill.review(id, false, ['still no']);
+    return { mill, id };
+  };
+
+  test('asks a person, with the views of both', () => {
+    const { mill, id } = escalated();
+    const { blocked, counters, resumeStage } = mill.task(id);
+    expect(blocked?.reason).toBe('review_escalation');
+    expect(blocked?.text).toMatch(/Rejected 3 times.*The reviewer: .*still no.*The builder: built try 2/s);
+    expect([counters.reviewCycles, resumeStage]).toEqual([3, 'review']);
+  });
+
+  test('a yes overrules the reviewer: nothing of it reaches the builder when the merge sends the task back', () => {
+    const { mill, id } = escalated();
+    mill.must({ type: 'task.approve', projectId, taskId: id, by: 'ada', note: 'good enough' });
+    expect(mill.task(id)).toMatchObject({ stage: 'merge', feedback: [], rework: false, counters: { reviewCycles: 0 } });
+    const feedback = [{ kind: 'gate' as const, text: 'red', files: [] }];
+    mill.end(id, 'failed', { failure: 'validation', message: 'The gates fail.', feedback });
+    expect(mill.task(id)).toMatchObject({ stage: 'implement', feedback });
+    mill.build(id, 'after the merge');
+    mill.review(id, false, ['no again']);
+    expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { reviewCycles: 1 } });
+  });
+
+  test('a no gives the builder both words, and three more cycles', () => {
+    const { mill, id } = escalated();
+    mill.must({ type: 'task.reject', projectId, taskId: id, by: 'ada', note: 'do as it says' });
+    expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { reviewCycles: 0 } });
+    expect(mill.task(id).feedback.map(({ kind }) => kind)).toEqual(['review', 'person']);
+  });
+});
