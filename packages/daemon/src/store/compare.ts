@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CHAIN_START, chainFaults, type Rows, reduce, Slice } from '@tidemill/core';
+import { type Rows, reduce, Slice } from '@tidemill/core';
 import type { Store, StoredRow } from '../ports.ts';
 
 const PAGE = 1000;

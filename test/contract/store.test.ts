@@ -1,0 +1,275 @@
+import type { LoggedEvent, Receipt } from '@tidemill/contract';
+import { decide, reduce } from '@tidemill/core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../packages/daemon/src/clock.ts';
+import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
+import { accepted, type Mill, newTask, open, type Place, PROJECT, places, rules } from './store-bed.ts';
+
+describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
+  let place: Place;
+  let mill: Mill;
+  beforeEach(async () => {
+    place = await makePlace();
+    mill = await open(place);
+  });
+  afterEach(async () => {
+    await mill.store.close();
+    await place.remove();
+  });
+  const restart = async (more: Parameters<typeof open>[1]) => {
+    await mill.store.close();
+    mill = await open(place, more);
+  };
+
+  test('keeps events and rows together and answers with both', async () => {
+    await mill.register(1);
+    const reply = accepted(await mill.store.execute(newTask({ title: 'First', body: "it's \\ \u0000 ☃ 'quoted'" })));
+    expect(reply.events.map((event) => [event.seq, event.body.type])).toEqual([[3, 'task.created']]);
+    expect(reply.task).toMatchObject({ number: 1, title: 'First', stage: 'open', role: 'verifier' });
+    expect(await mill.store.task(reply.task!.id)).toEqual(reply.task);
+    expect(await mill.store.taskByNumber(PROJECT, 1)).toEqual(reply.task);
+    const [logged] = await mill.store.events({ after: 2, limit: 10 });
+    expect(logged).toEqual(reply.events[0]);
+    expect(await mill.store.lastSeq()).toBe(3);
+    const claimed = await mill.mustClaim('w1');
+    expect(claimed.lease?.workerId).toBe(`${PROJECT}/w1`);
+    expect(await mill.store.leased(PROJECT)).toEqual([claimed]);
+  });
+
+  test('a refusal changes nothing', async () => {
+    await mill.register(1);
+    const reply = await mill.claim('w1');
+    expect(reply).toMatchObject({ ok: false, refusal: { code: 'nothing_ready' } });
+    const missing = await mill.store.execute(newTask({ dependsOn: ['task_nowhere'] }));
+    expect(missing).toMatchObject({ ok: false, refusal: { code: 'not_found' } });
+    expect(await mill.store.lastSeq()).toBe(2);
+    expect(await mill.store.tasks({ projectId: PROJECT })).toEqual([]);
+  });
+
+  test('commands given together are decided in order, each on what the ones before it left', async () => {
+    await mill.register(3);
+    const replies = await Promise.all([
+      mill.store.execute(newTask({ taskId: 'task_a', priority: 1 })),
+      mill.store.execute(newTask({ taskId: 'task_b', dependsOn: ['task_a'] })),
+      mill.store.execute(newTask({ taskId: 'task_a' })),
+    ]);
+    expect(replies.map((reply) => reply.ok)).toEqual([true, true, false]);
+    expect(replies[1]).toMatchObject({ task: { number: 2, unmet: 1 } });
+    const [first, second] = await Promise.all([mill.claim('w1'), mill.claim('w2')]);
+    expect(first).toMatchObject({ ok: true, task: { id: 'task_a' } });
+    expect(second).toMatchObject({ ok: false, refusal: { code: 'nothing_ready' } });
+  });
+
+  test('one batch of claims gives every worker another task, in claiming order', async () => {
+    await mill.register(40);
+    await Promise.all(Array.from({ length: 50 }, (_, index) => mill.create({ priority: index % 5 })));
+    const claims = await Promise.all(Array.from({ length: 40 }, (_, index) => mill.claim(`w${index + 1}`, 4)));
+    const tasks = claims.map((reply) => accepted(reply).task!);
+    expect(new Set(tasks.map((task) => task.id)).size).toBe(40);
+    const order = tasks.map((task) => task.priority * 1000 + task.number);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+
+  test('a decision that throws fails alone', async () => {
+    let batches = 0;
+    await restart({
+      rules: {
+        decide: (slice, command, env) => {
+          batches += 1;
+          if (command.type === 'task.create' && command.title === 'bug') throw new Error('a bug in decide');
+          return decide(slice, command, env);
+        },
+      },
+    });
+    await mill.register();
+    const settled = await Promise.allSettled([mill.create(), mill.create({ title: 'bug' }), mill.create()]);
+    expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((await mill.store.tasks({ projectId: PROJECT })).map((task) => task.number)).toEqual([1, 2]);
+    expect(batches).toBe(4);
+    expect(await compareLogWithProjection(mill.store)).toEqual([]);
+  });
+
+  test('an event that cannot be applied takes only its own command with it', async () => {
+    await restart({
+      rules: {
+        reduce: (slice, projectId, at, body) => {
+          if (body.type === 'task.created' && body.title === 'bug') throw new Error('a bug in reduce');
+          reduce(slice, projectId, at, body);
+        },
+      },
+    });
+    await mill.register();
+    const settled = await Promise.allSettled([mill.create(), mill.create({ title: 'bug' }), mill.create()]);
+    expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await mill.store.lastSeq()).toBe(3);
+    expect(await compareLogWithProjection(mill.store)).toEqual([]);
+  });
+
+  test('a second project on the same root is refused, and its neighbours in the batch are not', async () => {
+    await mill.register();
+    if (!place.keepsOverReopening) return;
+    const settled = await Promise.allSettled([
+      mill.create(),
+      mill.must({ type: 'project.register', projectId: 'project_2', name: 'two', root: '/one', rules }),
+      mill.create(),
+    ]);
+    expect(settled.map((each) => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(settled[1]).toMatchObject({ reason: { code: 'conflict' } });
+  });
+
+  test('a subscriber gets every event once and in order while many write', async () => {
+    await mill.register();
+    const [early, late] = [new AbortController(), new AbortController()];
+    const total = 1 + 300;
+    const follow = async (after: number, stop: AbortController) => {
+      const seen: LoggedEvent[] = [];
+      for await (const event of mill.store.subscribe(after, {}, stop.signal)) {
+        seen.push(event);
+        if (event.seq === total) stop.abort();
+      }
+      return seen;
+    };
+    const first = follow(0, early);
+    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, () => mill.create()));
+    const second = follow(150, late);
+    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 20 }, () => mill.create()));
+    expect((await first).map((event) => event.seq)).toEqual(Array.from({ length: total }, (_, index) => index + 1));
+    expect((await second).map((event) => event.seq)).toEqual(Array.from({ length: 151 }, (_, index) => index + 151));
+  });
+
+  test('a subscription and a query see only what their filter lets through', async () => {
+    await mill.register(1);
+    const task = await mill.create();
+    await mill.create();
+    await mill.mustClaim('w1');
+    const filter = { projectId: PROJECT, taskId: task.id, types: ['task.created', 'lease.claimed'] };
+    const found = await mill.store.events({ ...filter, after: 0, limit: 10 });
+    expect(found.map((event) => event.body.type)).toEqual(['task.created', 'lease.claimed']);
+    expect(await mill.store.events({ ...filter, types: [], after: 0, limit: 10 })).toEqual([]);
+    expect(await mill.store.events({ projectId: 'project_9', after: 0, limit: 10 })).toEqual([]);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    for await (const event of mill.store.subscribe(0, filter, stop.signal)) {
+      seen.push(event.body.type);
+      if (seen.length === 2) stop.abort();
+    }
+    expect(seen).toEqual(['task.created', 'lease.claimed']);
+  });
+
+  test('a commit wakes listeners until they leave', async () => {
+    let woken = 0;
+    const leave = mill.store.onCommit(() => void woken++);
+    await mill.register();
+    // A fresh listener may get one wake-up more, for what happened before it was there.
+    expect(woken).toBeGreaterThan(0);
+    leave();
+    const before = woken;
+    await mill.create();
+    expect(woken).toBe(before);
+  });
+
+  test('workload counts what is leased, ready, waiting and in a backoff', async () => {
+    await mill.register(2);
+    const [a, b] = [await mill.create(), await mill.create()];
+    await mill.create({ dependsOn: [a.id] });
+    await mill.create();
+    const held = await mill.mustClaim('w1');
+    const { fence: token } = await mill.mustClaim('w2');
+    const untilMs = 60_000;
+    await mill.must({ type: 'stage.wait', projectId: PROJECT, taskId: b.id, token, why: 'a dirty checkout', untilMs });
+    const load = await mill.store.workload(PROJECT);
+    expect(load).toMatchObject({ leased: 1, ready: 1, waiting: 1, byStage: { check: 2, open: 2 } });
+    expect(load.nextNotBefore).toBeGreaterThan(systemClock.now());
+    await mill.finish(held);
+    expect(await mill.store.workload(PROJECT)).toMatchObject({ leased: 0, ready: 2, byStage: { done: 1 } });
+    expect((await mill.store.tasks({ projectId: PROJECT, stages: ['open'], limit: 1 })).map((t) => t.number)).toEqual([
+      3,
+    ]);
+    expect((await mill.store.tasks({ projectId: PROJECT, afterNumber: 3 })).map((t) => t.number)).toEqual([4]);
+    // What waits is not handed out before its time.
+    expect((await mill.mustClaim('w2')).number).toBe(3);
+  });
+
+  test('runs, workers and evidence are found again', async () => {
+    await mill.register();
+    await mill.worker('w1', 'builder');
+    await mill.create({ pipeline: 'agent' });
+    const { id: taskId, fence: token } = accepted(await mill.claim('w1', 8, 'builder')).task!;
+    const fence = { projectId: PROJECT, taskId, token };
+    await mill.must({ type: 'run.start', runId: 'run_1', mode: 'implement', agent: 'test', ...fence });
+    await mill.must({ type: 'run.progress', runId: 'run_1', percent: 50, text: 'half', ...fence });
+    expect(await mill.store.run('run_1')).toMatchObject({ status: 'running', progress: { percent: 50 } });
+    expect(await mill.store.runs(taskId)).toHaveLength(1);
+    await mill.must({ type: 'evidence.record', receipts: [receipt('aaa'), receipt('bbb')], ...fence });
+    await mill.must({ type: 'evidence.record', receipts: [receipt('aaa')], ...fence });
+    const all = await mill.store.evidence({ projectId: PROJECT });
+    expect(all.map((link) => link.position)).toEqual([1, 2, 3]);
+    expect(all[2]!.prev).toBe(all[1]!.hash);
+    expect(await mill.store.evidence({ projectId: PROJECT, afterPosition: 1, limit: 1, taskId })).toEqual([all[1]]);
+    expect(await mill.store.evidenceForTree(PROJECT, 'aaa')).toEqual([all[0], all[2]]);
+    expect(await mill.store.evidenceByHash(all[0]!.hash)).toEqual(all[0]);
+    expect(await mill.store.workers(PROJECT)).toHaveLength(1);
+    await mill.must({ type: 'worker.remove', projectId: PROJECT, workerId: `${PROJECT}/w1` });
+    expect(await mill.store.workers(PROJECT)).toEqual([]);
+    expect(await compareLogWithProjection(mill.store)).toEqual([]);
+  });
+
+  test('a cycle of dependencies is seen through tasks the command does not name', async () => {
+    await mill.register();
+    const a = await mill.create();
+    const b = await mill.create({ dependsOn: [a.id] });
+    const c = await mill.create({ dependsOn: [b.id] });
+    const set = (taskId: string, dependsOn: string[]) =>
+      mill.store.execute({ type: 'task.set_dependencies', projectId: PROJECT, taskId, dependsOn });
+    expect(await set(a.id, [c.id])).toMatchObject({ ok: false, refusal: { code: 'dependency_cycle' } });
+    accepted(await set(c.id, []));
+    expect(await set(a.id, [c.id])).toMatchObject({ ok: true, task: { unmet: 1 } });
+  });
+
+  test('dependents of finished tasks are freed, also those made at the same moment', async () => {
+    await mill.register(20);
+    const bases = await Promise.all(Array.from({ length: 20 }, () => mill.create()));
+    const held = await Promise.all(bases.map((_, index) => mill.mustClaim(`w${index + 1}`)));
+    const dependents = await Promise.all(
+      held.flatMap((task) => [
+        mill.create({ dependsOn: [task.id] }),
+        mill.finish(task).then(() => null),
+        mill.create({ dependsOn: [task.id, bases[0]!.id] }),
+      ]),
+    );
+    for (const each of dependents) if (each) expect(await mill.store.task(each.id)).toMatchObject({ unmet: 0 });
+    expect(await mill.store.workload(PROJECT)).toMatchObject({ ready: 40 });
+  });
+
+  test('what was written is there after reopening, and is what a replay of the log gives', async () => {
+    await mill.register(5);
+    for (let index = 0; index < 30; index++) await mill.create({ files: index % 3 ? [] : ['src/**'] });
+    for (const worker of ['w1', 'w2', 'w3']) await mill.finish(await mill.mustClaim(worker));
+    await mill.mustClaim('w4');
+    const before = await mill.store.tasks({ projectId: PROJECT });
+    expect(await compareLogWithProjection(mill.store)).toEqual([]);
+    if (!place.keepsOverReopening) return;
+    const seq = await mill.store.lastSeq();
+    await restart({});
+    expect(await mill.store.tasks({ projectId: PROJECT })).toEqual(before);
+    expect(await mill.store.projectByRoot('/one')).toMatchObject({ id: PROJECT, nextNumber: 31 });
+    expect(await mill.store.lastSeq()).toBe(seq);
+    expect(accepted(await mill.store.execute(newTask())).events[0]!.seq).toBe(seq + 1);
+    expect(await compareLogWithProjection(mill.store)).toEqual([]);
+  });
+
+  test('a closed store answers what it had taken on, and refuses the rest', async () => {
+    await mill.register();
+    const last = mill.create();
+    const closing = mill.store.close();
+    await expect(mill.create()).rejects.toMatchObject({ code: 'store_failed' });
+    expect((await last).number).toBe(1);
+    await closing;
+    mill = await open(place);
+  });
+});
+
+function receipt(tree: string): Receipt {
+  const counts = { passed: 1, failed: 0, skipped: 0 };
+  return { gate: 'test', command: 'true', tree, status: 'pass', exitCode: 0, durationMs: 1, counts, logHash: 'l' };
+}
