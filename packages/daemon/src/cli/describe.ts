@@ -24,7 +24,7 @@ export class TaskNames {
 }
 
 /** An event as a person would tell it, without the task's number. */
-export function describeEvent({ body }: LoggedEvent): string {
+function describeEvent({ body }: LoggedEvent): string {
   switch (body.type) {
     case 'project.registered':
       return `project ${body.name} registered`;

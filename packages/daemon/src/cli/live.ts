@@ -143,5 +143,5 @@ function workerLine(worker: WorkerView, { paint, width }: Terminal): string {
   const progress = worker.progress ? ` ${Math.round(worker.progress.percent)} %` : '';
   const right = `${pad(`${stage}${progress}`, 15)}${elapsed(worker.elapsedMs).padStart(9)}`;
   const colour = worker.role === 'reviewer' ? 'blue' : 'green';
-  return `  ${paint(colour, name)}${pad(fit(`#${number} ${title}`, width - 42), width - 42)}${right}`;
+  return `  ${paint(colour, name)}${pad(fit(`#${number} ${title}`, width - 44), width - 42)}${right}`;
 }

@@ -57,4 +57,4 @@ export async function summary(store: Store, task: Task): Promise<TaskSummary> {
 }
 
 /** Worker ids are `projectId/name`. */
-export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);
+const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);

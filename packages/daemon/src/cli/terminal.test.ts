@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { elapsed, fit, oneLine, table, took, widthOf } from './terminal.ts';
+
+describe('text on a terminal', () => {
+  test.each([
+    [0, '0 s'],
+    [59_999, '59 s'],
+    [180_000, '3 min'],
+    [7_500_000, '2 h 5 min'],
+    [7_200_000, '2 h'],
+    [345_600_000, '4 d'],
+  ])('%i ms is %s', (ms, text) => expect(elapsed(ms)).toBe(text));
+
+  test('less than a second is told in milliseconds', () => expect(took(120.4)).toBe('120 ms'));
+
+  test('what comes from outside cannot steer the terminal', () => {
+    expect(oneLine('a\u001b[31mred\u001b[0m\r\nb\u0007')).toBe('ared b');
+  });
+
+  test.each(['plain', '長い題名です', 'e\u0301'.repeat(30), 'x'.repeat(300)])('%s is cut to its width', (text) => {
+    for (const width of [1, 5, 10, 80]) expect(widthOf(fit(text, width))).toBeLessThanOrEqual(width);
+  });
+
+  test('indentation stays', () => expect(fit('  two', 10)).toBe('  two'));
+
+  test('tables fit', () => {
+    const lines = table(
+      [
+        ['#1', 'open', 'x'.repeat(200)],
+        ['#10000', 'needs_info', '題'.repeat(100)],
+      ],
+      80,
+    );
+    expect(lines.every((line) => widthOf(line) <= 80)).toBe(true);
+  });
+});
