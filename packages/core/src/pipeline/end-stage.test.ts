@@ -1,0 +1,217 @@
+import { FailureClass, type Feedback, Outcome } from '@tidemill/contract';
+import { describe, expect, test } from 'vitest';
+import { type Ending, Mill, typesOf } from '../../../../test/support/mill.ts';
+import { RETRY_POLICY } from '../run/policy.ts';
+
+/** Where each stage's own outcomes lead; all others must lead to a person. */
+const WAYS: Record<string, Record<string, Partial<Record<Outcome, string>>>> = {
+  feature: {
+    plan: { plan_complete: 'implement' },
+    implement: { pr_ready: 'verify' },
+    verify: { approved: 'review', failed: 'implement' },
+    review: { approved: 'merge', changes_requested: 'implement' },
+    merge: { failed: 'implement', conflicts_detected: 'implement' },
+  },
+  bug: {
+    investigate: { investigation_complete: 'implement' },
+    implement: { pr_ready: 'verify' },
+    verify: { approved: 'review', failed: 'implement' },
+    review: { approved: 'merge', changes_requested: 'implement' },
+    merge: { failed: 'implement', conflicts_detected: 'implement' },
+  },
+  quick: {
+    implement: { pr_ready: 'verify' },
+    verify: { approved: 'merge', failed: 'implement' },
+    merge: { failed: 'implement', conflicts_detected: 'implement' },
+  },
+};
+
+/** What becomes of an outcome that a stage gives no way for. */
+const ELSE: Record<Outcome, string> = {
+  ...{ plan_complete: 'no_transition', investigation_complete: 'no_transition', pr_ready: 'no_transition' },
+  ...{ approved: 'no_transition', changes_requested: 'no_transition', no_changes: 'no_changes' },
+  ...{ needs_info: 'needs_info', failed: 'agent_failed', conflicts_detected: 'conflict', interrupted: 'stays' },
+};
+
+const table = Object.entries(WAYS).flatMap(([pipeline, stages]) =>
+  Object.entries(stages).flatMap(([stage, ways]) =>
+    Outcome.options
+      .filter((outcome) => !(stage === 'merge' && outcome === 'approved'))
+      .map((outcome) => [pipeline, stage, outcome, ways[outcome] ?? ELSE[outcome]] as const),
+  ),
+);
+
+describe('the end of a stage', () => {
+  test.each(table)('%s %s: %s → %s', (pipeline, stage, outcome, expected) => {
+    const mill = new Mill();
+    const id = mill.add({ pipeline });
+    mill.bring(id, stage);
+    const review = { criteria: [{ id: 'C1', met: outcome === 'approved', evidence: '' }], comments: [] };
+    const events = mill.end(id, outcome, { message: 'told', envelope: { review, open_questions: ['why?'] } });
+    const task = mill.task(id);
+    expect(task.lease).toBeNull();
+    expect(events.at(-1)?.type).toBe('lease.released');
+    expect(task.lastRunId === null || mill.runs.get(task.lastRunId)?.status === 'finished').toBe(true);
+    if (expected === 'stays') expect(task.stage).toBe(stage);
+    else if (expected in WAYS[pipeline]! || expected === 'needs_info') expect(task.stage).toBe(expected);
+    else
+      expect(task).toMatchObject({ stage: 'blocked', resumeStage: stage, role: null, blocked: { reason: expected } });
+    expect(typesOf(events).includes('alert.raised')).toBe(expected === 'no_transition');
+  });
+
+  test('a plan goes to a person only if the project asks for it', () => {
+    const mill = new Mill({ reviewPlans: true });
+    const id = mill.add();
+    mill.end(id, 'plan_complete');
+    expect(mill.task(id)).toMatchObject({ stage: 'plan_review', role: null, lease: null });
+  });
+
+  test('a verify stage is passed through when every gate has passed for the very tree', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.bring(id, 'implement');
+    const moves = mill.build(id, 'T').filter((event) => event.type === 'task.moved');
+    expect(moves.map(({ from, to }) => `${from} → ${to}`)).toEqual(['implement → verify', 'verify → review']);
+  });
+
+  test.each([
+    ['the gates failed', 'fail', 'T', 'T'],
+    ['a gate could not run', 'unverified', 'T', 'T'],
+    ['another tree was proven', 'pass', 'U', 'T'],
+    ['the branch holds another tree', 'pass', 'T', 'U'],
+  ] as const)('but waits for the verifier when %s', (_name, status, proven, committed) => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.bring(id, 'implement');
+    const { fence, runId } = mill.startRun(id);
+    mill.must({ type: 'work.commit', ...fence, commit: 'c', tree: committed, notes: [] });
+    mill.prove(fence, proven, status);
+    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null };
+    mill.must({ type: 'run.finish', ...fence, runId, outcome: 'pr_ready', envelope: null, usage, tree: 'T' });
+    expect(mill.task(id)).toMatchObject({ stage: 'verify', role: 'verifier' });
+  });
+
+  test('an agent stage ends with its run, not beside it', () => {
+    const mill = new Mill();
+    const { fence } = mill.startRun(mill.add());
+    expect(mill.refusal({ type: 'stage.finish', ...fence, outcome: 'approved' })).toBe('wrong_stage');
+  });
+
+  test('the reason an agent gives for changing nothing reaches the person', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    mill.end(id, 'no_changes', { envelope: { summary: 'it is there already' } });
+    expect(mill.task(id).blocked?.text).toMatch(/^Nothing was changed \(it is there already\)\./);
+  });
+});
+
+describe('failures of an agent', () => {
+  test.each(FailureClass.options)(
+    '%s is tried again as often as its policy says, then a person is asked',
+    (failure) => {
+      const mill = new Mill({ defaultPipeline: 'quick' });
+      const id = mill.add();
+      const { retries, backoffMs } = RETRY_POLICY[failure];
+      for (let count = 1; count <= retries; count += 1) {
+        mill.end(id, 'failed', { failure, message: 'broken', envelope: null });
+        expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { failures: { [failure]: count } } });
+        expect(mill.task(id).notBefore - mill.now).toBe(backoffMs * 4 ** (count - 1));
+        mill.now = mill.task(id).notBefore;
+      }
+      mill.end(id, 'failed', { failure, message: 'broken', envelope: null });
+      const reason = failure === 'validation' || failure === 'unverified_gate' ? failure : 'agent_failed';
+      expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason }, resumeStage: 'implement' });
+      expect(mill.task(id).blocked?.text).toMatch(retries === 0 ? /Tried once/ : `Tried ${retries + 1} times`);
+    },
+  );
+
+  test('a success wipes the count, a person does too', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.end(id, 'failed', { failure: 'no_result', envelope: null });
+    mill.end(id, 'plan_complete');
+    expect(mill.task(id).counters.failures).toEqual({});
+    mill.end(id, 'failed', { failure: 'unknown', envelope: null });
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { failures: {} }, blocked: null });
+  });
+
+  test('newer gate output replaces older; what a person said stays until it is dealt with', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    const red = (text: string) => ({
+      failure: 'validation' as const,
+      feedback: [{ kind: 'gate' as const, text, files: [] }],
+    });
+    mill.end(id, 'failed', red('first'));
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada', note: 'look at line 3' });
+    mill.end(id, 'failed', red('second'));
+    expect(mill.task(id).feedback.map(({ text }) => text)).toEqual(['look at line 3', 'second']);
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    mill.end(id, 'no_changes');
+    expect(mill.task(id).feedback).toHaveLength(2);
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    mill.build(id, 'T');
+    expect(mill.task(id)).toMatchObject({ feedback: [], rework: false });
+  });
+});
+
+describe('coming back from a system stage', () => {
+  const feedback: Feedback[] = [{ kind: 'gate', text: 'red', files: [] }];
+  const gateFailed: Ending = { failure: 'validation', message: 'The gates fail.', feedback };
+
+  test.each(['verify', 'merge'])('%s: three times to the builder, then to a person', (stage) => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    for (let count = 1; count <= 3; count += 1) {
+      mill.bring(id, stage);
+      mill.end(id, 'failed', gateFailed);
+      expect(mill.task(id)).toMatchObject({ stage: 'implement', rework: true, feedback });
+      expect(mill.task(id).counters.failures).toEqual({ [stage]: count });
+    }
+    mill.bring(id, stage);
+    mill.end(id, 'failed', gateFailed);
+    expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'validation' }, resumeStage: stage });
+    expect(mill.task(id).blocked?.text).toMatch(/It came back 4 times/);
+  });
+
+  test('a gate that cannot run is a matter for a person at once, and nothing to rework', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.bring(id, 'verify');
+    mill.end(id, 'failed', { failure: 'unverified_gate', message: 'Gate test could not run.' });
+    expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'unverified_gate' }, feedback: [] });
+    expect(mill.task(id).blocked?.text).toBe('Gate test could not run. A person must decide how to go on.');
+  });
+
+  const conflictIn = (mill: Mill, id: string, ...files: string[]) => {
+    mill.bring(id, 'merge');
+    mill.end(id, 'conflicts_detected', {
+      message: 'It conflicts.',
+      feedback: [{ kind: 'conflict', text: 'x', files }],
+    });
+    return mill.task(id);
+  };
+
+  test.each<[string, string[], string]>([
+    ['one file', ['a'], 'implement'],
+    ['four files', ['a', 'b', 'c', 'd'], 'implement'],
+    ['five files', ['a', 'b', 'c', 'd', 'e'], 'blocked'],
+    ['a critical file', ['package.json'], 'blocked'],
+    ['a file below a critical folder', ['migrations/001.sql'], 'blocked'],
+  ])('conflict in %s', (_name, files, stage) => {
+    const mill = new Mill();
+    const task = conflictIn(mill, mill.add(), ...files);
+    expect(task.stage).toBe(stage);
+    if (stage === 'blocked') expect(task).toMatchObject({ blocked: { reason: 'conflict' }, resumeStage: 'merge' });
+    if (stage === 'blocked') expect(task.blocked?.text).toContain(`${files.join(', ')};`);
+    else expect(task.feedback).toEqual([{ kind: 'conflict', text: 'x', files }]);
+  });
+
+  test('the fourth conflict of a task is a person’s', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    for (const _time of [1, 2, 3]) expect(conflictIn(mill, id, 'a').stage).toBe('implement');
+    expect(conflictIn(mill, id, 'a')).toMatchObject({ stage: 'blocked', blocked: { reason: 'conflict' } });
+  });
+});
