@@ -5,6 +5,7 @@ import {
   type DecideEnv,
   type Decision,
   decide,
+  emptyScope,
   isReady,
   reduce,
   type Scope,
@@ -34,7 +35,16 @@ export class CommandWorld {
 
   /** Decides, folds the events into the rows and saves them. A refusal changes nothing. */
   execute(command: Command): Decision {
-    const slice = this.load(scopeOf(command));
+    return this.executeBatch([command])[0]!;
+  }
+  /** As a store does that lets several commands share a transaction: one slice, loaded once for all of them. */
+  executeBatch(commands: Command[]): Decision[] {
+    const slice = this.load(mergedScope(commands));
+    const decisions = commands.map((command) => this.#apply(slice, command));
+    this.#save(slice);
+    return decisions;
+  }
+  #apply(slice: Slice, command: Command): Decision {
     const decision = decide(slice, deepFreeze(command), this.env());
     if (!decision.ok) return decision;
     for (const body of decision.events) {
@@ -42,8 +52,18 @@ export class CommandWorld {
       reduce(slice, command.projectId, this.now, body);
     }
     this.#ids += decision.events.length;
-    this.#save(slice);
     return decision;
+  }
+  /** A world of its own with the same past. */
+  copy(): CommandWorld {
+    const copy = new CommandWorld();
+    const from = [this.projects, this.tasks, this.runs, this.workers, this.evidence] as Map<string, unknown>[];
+    const to = [copy.projects, copy.tasks, copy.runs, copy.workers, copy.evidence] as Map<string, unknown>[];
+    for (const [index, rows] of from.entries()) for (const [id, row] of rows) to[index]!.set(id, row);
+    copy.log.push(...this.log);
+    copy.now = this.now;
+    copy.#ids = this.#ids;
+    return copy;
   }
   /** What would be decided; nothing is saved. */
   decideOnly(command: Command): Decision {
@@ -146,6 +166,14 @@ export function rowsOf(from: Slice | CommandWorld): Record<string, unknown[]> {
     workers: [...workers.values()],
     evidence: [...evidence.values()],
   };
+}
+
+function mergedScope(commands: Command[]): Scope {
+  const merged = emptyScope();
+  for (const command of commands)
+    for (const [field, wanted] of Object.entries(scopeOf(command)))
+      (merged[field as keyof Scope] as unknown[]).push(...wanted);
+  return merged;
 }
 
 /** Good enough to tell texts apart, and needs nothing of any runtime. */

@@ -1,0 +1,139 @@
+import { type GateStatus, Outcome, type Role, type Task } from '@tidemill/contract';
+import { type Command, modeOf, stageOf } from '@tidemill/core';
+import fc from 'fast-check';
+import { type Mill, receipt } from './mill.ts';
+
+/** Dice for one step; what they mean depends on the world they are thrown in. */
+export type Dice = { kind: number; task: number; worker: number; a: number; b: number; late: boolean };
+const nat = (max: number) => fc.nat({ max });
+export const dice: fc.Arbitrary<Dice> = fc.record({
+  ...{ kind: nat(99), task: nat(99), worker: nat(99), a: nat(99), b: nat(99) },
+  late: nat(9).map((value) => value === 0),
+});
+
+const projectId = 'project_1';
+const usage = { inputTokens: 1, outputTokens: 1, costUsd: null };
+const at = <T>(items: readonly T[], index: number): T => items[index % items.length]!;
+const TREES = ['T0', 'T1', 'T2'];
+const STATUSES: GateStatus[] = ['pass', 'pass', 'pass', 'fail', 'unverified'];
+const FILES = [[], [], ['src/'], ['src/a.ts', 'docs/b.md'], ['**/*.md']];
+const NAMES = ['agent-1', 'agent-2', 'reviewer', 'verifier', 'merger'];
+
+/** A command somebody might give now: mostly sensible, often not. Null only where time passes instead. */
+export function commandOf(mill: Mill, { kind, task, worker, a, b, late }: Dice): Command | null {
+  const ids = [...mill.tasks.keys()];
+  const some = (bits: number) => ids.filter((_, index) => (bits >> (index % 6)) & 1);
+  const workerId = at(NAMES, worker);
+  if (kind < 6 || ids.length === 0) return create(mill, a, b, a % 3 === 0 ? some(b) : []);
+  const taskId = at(ids, task);
+  const of = { projectId, taskId, by: 'ada' };
+  const stage =
+    a % 5 === 0 ? at(['open', 'plan', 'implement', 'verify', 'review', 'merge', 'done', 'x'], b) : undefined;
+  if (kind < 9) return { type: 'task.set_dependencies', projectId, taskId, dependsOn: some(a) };
+  if (kind < 11) return { type: 'task.cancel', ...of };
+  if (kind < 17) return { type: 'task.retry', ...of, stage, ...(b % 2 ? { note: 'try this' } : {}) };
+  if (kind < 21) return { type: 'task.approve', ...of };
+  if (kind < 24) return { type: 'task.reject', ...of, note: 'no' };
+  if (kind < 26) return expire(mill.tasks.get(taskId)!, a);
+  if (kind < 27) return { type: 'snapshot.note', projectId, taskId, ref: 'refs/x', why: 'why' };
+  if (kind < 28) return { type: 'alert.raise', projectId, taskId: a % 2 ? taskId : null, kind: 'x', text: 'x' };
+  if (kind < 29) return configure(mill, a);
+  if (kind < 31) return staff(a, workerId);
+  if (kind < 35) return null;
+  const held = [...mill.tasks.values()].find(({ lease }) => lease?.workerId === workerId);
+  if (!held) return claim(mill, workerId);
+  const fence = { projectId, taskId: held.id, token: held.fence - (late ? 1 : 0) };
+  return kind < 60 ? anyWrite(mill, held, fence, a, b) : nextWrite(mill, held, fence, a, b);
+}
+
+function create(mill: Mill, a: number, b: number, dependsOn: string[]): Command {
+  const fields = { title: `Task ${a}`, body: a % 2 ? '- [ ] boxed' : '', accept: b % 4 ? ['given'] : [] };
+  const pipeline = at(['feature', 'bug', 'quick', 'quick', 'none'], b);
+  const rest = { kind: 'feature', priority: a % 5, files: at(FILES, a), dependsOn, pipeline } as const;
+  return { type: 'task.create', projectId, taskId: `task_${mill.tasks.size + 1}`, ...fields, ...rest };
+}
+
+function expire(task: Task, a: number): Command {
+  return {
+    type: 'lease.expire',
+    projectId,
+    taskId: task.id,
+    token: task.fence - (a % 4 ? 0 : 1),
+    ownerIsDead: a % 2 > 0,
+  };
+}
+
+function configure(mill: Mill, a: number): Command {
+  const gates = a % 3 ? ['integrity', 'test'] : ['integrity', 'test', 'lint'];
+  return { type: 'project.configure', projectId, rules: { ...mill.rules(), reviewPlans: a % 2 > 0, gates } };
+}
+
+const roleOf = (workerId: string): Role => (workerId.startsWith('agent') ? 'builder' : (workerId as Role));
+
+function staff(a: number, workerId: string): Command {
+  if (a % 4 === 0) return { type: 'worker.remove', projectId, workerId };
+  return { type: 'worker.register', projectId, workerId, name: workerId, role: roleOf(workerId) };
+}
+
+function claim(mill: Mill, workerId: string): Command {
+  if (!mill.workers.has(workerId)) return staff(1, workerId);
+  return { type: 'work.claim', projectId, workerId, role: roleOf(workerId), owner: 'daemon', window: 1000 };
+}
+
+type FenceFields = { projectId: string; taskId: string; token: number };
+
+/** Any write a holder could try, whether it makes sense or not. */
+function anyWrite(mill: Mill, task: Task, fence: FenceFields, a: number, b: number): Command {
+  const runId = task.lastRunId ?? 'run_0';
+  const tree = at(TREES, b);
+  const outcome = at(Outcome.options, a);
+  const merge = { commit: `landing ${tree}`, tree, base: 'base' };
+  const all: Command[] = [
+    { type: 'lease.renew', ...fence },
+    { type: 'lease.release', ...fence, why: 'shutdown' },
+    { type: 'run.progress', ...fence, runId, percent: a, text: 'x' },
+    { type: 'run.send_back', ...fence, runId, gates: ['test'] },
+    { type: 'run.start', ...fence, runId: `run_${mill.runs.size + 1}`, mode: 'implement', agent: 'x' },
+    { type: 'run.finish', ...fence, runId, ...failureOf(outcome, b), envelope: null, usage, tree },
+    { type: 'stage.finish', ...fence, ...failureOf(outcome, b), message: 'told', tree },
+    { type: 'stage.wait', ...fence, why: 'dirty', untilMs: 5_000 },
+    { type: 'work.commit', ...fence, commit: `c-${tree}`, tree, notes: [] },
+    { type: 'evidence.record', ...fence, receipts: [receipt(at(['test', 'integrity'], a), tree, at(STATUSES, b))] },
+    { type: 'merge.prepare', ...fence, ...merge },
+    { type: 'merge.abandon', ...fence, why: 'moved' },
+    { type: 'merge.land', ...fence, commit: merge.commit },
+  ];
+  return at(all, a + b);
+}
+
+function failureOf(outcome: Outcome, b: number) {
+  if (outcome !== 'failed') return { outcome };
+  return { outcome, failure: at(['crash', 'no_result', 'validation', 'unverified_gate', 'network'] as const, b) };
+}
+
+/** What the engine would do next with the task it holds. */
+function nextWrite(mill: Mill, task: Task, fence: FenceFields, a: number, b: number): Command {
+  const stage = stageOf(mill.rules(), task);
+  const tree = task.prepared?.tree ?? task.head?.tree ?? at(TREES, b);
+  const receipts = mill.rules().gates.map((gate) => receipt(gate, tree, 'pass'));
+  const isProven = receipts.every(({ gate }) =>
+    [...mill.evidence.values()].some((e) => e.gate === gate && e.tree === tree),
+  );
+  const run = mill.runs.get(task.lastRunId ?? '');
+  if (stage?.actor === 'agent' && run?.status !== 'running')
+    return { type: 'run.start', ...fence, runId: `run_${mill.runs.size + 1}`, mode: modeOf(stage, task), agent: 'x' };
+  const isBuilt = stage?.actor === 'agent' && stage.mode !== 'implement' ? true : task.head?.tree === tree && a % 4 > 0;
+  if (!isBuilt && stage?.actor === 'agent')
+    return { type: 'work.commit', ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] };
+  if (!isProven) return { type: 'evidence.record', ...fence, receipts };
+  if (stage?.actor === 'agent') {
+    const outcome = at(Object.keys(stage.on) as Outcome[], a);
+    const criteria = task.criteria.map(({ id }) => ({ id, met: outcome === 'approved', evidence: '' }));
+    const envelope = { outcome, summary: 'done', plan: 'plan', review: { criteria, comments: ['c'] } };
+    return { type: 'run.finish', ...fence, runId: task.lastRunId!, outcome, envelope, usage, tree };
+  }
+  if (stage?.actor === 'system' && stage.does === 'verify')
+    return { type: 'stage.finish', ...fence, outcome: 'approved', tree };
+  if (task.prepared) return { type: 'merge.land', ...fence, commit: task.prepared.commit };
+  return { type: 'merge.prepare', ...fence, commit: `landing ${tree}`, tree, base: 'base' };
+}
