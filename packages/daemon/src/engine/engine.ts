@@ -21,7 +21,6 @@ export class Engine {
   #isDirty = false;
   #backoff = new AbortController();
   #offCommit: () => void = () => undefined;
-  #idleWaiters: (() => void)[] = [];
   #loops: Promise<void>[] = [];
 
   constructor(deps: EngineDeps) {
@@ -58,23 +57,18 @@ export class Engine {
     });
   }
 
-  /** Resolves when nothing is left that a machine could do: all is done, cancelled or waits for a person. */
-  async idle(): Promise<void> {
-    while (!(await this.#isIdle())) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
-  }
-
   /** Stops claiming, lets each step reach its checkpoint for `graceMs`, then stops the agents. Work is kept. */
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     this.#stopped.abort();
     this.#offCommit();
     this.#backoff.abort();
     await this.#dispatching;
-    const finished = Promise.all(this.#working.values());
-    await Promise.race([finished, this.#deps.clock.sleep(graceMs)]);
+    const grace = new AbortController();
+    const finished = Promise.all(this.#working.values()).finally(() => grace.abort());
+    await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
     for (const slot of this.#slots) slot.held?.abandon('shutdown');
     await finished;
     await Promise.all(this.#loops);
-    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   async #registerWorkers(): Promise<void> {
@@ -103,7 +97,6 @@ export class Engine {
       this.#deps.onNote('claiming failed; trying again in 5 s', error);
       void this.#wakeAfter(5_000);
     }
-    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   async #claim(slot: Slot): Promise<Task | null> {
@@ -139,13 +132,6 @@ export class Engine {
     const { signal } = this.#backoff;
     await this.#deps.clock.sleep(Math.max(ms, 1), signal);
     if (!signal.aborted) this.wake();
-  }
-
-  async #isIdle(): Promise<boolean> {
-    if (this.#stopped.signal.aborted) return true;
-    if (this.#working.size > 0 || this.#dispatching) return false;
-    const { leased, ready } = await this.#deps.store.workload(this.#deps.project.id);
-    return leased === 0 && ready === 0 && this.#working.size === 0;
   }
 
   async #supervise(): Promise<void> {
