@@ -9,8 +9,6 @@ export interface GitOptions {
   maxBytes?: number;
   /** Exit codes that are an answer, not a failure. 0 always is. */
   answers?: number[];
-  /** Own session: outlives a signal to the daemon's group, and has no terminal to ask on. */
-  detached?: boolean;
   signal?: AbortSignal;
 }
 
@@ -104,7 +102,8 @@ function run(args: string[], options: GitOptions): Promise<GitResult> {
     cwd: options.cwd,
     env: gitEnv(options.env),
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    detached: options.detached ?? false,
+    // A session of its own: Ctrl-C or a kill of the daemon's group must not cut git short, and it has no terminal to ask on.
+    detached: true,
     signal: options.signal,
   });
   const out = gather(options.maxBytes ?? MAX_STDOUT, () => child.kill());

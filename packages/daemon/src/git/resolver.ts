@@ -27,6 +27,7 @@ export function openResolver(gitDir: string): Resolver {
       cwd: gitDir,
       env: gitEnv({ GIT_DIR: gitDir }),
       stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
     });
     let rest = '';
     let complaint = '';

@@ -68,8 +68,7 @@ async function fastForward(site: Site, checkout: Checkout, commit: string, base:
   if (inTheWay.length > 0) return { kind: 'waiting', why: untrackedText(checkout, inTheWay) };
   await noteLanding(site, { path: checkout.path, base, commit });
   try {
-    // In its own session: a signal to the daemon's group must not leave a person's checkout half moved.
-    await checkout.git(['merge', ...FAST_FORWARD, commit], { detached: true });
+    await checkout.git(['merge', ...FAST_FORWARD, commit]);
   } catch (error) {
     // git refuses before it touches anything; whatever else went wrong may have left files to put back.
     if (!isRefusal(error)) await undoInterrupted(site, checkout);

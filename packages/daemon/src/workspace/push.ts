@@ -17,7 +17,6 @@ export async function pushTarget(site: Site): Promise<Pushed> {
     if (attempt > 1) await site.clock.sleep(FIRST_PAUSE_MS * 4 ** (attempt - 2));
     try {
       await site.git(['push', '-q', '--no-verify', '--no-force', to.remote, `${site.targetRef}:${to.ref}`], {
-        detached: true,
         signal: AbortSignal.timeout(PUSH_LIMIT_MS),
       });
       return { kind: 'pushed' };

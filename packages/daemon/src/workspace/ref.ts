@@ -1,7 +1,8 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Git, GitError } from '../git/program.ts';
-import type { Clock } from '../ports.ts';
 import type { Site } from './site.ts';
+import { clearStaleLock } from './stale-lock.ts';
 
 export interface RefChange {
   ref: string;
@@ -13,42 +14,43 @@ export interface RefChange {
 
 export const NOTHING = '0'.repeat(40);
 
-/** All of the changes or none. Only for refs of ours: their stale lock files are ours to remove. */
+/** All of the changes or none. Deletions are the caller's to do one after another: they share one lock file. */
 export async function moveRefs(site: Site, changes: RefChange[]): Promise<void> {
   const input = changes
     .map(({ ref, to, from }) => (to ? `update ${ref} ${to}${from ? ` ${from}` : ''}\n` : `delete ${ref}\n`))
     .join('');
-  const attempt = () => site.git(['update-ref', '--stdin'], { input });
+  const change = () => site.git(['update-ref', '--stdin'], { input });
+  if (changes.every(({ to }) => to !== null)) await change();
+  else await notedDeletion(site.dataDir, change);
+}
+
+const deletionNote = (dataDir: string): string => join(dataDir, 'deleting-refs');
+
+/**
+ * To delete a ref git locks the list of packed refs, which is not ours alone. The note tells the next process that a lock as
+ * old as the note was left by a git of ours that was killed, and not by a person's that is at work.
+ */
+async function notedDeletion(dataDir: string, work: () => Promise<unknown>): Promise<void> {
+  await writeFile(deletionNote(dataDir), '');
   try {
-    await attempt();
+    await work();
   } catch (error) {
-    const lock = error instanceof GitError && /Unable to create '(.+?\.lock)': File exists/.exec(error.stderr)?.[1];
-    if (!lock || !changes.some(({ ref }) => lock.endsWith(`/${ref}.lock`))) throw error;
-    await clearStaleLock(lock, site.clock);
-    await attempt();
+    if (error instanceof GitError && error.exitCode !== null) await rm(deletionNote(dataDir), { force: true });
+    throw error;
   }
+  await rm(deletionNote(dataDir), { force: true });
+}
+
+export async function clearDeadDeletion(site: Site): Promise<void> {
+  const note = await stat(deletionNote(site.dataDir)).catch(() => null);
+  if (!note) return;
+  const lock = join(site.info.commonDir, 'packed-refs.lock');
+  const found = await stat(lock).catch(() => null);
+  if (found && found.mtimeMs >= note.mtimeMs) await clearStaleLock(lock, site.clock);
+  await rm(deletionNote(site.dataDir), { force: true });
 }
 
 export async function isAncestor(git: Git, ancestor: string, of: string): Promise<boolean> {
   if (ancestor === of) return true;
   return (await git(['merge-base', '--is-ancestor', ancestor, of], { answers: [1] })).code === 0;
-}
-
-const STALE_LOCK_MS = 5_000;
-
-/**
- * Waits until a lock file of ours is gone, or is old enough to be a dead process's, and removes it then. The task's lock
- * keeps every git of this process away meanwhile, and the daemon's start waited for those its predecessor left.
- */
-export async function clearStaleLock(path: string, clock: Clock): Promise<boolean> {
-  for (;;) {
-    const found = await stat(path).catch(() => null);
-    if (!found) return false;
-    const age = clock.now() - found.mtimeMs;
-    if (Math.abs(age) >= STALE_LOCK_MS) {
-      await rm(path, { force: true });
-      return true;
-    }
-    await clock.sleep(100);
-  }
 }

@@ -1,5 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import type { RawChange } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
@@ -7,6 +7,7 @@ import type { RepositoryInfo } from '../git/repository.ts';
 import { openResolver, type Resolver } from '../git/resolver.ts';
 import type { Clock, WorktreeRef } from '../ports.ts';
 import { keyedLocks, type Lock, makeLock } from './lock.ts';
+import { pastStaleLocks } from './stale-lock.ts';
 
 export interface WorkspaceOptions {
   root: string;
@@ -69,18 +70,24 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
   const dataDir = await realpath(options.dataDir);
   for (const part of ['worktrees', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
   const env = { ...(await identity(info.root)), ...ownerMark(dataDir) };
-  const git = gitWith({ cwd: info.commonDir, env: { ...env, GIT_DIR: info.commonDir } });
+  // Refs below these belong to the engine; so does a worktree's own folder, and all of the data folder.
+  const ownRefs = ['refs/tidemill/', 'refs/heads/task/'].map((prefix) => join(info.commonDir, prefix));
+  const targetLock = join(info.commonDir, `refs/heads/${options.target}.lock`);
+  const ours = (lock: string) =>
+    lock !== targetLock && [...ownRefs, dataDir + sep].some((start) => lock.startsWith(start));
+  const shared = gitWith({ cwd: info.commonDir, env: { ...env, GIT_DIR: info.commonDir } });
+  const git = pastStaleLocks(shared, options.clock, ours);
   const resolver = openResolver(info.commonDir);
   const locks = keyedLocks();
   const targetRef = `refs/heads/${options.target}`;
   let used = 0;
   return {
     ...{ options, info, dataDir, targetRef, resolver, git, clock: options.clock },
-    gitAt: (place, index = place.index) =>
-      gitWith({
-        cwd: place.path,
-        env: { ...env, GIT_DIR: place.admin, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index },
-      }),
+    gitAt: (place, index = place.index) => {
+      const at = { GIT_DIR: place.admin, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
+      const isOurs = (lock: string) => ours(lock) || lock.startsWith(place.admin + sep);
+      return pastStaleLocks(gitWith({ cwd: place.path, env: { ...env, ...at } }), options.clock, isOurs);
+    },
     place: (task) => placeOf(dataDir, task),
     shared: makeLock(),
     perTask: locks,

@@ -1,8 +1,9 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { AppError } from '@tidemill/contract';
 import { notContained, writeSnapshot } from './keep.ts';
-import { clearStaleLock, moveRefs } from './ref.ts';
+import { moveRefs } from './ref.ts';
 import type { Site, Standing } from './site.ts';
+import { clearStaleLock } from './stale-lock.ts';
 import { dropUnfinished, handOverIndex, hasAgentStaged, headOf, isThere } from './standing.ts';
 import { withStagedCopy } from './tree.ts';
 

@@ -15,8 +15,9 @@ import { dirname, join, resolve } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { GitError } from '../git/program.ts';
 import { keepCommits } from './keep.ts';
-import { clearStaleLock, moveRefs, type RefChange } from './ref.ts';
+import { moveRefs, type RefChange } from './ref.ts';
 import type { Place, Site, Standing } from './site.ts';
+import { clearStaleLock } from './stale-lock.ts';
 import type { Trash } from './trash.ts';
 
 /**

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
-import { clearStaleLock } from './ref.ts';
 import type { Site, Standing } from './site.ts';
+import { clearStaleLock } from './stale-lock.ts';
 import { copyIndex, hasAgentStaged, isThere } from './standing.ts';
 
 export interface Staged {

@@ -10,7 +10,7 @@ import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
 import { awaitOrphans } from './orphan.ts';
 import { pushTarget } from './push.ts';
-import { isAncestor, moveRefs } from './ref.ts';
+import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
 import { findAdmin, isThere, stand } from './standing.ts';
@@ -31,6 +31,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
   checkTarget(info, options.target);
   const site = await openSite(options, info);
   await awaitOrphans(site.dataDir, site.clock);
+  await clearDeadDeletion(site);
   const trash = openTrash(site.dataDir);
   await trash.empty();
   return makeWorkspace(site, trash);
