@@ -23,31 +23,39 @@ const NAMES = ['agent-1', 'agent-2', 'reviewer', 'verifier', 'merger'];
 export function commandOf(mill: Mill, { kind, task, worker, a, b, late }: Dice): Command | null {
   const ids = [...mill.tasks.keys()];
   const some = (bits: number) => ids.filter((_, index) => (bits >> (index % 6)) & 1);
-  const workerId = at(NAMES, worker);
-  if (kind < 6 || ids.length === 0) return create(mill, a, b, a % 3 === 0 ? some(b) : []);
+  const workerId = at(busyOrNeeded(mill), worker);
+  if (kind < 4 || ids.length < 2) return create(mill, a, b, a % 3 === 0 ? some(b) : []);
   const taskId = at(ids, task);
   const of = { projectId, taskId, by: 'ada' };
   const stage =
     a % 5 === 0 ? at(['open', 'plan', 'implement', 'verify', 'review', 'merge', 'done', 'x'], b) : undefined;
-  if (kind < 9) return { type: 'task.set_dependencies', projectId, taskId, dependsOn: some(a) };
-  if (kind < 11) return { type: 'task.cancel', ...of };
-  if (kind < 17) return { type: 'task.retry', ...of, stage, ...(b % 2 ? { note: 'try this' } : {}) };
-  if (kind < 21) return { type: 'task.approve', ...of };
-  if (kind < 24) return { type: 'task.reject', ...of, note: 'no' };
-  if (kind < 26) return expire(mill.tasks.get(taskId)!, a);
-  if (kind < 27) return { type: 'snapshot.note', projectId, taskId, ref: 'refs/x', why: 'why' };
-  if (kind < 28) return { type: 'alert.raise', projectId, taskId: a % 2 ? taskId : null, kind: 'x', text: 'x' };
-  if (kind < 29) return configure(mill, a);
-  if (kind < 31) return staff(a, workerId);
-  if (kind < 35) return null;
+  if (kind < 6) return { type: 'task.set_dependencies', projectId, taskId, dependsOn: some(a) };
+  if (kind < 7) return { type: 'task.cancel', ...of };
+  if (kind < 11) return { type: 'task.retry', ...of, stage, ...(b % 2 ? { note: 'try this' } : {}) };
+  if (kind < 14) return { type: 'task.approve', ...of };
+  if (kind < 16) return { type: 'task.reject', ...of, note: 'no' };
+  if (kind < 18) return expire(mill.tasks.get(taskId)!, a);
+  if (kind < 19) return { type: 'snapshot.note', projectId, taskId, ref: 'refs/x', why: 'why' };
+  if (kind < 20) return { type: 'alert.raise', projectId, taskId: a % 2 ? taskId : null, kind: 'x', text: 'x' };
+  if (kind < 21) return configure(mill, a);
+  if (kind < 22) return staff(a, workerId);
+  if (kind < 24) return null;
   const held = [...mill.tasks.values()].find(({ lease }) => lease?.workerId === workerId);
+  if (!held && mill.ready(projectId, roleOf(workerId)).length === 0) return unstick(mill, a, b);
   if (!held) return claim(mill, workerId);
   const fence = { projectId, taskId: held.id, token: held.fence - (late ? 1 : 0) };
-  return kind < 60 ? anyWrite(mill, held, fence, a, b) : nextWrite(mill, held, fence, a, b);
+  return kind < 34 ? anyWrite(mill, held, fence, a, b) : nextWrite(mill, held, fence, a, b);
+}
+
+/** Those who hold a task or could get one; else stories would be about workers with nothing to do. */
+function busyOrNeeded(mill: Mill): string[] {
+  const holders = new Set([...mill.tasks.values()].map(({ lease }) => lease?.workerId));
+  const names = NAMES.filter((name) => holders.has(name) || mill.ready(projectId, roleOf(name)).length > 0);
+  return names.length > 0 ? names : NAMES;
 }
 
 function create(mill: Mill, a: number, b: number, dependsOn: string[]): Command {
-  const fields = { title: `Task ${a}`, body: a % 2 ? '- [ ] boxed' : '', accept: b % 4 ? ['given'] : [] };
+  const fields = { title: `Task ${a}`, body: a % 2 ? '- [ ] boxed' : '', accept: b % 5 ? ['given'] : [] };
   const pipeline = at(['feature', 'bug', 'quick', 'quick', 'none'], b);
   const rest = { kind: 'feature', priority: a % 5, files: at(FILES, a), dependsOn, pipeline } as const;
   return { type: 'task.create', projectId, taskId: `task_${mill.tasks.size + 1}`, ...fields, ...rest };
@@ -73,6 +81,15 @@ const roleOf = (workerId: string): Role => (workerId.startsWith('agent') ? 'buil
 function staff(a: number, workerId: string): Command {
   if (a % 4 === 0) return { type: 'worker.remove', projectId, workerId };
   return { type: 'worker.register', projectId, workerId, name: workerId, role: roleOf(workerId) };
+}
+
+/** When no worker has anything to do, a person sees to it that there is. */
+function unstick(mill: Mill, a: number, b: number): Command {
+  const stuck = [...mill.tasks.values()].filter(({ stage, role }) => role === null && stage !== 'done');
+  if (stuck.length === 0) return create(mill, a, b, []);
+  const { id: taskId, stage } = at(stuck, b);
+  if (stage === 'plan_review' || a % 3 === 0) return { type: 'task.approve', projectId, taskId, by: 'ada' };
+  return { type: 'task.retry', projectId, taskId, by: 'ada', note: 'go on' };
 }
 
 function claim(mill: Mill, workerId: string): Command {
@@ -127,10 +144,17 @@ function nextWrite(mill: Mill, task: Task, fence: FenceFields, a: number, b: num
     return { type: 'work.commit', ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] };
   if (!isProven) return { type: 'evidence.record', ...fence, receipts };
   if (stage?.actor === 'agent') {
-    const outcome = at(Object.keys(stage.on) as Outcome[], a);
+    const [good, other] = Object.keys(stage.on) as [Outcome, Outcome?];
+    const outcome = a % 8 > 2 ? good : at([other ?? good, 'needs_info', 'failed'] as const, a);
+    const failure =
+      outcome === 'failed' ? ({ failure: at(['crash', 'no_result', 'validation'] as const, b) } as const) : {};
     const criteria = task.criteria.map(({ id }) => ({ id, met: outcome === 'approved', evidence: '' }));
     const envelope = { outcome, summary: 'done', plan: 'plan', review: { criteria, comments: ['c'] } };
-    return { type: 'run.finish', ...fence, runId: task.lastRunId!, outcome, envelope, usage, tree };
+    return { type: 'run.finish', ...fence, runId: task.lastRunId!, outcome, ...failure, envelope, usage, tree };
+  }
+  if (stage?.actor === 'system' && a % 8 === 0 && !task.prepared) {
+    const feedback = [{ kind: 'conflict' as const, text: 'x', files: at([['a'], ['package.json']], b) }];
+    return { type: 'stage.finish', ...fence, outcome: at(['failed', 'conflicts_detected'] as const, b), feedback };
   }
   if (stage?.actor === 'system' && stage.does === 'verify')
     return { type: 'stage.finish', ...fence, outcome: 'approved', tree };
