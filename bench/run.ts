@@ -10,6 +10,7 @@ type RunSection = (options: BenchOptions) => Promise<Section>;
 /** In this order; each is loaded only when it runs, so that a section's libraries are not in another's memory. */
 const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   claims: () => import('./claims.ts'),
+  pipeline: () => import('./pipeline.ts'),
 };
 
 const { values, positionals } = parseArgs({
@@ -22,6 +23,16 @@ if (values.help || unknown.length > 0) {
   console.log(`npm run bench -- [--quick] [SECTION …]\nSections: ${Object.keys(SECTIONS).join(', ')}`);
   process.exit(unknown.length > 0 ? 2 : 0);
 }
+
+// Nobody's own git settings or name: the figures would depend on them.
+Object.assign(process.env, {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Bench',
+  GIT_AUTHOR_EMAIL: 'bench@localhost',
+  GIT_COMMITTER_NAME: 'Bench',
+  GIT_COMMITTER_EMAIL: 'bench@localhost',
+});
 
 const RESULTS = join(import.meta.dirname, 'results');
 const startedAt = performance.now();

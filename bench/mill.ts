@@ -1,0 +1,130 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Config, type Project } from '@tidemill/contract';
+import { builtinPipelines } from '@tidemill/core';
+import { createRunLog } from '../packages/daemon/src/agents/run-log.ts';
+import { assetDir } from '../packages/daemon/src/assets.ts';
+import { createIds, systemClock } from '../packages/daemon/src/clock.ts';
+import { rulesFrom } from '../packages/daemon/src/config/load.ts';
+import { Engine } from '../packages/daemon/src/engine/engine.ts';
+import { createGates } from '../packages/daemon/src/gates/gates.ts';
+import type { Agent, Store, Workspace, WorktreeRef } from '../packages/daemon/src/ports.ts';
+import { createPrompts } from '../packages/daemon/src/prompts/prompts.ts';
+import { openStore } from '../packages/daemon/src/store/open.ts';
+import { openWorkspace } from '../packages/daemon/src/workspace/workspace.ts';
+import { Meter } from './meter.ts';
+import { changeOf, makeRepository } from './repository.ts';
+
+const PROJECT = 'project_bench';
+
+/** An engine at work on a repository of its own, wired as the daemon wires it. Only the agent is the bench's. */
+export interface Mill {
+  meter: Meter;
+  root: string;
+  /** Called when an agent is started; at the time of the call nothing of its work is done. */
+  onAgentStart: (taskNumber: number) => void;
+  add(): Promise<number>;
+  /** Makes a task and waits for its end: landed, worktree removed. */
+  complete(): Promise<void>;
+  landed(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function startMill(folder: string, workers: number): Promise<Mill> {
+  const root = join(folder, 'repository');
+  const dataDir = join(folder, 'data');
+  await makeRepository(root);
+  await mkdir(dataDir, { recursive: true });
+  const [clock, ids, meter] = [systemClock, createIds(systemClock), new Meter()];
+  const opened = await openStore({ url: join(dataDir, 'store.db'), clock, ids });
+  const store = meter.on('store', opened);
+  const project = await register(opened, root);
+  const { target, landing, push, sandbox, gates } = config();
+  const removals = new Removals();
+  const space = await openWorkspace({ root, target, landing, push, dataDir: join(dataDir, 'project'), clock });
+  const mill: Mill = {
+    meter,
+    root,
+    onAgentStart: () => undefined,
+    add: () => add(opened, ids.next('task')),
+    complete: async () => removals.of(await mill.add()),
+    landed: async () => (await opened.tasks({ projectId: PROJECT, stages: ['done'], limit: 100_000 })).length,
+    async close() {
+      // The child that empties the trash keeps nobody waiting by itself; the temporary folder must outlive it.
+      const hold = setInterval(() => undefined, 1000);
+      await engine.stop({ graceMs: 5000 });
+      await space.close();
+      await opened.close();
+      clearInterval(hold);
+    },
+  };
+  const agent = timelessAgent((number) => mill.onAgentStart(number));
+  const host = { root, dataDir, homeId: 'bench', sandbox };
+  const engine = new Engine({
+    project,
+    store,
+    workspace: meter.on('workspace', removals.watching(space)),
+    agentFor: () => agent,
+    gates: meter.on('gates', createGates({ config: gates, host, logDir: join(dataDir, 'gates') })),
+    prompts: meter.on('prompts', createPrompts({ root, builtinDir: assetDir('prompts/agents') })),
+    openRunLog: createRunLog({ dir: join(dataDir, 'runs'), clock }),
+    clock,
+    ids,
+    owner: 'bench',
+    isOwnerDead: () => false,
+    workers,
+    onNote: (text, error) => console.error(`  note: ${text}`, error ?? ''),
+  });
+  await engine.start();
+  return mill;
+}
+
+/** `quick`, and no gates but the built-in integrity. */
+const config = () => Config.parse({ pipeline: 'quick', agents: { default: { type: 'command', command: ['none'] } } });
+
+async function register(store: Store, root: string): Promise<Project> {
+  const rules = rulesFrom(config(), builtinPipelines);
+  await store.execute({ type: 'project.register', projectId: PROJECT, name: 'bench', root, rules });
+  return (await store.project(PROJECT))!;
+}
+
+/** The last thing the engine does for a task is to remove its worktree. */
+class Removals {
+  readonly #waiting = new Map<number, () => void>();
+  readonly #removed = new Set<number>();
+
+  watching(workspace: Workspace): Workspace {
+    const remove = async (ref: WorktreeRef) => {
+      await workspace.remove(ref);
+      this.#removed.add(ref.number);
+      this.#waiting.get(ref.number)?.();
+    };
+    return { ...workspace, remove };
+  }
+  of(number: number): Promise<void> {
+    if (this.#removed.has(number)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.set(number, resolve));
+  }
+}
+
+async function add(store: Store, taskId: string): Promise<number> {
+  const reply = await store.execute({
+    ...{ type: 'task.create', projectId: PROJECT, taskId, title: 'One file more', body: '', kind: 'chore' },
+    ...{ accept: [], files: [], dependsOn: [], priority: 2 },
+  });
+  if (!reply.ok) throw new Error(reply.refusal.message);
+  return reply.task!.number;
+}
+
+/** Writes its one file and is ready: no process, no thinking, so that what is measured is all Tidemill's. */
+function timelessAgent(onStart: (taskNumber: number) => void): Agent {
+  return {
+    label: 'bench',
+    start({ cwd, brief }) {
+      onStart(brief.task.number);
+      const envelope = { outcome: 'pr_ready' as const, summary: 'One file more.' };
+      const end = changeOf(cwd, brief.task.number).then(() => ({ kind: 'result' as const, envelope }));
+      return { end, stop: async () => void (await end) };
+    },
+  };
+}
