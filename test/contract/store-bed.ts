@@ -5,14 +5,11 @@ import { join } from 'node:path';
 import type { Pipeline, ProjectRules, Role, Task } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import pg from 'pg';
-import { inject } from 'vitest';
 import { createIds, systemClock } from '../../packages/daemon/src/clock.ts';
 import type { Clock, Store } from '../../packages/daemon/src/ports.ts';
 import { type OpenOptions, openStore } from '../../packages/daemon/src/store/open.ts';
 
 export const PROJECT = 'project_1';
-export const postgresUrl = inject('postgresUrl') ?? '';
-if (!postgresUrl) console.warn('skipped: the store on Postgres, because no Postgres could be started');
 
 /** One stage between open and done: enough for leases, dependencies and stages to move. */
 const tiny: Pipeline = {
@@ -44,17 +41,23 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-export const places: Record<string, () => Promise<Place>> = {
-  memory: async () => ({ url: 'memory:', schema: '', keepsOverReopening: false, remove: async () => undefined }),
-  sqlite: async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tidemill-store-'));
-    const remove = () => rm(folder, { recursive: true, force: true });
-    return { url: `sqlite:${join(folder, 'store.db')}`, schema: '', keepsOverReopening: true, remove };
-  },
-  ...(postgresUrl && { postgres: postgresPlace }),
-};
+export async function memoryPlace(): Promise<Place> {
+  return { url: 'memory:', schema: '', keepsOverReopening: false, remove: async () => undefined };
+}
 
-export async function postgresPlace(): Promise<Place> {
+export async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidemill-store-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  return { url: `sqlite:${join(folder, 'store.db')}`, schema: '', keepsOverReopening: true, remove };
+}
+
+/** Places that other processes can reach too. */
+export function sharedPlaces(postgresUrl: string): Record<string, () => Promise<Place>> {
+  if (!postgresUrl) console.warn('skipped: the store on Postgres, because no Postgres could be started');
+  return { sqlite: sqlitePlace, ...(postgresUrl && { postgres: () => postgresPlace(postgresUrl) }) };
+}
+
+export async function postgresPlace(postgresUrl: string): Promise<Place> {
   const schema = `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
   const remove = async () => {
     const client = new pg.Client(postgresUrl);
@@ -67,7 +70,10 @@ export async function postgresPlace(): Promise<Place> {
 
 export const ids = createIds(systemClock);
 
-export async function open(place: Place, more: Partial<OpenOptions> & { clock?: Clock } = {}): Promise<Mill> {
+export async function open(
+  place: Pick<Place, 'url' | 'schema'>,
+  more: Partial<OpenOptions> & { clock?: Clock } = {},
+): Promise<Mill> {
   const { url, schema } = place;
   const store = await openStore({ url, schema: schema || undefined, clock: systemClock, ids, ...more });
   return new Mill(store);

@@ -1,9 +1,21 @@
 import type { LoggedEvent, Receipt } from '@tidemill/contract';
 import { decide, reduce } from '@tidemill/core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { systemClock } from '../../packages/daemon/src/clock.ts';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
-import { accepted, type Mill, newTask, open, type Place, PROJECT, places, rules } from './store-bed.ts';
+import {
+  accepted,
+  type Mill,
+  memoryPlace,
+  newTask,
+  open,
+  type Place,
+  PROJECT,
+  rules,
+  sharedPlaces,
+} from './store-bed.ts';
+
+const places = { memory: memoryPlace, ...sharedPlaces(inject('postgresUrl') ?? '') };
 
 describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
   let place: Place;
@@ -58,6 +70,15 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     const [first, second] = await Promise.all([mill.claim('w1'), mill.claim('w2')]);
     expect(first).toMatchObject({ ok: true, task: { id: 'task_a' } });
     expect(second).toMatchObject({ ok: false, refusal: { code: 'nothing_ready' } });
+  });
+
+  test('calls of one moment share a commit', async () => {
+    await mill.register();
+    let commits = 0;
+    mill.store.onCommit(() => void commits++);
+    await Promise.all(Array.from({ length: 200 }, () => mill.create()));
+    // One, and perhaps a wake-up for what happened before the listener was there.
+    expect(commits).toBeLessThanOrEqual(2);
   });
 
   test('one batch of claims gives every worker another task, in claiming order', async () => {

@@ -38,3 +38,8 @@ export function explain(error: unknown, failure: Failure): AppError | Constraint
   if (failure === 'clash') return new ConstraintError((error as Error).message, { cause: error });
   return storeFailed('Postgres failed', error);
 }
+
+/** What the server reported, as opposed to a mistake of ours on the way. */
+export function isServerError(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error;
+}

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@tidemill/contract';
 import pg from 'pg';
+import { classify, explain, isServerError } from './postgres-errors.ts';
 import type { Row, RunQuery } from './sql-query.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -67,12 +69,12 @@ export class PostgresAddress {
       types: asText,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      application_name: 'tidemill',
+      application_name: `tidemill ${this.schema}`,
     };
   }
 }
 
-/** Reads over a pool; statements that repeat are prepared once per connection. */
+/** Reads over a pool; statements that repeat are prepared once per connection. A lost connection is no reader's concern. */
 export function poolQuery(pool: pg.Pool): RunQuery {
   const names = new Map<string, { name: string; text: string }>();
   return async (sql, values) => {
@@ -83,7 +85,29 @@ export function poolQuery(pool: pg.Pool): RunQuery {
       if (names.size < MOST_PREPARED) names.set(sql, known);
       else known = { name: '', text: known.text };
     }
-    const result = await pool.query<Row>({ ...known, values });
-    return result.rows;
+    const query = { ...known, values };
+    return retrying(async () => (await pool.query<Row>(query)).rows);
   };
+}
+
+/** A server that restarts is back within seconds; callers wait that long before they are told. */
+export const ATTEMPTS = 8;
+const FIRST_RETRY_MS = 20;
+
+export function pause(attempt: number): Promise<void> {
+  return sleep(FIRST_RETRY_MS * 2 ** (Math.min(attempt, ATTEMPTS) - 1));
+}
+
+/** For what can be done twice without harm. */
+export async function retrying<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const failure = classify(error);
+      if (failure !== 'lost' || attempt >= ATTEMPTS)
+        throw isServerError(error) || failure === 'lost' ? explain(error, failure) : error;
+      await pause(attempt);
+    }
+  }
 }

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scope, Slice } from '@tidemill/core';
 import type pg from 'pg';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { ProjectMemo } from './loaded-slice.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
-import { classify, explain } from './postgres-errors.ts';
+import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
-import { PostgresAddress, poolQuery } from './postgres-session.ts';
+import { ATTEMPTS, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
 import { fill, loadsOf, savesOf } from './postgres-slices.ts';
 import { literal, PREPARE_ALL } from './postgres-statements.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 
-/** A server that restarts is back within seconds; callers wait that long before they are told. */
-const ATTEMPTS = 8;
-const FIRST_RETRY_MS = 20;
 /** The second time a row clashes it is no race: the first try again has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
 
@@ -86,7 +82,7 @@ export class PostgresDriver implements Driver {
         if (failure === 'fault' && !isServerError(error)) throw error;
         const attempts = failure === 'clash' ? CLASH_ATTEMPTS : failure === 'race' || failure === 'lost' ? ATTEMPTS : 1;
         if (attempt >= attempts) throw explain(error, failure);
-        await sleep(FIRST_RETRY_MS * 2 ** (attempt - 1));
+        await pause(attempt);
       }
     }
   }
@@ -130,19 +126,17 @@ export class PostgresDriver implements Driver {
   /** Asks the server what became of a commit; if it took place, where its events begin. Null: nothing was kept. */
   async #settle({ xid, head }: Doubt): Promise<number | null> {
     for (let attempt = 1; ; attempt++) {
-      try {
-        const { rows } = await this.#readers.query<Row>(
+      const { rows } = await retrying(() =>
+        this.#readers.query<Row>(
           `SELECT pg_xact_status($1::xid8) AS status, (SELECT min(seq) - 1 FROM events WHERE seq > $2
            AND xmin::text = (($1::text)::numeric % 4294967296)::text) AS before`,
           [xid, head],
-        );
-        const status = rows[0]?.status;
-        if (status === 'committed') return Number(rows[0]?.before);
-        if (status !== 'in progress') return null;
-      } catch (error) {
-        if (attempt >= ATTEMPTS) throw explain(error, 'lost');
-      }
-      await sleep(FIRST_RETRY_MS * 2 ** Math.min(attempt, ATTEMPTS));
+        ),
+      );
+      const status = rows[0]?.status;
+      if (status === 'committed') return Number(rows[0]?.before);
+      if (status !== 'in progress') return null;
+      await pause(attempt);
     }
   }
 
@@ -174,9 +168,4 @@ export class PostgresDriver implements Driver {
 async function ask(client: pg.Client, texts: string[]): Promise<Row[][]> {
   const results: unknown = await client.query(texts.join(';\n'));
   return (results as pg.QueryResult<Row>[]).map((result) => result.rows);
-}
-
-/** What the server reported, as opposed to a mistake of ours on the way. */
-function isServerError(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error;
 }

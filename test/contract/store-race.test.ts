@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
+import { type Mill, open, type Place, PROJECT, sharedPlaces } from './store-bed.ts';
+
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+/** Tasks that two processes race for; together with the workers' races more than 10,000 rounds. */
+const TASKS: Record<string, number> = { sqlite: 1000, postgres: 10_000 };
+const LANES = 32;
+
+describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
+  'several processes on %s',
+  (name, makePlace) => {
+    let place: Place;
+    let mill: Mill;
+    beforeEach(async () => {
+      place = await makePlace();
+      mill = await (await open(place)).register(LANES);
+    });
+    afterEach(async () => {
+      await mill.store.close();
+      await place.remove();
+    });
+
+    test(`two processes drain one queue: each of ${TASKS[name]} tasks has exactly one holder`, {
+      timeout: 120_000,
+    }, async () => {
+      const count = TASKS[name]!;
+      for (let left = count; left > 0; left -= 1000) {
+        await Promise.all(Array.from({ length: Math.min(left, 1000) }, () => mill.create()));
+      }
+      const claimers = [1, 2].map(() => startClaimer(place));
+      for (const claimer of claimers) await claimer.ready;
+      for (const claimer of claimers) claimer.go();
+      const held = await Promise.all(claimers.map((claimer) => claimer.held));
+      expect(held.every((ids) => ids.length > 0)).toBe(true);
+      expect(held.flat()).toHaveLength(count);
+      expect(new Set(held.flat()).size).toBe(count);
+      await expectExclusiveLeases(mill);
+      expect(await mill.store.workload(PROJECT)).toMatchObject({ leased: 0, ready: 0, byStage: { done: count } });
+    });
+
+    test('of two claims for one worker exactly one wins', { timeout: 60_000 }, async () => {
+      const other = await open(place);
+      const rounds = 50;
+      await Promise.all(Array.from({ length: LANES * rounds }, () => mill.create()));
+      let won = 0;
+      await Promise.all(
+        Array.from({ length: LANES }, async (_, lane) => {
+          for (let round = 0; round < rounds; round++) {
+            const replies = await Promise.all([mill, other, mill].map((each) => each.claim(`w${lane + 1}`, 128)));
+            const winners = replies.filter((reply) => reply.ok);
+            expect(winners.length).toBeLessThanOrEqual(1);
+            won += winners.length;
+            for (const reply of winners) await mill.finish(reply.task!);
+          }
+        }),
+      );
+      expect(won).toBeGreaterThan((LANES * rounds) / 2);
+      await expectExclusiveLeases(mill);
+      await other.store.close();
+    });
+
+    test('a subscriber misses nothing that other processes write, and repeats nothing', async () => {
+      const others = await Promise.all([open(place), open(place)]);
+      const stop = new AbortController();
+      const start = await mill.store.lastSeq();
+      const seen: number[] = [];
+      const following = (async () => {
+        for await (const event of mill.store.subscribe(start, {}, stop.signal)) {
+          seen.push(event.seq);
+          if (seen.length === 300) stop.abort();
+        }
+      })();
+      for (let round = 0; round < 10; round++) {
+        await Promise.all([mill, ...others].flatMap((each) => Array.from({ length: 10 }, () => each.create())));
+      }
+      await following;
+      expect(seen).toEqual(Array.from({ length: 300 }, (_, index) => start + 1 + index));
+      for (const other of others) await other.store.close();
+    });
+
+    test('tasks that are made while what they wait for is being finished are all freed', {
+      timeout: 60_000,
+    }, async () => {
+      const other = await open(place);
+      for (let round = 0; round < 10; round++) {
+        const bases = await Promise.all(Array.from({ length: 10 }, () => mill.create()));
+        const claims = await Promise.all(bases.map((_, index) => mill.mustClaim(`w${index + 1}`)));
+        const dependents = await Promise.all([
+          ...claims.map((task) => mill.finish(task).then(() => null)),
+          ...claims.flatMap((task) => [other.create({ dependsOn: [task.id] }), other.create({ dependsOn: [task.id] })]),
+        ]);
+        for (const task of dependents) {
+          if (!task) continue;
+          expect(await mill.store.task(task.id)).toMatchObject({ unmet: 0 });
+          await mill.must({ type: 'task.cancel', projectId: PROJECT, taskId: task.id, by: 'test' });
+        }
+      }
+      expect(await compareLogWithProjection(mill.store)).toEqual([]);
+      await other.store.close();
+    });
+
+    test('kill -9 of a writing process loses nothing it acknowledged', { timeout: 60_000 }, async () => {
+      const acknowledged: string[] = [];
+      for (const killAfter of [1, 100, 300, 50]) acknowledged.push(...(await writeUntilKilled(place, killAfter)));
+      expect(acknowledged.length).toBeGreaterThan(450);
+      const stored = new Set((await mill.store.tasks({ projectId: PROJECT })).map((task) => task.id));
+      expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+      expect(await compareLogWithProjection(mill.store)).toEqual([]);
+    });
+  },
+);
+
+function startClaimer(place: Place) {
+  const child = spawn(process.execPath, [script('./store-claimer.ts'), place.url, place.schema, String(LANES)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ready = lines.next();
+  return {
+    ready,
+    go: () => void child.stdin.write('go\n'),
+    held: ready.then(() => lines.next()).then(({ value }) => String(value ?? '').split(' ')),
+  };
+}
+
+async function writeUntilKilled(place: Place, killAfter: number): Promise<string[]> {
+  const child = spawn(process.execPath, [script('./store-writer.ts'), place.url, place.schema], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const closed = once(child, 'close');
+  const lines: string[] = [];
+  let unfinished = '';
+  child.stdout.setEncoding('utf8');
+  child.stdout.on('data', (chunk: string) => {
+    const parts = (unfinished + chunk).split('\n');
+    unfinished = parts.pop() ?? '';
+    lines.push(...parts);
+    if (lines.length >= killAfter) child.kill('SIGKILL');
+  });
+  await closed;
+  return lines;
+}
+
+/** The log itself must show it: never two leases on a task, nor two tasks with a worker. */
+async function expectExclusiveLeases(mill: Mill): Promise<void> {
+  const holders = new Map<string, string>();
+  for (let after = 0; ; ) {
+    const page = await mill.store.events({ types: ['lease.claimed', 'lease.released'], after, limit: 1000 });
+    for (const { seq, body } of page) {
+      after = seq;
+      if (body.type === 'lease.claimed') {
+        expect([...holders.keys()]).not.toContain(body.taskId);
+        expect([...holders.values()]).not.toContain(body.workerId);
+        holders.set(body.taskId, body.workerId);
+      } else if (body.type === 'lease.released') {
+        holders.delete(body.taskId);
+      }
+    }
+    if (page.length < 1000) return;
+  }
+}
