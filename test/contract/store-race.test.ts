@@ -36,7 +36,8 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       for (const claimer of claimers) await claimer.ready;
       for (const claimer of claimers) claimer.go();
       const held = await Promise.all(claimers.map((claimer) => claimer.held));
-      expect(held.every((ids) => ids.length > 0)).toBe(true);
+      // On SQLite the process that has the file's lock may well keep it to the end.
+      if (name === 'postgres') expect(held.every((ids) => ids.length > 0)).toBe(true);
       expect(held.flat()).toHaveLength(count);
       expect(new Set(held.flat()).size).toBe(count);
       await expectExclusiveLeases(mill);
@@ -124,7 +125,13 @@ function startClaimer(place: Place) {
   return {
     ready,
     go: () => void child.stdin.write('go\n'),
-    held: ready.then(() => lines.next()).then(({ value }) => String(value ?? '').split(' ')),
+    held: ready
+      .then(() => lines.next())
+      .then(({ value }) =>
+        String(value ?? '')
+          .split(' ')
+          .filter(Boolean),
+      ),
   };
 }
 
