@@ -83,6 +83,7 @@ describe('check-repo', () => {
       'packages/daemon/src/store/a.ts: no program imports it',
     ],
     ['the clock in core', { 'packages/core/src/index.ts': 'export const now = () => Date.now();' }, 'uses Date.now'],
+    ['the network in core', { 'packages/core/src/index.ts': "export const x = fetch('/');" }, 'uses the network'],
     ['chance in core', { 'packages/core/src/index.ts': 'export const die = Math.random();' }, 'uses Math.random'],
     [
       'a timer in the engine',
