@@ -56,6 +56,16 @@ describe('a repository that cannot be worked in is refused, with what would be r
     });
   });
 
+  it('a data folder inside the repository', async () => {
+    await git(folder, 'init', '-q', '-b', 'main');
+    await git(folder, 'commit', '-q', '--allow-empty', '-m', 'Start');
+    const options = { root: folder, target: 'main', landing: 'squash', push: false, clock: realClock } as const;
+    await expect(openWorkspace({ ...options, dataDir: join(folder, 'data') })).rejects.toMatchObject({
+      code: 'bad_config',
+      hint: expect.stringContaining('outside'),
+    });
+  });
+
   it('a broken configuration: with what git says', async () => {
     await git(folder, 'init', '-q');
     await writeFile(join(folder, '.git/config'), '[core\n');

@@ -78,6 +78,28 @@ describe('opening', () => {
   });
 });
 
+describe('commits', () => {
+  it('carry the name the repository has configured', async () => {
+    bed = await makeBed();
+    await git(bed.root, 'config', 'user.name', 'Grace');
+    await git(bed.root, 'config', 'user.email', 'grace@example.org');
+    const workspace = await bed.reopen();
+    await write((await workspace.open(task)).path, { 'x.txt': 'x\n' });
+    const { commit } = await workspace.capture(task, 'x\n');
+    expect(await git(bed.root, 'log', '-1', '--format=%an %ae %cn', commit)).toBe('Grace grace@example.org Grace');
+  });
+
+  it('are found by name, and a name that is none is not', async () => {
+    bed = await makeBed();
+    const head = await git(bed.root, 'rev-parse', 'HEAD');
+    expect(await bed.workspace.isLanded(head.slice(0, 12))).toBe(true);
+    expect(await bed.workspace.isLanded(`${head}\nHEAD`)).toBe(false);
+    expect(await bed.workspace.isLanded('-x y')).toBe(false);
+    expect(await bed.workspace.snapshot(task, 'never opened')).toBe(null);
+    expect(await bed.workspace.leaks([])).toEqual([]);
+  });
+});
+
 describe('what was left half done', () => {
   it('a checkout git never finished is made anew', async () => {
     bed = await makeBed();

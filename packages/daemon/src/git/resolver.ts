@@ -68,8 +68,14 @@ export function openResolver(gitDir: string): Resolver {
   }
 
   return {
-    // A second try covers a resolver that was killed from outside between two questions.
-    resolve: (names) => ask(names).catch(() => ask(names)),
+    async resolve(names) {
+      // A line break would be two questions, and shift every answer after it. No object has such a name.
+      const asked = names.filter((name) => !/[\n\r\0]/.test(name));
+      // A second try covers a resolver that was killed from outside between two questions.
+      const answers = await ask(asked).catch(() => ask(asked));
+      const byName = new Map(asked.map((name, i) => [name, answers[i]!]));
+      return names.map((name) => byName.get(name) ?? null);
+    },
     close() {
       const ended = child;
       child = null;

@@ -29,18 +29,30 @@ export async function captureWork(site: Site, place: Standing, message: string, 
   notes.push(...staged.notes);
   const merged = await mergedTarget(site, place, tip, target);
   const isSame = staged.tree === before && !merged;
-  const commit = isSame ? tip : await commitTree(site, staged.tree, merged ? [tip, merged] : [tip], message);
-  await settleRefs(site, place, { tip, commit, strays }, notes);
-  const [base, hadLock] = await Promise.all([
-    merged ? site.mergeBase(commit, target) : site.mergeBase(tip, target),
-    handOverIndex(site, place),
+  const [commit, changes] = await Promise.all([
+    isSame ? tip : commitTree(site, staged.tree, merged ? [tip, merged] : [tip], message),
+    // A merge of the target is committed before its base can be asked for.
+    merged ? [] : site.mergeBase(tip, target).then((base) => changesBetween(site, base, staged.tree)),
   ]);
+  const settled = settleRefs(site, place, { tip, commit, strays }, notes);
+  const [hadLock] = await Promise.all([handOverIndex(site, place), settled]);
   if (hadLock) notes.push('a stale index.lock was removed');
-  const changes = await changesBetween(site, base, staged.tree);
-  notes.push(...linkNotes(changes));
-  if (merged) notes.push(...(await markerNotes(site, commit, changes)));
-  return { commit, tree: staged.tree, files: changes.map(({ path }) => path), notes };
+  if (!merged) {
+    // One parent, and a commit the target cannot have: the base is the parent's.
+    await site.learnMergeBase(commit, target, await site.mergeBase(tip, target));
+    return finish(commit, staged.tree, changes, notes);
+  }
+  const since = await changesBetween(site, await site.mergeBase(commit, target), staged.tree);
+  notes.push(...(await markerNotes(site, commit, since)));
+  return finish(commit, staged.tree, since, notes);
 }
+
+const finish = (commit: string, tree: string, changes: RawChange[], notes: string[]): Captured => ({
+  commit,
+  tree,
+  files: changes.map(({ path }) => path),
+  notes: [...notes, ...linkNotes(changes)],
+});
 
 export async function commitTree(site: Site, tree: string, parents: string[], message: string): Promise<string> {
   const from = parents.flatMap((parent) => ['-p', parent]);

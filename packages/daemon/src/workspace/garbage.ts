@@ -38,7 +38,7 @@ export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[
     const branch = ref.slice(OWN_HEADS.length);
     found(branch.replace(/^task\//, '').replaceAll('/', '-'), branch, `branch ${branch}`);
   }
-  for (const name of await readdir(folder)) found(name, '', `worktree ${join(folder, name)}`);
+  for (const name of await readdir(folder).catch(() => [])) found(name, '', `worktree ${join(folder, name)}`);
   for (const admin of await readdir(linked).catch(() => [])) {
     const path = await worktreeOf(join(linked, admin));
     if (path && dirname(path) === folder) found(basename(path), '', `registration ${join(linked, admin)}`);

@@ -52,10 +52,14 @@ export interface Site {
   /** git in a task's worktree, on the engine's index unless told otherwise. */
   gitAt(place: Standing, index?: string): Git;
   place(task: WorktreeRef): Place;
-  /** Things git would fail at when done twice at once: registering worktrees, moving the target. */
+  /** Things git would fail at when done twice at once: registering worktrees, deleting refs. */
   shared: Lock;
+  /** The merge queue's last step: one landing at a time. */
+  landing: Lock;
   perTask: (key: string) => Lock;
   mergeBase(a: string, b: string): Promise<string>;
+  /** For a base that follows from how a commit was made. */
+  learnMergeBase(a: string, b: string, base: string): Promise<void>;
   /** Remembers the answer under the key. */
   changes(key: string, ask: () => Promise<RawChange[]>): Promise<RawChange[]>;
   target(): Promise<string>;
@@ -68,6 +72,11 @@ export interface Site {
 export async function openSite(options: WorkspaceOptions, info: RepositoryInfo): Promise<Site> {
   await mkdir(options.dataDir, { recursive: true });
   const dataDir = await realpath(options.dataDir);
+  if (`${dataDir}${sep}`.startsWith(`${info.root}${sep}`)) {
+    throw new AppError('bad_config', `the data folder ${dataDir} is inside the repository ${info.root}`, {
+      hint: 'choose a folder outside of it, with TIDEMILL_HOME',
+    });
+  }
   for (const part of ['worktrees', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
   const env = { ...(await identity(info.root)), ...ownerMark(dataDir) };
   // Refs below these belong to the engine; so does a worktree's own folder, and all of the data folder.
@@ -80,6 +89,7 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
   const resolver = openResolver(info.commonDir);
   const locks = keyedLocks();
   const targetRef = `refs/heads/${options.target}`;
+  const bases = remember<string>(1000);
   let used = 0;
   return {
     ...{ options, info, dataDir, targetRef, resolver, git, clock: options.clock },
@@ -90,8 +100,10 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
     },
     place: (task) => placeOf(dataDir, task),
     shared: makeLock(),
+    landing: makeLock(),
     perTask: locks,
-    mergeBase: memoizedMergeBase(git),
+    mergeBase: async (a, b) => (a === b ? a : bases(`${a} ${b}`, () => askMergeBase(git, a, b))),
+    learnMergeBase: (a, b, base) => bases(`${a} ${b}`, async () => base).then(() => undefined),
     changes: remember<RawChange[]>(20),
     async target() {
       const [oid] = await resolver.resolve([`${targetRef}^{commit}`]);
@@ -148,19 +160,12 @@ async function identity(root: string): Promise<Record<string, string>> {
 }
 
 /** The merge base of two commits never changes, so it is asked once. */
-function memoizedMergeBase(git: Git): (a: string, b: string) => Promise<string> {
-  const remembered = remember<string>(1000);
-  return async (a, b) =>
-    a === b
-      ? a
-      : remembered(`${a} ${b}`, async () => {
-          const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
-          if (found) return found;
-          const names = `${a.slice(0, 10)} and ${b.slice(0, 10)}`;
-          throw new AppError('git_failed', `the commits ${names} have no common history`, {
-            hint: 'the target branch was replaced by an unrelated one; cancel the task and add it again',
-          });
-        });
+async function askMergeBase(git: Git, a: string, b: string): Promise<string> {
+  const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
+  if (found) return found;
+  throw new AppError('git_failed', `the commits ${a.slice(0, 10)} and ${b.slice(0, 10)} have no common history`, {
+    hint: 'the target branch was replaced by an unrelated one; cancel the task and add it again',
+  });
 }
 
 /** For answers that never change. The oldest are forgotten. */

@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { type Git, GitError } from '../git/program.ts';
 import type { Clock } from '../ports.ts';
 
-const STALE_LOCK_MS = 5_000;
+const STALE_LOCK_MS = 3_000;
 const TRIES = 5;
 
 /**

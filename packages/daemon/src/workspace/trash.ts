@@ -17,12 +17,21 @@ export interface Trash {
 
 export function openTrash(dataDir: string): Trash {
   const folder = join(dataDir, 'trash');
-  const running = new Set<Promise<void>>();
+  let waiting: string[] = [];
+  let running: Promise<void> | null = null;
   let count = 0;
 
+  /** One deletion at a time; what comes meanwhile goes together into the next. */
+  async function work(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, 100);
+      await deleteQuietly(batch);
+    }
+    running = null;
+  }
   function remove(paths: string[]): void {
-    const work = deleteQuietly(paths).finally(() => running.delete(work));
-    running.add(work);
+    waiting = [...waiting, ...paths];
+    running ??= work();
   }
 
   return {
@@ -35,7 +44,7 @@ export function openTrash(dataDir: string): Trash {
       if (left.length > 0) remove(left.map((name) => join(folder, name)));
     },
     async settled() {
-      while (running.size > 0) await Promise.all(running);
+      while (running) await running;
     },
   };
 }

@@ -42,20 +42,26 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   const at = <T>(task: WorktreeRef, work: (place: Standing, notes: string[]) => Promise<T>): Promise<T> => {
     const place = site.place(task);
     const notes: string[] = [];
-    return site.perTask(place.name)(async () => work(await stand(site, trash, place, notes), notes));
+    return site.perTask(place.name)(() =>
+      spaceMatters(async () => work(await stand(site, trash, place, notes), notes)),
+    );
   };
   return {
     open: (task) => at(task, (place) => openTask(site, place)),
     capture: (task, message) => at(task, (place, notes) => captureWork(site, place, message, notes)),
     restore: (task, why) => at(task, (place) => putBack(site, place, why)),
-    snapshot: (task, why) => at(task, (place) => takeSnapshot(site, place, why)),
+    snapshot: async (task, why) => {
+      // A task that never had a worktree need not get one just to be found empty.
+      if (!(await isThere(site.place(task).path))) return null;
+      return at(task, (place) => takeSnapshot(site, place, why));
+    },
     diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
     candidate: (task) => dryRun(site, site.place(task)),
     seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
     show: (task, commit) => at(task, (place) => showCommit(site, place, commit)),
-    land: (commit, base) => site.shared(() => landCommit(site, commit, base)),
+    land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
     isLanded: (commit) => isLanded(site, commit),
-    landingObstacle: () => site.shared(() => findObstacle(site)),
+    landingObstacle: () => site.landing(() => findObstacle(site)),
     push: () => pushTarget(site),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
     remove: (task) =>
@@ -69,6 +75,18 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
       site.resolver.close();
     },
   };
+}
+
+/** git says itself when the disk is full; the few files written here should say it the same way. */
+async function spaceMatters<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+    const hint = 'free some disk space; the work goes on from where it is';
+    throw new AppError('disk_full', `there is no space left: ${message}`, { hint, retriable: true, cause: error });
+  }
 }
 
 async function openTask(site: Site, place: Standing): Promise<Worktree> {
