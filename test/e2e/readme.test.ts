@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+const run = promisify(execFile);
+const checkout = resolve(import.meta.dirname, '../..');
+
+/** The README's blocks that follow a mark, in order. */
+function blocks(text: string, mark: RegExp): string[] {
+  return [...text.matchAll(mark)].map((match) => match[1]!);
+}
+
+describe('README', () => {
+  let home: string;
+  let readme: string;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'tidemill-readme-'));
+    readme = await readFile(join(checkout, 'README.md'), 'utf8');
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  it('its tour does what it says', async () => {
+    const tour = blocks(readme, /<!-- tour -->\n```sh\n([\s\S]*?)```/g);
+    expect(tour.length).toBeGreaterThan(3);
+    const identity = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'A' };
+    const env = { PATH: process.env.PATH, HOME: home, ...identity, GIT_COMMITTER_EMAIL: 'a@example.org' };
+    const { stdout } = await run('sh', ['-euc', tour.join('\n')], { cwd: checkout, env, timeout: 90_000 });
+    expect(stdout).toContain('hello ann');
+    expect(stdout).toContain('hello bob');
+    expect(stdout.match(/Evidence: [0-9a-f]{64}/g)?.length).toBeGreaterThanOrEqual(2);
+  }, 120_000);
+
+  it('the pipeline it shows is a sound one', async () => {
+    const { checkPipeline } = await import('@tidemill/core');
+    const { Pipeline } = await import('@tidemill/contract');
+    const [text] = blocks(readme, /```yaml\n(name: docs[\s\S]*?)```/g);
+    expect(checkPipeline(Pipeline.parse(parse(text!)), ['integrity', 'test'])).toEqual([]);
+  });
+
+  it('the settings it shows are valid', async () => {
+    const { Config } = await import('@tidemill/contract');
+    const [text] = blocks(readme, /```yaml\n(target: main {3,}[\s\S]*?)```/g);
+    expect(Config.safeParse(parse(text!)).error).toBeUndefined();
+  });
+});
