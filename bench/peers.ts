@@ -86,3 +86,28 @@ async function drainGraphile(url: string, count: number, concurrency: number, mo
   await runner.stop();
   return ms;
 }
+
+/** A worker that waits for jobs, to time how soon one starts. */
+export async function startGraphileWorker(
+  url: string,
+): Promise<{ startMs(): Promise<number>; close(): Promise<void> }> {
+  let onStart: () => void = () => undefined;
+  const runner = await run({
+    connectionString: url,
+    schema: 'bench_graphile',
+    concurrency: 3,
+    noHandleSignals: true,
+    logger: new Logger(() => () => undefined),
+    taskList: { [QUEUE]: async () => onStart() },
+  });
+  return {
+    async startMs() {
+      const { promise: started, resolve } = Promise.withResolvers<number>();
+      onStart = () => resolve(performance.now());
+      const startedAt = performance.now();
+      await runner.addJob(QUEUE, {});
+      return (await started) - startedAt;
+    },
+    close: () => runner.stop(),
+  };
+}

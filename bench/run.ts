@@ -9,8 +9,14 @@ type RunSection = (options: BenchOptions) => Promise<Section>;
 
 /** In this order; each is loaded only when it runs, so that a section's libraries are not in another's memory. */
 const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
+  start: () => import('./start.ts'),
+  idle: () => import('./idle.ts'),
+  create: () => import('./create.ts'),
   claims: () => import('./claims.ts'),
+  growth: () => import('./growth.ts'),
   pipeline: () => import('./pipeline.ts'),
+  latency: () => import('./latency.ts'),
+  simulator: () => import('./simulator.ts'),
 };
 
 const { values, positionals } = parseArgs({

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { makeRepository } from './repository.ts';
+
+const LAUNCHER = join(import.meta.dirname, '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
+
+/** A program that says on its first line that it is ready. */
+export interface RunningProgram {
+  pid: number;
+  line: string;
+  /** From its start to that line. */
+  readyMs: number;
+  stop(): Promise<void>;
+}
+
+export async function startProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<RunningProgram> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const line = await firstLine(child);
+  const readyMs = performance.now() - startedAt;
+  return {
+    pid: child.pid!,
+    line,
+    readyMs,
+    async stop() {
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exit;
+    },
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  let complaints = '';
+  child.stderr!.on('data', (chunk) => {
+    complaints = (complaints + chunk).slice(-2000);
+  });
+  const said = once(createInterface({ input: child.stdout! }), 'line').then(([line]) => String(line));
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`it ended with ${code} before it was ready: ${complaints}`);
+  });
+  return Promise.race([said, ended]);
+}
+
+/** A repository with a config whose agent is never asked: nothing is put into its queue. */
+export async function makeProject(root: string): Promise<void> {
+  await makeRepository(root);
+  await mkdir(join(root, '.tidemill'));
+  await writeFile(
+    join(root, '.tidemill', 'config.yaml'),
+    'target: main\nworkers: 3\npipeline: quick\nagents:\n  default: { type: command, command: ["true"] }\n',
+  );
+}
+
+/** `tidemill up --json`, as a person would start it, on a data folder of its own. */
+export function startDaemon(root: string, home: string): Promise<RunningProgram> {
+  return startProgram([LAUNCHER, 'up', '--json', '--workers', '3'], root, { TIDEMILL_HOME: home, DATABASE_URL: '' });
+}
+
+/** Where the daemon of a data folder serves, and the token that lets one in. */
+export async function addressOf(home: string): Promise<{ url: string; token: string }> {
+  return JSON.parse(await readFile(join(home, 'daemon.json'), 'utf8')) as { url: string; token: string };
+}
