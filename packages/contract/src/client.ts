@@ -6,7 +6,8 @@ const ErrorEnvelope = z.object({ error: Refusal.extend({ code: ErrorCode.catch('
 
 export interface ClientOptions {
   url: string;
-  token: string;
+  /** Left out by the daemon's own page, whose cookie does for it. */
+  token?: string;
   fetch?: typeof fetch;
 }
 
@@ -28,16 +29,21 @@ async function once(options: ClientOptions, name: RouteName, input: Record<strin
 async function* lines(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
   const response = await send(options, name, input, signal);
   const decoder = new TextDecoder();
+  // Not `for await` over the body: not every browser can.
+  const reader = response.body!.getReader();
   let rest = '';
   try {
-    for await (const chunk of response.body ?? []) {
-      const parts = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const parts = (rest + decoder.decode(part.value, { stream: true })).split('\n');
       rest = parts.pop() ?? '';
       // A blank line is the daemon's sign of life.
       for (const line of parts) if (line !== '') yield routes[name].output.parse(JSON.parse(line));
     }
   } catch (error) {
     if (!signal?.aborted) throw unreachable(options.url, error);
+  } finally {
+    // A reader who leaves early must not keep the connection; for a broken one there is nothing left to end.
+    await reader.cancel().catch(() => undefined);
   }
 }
 
@@ -57,7 +63,10 @@ async function send(options: ClientOptions, name: RouteName, input: Record<strin
   try {
     response = await (options.fetch ?? fetch)(url, {
       method,
-      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
+      headers: {
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        'content-type': 'application/json',
+      },
       body: method === 'GET' ? undefined : JSON.stringify(rest),
       signal,
     });

@@ -22,6 +22,7 @@ export const TaskSummary = Task.pick({
   unmet: true,
   files: true,
   branch: true,
+  resumeStage: true,
   blocked: true,
   openQuestions: true,
   waiting: true,

@@ -17,3 +17,9 @@ export function assetDir(name: string): string {
     hint: 'the installation is incomplete: install tidemill again',
   });
 }
+
+/** The folder of the built page; null where it was not built. */
+export function pageDir(): string | null {
+  const folder = IS_BUNDLE ? join(HERE, 'web') : join(HERE, '..', '..', 'web', 'dist');
+  return existsSync(join(folder, 'index.html')) ? folder : null;
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
 import { type DataFolder, openDataFolder } from './config/data-folder.ts';
-import { readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
+import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
 import { type FolderLock, takeLock } from './daemon/lock.ts';
 import { type Log, openLog } from './daemon/log.ts';
 import { borrowWorkspace, sandboxView, sha256 } from './daemon/offline.ts';
@@ -29,6 +29,7 @@ export interface DaemonOptions {
  */
 export class Daemon {
   readonly info: DaemonInfo;
+  readonly link: string;
   readonly api: Api;
   /** Settles when the daemon has stopped, by whoever's wish. */
   readonly stopped: Promise<void>;
@@ -62,7 +63,7 @@ export class Daemon {
         onError: (error, what) => log.error(what, error),
       });
       const info = { pid: process.pid, url: http.url, startedAt: opened.clock.now() };
-      daemon = new Daemon({ folder, lock, log, opened, http, info });
+      daemon = new Daemon({ folder, lock, log, opened, http, info, token });
       writeDaemonFile(folder, { ...info, token });
       log.info('started', info);
       return daemon;
@@ -80,6 +81,7 @@ export class Daemon {
     opened: OpenedStore;
     http: HttpServer;
     info: DaemonInfo;
+    token: string;
   }) {
     this.#folder = parts.folder;
     this.#lock = parts.lock;
@@ -87,6 +89,7 @@ export class Daemon {
     this.#opened = parts.opened;
     this.#http = parts.http;
     this.info = parts.info;
+    this.link = pageLink({ ...parts.info, token: parts.token });
     this.#owner = `${parts.folder.id}/${parts.opened.ids.next('daemon')}`;
     this.api = createLocalApi(this.#services());
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import type { Api, Project } from '@tidemill/contract';
 import { InvalidArgumentError } from 'commander';
-import { connect, projectHere } from './connect.ts';
+import { type Connection, connect, projectHere } from './connect.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command gets from the outside. */
@@ -18,11 +18,11 @@ export interface Json {
 /** Runs a command against the project one stands in, by daemon or by store, and lets go of either afterwards. */
 export async function withProject<T>(
   { env, cwd }: CliContext,
-  work: (api: Api, project: Project) => Promise<T>,
+  work: (api: Api, project: Project, daemon: Connection['daemon']) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(env);
   try {
-    return await work(connection.api, await projectHere(connection.api, cwd));
+    return await work(connection.api, await projectHere(connection.api, cwd), connection.daemon);
   } finally {
     await connection.close();
   }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Api, AppError, EventBody, type Project } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { nearest } from '../config/nearest.ts';
+import { pageLink } from '../daemon/reach.ts';
 import { connect } from './connect.ts';
 import { type CliContext, collect, integer, type Json, jsonOption, withProject } from './context.ts';
 import { eventText, TaskNames } from './describe.ts';
@@ -16,11 +17,13 @@ export function addInspection(program: Command, context: CliContext): void {
     .description('tasks by stage, who works on what, what needs you')
     .option(...jsonOption)
     .action((options: Json) =>
-      withProject(context, async (api, project) => {
+      withProject(context, async (api, project, daemon) => {
         const status = await api.status({ project: project.id });
-        if (options.json) return context.terminal.json(status);
+        const link = daemon && pageLink(daemon);
+        if (options.json) return context.terminal.json({ ...status, link });
         for (const line of statusLines(status, context.terminal)) context.terminal.line(line);
         if (!status.sandbox.active) context.terminal.line(`\n  ${status.sandbox.text}`);
+        if (link) context.terminal.line(`\nPage: ${link}`);
       }),
     );
 

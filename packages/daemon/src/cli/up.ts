@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, AppError, MAX_WORKERS } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { findDaemon } from '../daemon/reach.ts';
+import { findDaemon, pageLink } from '../daemon/reach.ts';
 import { connectToDaemon, rootOf } from './connect.ts';
 import { type CliContext, integer, type Json, jsonOption } from './context.ts';
 import { type Reached, startOrFind, stopOnSignals } from './host.ts';
@@ -24,7 +24,7 @@ export function addUp(program: Command, context: CliContext): void {
     .option('--port <port>', 'the port to serve on (default: a free one)', integer(0, 65_535))
     .option('--workers <number>', 'agents that build at once (default: as configured)', integer(1, 1000))
     .option('--plain', 'plain lines instead of a block that updates in place')
-    .option('--json', 'print one line with url, pid and project once ready')
+    .option('--json', 'print one line with url, pid, project and link once ready')
     .addHelpText(
       'after',
       '\nExamples:\n  tidemill up\n  tidemill up --workers 3 --until-idle\n  tidemill up --json > daemon.json &',
@@ -47,7 +47,8 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   const leave = new AbortController();
   try {
     const { project, warnings } = await daemon.attach(root, workersOf(context, options));
-    ready(context, options, { ...daemon.info, project: { id: project.id, name: project.name, root } }, warnings);
+    const { info, link } = daemon;
+    ready(context, options, { ...info, link, project: { id: project.id, name: project.name, root } }, warnings);
     const over = options.untilIdle ? idleByEvents(daemon.api, project.id, leave.signal) : daemon.stopped;
     await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]));
     leave.abort();
@@ -72,7 +73,8 @@ async function attachToRunning(
   }
   const { project, warnings } = await api.attachProject({ root, workers: workersOf(context, options) });
   const { pid, url } = daemon;
-  ready(context, options, { pid, url, project: { id: project.id, name: project.name, root } }, warnings);
+  const link = pageLink(daemon);
+  ready(context, options, { pid, url, link, project: { id: project.id, name: project.name, root } }, warnings);
   if (!options.json) context.terminal.line('Joined the daemon that was running. Ctrl-C leaves it running.');
   const leave = new AbortController();
   const over = options.untilIdle ? idleByEvents(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
@@ -133,12 +135,16 @@ function workersOf({ terminal }: CliContext, { workers }: UpOptions): number | u
 function ready(
   { terminal }: CliContext,
   options: UpOptions,
-  { url, pid, project }: { url: string; pid: number; project: { id: string; name: string; root: string } },
+  at: { url: string; pid: number; link: string; project: { id: string; name: string; root: string } },
   warnings: string[],
 ): void {
   for (const warning of warnings) terminal.err.write(`${terminal.paint('yellow', 'tidemill:')} ${warning}\n`);
-  if (options.json) terminal.json({ url, pid, project });
-  else terminal.line(`Tidemill works on ${project.name}. ${url}, pid ${pid}. Ctrl-C stops it, work is kept.`);
+  const { url, pid, link, project } = at;
+  if (options.json) terminal.json({ url, pid, project, link });
+  else {
+    terminal.line(`Tidemill works on ${project.name}. ${url}, pid ${pid}. Ctrl-C stops it, work is kept.`);
+    terminal.line(`Page: ${link}`);
+  }
 }
 
 async function stop(context: CliContext, options: Json & { now?: boolean }): Promise<void> {

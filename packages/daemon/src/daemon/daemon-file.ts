@@ -7,6 +7,9 @@ import type { DataFolder } from '../config/data-folder.ts';
 const DaemonFile = DaemonInfo.extend({ token: z.string() });
 export type DaemonFile = z.infer<typeof DaemonFile>;
 
+/** Opens the page in a browser. It holds the token, so it is for the person's own eyes: never for a log. */
+export const pageLink = ({ url, token }: Pick<DaemonFile, 'url' | 'token'>) => `${url}/?token=${token}`;
+
 export function writeDaemonFile({ daemonFile }: DataFolder, content: DaemonFile): void {
   const temporary = `${daemonFile}.${content.pid}`;
   writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600 });

@@ -1,8 +1,8 @@
 import { type Api, AppError, createClient } from '@tidemill/contract';
 import { openDataFolder } from '../config/data-folder.ts';
-import { type DaemonFile, readDaemonFile } from './daemon-file.ts';
+import { type DaemonFile, pageLink, readDaemonFile } from './daemon-file.ts';
 
-export type { DaemonFile };
+export { type DaemonFile, pageLink };
 
 /** The daemon that serves this data folder, if one is alive. A file left behind by a killed one is told apart. */
 export async function findDaemon(env: NodeJS.ProcessEnv): Promise<{ api: Api; daemon: DaemonFile } | null> {

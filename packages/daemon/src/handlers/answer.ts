@@ -42,6 +42,7 @@ export async function summaries(store: Store, tasks: Task[]): Promise<TaskSummar
     unmet: task.unmet,
     files: task.files,
     branch: task.branch,
+    resumeStage: task.resumeStage,
     blocked: task.blocked,
     openQuestions: task.openQuestions,
     waiting: task.waiting,

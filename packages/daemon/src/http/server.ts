@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { AppError, type ErrorCode, routes } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
 import { callHandler } from '../handlers/index.ts';
-import { checkCaller, readBody } from './guard.ts';
+import { checkCaller, checkHost, readBody } from './guard.ts';
+import { answerPage } from './page.ts';
 import { matchRoute } from './router.ts';
 
 const HOST = '127.0.0.1';
@@ -81,8 +82,10 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  checkHost(request, port);
+  const url = addressOf(request);
+  if (await answerPage(request, response, { url, token: options.token, port })) return;
   checkCaller(request, options.token, port);
-  const url = new URL(request.url ?? '/', `http://${HOST}`);
   const { name, params } = matchRoute(request.method ?? 'GET', url.pathname);
   const route = routes[name];
   const given = route.method === 'GET' ? Object.fromEntries(url.searchParams) : await readBody(request);
@@ -94,6 +97,13 @@ async function answer(
     const isSse = request.headers.accept?.includes('text/event-stream') ?? false;
     await sendStream(response, result as AsyncIterable<unknown>, isSse, signal);
   } else send(response, 200, result);
+}
+
+function addressOf(request: IncomingMessage): URL {
+  const base = `http://${HOST}`;
+  const given = request.url ?? '/';
+  if (given.startsWith('/') && URL.canParse(given, base)) return new URL(given, base);
+  throw new AppError('bad_input', `"${given}" is no address`);
 }
 
 function send(response: ServerResponse, status: number, value: unknown): void {
