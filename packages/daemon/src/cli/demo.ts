@@ -1,10 +1,14 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { openDataFolder } from '../config/data-folder.ts';
+import { quoted } from '../demo/summary.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';
 import { startOrFind, stopOnSignals } from './host.ts';
 import { watchProject } from './live.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 interface DemoFlags extends Json {
   exit?: boolean;
@@ -26,9 +30,12 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
   const { env, cwd, terminal } = context;
   const { running, started } = await startOrFind(env, 0);
   const api = running?.api ?? started!.api;
-  const signals = started ? stopOnSignals(started, context) : null;
   const over = new AbortController();
-  void started?.stopped.then(() => over.abort());
+  const leave = () => over.abort();
+  // Heard before the daemon hears it, so that the demo lets go of the store before it closes.
+  for (const signal of SIGNALS) process.once(signal, leave);
+  const signals = started ? stopOnSignals(started, context) : null;
+  void started?.stopped.then(leave);
   const say = (line: string) => (options.json ? undefined : terminal.line(line));
   try {
     const { runDemo } = await import('../demo/demo.ts');
@@ -52,18 +59,22 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
       await started.stopped;
     }
   } finally {
-    await started?.stop({ now: true });
+    await started?.stop();
     signals?.off();
+    for (const signal of SIGNALS) process.off(signal, leave);
   }
 }
 
-/** What a shell needs before `tidemill` means this program and this data folder. */
+/** What a shell must be told first, for `tidemill` to be this program on this data folder. */
 function howToCall(env: NodeJS.ProcessEnv): string[] {
-  const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
-  const lines = env.TIDEMILL_HOME ? [`export TIDEMILL_HOME=${quoted(resolve(env.TIDEMILL_HOME))}`] : [];
-  const program = process.argv[1] ?? '';
-  // In a checkout nothing called tidemill is on the PATH.
-  if (program.endsWith('main.ts'))
-    lines.push(`alias tidemill=${quoted(`${quoted(process.execPath)} ${quoted(program)}`)}`);
-  return lines;
+  const lines = env.TIDEMILL_HOME ? [`export TIDEMILL_HOME=${quoted(openDataFolder(env).path)}`] : [];
+  const launcher = join(dirname(process.argv[1] ?? ''), '..', 'bin', 'tidemill.mjs');
+  if (isOnPath(env) || !existsSync(launcher)) return lines;
+  return [...lines, `alias tidemill=${quoted(`node ${quoted(launcher)}`)}`];
+}
+
+/** npm puts node_modules/.bin on PATH only for what it runs itself; a person's shell does not have it. */
+function isOnPath(env: NodeJS.ProcessEnv): boolean {
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder && !folder.includes('node_modules'));
+  return folders.some((folder) => existsSync(join(folder, 'tidemill')));
 }

@@ -1,7 +1,7 @@
-import { type Api, AppError, type LoggedEvent } from '@tidemill/contract';
+import type { Api, LoggedEvent } from '@tidemill/contract';
 import { makeSample } from './sample.ts';
 import { type Story, tellStory } from './story.ts';
-import { summaryLines } from './summary.ts';
+import { interruptedLines, summaryLines } from './summary.ts';
 import { demoTasks } from './tasks.ts';
 
 export interface DemoOptions {
@@ -39,44 +39,39 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   await api.importTasks({ project: project.id, tasks: demoTasks });
   const over = new AbortController();
   const watching = options.watch(project.id, AbortSignal.any([signal, over.signal]));
+  let isOver = false;
   try {
     await api.attachProject({ root });
-    await untilIdle(api, project.id, signal);
+    isOver = await untilIdle(api, project.id, signal);
   } finally {
     over.abort();
     await watching;
   }
-  const story = tellStory(signal.aborted ? [] : await allEvents(api, project.id));
-  const isComplete = story.chapters.length > 0 && story.chapters.every(({ stage }) => stage === 'done');
-  return {
-    root,
-    projectId: project.id,
-    isComplete,
-    story,
-    summary: summaryLines(story, root, options.howToCall),
-  };
+  const story = tellStory(isOver ? await allEvents(api, project.id) : []);
+  const isComplete = isOver && story.chapters.every(({ stage }) => stage === 'done');
+  const place = { root, howToCall: options.howToCall };
+  const summary = isOver ? summaryLines(story, place) : interruptedLines(place);
+  return { root, projectId: project.id, isComplete, story, summary };
 }
 
 /** The events after which there may be nothing left to do. */
 const ENDS = ['lease.released', 'task.moved', 'task.blocked', 'task.parked', 'task.waiting'];
 
-async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<void> {
+/** False when it was stopped before that. */
+async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<boolean> {
   const over = new AbortController();
   try {
     const { lastSeq, idle } = await api.status({ project });
-    if (idle) return;
-    const ends = api.events(
-      { project, after: lastSeq, follow: true, types: ENDS },
-      AbortSignal.any([signal, over.signal]),
-    );
-    for await (const _ of ends) if ((await api.status({ project })).idle) return;
+    if (idle) return true;
+    const until = AbortSignal.any([signal, over.signal]);
+    for await (const _ of api.events({ project, after: lastSeq, follow: true, types: ENDS }, until)) {
+      if (signal.aborted) return false;
+      if ((await api.status({ project })).idle) return true;
+    }
+    return false;
   } finally {
     over.abort();
   }
-  if (signal.aborted) return;
-  throw new AppError('daemon_unreachable', 'the daemon stopped before the demo was over', {
-    hint: 'Go on with `tidemill up` in the sample repository.',
-  });
 }
 
 async function allEvents(api: Api, project: string): Promise<LoggedEvent[]> {

@@ -2,8 +2,14 @@ import type { Story } from './story.ts';
 
 const WIDTH = 80;
 
+export interface Place {
+  root: string;
+  /** Shell lines that must come first where `tidemill` is to be called by that name. */
+  howToCall: string[];
+}
+
 /** The demo's last words: what happened, and where to look. Every line fits 80 columns but for paths. */
-export function summaryLines(story: Story, root: string, howToCall: string[]): string[] {
+export function summaryLines(story: Story, place: Place): string[] {
   const { chapters, landed, gatesRun, gatesPassed } = story;
   const done = chapters.filter(({ stage }) => stage === 'done').length;
   const seconds = Math.round(story.tookMs / 1000);
@@ -13,14 +19,20 @@ export function summaryLines(story: Story, root: string, howToCall: string[]): s
     '',
     ...chapterLines(story),
     '',
-    `  ${landed} commits landed on main. ${gatesRun} gate runs, ${gatesRun - gatesPassed} of them failed and held the work back.`,
-    `  ${story.agentRuns} agent runs. Scripted usage: ${count(story.inputTokens)} tokens in, ${count(story.outputTokens)} out, $${story.costUsd.toFixed(2)}.`,
+    `  ${landed} commits landed on main. ${gatesRun} gate runs, ${gatesRun - gatesPassed} of them failed.`,
+    `  ${story.agentRuns} agent runs; as scripted ${count(story.inputTokens)} tokens in, ${count(story.outputTokens)} out, $${story.costUsd.toFixed(2)}.`,
     '',
     'Where to look',
-    ...[...howToCall, `cd ${quoted(root)}`].map((line) => `  ${line}`),
+    ...wayTo(place),
     ...table(lookAt(story).map(([command, what]) => [`  ${command}`, what])),
   ];
 }
+
+export function interruptedLines(place: Place): string[] {
+  return ['Stopped before the end; what was done is kept. To go on:', ...wayTo(place), '  tidemill up'];
+}
+
+const wayTo = ({ howToCall, root }: Place) => [...howToCall, `cd ${quoted(root)}`].map((line) => `  ${line}`);
 
 function chapterLines({ chapters }: Story): string[] {
   const rows = chapters.flatMap(({ number, title, happened }) =>

@@ -44,7 +44,10 @@ export function openTrash(dataDir: string): Trash {
       if (left.length > 0) remove(left.map((name) => join(folder, name)));
     },
     async settled() {
+      // The deleting child does not keep the process alive, so whoever waits for it has to.
+      const awake = setInterval(() => undefined, 1000);
       while (running) await running;
+      clearInterval(awake);
     },
   };
 }

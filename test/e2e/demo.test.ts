@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { EventBody, LoggedEvent, Task, TaskSummary, Verification } from '@tidemill/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Finished, TidemillHome } from '../support/tidemill-home.ts';
+
+const MINUTE = 60_000;
+const TASKS = 8;
+
+let machine: TidemillHome;
+let sample: string;
+let demo: Finished;
+let tookMs: number;
+let events: LoggedEvent[];
+
+type Body<T extends EventBody['type']> = Extract<EventBody, { type: T }>;
+const eventsOf = <T extends EventBody['type']>(type: T) =>
+  events.map(({ body }) => body).filter((body): body is Body<T> => body.type === type);
+
+describe('tidemill demo --exit, on a fresh machine', () => {
+  beforeAll(async () => {
+    machine = new TidemillHome();
+    sample = join(machine.data, 'demo', 'tide-almanac');
+    const startedAt = Date.now();
+    demo = await machine.run(['demo', '--exit'], machine.home);
+    tookMs = Date.now() - startedAt;
+    events = demo.code === 0 ? await machine.jsonLines<LoggedEvent>(['events'], sample) : [];
+  }, 3 * MINUTE);
+  afterAll(() => machine.close());
+
+  test('ends well, in under a minute', () => {
+    expect(demo.code, `${demo.stdout}\n${demo.stderr}`).toBe(0);
+    expect(demo.stderr).toBe('');
+    expect(tookMs).toBeLessThan(MINUTE);
+  });
+
+  test('says what happened to each task and where to look, within 80 columns', () => {
+    for (const told of [
+      `${TASKS} of ${TASKS} tasks done`,
+      'gate test failed once, repaired',
+      'agent crashed once, recovered',
+      'review rejected once, reworked',
+      'conflict in lib/commands.mjs resolved',
+      'same file as #2, kept apart',
+      `cd ${sample}`,
+      'tidemill evidence verify HEAD',
+    ])
+      expect(demo.stdout).toContain(told);
+    const wide = demo.stdout.split('\n').filter((line) => line.length > 80 && !line.includes(machine.folder));
+    expect(wide.filter((line) => !line.includes('alias'))).toEqual([]);
+  });
+
+  test('every task is done and landed exactly once, as one commit with its trailers', async () => {
+    const tasks = await machine.json<TaskSummary[]>(['task', 'list'], sample);
+    expect(tasks.map(({ stage }) => stage)).toEqual(Array(TASKS).fill('done'));
+    const log = await machine.git(sample, 'log', '--format=%H %(trailers:key=Task,valueonly,separator=%x2C).', 'main');
+    const landed = log.split('\n').map((line) => line.split(' ') as [string, string]);
+    expect(landed).toHaveLength(TASKS + 1);
+    expect(landed.map(([, task]) => task).toSorted()).toEqual([...tasks.map(({ number }) => `#${number}.`), '.']);
+    for (const { number, landedCommit } of tasks)
+      expect(landed.find(([, task]) => task === `#${number}.`)?.[0]).toBe(landedCommit);
+  });
+
+  test("the sample's own tests pass on the target branch, in the person's checkout", async () => {
+    expect(await machine.git(sample, 'status', '--porcelain')).toBe('');
+    expect(await machine.git(sample, 'branch', '--show-current')).toBe('main');
+    const tests = await machine.program('npm', ['test'], sample);
+    expect(tests.code, tests.stdout).toBe(0);
+    const mill = await machine.program(process.execPath, ['bin/almanac.mjs', 'mill'], sample);
+    expect(mill.stdout).toContain('the wheel turns from 06:27 to 13:32');
+  });
+
+  test('the evidence of every landed commit holds', async () => {
+    const commits = (await machine.git(sample, 'rev-list', `--max-count=${TASKS}`, 'main')).split('\n');
+    for (const commit of commits) {
+      const { ok, checks } = await machine.json<Verification>(['evidence', 'verify', commit], sample);
+      expect(ok, JSON.stringify(checks)).toBe(true);
+    }
+  });
+
+  test('doctor finds nothing', async () => {
+    const doctor = await machine.run(['doctor'], sample);
+    expect(doctor.code, doctor.stdout + doctor.stderr).toBe(0);
+    const { findings } = await machine.json<{ findings: { level: string }[] }>(['doctor'], sample);
+    expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
+  });
+
+  test('each promised incident is in the log', () => {
+    expect(eventsOf('run.sent_back').some(({ gates }) => gates.includes('test'))).toBe(true);
+    const finished = eventsOf('run.finished');
+    expect(finished.some(({ outcome }) => outcome === 'changes_requested')).toBe(true);
+    expect(finished.some(({ failure }) => failure === 'crash')).toBe(true);
+    expect(eventsOf('task.moved').some(({ because }) => because === 'conflicts_detected')).toBe(true);
+    const waits = eventsOf('task.created').filter(({ dependsOn }) => dependsOn.length > 0);
+    expect(waits.length).toBeGreaterThanOrEqual(4);
+  });
+
+  test('two tasks with the same file in their scope never ran together, and both changed it', async () => {
+    const created = eventsOf('task.created');
+    const shared = created.filter(({ files }) => files.includes('lib/table.mjs'));
+    expect(shared).toHaveLength(2);
+    const [first, second] = shared.map(({ taskId }) => buildingSpans(taskId));
+    for (const one of first!)
+      for (const other of second!) expect(one.to <= other.from || other.to <= one.from).toBe(true);
+    for (const { number } of shared) {
+      const { task } = await machine.json<{ task: Task }>(['task', 'show', String(number)], sample);
+      const names = await machine.git(sample, 'show', '--name-only', '--format=', task.landedCommit!);
+      expect(names.split('\n')).toContain('lib/table.mjs');
+    }
+  });
+
+  test('three agents built at the same time', () => {
+    const running = new Set<string>();
+    let most = 0;
+    for (const { body } of events) {
+      if (body.type === 'run.started' && body.mode !== 'review') running.add(body.runId);
+      if (body.type === 'run.finished') running.delete(body.runId);
+      most = Math.max(most, running.size);
+    }
+    expect(most).toBe(3);
+  });
+
+  test(
+    'a second demo makes a sample of its own; a folder in use is refused',
+    async () => {
+      const refused = await machine.run(['demo', '--exit', '--dir', sample], machine.home);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain('is not empty');
+      expect(await machine.git(sample, 'status', '--porcelain')).toBe('');
+      const dir = join(machine.folder, 'a second one');
+      const again = await machine.json<{ root: string; isComplete: boolean }>(
+        ['demo', '--exit', '--dir', dir],
+        machine.home,
+      );
+      expect(again).toMatchObject({ isComplete: true });
+      const doctor = await machine.run(['doctor'], dir);
+      expect(doctor.code, doctor.stdout + doctor.stderr).toBe(0);
+    },
+    2 * MINUTE,
+  );
+});
+
+/** When a builder held the task, by place in the log. */
+function buildingSpans(taskId: string): { from: number; to: number }[] {
+  const spans: { from: number; to: number }[] = [];
+  for (const { seq, body } of events) {
+    if (body.type === 'lease.claimed' && body.taskId === taskId && body.workerId.includes('/agent-'))
+      spans.push({ from: seq, to: Number.POSITIVE_INFINITY });
+    if (body.type === 'lease.released' && body.taskId === taskId && body.workerId.includes('/agent-'))
+      spans.at(-1)!.to = seq;
+  }
+  return spans;
+}

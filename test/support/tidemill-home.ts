@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const REPOSITORY = join(import.meta.dirname, '..', '..');
+const LAUNCHER = join(REPOSITORY, 'packages', 'daemon', 'bin', 'tidemill.mjs');
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningDaemon {
+  pid: number;
+  url: string;
+  /** The child itself: the launcher runs the program in its own process on a new enough Node. */
+  child: ChildProcess;
+  ended: Promise<void>;
+  stderr(): string;
+}
+
+/** A newcomer's machine: a fresh HOME and data folder, no git identity but the one given here, and the real program. */
+export class TidemillHome {
+  readonly folder = mkdtempSync(join(tmpdir(), 'tidemill-e2e-'));
+  readonly home = join(this.folder, 'home');
+  readonly data = join(this.folder, 'data');
+  readonly env: NodeJS.ProcessEnv;
+  readonly #children = new Set<ChildProcess>();
+
+  constructor(env: NodeJS.ProcessEnv = {}) {
+    mkdirSync(this.home);
+    const kept = Object.entries(process.env).filter(([name]) => !/^(TIDEMILL_|DATABASE_URL$|VITEST|GIT_)/.test(name));
+    this.env = {
+      ...Object.fromEntries(kept),
+      HOME: this.home,
+      TIDEMILL_HOME: this.data,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_SYSTEM: '/dev/null',
+      GIT_AUTHOR_NAME: 'Ada Miller',
+      GIT_AUTHOR_EMAIL: 'ada@example.invalid',
+      GIT_COMMITTER_NAME: 'Ada Miller',
+      GIT_COMMITTER_EMAIL: 'ada@example.invalid',
+      NO_COLOR: '1',
+      ...env,
+    };
+  }
+
+  /** Runs the program to its end. */
+  run(args: string[], cwd: string): Promise<Finished> {
+    return this.program(process.execPath, [LAUNCHER, ...args], cwd);
+  }
+
+  /** Runs a command that answers in JSON and must succeed. */
+  async json<T>(args: string[], cwd: string): Promise<T> {
+    const { code, stdout, stderr } = await this.run([...args, '--json'], cwd);
+    if (code !== 0) throw new Error(`tidemill ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  /** The same for commands that print a line of JSON per thing. */
+  async jsonLines<T>(args: string[], cwd: string): Promise<T[]> {
+    const { code, stdout, stderr } = await this.run([...args, '--json'], cwd);
+    if (code !== 0) throw new Error(`tidemill ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as T);
+  }
+
+  async git(cwd: string, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.program('git', args, cwd);
+    if (code !== 0) throw new Error(`git ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout.trimEnd();
+  }
+
+  async program(file: string, args: string[], cwd: string): Promise<Finished> {
+    const child = this.#spawn(file, args, cwd);
+    let stdout = '';
+    let stderr = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stdout, stderr };
+  }
+
+  /** `tidemill up --json`: resolves once it says that it is ready. */
+  async up(cwd: string, ...more: string[]): Promise<RunningDaemon> {
+    const child = this.#spawn(process.execPath, [LAUNCHER, 'up', '--json', ...more], cwd);
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+    });
+    const ended = once(child, 'exit').then(() => undefined);
+    const first = once(createInterface(child.stdout!), 'line').then(([line]) => String(line));
+    const line = await Promise.race([first, ended]);
+    if (line === undefined) throw new Error(`tidemill up ended before it was ready: ${stderr}`);
+    const { pid, url } = JSON.parse(line) as { pid: number; url: string };
+    return { pid, url, child, ended, stderr: () => stderr };
+  }
+
+  #spawn(file: string, args: string[], cwd: string): ChildProcess {
+    const child = spawn(file, args, { cwd, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    return child;
+  }
+
+  /** Ends what this test started and still runs, then removes the folder. */
+  async close(): Promise<void> {
+    const left = [...this.#children];
+    await Promise.all(
+      left.map(async (child) => {
+        const gone = once(child, 'exit');
+        child.kill('SIGKILL');
+        await gone;
+      }),
+    );
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
