@@ -1,7 +1,6 @@
-import type { LoggedEvent, Receipt } from '@tidemill/contract';
+import type { LoggedEvent } from '@tidemill/contract';
 import { decide, reduce } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { systemClock } from '../../packages/daemon/src/clock.ts';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
 import {
   accepted,
@@ -158,25 +157,6 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect((await second).map((event) => event.seq)).toEqual(Array.from({ length: 151 }, (_, index) => index + 151));
   });
 
-  test('a subscription and a query see only what their filter lets through', async () => {
-    await mill.register(1);
-    const task = await mill.create();
-    await mill.create();
-    await mill.mustClaim('w1');
-    const filter = { projectId: PROJECT, taskId: task.id, types: ['task.created', 'lease.claimed'] };
-    const found = await mill.store.events({ ...filter, after: 0, limit: 10 });
-    expect(found.map((event) => event.body.type)).toEqual(['task.created', 'lease.claimed']);
-    expect(await mill.store.events({ ...filter, types: [], after: 0, limit: 10 })).toEqual([]);
-    expect(await mill.store.events({ projectId: 'project_9', after: 0, limit: 10 })).toEqual([]);
-    const stop = new AbortController();
-    const seen: string[] = [];
-    for await (const event of mill.store.subscribe(0, filter, stop.signal)) {
-      seen.push(event.body.type);
-      if (seen.length === 2) stop.abort();
-    }
-    expect(seen).toEqual(['task.created', 'lease.claimed']);
-  });
-
   test('a commit wakes listeners until they leave', async () => {
     let woken = 0;
     const leave = mill.store.onCommit(() => void woken++);
@@ -187,52 +167,6 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     const before = woken;
     await mill.create();
     expect(woken).toBe(before);
-  });
-
-  test('workload counts what is leased, ready, waiting and in a backoff', async () => {
-    await mill.register(2);
-    const [a, b] = [await mill.create(), await mill.create()];
-    await mill.create({ dependsOn: [a.id] });
-    await mill.create();
-    const held = await mill.mustClaim('w1');
-    const { fence: token } = await mill.mustClaim('w2');
-    const untilMs = 60_000;
-    await mill.must({ type: 'stage.wait', projectId: PROJECT, taskId: b.id, token, why: 'a dirty checkout', untilMs });
-    const load = await mill.store.workload(PROJECT);
-    expect(load).toMatchObject({ leased: 1, ready: 1, waiting: 1, byStage: { check: 2, open: 2 } });
-    expect(load.nextNotBefore).toBeGreaterThan(systemClock.now());
-    await mill.finish(held);
-    expect(await mill.store.workload(PROJECT)).toMatchObject({ leased: 0, ready: 2, byStage: { done: 1 } });
-    expect((await mill.store.tasks({ projectId: PROJECT, stages: ['open'], limit: 1 })).map((t) => t.number)).toEqual([
-      3,
-    ]);
-    expect((await mill.store.tasks({ projectId: PROJECT, afterNumber: 3 })).map((t) => t.number)).toEqual([4]);
-    // What waits is not handed out before its time.
-    expect((await mill.mustClaim('w2')).number).toBe(3);
-  });
-
-  test('runs, workers and evidence are found again', async () => {
-    await mill.register();
-    await mill.worker('w1', 'builder');
-    await mill.create({ pipeline: 'agent' });
-    const { id: taskId, fence: token } = accepted(await mill.claim('w1', 8, 'builder')).task!;
-    const fence = { projectId: PROJECT, taskId, token };
-    await mill.must({ type: 'run.start', runId: 'run_1', mode: 'implement', agent: 'test', ...fence });
-    await mill.must({ type: 'run.progress', runId: 'run_1', percent: 50, text: 'half', ...fence });
-    expect(await mill.store.run('run_1')).toMatchObject({ status: 'running', progress: { percent: 50 } });
-    expect(await mill.store.runs(taskId)).toHaveLength(1);
-    await mill.must({ type: 'evidence.record', receipts: [receipt('aaa'), receipt('bbb')], ...fence });
-    await mill.must({ type: 'evidence.record', receipts: [receipt('aaa')], ...fence });
-    const all = await mill.store.evidence({ projectId: PROJECT });
-    expect(all.map((link) => link.position)).toEqual([1, 2, 3]);
-    expect(all[2]!.prev).toBe(all[1]!.hash);
-    expect(await mill.store.evidence({ projectId: PROJECT, afterPosition: 1, limit: 1, taskId })).toEqual([all[1]]);
-    expect(await mill.store.evidenceForTree(PROJECT, 'aaa')).toEqual([all[0], all[2]]);
-    expect(await mill.store.evidenceByHash(all[0]!.hash)).toEqual(all[0]);
-    expect(await mill.store.workers(PROJECT)).toHaveLength(1);
-    await mill.must({ type: 'worker.remove', projectId: PROJECT, workerId: `${PROJECT}/w1` });
-    expect(await mill.store.workers(PROJECT)).toEqual([]);
-    expect(await compareLogWithProjection(mill.store)).toEqual([]);
   });
 
   test('a cycle of dependencies is seen through tasks the command does not name', async () => {
@@ -289,8 +223,3 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     mill = await open(place);
   });
 });
-
-function receipt(tree: string): Receipt {
-  const counts = { passed: 1, failed: 0, skipped: 0 };
-  return { gate: 'test', command: 'true', tree, status: 'pass', exitCode: 0, durationMs: 1, counts, logHash: 'l' };
-}

@@ -69,7 +69,10 @@ export interface Store {
   /** Ascending by number, from `afterNumber` on. */
   tasks(query: { projectId: string; stages?: string[]; afterNumber?: number; limit?: number }): Promise<Task[]>;
   leased(projectId: string): Promise<Task[]>;
+  /** Counts every task: for people and for the question whether all is done, not for every turn of a loop. */
   workload(projectId: string): Promise<Workload>;
+  /** `workload().nextNotBefore` alone, at a cost that does not grow with the number of tasks. */
+  nextNotBefore(projectId: string): Promise<number | null>;
   workers(projectId: string): Promise<Worker[]>;
   run(id: string): Promise<Run | null>;
   runs(taskId: string): Promise<Run[]>;

@@ -9,11 +9,15 @@ export interface PendingEvent {
   body: EventBody;
 }
 
-type ReadName = Exclude<keyof Store, 'execute' | 'subscribe' | 'onCommit' | 'close' | 'events' | 'workload'>;
+type ReadName = Exclude<
+  keyof Store,
+  'execute' | 'subscribe' | 'onCommit' | 'close' | 'events' | 'workload' | 'nextNotBefore'
+>;
 
 /** Reads of committed state, as the port has them. Plain closures, so that the store can take them over as they are. */
 export interface Reads extends Pick<Store, ReadName> {
   workload(projectId: string, now: number): Promise<Workload>;
+  nextNotBefore(projectId: string, now: number): Promise<number | null>;
   /** Events after `after` and not beyond `upTo`, ascending. */
   events(query: EventFilter & { after: number; upTo?: number; limit: number }): Promise<LoggedEvent[]>;
 }

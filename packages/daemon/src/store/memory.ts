@@ -147,6 +147,7 @@ export class MemoryDriver implements Driver {
           .slice(0, limit),
       leased: async (projectId) => [...this.#leased.values()].filter((task) => task.projectId === projectId),
       workload: async (projectId, now) => workloadOf(tasksOf(projectId), now),
+      nextNotBefore: async (projectId, now) => this.#ready.nextNotBefore(projectId, now),
       workers: async (projectId) => [...this.#workers.values()].filter((worker) => worker.projectId === projectId),
       run: async (id) => this.#runs.get(id) ?? null,
       runs: async (taskId) => [...this.#runs.values()].filter((run) => run.taskId === taskId),

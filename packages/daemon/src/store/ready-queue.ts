@@ -25,6 +25,12 @@ export class ReadyQueues {
     }
     return window;
   }
+  nextNotBefore(projectId: string, now: number): number | null {
+    const waiting = [...this.#queues.values()]
+      .flat()
+      .filter((task) => task.projectId === projectId && task.notBefore > now);
+    return waiting.length > 0 ? Math.min(...waiting.map((task) => task.notBefore)) : null;
+  }
 }
 
 /** Where the task stands, or would stand: numbers are unique in a project, so no two compare equal. */

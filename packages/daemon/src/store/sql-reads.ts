@@ -34,6 +34,10 @@ export function sqlReads(run: RunQuery): Reads {
       }),
     leased: (projectId) => tasks.all({ where: [['project_id =', projectId], ['lease_worker IS NOT NULL']] }),
     workload: (projectId, now) => workload(run, projectId, now),
+    nextNotBefore: async (projectId, now) => {
+      const [row] = await run(`SELECT min(not_before) AS n ${BACKOFF}`, [projectId, now]);
+      return row?.n == null ? null : Number(row.n);
+    },
     workers: (projectId) => workers.all({ where: [['project_id =', projectId]], orderBy: 'id' }),
     run: (id) => runs.one({ where: [['id =', id]] }),
     runs: (taskId) => runs.all({ where: [['task_id =', taskId]], orderBy: 'id' }),
@@ -79,14 +83,15 @@ export function sqlReads(run: RunQuery): Reads {
   };
 }
 
+const BACKOFF = 'FROM tasks WHERE project_id = ? AND ready_role IS NOT NULL AND not_before > 0 AND not_before > ?';
+
 /** One statement, so that a task being claimed is counted on one side or the other, never on neither. */
 const WORKLOAD = `
 SELECT 'stage' AS kind, stage AS name, count(*) AS n FROM tasks WHERE project_id = ? GROUP BY stage
 UNION ALL SELECT 'leased', '', count(*) FROM tasks WHERE project_id = ? AND lease_worker IS NOT NULL
 UNION ALL SELECT CASE waiting WHEN 0 THEN 'ready' ELSE 'waiting' END, '', count(*) FROM tasks
   WHERE project_id = ? AND ready_role IS NOT NULL GROUP BY waiting
-UNION ALL SELECT 'next', '', min(not_before) FROM tasks
-  WHERE project_id = ? AND ready_role IS NOT NULL AND not_before > 0 AND not_before > ?`;
+UNION ALL SELECT 'next', '', min(not_before) ${BACKOFF}`;
 
 async function workload(run: RunQuery, projectId: string, now: number): Promise<Workload> {
   const load: Workload = { leased: 0, ready: 0, waiting: 0, byStage: {}, nextNotBefore: null };

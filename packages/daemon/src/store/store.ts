@@ -25,6 +25,7 @@ export function createStore(driver: Driver, options: StoreOptions): Store {
   return {
     ...driver.reads,
     workload: (projectId) => driver.reads.workload(projectId, options.clock.now()),
+    nextNotBefore: (projectId) => driver.reads.nextNotBefore(projectId, options.clock.now()),
     execute: (command) => writer.execute(command),
     onCommit: (listener) => commits.add(listener, false),
     subscribe: (after, filter, signal) =>
