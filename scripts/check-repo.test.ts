@@ -51,6 +51,11 @@ describe('check-repo', () => {
       'contract may not import core',
     ],
     [
+      'the page imports core',
+      { 'packages/web/src/main.tsx': "import { decide } from '@tidemill/core';" },
+      'web may not import core',
+    ],
+    [
       'an adapter imports another',
       {
         [MAIN]: "import './ports.ts';import '@tidemill/core';\nimport './store/a.ts';\nimport './gates/b.ts';",

@@ -14,6 +14,7 @@ const ANY_PACKAGE = ['contract', 'core'];
 const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   contract: [],
   core: ['contract'],
+  web: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command means, once for all surfaces. */
@@ -33,7 +34,7 @@ function partOf(path: string): string | null {
   const match = /^packages\/([^/]+)\/src\/([^/]+)/.exec(path);
   if (!match) return null;
   const [, pack, first] = match as unknown as [string, string, string];
-  return pack === 'daemon' ? first.replace(/\.ts$/, '') : pack;
+  return pack === 'daemon' ? first.replace(/\.tsx?$/, '') : pack;
 }
 
 export const importRules: Rule = (tree) =>

@@ -32,10 +32,10 @@ const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 export const fileNames: Rule = (tree) =>
   [...tree.files.keys()]
-    .filter((path) => /^(packages|scripts|test|bench)\/.*\.(ts|mjs|js)$/.test(path))
+    .filter((path) => /^(packages|scripts|test|bench)\/.*\.(tsx?|mjs|js)$/.test(path))
     .flatMap((path) =>
       path.split('/').flatMap((part) => {
-        const name = part.replace(/(\.test|\.d|\.config)?\.(ts|mjs|js)$/, '');
+        const name = part.replace(/(\.test|\.d|\.config)?\.(tsx?|mjs|js)$/, '');
         if (VERSIONED.test(name)) return [failure('file name', path, `"${name}": replace the old one and delete it`)];
         if (name.split('-').some((word) => VAGUE.test(word)))
           return [failure('file name', path, `"${name}" says nothing: name it after the noun it is about`)];
@@ -113,7 +113,11 @@ export const duplicateTypes: Rule = (tree) => {
 };
 
 /** Files that are started as programs; all other source must be reached from one of them. */
-const ENTRIES = ['packages/daemon/src/main.ts', 'packages/daemon/src/agents/scripted-player.ts'];
+const ENTRIES = [
+  'packages/daemon/src/main.ts',
+  'packages/daemon/src/agents/scripted-player.ts',
+  'packages/web/src/main.tsx',
+];
 
 export const unpluggedModules: Rule = (tree) => {
   if (!tree.files.has(ENTRIES[0] as string))
@@ -135,12 +139,12 @@ export const unpluggedModules: Rule = (tree) => {
 
 export const brokenImports: Rule = (tree) =>
   [...tree.files]
-    .filter(([path]) => path.endsWith('.ts') && !isTest(path))
+    .filter(([path]) => /\.tsx?$/.test(path) && !isTest(path))
     .flatMap(([path, text]) =>
       importsOf(text).flatMap((specifier) => {
         const target = resolveImport(path, specifier);
         if (!target || !specifier.startsWith('.') || tree.files.has(target)) return [];
-        if (posix.extname(target) === '.json') return [];
+        if (['.json', '.css', '.svg'].includes(posix.extname(target))) return [];
         return [failure('imports', path, `imports ${specifier}, which is not there (endings are written out: .ts)`)];
       }),
     );

@@ -22,11 +22,11 @@ export function loadTree(root: string): RepoTree {
   return { files };
 }
 
-export const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/');
+export const isTest = (path: string) => /\.test\.tsx?$/.test(path) || path.startsWith('test/');
 
 /** Source files of a package, tests left out. */
 export function sources(tree: RepoTree): [path: string, text: string][] {
-  return [...tree.files].filter(([path]) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !isTest(path));
+  return [...tree.files].filter(([path]) => /^packages\/[^/]+\/src\/.*\.tsx?$/.test(path) && !isTest(path));
 }
 
 // One token per alternative, so that a quote in a comment or a comment sign in a string starts nothing.
@@ -43,7 +43,7 @@ const IMPORTS = [
   /^[ \t]*export\s+(?:type\s+)?[\w*\s{},$]+?\s+from\s+['"]([^'"\n]+)['"]/gm,
   /\bimport\s*\(\s*['"]([^'"\n]+)['"]/g,
   // A module started as a program or a worker of its own.
-  /\bnew URL\(\s*['"](\.[^'"\n]+\.ts)['"]\s*,\s*import\.meta\.url/g,
+  /\bnew URL\(\s*['"](\.[^'"\n]+\.tsx?)['"]\s*,\s*import\.meta\.url/g,
 ];
 
 /** What a module names in imports, re-exports, dynamic imports, and as files beside it. */
