@@ -45,7 +45,7 @@ export async function memoryPlace(): Promise<Place> {
   return { url: 'memory:', schema: '', keepsOverReopening: false, remove: async () => undefined };
 }
 
-export async function sqlitePlace(): Promise<Place> {
+async function sqlitePlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemill-store-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   return { url: `sqlite:${join(folder, 'store.db')}`, schema: '', keepsOverReopening: true, remove };
@@ -68,7 +68,7 @@ export async function postgresPlace(postgresUrl: string): Promise<Place> {
   return { url: postgresUrl, schema, keepsOverReopening: true, remove };
 }
 
-export const ids = createIds(systemClock);
+const ids = createIds(systemClock);
 
 export async function open(
   place: Pick<Place, 'url' | 'schema'>,
