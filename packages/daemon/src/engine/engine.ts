@@ -122,7 +122,7 @@ export class Engine {
 
   /** When the only claimable work is in its backoff, wake when the first comes out of it. */
   async #sleepUntilNext(): Promise<void> {
-    const { nextNotBefore } = await this.#deps.store.workload(this.#deps.project.id);
+    const nextNotBefore = await this.#deps.store.nextNotBefore(this.#deps.project.id);
     if (nextNotBefore !== null) void this.#wakeAfter(nextNotBefore - this.#deps.clock.now());
   }
 
