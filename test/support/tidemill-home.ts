@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { type Api, createClient, type EventBody } from '@tidemill/contract';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 const LAUNCHER = join(REPOSITORY, 'packages', 'daemon', 'bin', 'tidemill.mjs');
@@ -104,6 +105,30 @@ export class TidemillHome {
     if (line === undefined) throw new Error(`tidemill up ended before it was ready: ${stderr}`);
     const { pid, url } = JSON.parse(line) as { pid: number; url: string };
     return { pid, url, child, ended, stderr: () => stderr };
+  }
+
+  /** The running daemon's API, as the command line reaches it. */
+  api(): Api {
+    return createClient(JSON.parse(readFileSync(join(this.data, 'daemon.json'), 'utf8')));
+  }
+
+  /** Waits for the running daemon's log to hold an event of this type, whenever it came. */
+  async event(type: EventBody['type']): Promise<void> {
+    const over = new AbortController();
+    for await (const _ of this.api().events({ follow: true, types: [type] }, over.signal)) break;
+    over.abort();
+  }
+
+  /** Waits until the running daemon has nothing left to do on the project. */
+  async idle(root: string): Promise<void> {
+    const api = this.api();
+    const over = new AbortController();
+    const [project] = await api.projects({ root });
+    const { id } = project!;
+    for await (const _ of api.events({ project: id, follow: true }, over.signal)) {
+      if ((await api.status({ project: id })).idle) break;
+    }
+    over.abort();
   }
 
   #spawn(file: string, args: string[], cwd: string): ChildProcess {
