@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -18,6 +19,7 @@ const PROGRAMS: [source: string, out: string][] = [
 const ASSETS: [from: string, to: string][] = [
   ['prompts', 'prompts'],
   ['packages/daemon/src/demo/sample', 'demo/sample'],
+  ['packages/web/dist', 'web'],
 ];
 const COPIES = ['LICENSE', 'README.md'];
 
@@ -54,6 +56,10 @@ if (process.argv.includes('--clean')) {
   for (const name of COPIES) rmSync(join(daemon, name), { force: true });
 } else {
   rmSync(dist, { recursive: true, force: true });
+  // npm prints what packing prints on standard output as its own answer: the page's build may only complain.
+  execFileSync(process.execPath, [join(root, 'scripts', 'ensure-page.mjs')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   await bundle();
   copyAssets();
 }

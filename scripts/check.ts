@@ -24,6 +24,7 @@ export function repositoryChecks(root: string): Check[] {
     { name: 'types: everything', command: tsc('.') },
     { name: 'types: core, without Node', command: tsc('packages/core') },
     { name: 'types: contract, without Node', command: tsc('packages/contract') },
+    { name: 'types: the page', command: tsc('packages/web') },
     {
       name: 'lint and format',
       command: [process.execPath, bin(root, '@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings', '.'],

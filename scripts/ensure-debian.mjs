@@ -4,7 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const WANTED = [{ program: 'bwrap', debian: 'bubblewrap', without: 'sandbox tests will be skipped' }];
+const WANTED = [
+  { program: 'bwrap', debian: 'bubblewrap', without: 'sandbox tests will be skipped' },
+  { program: 'chromium', debian: 'chromium', without: 'browser tests will be skipped' },
+];
 
 function isOnPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => {
@@ -19,7 +22,7 @@ function isOnPath(program) {
 
 function apt(...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const options = { env, encoding: 'utf8', timeout: 180_000, stdio: ['ignore', 'pipe', 'pipe'] };
+  const options = { env, encoding: 'utf8', timeout: 300_000, stdio: ['ignore', 'pipe', 'pipe'] };
   const done = spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=60', ...args], options);
   const lastLine = (done.stderr ?? '').trim().split('\n').at(-1);
   return { ok: done.status === 0, why: lastLine || done.error?.message || `exit code ${done.status}` };

@@ -85,6 +85,8 @@ if (!hasRuntime()) {
       ' (optional dependencies may be switched off: npm config get omit). Install Node 24, then run this again.',
   );
 }
+const { ensurePage } = await import('./ensure-page.mjs');
+ensurePage(say);
 if (process.argv.includes('--for-tests')) {
   const { ensureDebianPackages } = await import('./ensure-debian.mjs');
   ensureDebianPackages(say);

@@ -16,11 +16,11 @@ export interface Finished {
 }
 
 export interface RunningDaemon {
-  pid: number;
-  url: string;
-  /** The child itself: the launcher runs the program in its own process on a new enough Node. */
+  /** The daemon itself: on a new enough Node the launcher runs the program in its own process. */
   child: ChildProcess;
-  ended: Promise<void>;
+  /** Its first line of output. */
+  ready: Promise<string>;
+  ended: Promise<undefined>;
   stderr(): string;
 }
 
@@ -93,18 +93,23 @@ export class TidemillHome {
   }
 
   /** `tidemill up --json`: resolves once it says that it is ready. */
-  async up(cwd: string, ...more: string[]): Promise<RunningDaemon> {
-    const child = this.#spawn(process.execPath, [LAUNCHER, 'up', '--json', ...more], cwd);
+  async up(cwd: string): Promise<RunningDaemon> {
+    const starting = this.startUp(cwd);
+    const line = await Promise.race([starting.ready, starting.ended]);
+    if (line === undefined) throw new Error(`tidemill up ended before it was ready: ${starting.stderr()}`);
+    return starting;
+  }
+
+  /** The same without waiting. */
+  startUp(cwd: string): RunningDaemon {
+    const child = this.#spawn(process.execPath, [LAUNCHER, 'up', '--json'], cwd);
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       stderr += chunk;
     });
     const ended = once(child, 'exit').then(() => undefined);
-    const first = once(createInterface(child.stdout!), 'line').then(([line]) => String(line));
-    const line = await Promise.race([first, ended]);
-    if (line === undefined) throw new Error(`tidemill up ended before it was ready: ${stderr}`);
-    const { pid, url } = JSON.parse(line) as { pid: number; url: string };
-    return { pid, url, child, ended, stderr: () => stderr };
+    const ready = once(createInterface(child.stdout!), 'line').then(([line]) => String(line));
+    return { child, ended, ready, stderr: () => stderr };
   }
 
   /** The running daemon's API, as the command line reaches it. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { openDataFolder } from '../config/data-folder.ts';
+import { pageLink } from '../daemon/reach.ts';
 import { quoted } from '../demo/summary.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';
@@ -37,7 +38,9 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
   const signals = started ? stopOnSignals(started, context) : null;
   void started?.stopped.then(leave);
   const say = (line: string) => (options.json ? undefined : terminal.line(line));
+  const link = running ? pageLink(running.daemon) : started!.link;
   try {
+    say(`Page: ${link}`);
     const { runDemo } = await import('../demo/demo.ts');
     const report = await runDemo({
       api,
@@ -55,7 +58,8 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
     if (!report.isComplete) context.setExitCode(EXIT.failure);
     if (started && !options.exit && !over.signal.aborted) {
       say('');
-      say(`Still serving at ${started.info.url}. Ctrl-C stops it, work is kept.`);
+      say('Still serving. Ctrl-C stops it, work is kept.');
+      say(`Page: ${link}`);
       await started.stopped;
     }
   } finally {

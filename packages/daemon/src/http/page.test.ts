@@ -1,0 +1,149 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pageDir } from '../assets.ts';
+import { Daemon } from '../daemon.ts';
+
+let home: string;
+let daemon: Daemon;
+let token: string;
+let port: string;
+let cookie: string;
+let origin: string;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'tidemill-page-'));
+  daemon = await Daemon.start({ env: { TIDEMILL_HOME: home }, port: 0 });
+  token = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')).token;
+  port = new URL(daemon.info.url).port;
+  origin = daemon.info.url;
+  cookie = `tidemill-${port}=${token}`;
+});
+afterAll(async () => {
+  await daemon.stop({ now: true });
+  rmSync(home, { recursive: true });
+});
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** Below fetch, which would tidy the path and not let a test choose its own Host. */
+function call(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+    let text = '';
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+  });
+  sent.on('error', reject);
+  sent.end(body);
+  return promise;
+}
+
+describe('the link', () => {
+  test('turns its token into a cookie for this daemon only, and leaves the address', async () => {
+    const { pathname, search } = new URL(daemon.link);
+    const { status, headers } = await call(pathname + search);
+    expect({ status, location: headers.location }).toEqual({ status: 303, location: '/' });
+    expect(headers['set-cookie']).toEqual([`tidemill-${port}=${token}; HttpOnly; SameSite=Strict; Path=/`]);
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  });
+
+  test.each([
+    ['a wrong token', '/?token=nope', /no longer opens/],
+    ['an empty token', '/?token=', /no longer opens/],
+    ['no token', '/', /opens by its link/],
+    ['the cookie of another daemon', '/', /opens by its link/],
+  ])('%s gets a few words on how to get one, and no cookie', async (name, path, words) => {
+    const { status, headers, text } = await call(
+      path,
+      name.includes('cookie') ? { cookie: `tidemill-1=${token}` } : {},
+    );
+    expect({ status, cookie: headers['set-cookie'] }).toEqual({ status: 401, cookie: undefined });
+    expect(text).toMatch(words);
+    expect(text).toContain('tidemill status');
+    expect(text).not.toContain(token);
+    expect(headers['content-security-policy']).toContain("style-src 'sha256-");
+  });
+
+  test('a rebound name is refused', async () => {
+    expect((await call(`/?token=${token}`, { host: `evil.example:${port}` })).status).toBe(403);
+  });
+});
+
+describe('the cookie', () => {
+  const json = { 'content-type': 'application/json' };
+
+  test('reads; another page of this machine may not, though browsers hand it the cookie', async () => {
+    expect((await call('/v1/health', { cookie: `theme=dark; ${cookie}` })).status).toBe(200);
+    expect((await call('/v1/health', { cookie: `${cookie}x` })).status).toBe(401);
+    expect((await call('/v1/health', { cookie, 'sec-fetch-site': 'same-site' })).status).toBe(403);
+    expect((await call('/v1/health', { cookie, origin: 'http://127.0.0.1:1' })).status).toBe(403);
+  });
+
+  const changes: [name: string, headers: () => Record<string, string>, status: number][] = [
+    ['without an origin', () => ({ cookie }), 403],
+    ['from another origin', () => ({ cookie, origin: 'https://evil.example' }), 403],
+    ['from our other name', () => ({ cookie, origin: origin.replace('127.0.0.1', 'localhost') }), 403],
+    ['from our own page', () => ({ cookie, origin }), 400],
+    ['by a program with the token', () => ({ authorization: `Bearer ${token}` }), 400],
+    ['with the cookie and a wrong token', () => ({ cookie, origin, authorization: 'Bearer nope' }), 401],
+  ];
+  test.each(changes)('a change %s', async (_, headers, status) => {
+    // An empty body is refused as such (400) once the caller is accepted.
+    expect((await call('/v1/projects', { ...json, ...headers() }, 'POST', '{}')).status).toBe(status);
+  });
+});
+
+describe('the files', () => {
+  const built = pageDir();
+
+  test('the page and its assets, with a strict policy', async (context) => {
+    context.skip(built === null, 'the page is not built');
+    const page = await call('/', { cookie });
+    expect(page.status).toBe(200);
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    const policy = page.headers['content-security-policy'] as string;
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    const [script] = readdirSync(join(built!, 'assets')).filter((name) => name.endsWith('.js'));
+    expect(page.text).toContain(`/assets/${script}`);
+    const asset = await call(`/assets/${script}`, { cookie });
+    expect(asset.headers).toMatchObject({ 'content-type': 'text/javascript; charset=utf-8' });
+    expect(asset.headers['cache-control']).toContain('immutable');
+    expect((await call(`/assets/${script}`)).status).toBe(401);
+  });
+
+  test.each([
+    '/../package.json',
+    '/assets/../../package.json',
+    '/assets/%2e%2e/%2e%2e/package.json',
+    '/..%2fpackage.json',
+    '/assets/..\\..\\package.json',
+    '/.built-from',
+    '/assets',
+    '/assets/',
+    '//etc/passwd',
+    '/src/main.tsx',
+  ])('nothing else: %s', async (path) => {
+    const { status, text } = await call(path, { cookie });
+    expect([400, 404]).toContain(status);
+    expect(text).not.toContain('tidemill/');
+  });
+
+  test('an address that is none is refused, not logged as a failure', async () => {
+    expect((await call('http://', {})).status).toBe(400);
+  });
+});

@@ -1,0 +1,11 @@
+import { type Api, AppError, createClient } from '@tidemill/contract';
+
+const PATIENCE_MS = 10_000;
+
+/** Without a token: the browser sends the cookie that opening the link has set. */
+export const api: Api = createClient({ url: location.origin });
+
+/** A daemon that is frozen does not answer either. */
+export const soon = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+
+export const isCode = (error: unknown, code: AppError['code']) => error instanceof AppError && error.code === code;

@@ -1,0 +1,78 @@
+import type { Outcome, Pipeline, Project, ProjectStatus, Stage, TaskSummary, WorkerView } from '@tidemill/contract';
+
+/** A stage of the picture: how much water it holds, who works in it, and what its gate holds back. */
+export interface StageView {
+  name: string;
+  count: number;
+  workers: WorkerView[];
+  held: { number: number; why: string }[];
+}
+
+const FORWARD: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved'];
+const ENDS = ['open', 'done', 'cancelled', 'needs_info', 'blocked'];
+
+/** Why a gate is shut, in five words at most. */
+const WHY: Record<NonNullable<TaskSummary['blocked']>['reason'], string> = {
+  validation: 'gates keep failing',
+  review_escalation: 'builder and reviewer disagree',
+  no_criteria: 'no criteria to judge by',
+  no_changes: 'the agent changed nothing',
+  conflict: 'a conflict needs you',
+  agent_failed: 'the agent keeps failing',
+  unverified_gate: 'a gate could not run',
+  no_transition: 'its outcome leads nowhere',
+  time_limit: 'it took too long',
+};
+
+export function stagesOf(project: Project, status: ProjectStatus, tasks: TaskSummary[]): StageView[] {
+  const held = tasks.flatMap((task) => {
+    const place = placeOf(task, project);
+    return place ? [{ ...place, number: task.number }] : [];
+  });
+  for (const { number, stage } of status.needsYou) {
+    if (stage === 'open') held.push({ stage, number, why: 'waits for a cancelled task' });
+  }
+  return ['open', ...orderOf(project, status.tasks), 'done'].map((name) => ({
+    name,
+    count: status.tasks[name] ?? 0,
+    workers: status.workers.filter(({ task }) => task?.stage === name),
+    held: held.filter(({ stage }) => stage === name),
+  }));
+}
+
+function placeOf(task: TaskSummary, { rules }: Project): { stage: string; why: string } | null {
+  const from = task.resumeStage ?? 'open';
+  if (task.stage === 'needs_info') return { stage: from, why: 'a question waits for you' };
+  if (task.stage === 'blocked') return { stage: from, why: task.blocked ? WHY[task.blocked.reason] : 'it needs you' };
+  if (task.waiting !== null) return { stage: task.stage, why: 'your checkout blocks the landing' };
+  const stage = rules.pipelines[task.pipeline]?.stages[task.stage];
+  return stage?.actor === 'human' ? { stage: task.stage, why: 'it asks for your approval' } : null;
+}
+
+/** The default pipeline's stages in order; those of the others where they belong, while something is in them. */
+function orderOf({ rules }: Project, counts: Record<string, number>): string[] {
+  const { [rules.defaultPipeline]: main, ...others } = rules.pipelines;
+  const isPassed = (name: string, stage: Stage | undefined) =>
+    stage?.actor === 'human' && stage.onlyIfPlansAreReviewed && !rules.reviewPlans && !counts[name];
+  const order = main ? pathOf(main).filter((name) => !isPassed(name, main.stages[name])) : [];
+  for (const pipeline of Object.values(others)) {
+    let before = order.length;
+    for (const name of pathOf(pipeline).reverse()) {
+      const known = order.indexOf(name);
+      if (known >= 0) before = known;
+      else if (counts[name]) order.splice(before, 0, name);
+    }
+  }
+  const elsewhere = Object.keys(counts).filter((name) => counts[name] && !ENDS.includes(name) && !order.includes(name));
+  return [...order, ...elsewhere];
+}
+
+function pathOf({ start, stages }: Pipeline): string[] {
+  const path: string[] = [];
+  for (let name: string | undefined = start; name && stages[name] && !path.includes(name); ) {
+    path.push(name);
+    const on: Partial<Record<Outcome, string>> = stages[name]?.on ?? {};
+    name = FORWARD.map((outcome) => on[outcome]).find((to) => to !== undefined);
+  }
+  return path;
+}

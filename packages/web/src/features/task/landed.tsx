@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ProjectStatus } from '@tidemill/contract';
+import { api, soon } from '../../api.ts';
+import { elapsed, useNow } from '../../time.ts';
+import { useLanded } from '../project/queries.ts';
+
+type Landing = NonNullable<ReturnType<typeof useLanded>['data']>[number];
+
+export function Landed({ status }: { status: ProjectStatus }) {
+  const { data: landings } = useLanded(status);
+  return (
+    <section className="strip" aria-labelledby="landed">
+      <h2 id="landed">Landed on {status.project.target}</h2>
+      {landings?.length === 0 && <p className="dim">Nothing yet. What passes every gate shows up here.</p>}
+      <ol>
+        {landings?.map((landing) => (
+          <LandedTask key={landing.commit} project={status.project.id} landing={landing} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function LandedTask({ project, landing: { taskId, commit, tree, at } }: { project: string; landing: Landing }) {
+  const now = useNow();
+  const { data } = useQuery({
+    queryKey: ['landed-task', project, commit],
+    queryFn: ({ signal }) => api.task({ project, task: taskId }, soon(signal)),
+    // What has landed does not change any more.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  // The newest receipt for the tree that landed: the one the commit's trailer names.
+  const proof = data?.evidence.filter((link) => link.tree === tree).at(-1);
+  return (
+    <li>
+      <p className="title">
+        <span className="number">#{data?.task.number}</span> {data?.task.title}
+      </p>
+      <p className="row dim">
+        <span>
+          commit <code title={commit}>{commit.slice(0, 10)}</code>
+        </span>
+        {proof && (
+          <span>
+            evidence <code title={proof.hash}>{proof.hash.slice(0, 10)}</code>
+          </span>
+        )}
+        <time dateTime={new Date(at).toISOString()}>{elapsed(now - at)} ago</time>
+      </p>
+    </li>
+  );
+}
