@@ -28,7 +28,7 @@ export function commandOf(mill: Mill, { kind, task, worker, a, b, late }: Dice):
   const taskId = at(ids, task);
   const of = { projectId, taskId, by: 'ada' };
   const stage =
-    a % 5 === 0 ? at(['open', 'plan', 'implement', 'verify', 'review', 'merge', 'done', 'x'], b) : undefined;
+    a % 3 === 0 ? at(['open', 'plan', 'implement', 'verify', 'review', 'merge', 'done', 'x'], b) : undefined;
   if (kind < 6) return { type: 'task.set_dependencies', projectId, taskId, dependsOn: some(a) };
   if (kind < 7) return { type: 'task.cancel', ...of };
   if (kind < 11) return { type: 'task.retry', ...of, stage, ...(b % 2 ? { note: 'try this' } : {}) };

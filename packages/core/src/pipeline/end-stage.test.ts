@@ -57,6 +57,7 @@ describe('the end of a stage', () => {
     else
       expect(task).toMatchObject({ stage: 'blocked', resumeStage: stage, role: null, blocked: { reason: expected } });
     expect(typesOf(events).includes('alert.raised')).toBe(expected === 'no_transition');
+    if (expected === 'no_transition') expect(task.feedback).toEqual([]);
   });
 
   test('a plan goes to a person only if the project asks for it', () => {

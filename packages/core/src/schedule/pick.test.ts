@@ -67,6 +67,27 @@ describe('what a worker gets', () => {
     expect(mill.offered('agent-2', 4)).toBe(5);
   });
 
+  test('workers that claim in one transaction get different tasks', () => {
+    const mill = new Mill();
+    mill.add();
+    mill.add();
+    const claim = { type: 'work.claim', projectId, role: 'builder', owner: 'daemon', window: 8 } as const;
+    const claims = ['agent-1', 'agent-2'].map((workerId) => ({ ...claim, workerId }));
+    mill.must({ type: 'worker.register', projectId, workerId: 'agent-3', name: 'agent-3', role: 'builder' });
+    const decisions = mill.executeBatch([...claims, { ...claim, workerId: 'agent-3' }]);
+    expect(decisions.map(({ ok }) => ok)).toEqual([true, true, false]);
+    expect([...mill.tasks.values()].map(({ lease }) => lease?.workerId)).toEqual(['agent-1', 'agent-2']);
+  });
+
+  test('nor one that went into its backoff in that transaction', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    const task = mill.task(id);
+    const resting = { ...task, notBefore: mill.now + 1 };
+    expect(pick({ window: [resting], running: [], workerId: 'agent-1', now: mill.now })).toBeUndefined();
+    expect(pick({ window: [resting], running: [], workerId: 'agent-1', now: mill.now + 1 })).toBe(resting);
+  });
+
   test('a builder never reviews its own work', () => {
     const mill = new Mill();
     const id = mill.add();

@@ -119,6 +119,19 @@ describe('dependencies', () => {
     expect(mill.task(c).unmet).toBe(1);
   });
 
+  test('nor when it is taken away in the very transaction that finishes it', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const [a, b] = [mill.add(), mill.add()];
+    const c = mill.add({ dependsOn: [a, b] });
+    mill.bring(a, 'merge');
+    const { fence, commit } = mill.prepare(a, 'T');
+    mill.executeBatch([
+      { type: 'task.set_dependencies', projectId, taskId: c, dependsOn: [b] },
+      { type: 'merge.land', ...fence, commit },
+    ]);
+    expect([mill.task(a).stage, mill.task(c).unmet]).toEqual(['done', 1]);
+  });
+
   test('a cancelled one stays unmet until it comes back and is done', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const a = mill.add();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
+import { decide } from '../decide.ts';
 
 const projectId = 'project_1';
 const by = 'ada';
@@ -71,6 +72,11 @@ describe('retry', () => {
     const { mill, id, of } = at('review');
     mill.must({ type: 'task.retry', ...of, stage: 'verify' });
     expect(mill.task(id)).toMatchObject({ stage: 'verify', role: 'verifier' });
+    mill.verify(id);
+    const again = { type: 'task.retry', ...of, stage: 'verify' } as const;
+    // Also when another command of the same transaction has brought the evidence along.
+    expect(decide(mill.loadAll(), again, mill.env())).toEqual(mill.execute(again));
+    expect(mill.task(id).stage).toBe('verify');
   });
 
   test('not while somebody works on it, nor when it is done', () => {
