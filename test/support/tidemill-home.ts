@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Api, createClient, type EventBody } from '@tidemill/contract';
+import type { Api, EventBody } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 const LAUNCHER = join(REPOSITORY, 'packages', 'daemon', 'bin', 'tidemill.mjs');
@@ -15,13 +16,21 @@ export interface Finished {
   stderr: string;
 }
 
-export interface RunningDaemon {
+export interface StartedDaemon {
   /** The daemon itself: on a new enough Node the launcher runs the program in its own process. */
   child: ChildProcess;
   /** Its first line of output. */
   ready: Promise<string>;
   ended: Promise<undefined>;
   stderr(): string;
+}
+
+/** One that has said it is ready. */
+export interface RunningDaemon extends StartedDaemon {
+  pid: number;
+  url: string;
+  /** Opens the page. */
+  link: string;
 }
 
 /** A newcomer's machine: a fresh HOME and data folder, no git identity but the one given here, and the real program. */
@@ -93,16 +102,17 @@ export class TidemillHome {
   }
 
   /** `tidemill up --json`: resolves once it says that it is ready. */
-  async up(cwd: string): Promise<RunningDaemon> {
-    const starting = this.startUp(cwd);
+  async up(cwd: string, ...more: string[]): Promise<RunningDaemon> {
+    const starting = this.startUp(cwd, ...more);
     const line = await Promise.race([starting.ready, starting.ended]);
     if (line === undefined) throw new Error(`tidemill up ended before it was ready: ${starting.stderr()}`);
-    return starting;
+    const { pid, url, link } = JSON.parse(line) as Pick<RunningDaemon, 'pid' | 'url' | 'link'>;
+    return { ...starting, pid, url, link };
   }
 
   /** The same without waiting. */
-  startUp(cwd: string): RunningDaemon {
-    const child = this.#spawn(process.execPath, [LAUNCHER, 'up', '--json'], cwd);
+  startUp(cwd: string, ...more: string[]): StartedDaemon {
+    const child = this.#spawn(process.execPath, [LAUNCHER, 'up', '--json', ...more], cwd);
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       stderr += chunk;
