@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createClient } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
 import { addressOf, makeProject, startDaemon, startProgram } from './daemon-process.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { type Row, row, type Section } from './row.ts';

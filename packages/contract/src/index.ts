@@ -1,4 +1,3 @@
-export * from './client.ts';
 export * from './config.ts';
 export * from './errors.ts';
 export * from './event.ts';

@@ -16,6 +16,11 @@ import {
   Verification,
 } from './view.ts';
 
+declare global {
+  /** Declared here so that core, which knows neither browser nor Node, can read the types; both fill it in. */
+  interface AbortSignal {}
+}
+
 /**
  * The whole API as data. The server, the client and the CLI are built from this table, so a route cannot exist in one
  * and not in the others. `input` is one object: names in the path come from it, the rest travels as query or body.

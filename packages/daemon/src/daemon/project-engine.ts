@@ -1,11 +1,12 @@
-import type { Project } from '@tidemill/contract';
+import { AppError, type Config, type Project } from '@tidemill/contract';
 import { createAgentFor } from '../agents/agent-for.ts';
 import { createRunLog } from '../agents/run-log.ts';
 import { assetDir } from '../assets.ts';
 import type { DataFolder } from '../config/data-folder.ts';
-import type { Settings } from '../config/load.ts';
+import { CONFIG_FILE, type Settings } from '../config/load.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
+import { findProgram } from '../process/program.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 import type { OpenedStore } from './store-address.ts';
@@ -35,6 +36,7 @@ export async function createProjectEngine(
   const { store, clock, ids } = opened;
   const { root } = project;
   const { target, landing, push, sandbox } = config;
+  await checkAgents(config, root);
   const host = { root, dataDir: folder.path, homeId: folder.id, sandbox };
   const workspace = await openWorkspace({ root, target, landing, push, dataDir: folder.project(project.id), clock });
   const engine = new Engine({
@@ -53,4 +55,16 @@ export async function createProjectEngine(
     onNote,
   });
   return { project, workspace, engine };
+}
+
+/** An agent that is not there would fail every task in turn: better to say so before anything begins. */
+async function checkAgents({ agents }: Config, root: string): Promise<void> {
+  for (const [name, agent] of Object.entries(agents)) {
+    if (agent.type !== 'command') continue;
+    const found = await findProgram(agent.command[0]!, { PATH: process.env.PATH ?? '' }, root);
+    if ('missing' in found)
+      throw new AppError('bad_config', `${CONFIG_FILE}: agents.${name}: ${found.missing}`, {
+        hint: 'Name a program that exists; a relative path starts at the root of the repository.',
+      });
+  }
 }

@@ -1,4 +1,5 @@
-import { type Api, AppError, createClient } from '@tidemill/contract';
+import { type Api, AppError } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
 import { openDataFolder } from '../config/data-folder.ts';
 import { type DaemonFile, pageLink, readDaemonFile } from './daemon-file.ts';
 

@@ -15,12 +15,15 @@ interface Conclusion {
   tree?: string;
 }
 
-/** A stage whose actor is an agent: one run, from its start on record to its end on record. */
+/**
+ * A stage whose actor is an agent: one run, from its start on record to its end on record. Answers what it failed of,
+ * if it did.
+ */
 export async function agentStage(
   deps: EngineDeps,
   held: Held,
   stage: Extract<Stage, { actor: 'agent' }>,
-): Promise<void> {
+): Promise<FailureClass | null> {
   const mode = modeOf(stage, held.task);
   const runId = deps.ids.next('run');
   await held.must({ type: 'run.start', runId, mode, agent: deps.agentFor(mode).label });
@@ -32,6 +35,7 @@ export async function agentStage(
       ? await build(deps, held, run, runId, mode, worktree)
       : await consult(deps, held, run, mode, worktree);
     await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion });
+    return conclusion.failure ?? null;
   } finally {
     await run.close();
   }

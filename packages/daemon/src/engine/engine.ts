@@ -4,6 +4,8 @@ import { expireLeases, recover } from './recovery.ts';
 import { Slot } from './slot.ts';
 
 const SUPERVISE_EVERY_MS = 60_000;
+/** An agent that cannot be started fails every task alike, so its whole role rests before the next one is tried. */
+const UNSTARTABLE_REST_MS = 30_000;
 /** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
 const WINDOWS = [8, 128, 2048];
 
@@ -15,7 +17,8 @@ export class Engine {
   readonly #deps: EngineDeps;
   readonly #slots: Slot[];
   /** What is under way, by task. */
-  readonly #working = new Map<string, Promise<void>>();
+  readonly #working = new Map<string, Promise<unknown>>();
+  readonly #restUntil = new Map<Role, number>();
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -85,7 +88,8 @@ export class Engine {
   async #dispatch(): Promise<void> {
     this.#isDirty = false;
     try {
-      const exhausted = new Set<Role>();
+      const now = this.#deps.clock.now();
+      const exhausted = new Set([...this.#restUntil].filter(([, until]) => until > now).map(([role]) => role));
       for (const slot of this.#slots) {
         if (slot.held || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
         const task = await this.#claim(slot);
@@ -113,11 +117,18 @@ export class Engine {
   /** A task that was taken from another slot here waits until that slot has let go of the worktree. */
   #begin(slot: Slot, task: Task): void {
     const before = this.#working.get(task.id);
-    const work = slot.work(task, before).finally(() => {
+    const work = slot.work(task, before).then((failure) => {
       if (this.#working.get(task.id) === work) this.#working.delete(task.id);
+      if (failure === 'spawn') this.#rest(slot.role);
       this.wake();
     });
     this.#working.set(task.id, work);
+  }
+
+  #rest(role: Role): void {
+    this.#deps.onNote(`the agent for ${role}s cannot be started; they rest for ${UNSTARTABLE_REST_MS / 1000} s`);
+    this.#restUntil.set(role, this.#deps.clock.now() + UNSTARTABLE_REST_MS);
+    void this.#deps.clock.sleep(UNSTARTABLE_REST_MS, this.#stopped.signal).then(() => this.wake());
   }
 
   /** When the only claimable work is in its backoff, wake when the first comes out of it. */

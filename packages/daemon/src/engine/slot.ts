@@ -1,4 +1,4 @@
-import type { Role, Task } from '@tidemill/contract';
+import type { FailureClass, Role, Task } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import { agentStage } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
@@ -20,28 +20,29 @@ export class Slot {
     this.role = role;
   }
 
-  /** Never rejects: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
-  async work(task: Task, before?: Promise<void>): Promise<void> {
+  /** Never rejects, and answers what the run failed of, if it did: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
+  async work(task: Task, before?: Promise<unknown>): Promise<FailureClass | null> {
     const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
     this.held = held;
     void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
     try {
       await before;
-      await this.#stage(held);
+      return await this.#stage(held);
     } catch (error) {
       await this.#unwind(held, error);
+      return null;
     } finally {
       held.end();
       this.held = null;
     }
   }
 
-  async #stage(held: Held): Promise<void> {
+  async #stage(held: Held): Promise<FailureClass | null> {
     const stage = stageOf(this.#deps.project.rules, held.task);
     if (stage?.actor === 'agent') return agentStage(this.#deps, held, stage);
-    if (stage?.actor === 'system')
-      return stage.does === 'verify' ? verifyStage(this.#deps, held) : mergeStage(this.#deps, held);
-    throw new Error(`nobody works in stage ${held.task.stage}`);
+    if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${held.task.stage}`);
+    await (stage.does === 'verify' ? verifyStage(this.#deps, held) : mergeStage(this.#deps, held));
+    return null;
   }
 
   async #unwind(held: Held, error: unknown): Promise<void> {
