@@ -54,7 +54,8 @@ function Overview(props: { project: Project; status: ProjectStatus; knownAt: num
   const { project, status, knownAt, isLive } = props;
   const { data: tasks = [] } = useTasks(status);
   const now = useNow();
-  const needs = status.needsYou.length;
+  const { blocked = 0, needs_info = 0 } = status.tasks;
+  const needs = Math.max(status.needsYou.length, blocked + needs_info);
   // Without a connection nothing is known to go on, so no clock does.
   const agoMs = isLive ? Math.max(0, now - knownAt) : 0;
   useEffect(() => {
@@ -64,11 +65,11 @@ function Overview(props: { project: Project; status: ProjectStatus; knownAt: num
     <>
       <Mill stages={stagesOf(project, status, tasks)} agoMs={agoMs} />
       <div className="strips">
-        <NeedsYou needs={status.needsYou} />
+        <NeedsYou needs={status.needsYou} total={needs} />
         <WorkingNow workers={status.workers} agoMs={agoMs} />
         <Landed status={status} />
       </div>
-      <TaskList tasks={tasks} total={status.total} />
+      <TaskList tasks={tasks} total={Math.max(status.total, tasks.length)} />
       <footer className="dim">
         <p>Gates: {status.gates.join(', ')}.</p>
         <p>Sandbox: {status.sandbox.text}</p>

@@ -1,5 +1,5 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { api, isCode, soon } from '../../api.ts';
 
 /**
@@ -12,16 +12,24 @@ const TRY_AGAIN_MS = 1000;
 /** At most this often, however many events there are. */
 const REFRESH_MS = 200;
 
-/** Follows the log, and has what is shown read anew when something happened. */
+/** Follows the log while the page is seen, and has what is shown read anew when something happened. */
 export function useLive(project: string | undefined): Liveness {
   const cache = useQueryClient();
   const [connection, setLiveness] = useState<Liveness>('connecting');
+  // Browsers keep six connections to a host: tabs nobody looks at must not use them up.
+  const isHidden = useSyncExternalStore(onVisibility, () => document.hidden);
   useEffect(() => {
+    if (isHidden) return;
     const over = new AbortController();
     void keepFollowing(project, cache, setLiveness, over.signal);
     return () => over.abort();
-  }, [project, cache]);
+  }, [project, cache, isHidden]);
   return connection;
+}
+
+function onVisibility(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener);
+  return () => document.removeEventListener('visibilitychange', listener);
 }
 
 async function keepFollowing(

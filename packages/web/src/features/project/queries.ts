@@ -32,6 +32,8 @@ export function useStatus(project: string | undefined) {
     queryKey: ['status', project],
     queryFn: project === undefined ? skipToken : ({ signal }) => api.status({ project }, soon(signal)),
     refetchInterval: POLL_MS,
+    // The tab's title tells how many tasks need a person, also while another tab is in front.
+    refetchIntervalInBackground: true,
   });
 }
 

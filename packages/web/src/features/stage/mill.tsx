@@ -42,8 +42,8 @@ function Basin({ stage: { name, count, workers, held }, agoMs }: { stage: StageV
       </ul>
       {held[0] && (
         <p className="held">
-          <strong>{held.length > 1 ? `${held.length.toLocaleString('en-US')} held` : `#${held[0].number} held`}</strong>{' '}
-          {held[0].why}
+          <strong>#{held[0].number} held:</strong> {held[0].why}
+          {held.length > 1 && `, and ${(held.length - 1).toLocaleString('en-US')} more`}
         </p>
       )}
     </div>

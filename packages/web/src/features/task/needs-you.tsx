@@ -2,11 +2,12 @@ import type { NeedsYou as Need } from '@tidemill/contract';
 import { useRef, useState } from 'react';
 import { stageText } from '../stage/mill.tsx';
 
-export function NeedsYou({ needs }: { needs: Need[] }) {
+/** `total`: the daemon names only the first of many. */
+export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
   return (
     <section className={needs.length > 0 ? 'strip urgent' : 'strip'} aria-labelledby="needs-you">
-      <h2 id="needs-you">Needs you {needs.length > 0 && <span className="badge">{needs.length}</span>}</h2>
-      {needs.length === 0 && <p className="dim">Nothing. The mill turns by itself.</p>}
+      <h2 id="needs-you">Needs you {total > 0 && <span className="badge">{total.toLocaleString('en-US')}</span>}</h2>
+      {needs.length === 0 && <p className="dim">Nothing right now.</p>}
       <ul>
         {needs.map(({ number, title, stage, why, command }) => (
           <li key={number}>
@@ -14,12 +15,15 @@ export function NeedsYou({ needs }: { needs: Need[] }) {
               <span className="number">#{number}</span> {title}
             </p>
             <p className="reason">
-              <span className="waiting">{stageText(stage)}</span> {why}
+              <span className="waiting">{stageText(stage)}</span> {why.replace(/^[a-z_]+(?=:)/, stageText)}
             </p>
             {command ? <Command text={command} /> : <p className="dim">It goes on by itself once that is done.</p>}
           </li>
         ))}
       </ul>
+      {total > needs.length && (
+        <p className="dim">and {(total - needs.length).toLocaleString('en-US')} more, listed below</p>
+      )}
     </section>
   );
 }
