@@ -102,16 +102,16 @@ export class TidemillHome {
   }
 
   /** `tidemill up --json`: resolves once it says that it is ready. */
-  async up(cwd: string, ...more: string[]): Promise<RunningDaemon & { pid: number; url: string }> {
+  async up(cwd: string, ...more: string[]): Promise<RunningDaemon> {
     const starting = this.startUp(cwd, ...more);
     const line = await Promise.race([starting.ready, starting.ended]);
     if (line === undefined) throw new Error(`tidemill up ended before it was ready: ${starting.stderr()}`);
-    const { pid, url } = JSON.parse(line) as { pid: number; url: string };
-    return { ...starting, pid, url };
+    const { pid, url, link } = JSON.parse(line) as Pick<RunningDaemon, 'pid' | 'url' | 'link'>;
+    return { ...starting, pid, url, link };
   }
 
   /** The same without waiting. */
-  startUp(cwd: string, ...more: string[]): RunningDaemon {
+  startUp(cwd: string, ...more: string[]): StartedDaemon {
     const child = this.#spawn(process.execPath, [LAUNCHER, 'up', '--json', ...more], cwd);
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
