@@ -66,6 +66,8 @@ describe('the packed tarball, installed into an empty folder', () => {
     for (const file of ['bin/tidemill.mjs', 'dist/main.js', 'dist/scripted-player.js', 'LICENSE', 'README.md'])
       expect(listed).toContain(`./${file}`);
     expect(listed.some((file) => /^\.\/dist\/prompts\/.+\.md$/.test(file))).toBe(true);
+    expect(listed).toContain('./dist/web/index.html');
+    expect(listed.some((file) => /^\.\/dist\/web\/assets\/.+\.js$/.test(file))).toBe(true);
     expect(listed.filter((file) => file.endsWith('.ts') && !file.startsWith('./dist/demo/'))).toEqual([]);
     expect(readFileSync(join(root, 'dist', 'main.js'), 'utf8')).not.toContain('@tidemill/');
   });

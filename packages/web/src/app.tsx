@@ -10,7 +10,7 @@ import { Landed } from './features/task/landed.tsx';
 import { Command, NeedsYou } from './features/task/needs-you.tsx';
 import { TaskList } from './features/task/task-list.tsx';
 import { WorkingNow } from './features/worker/working-now.tsx';
-import { elapsed, useNow } from './time.ts';
+import { useNow } from './time.ts';
 
 export function App() {
   const [chosen, choose] = useAddress('project');
@@ -106,8 +106,8 @@ function mood({ running, idle, workers, total }: ProjectStatus): string {
 }
 
 function Banner({ connection, error, knownAt }: { connection: Liveness; error: unknown; knownAt: number }) {
-  const now = useNow();
-  const known = knownAt > 0 ? ` Shown is what was known ${elapsed(now - knownAt)} ago.` : '';
+  // A time of day, not an age: what is told aloud must not change every second.
+  const known = knownAt > 0 ? ` Shown is what was known at ${new Date(knownAt).toLocaleTimeString('en-GB')}.` : '';
   let text: ReactNode = null;
   if (connection === 'signed_out') {
     text = (

@@ -47,6 +47,12 @@ export function TaskList({ tasks, total }: { tasks: TaskSummary[]; total: number
       {total > 0 && found.length === 0 && <p className="dim">No task fits “{filter}”.</p>}
       <Rows tasks={found.slice(0, ROWS)} />
       {found.length > ROWS && <p className="dim">The first {ROWS} are shown. Filter to see others.</p>}
+      {total > tasks.length && (
+        <p className="dim">
+          The filter knows the {tasks.length.toLocaleString('en-US')} tasks that are next or newest. All of them:
+          tidemill task list
+        </p>
+      )}
     </section>
   );
 }
