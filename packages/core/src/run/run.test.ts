@@ -79,6 +79,14 @@ describe('a run', () => {
     expect(mill.task(id).plan).toBe('use sqlite');
   });
 
+  test("a person's word before anything was built does not make the first attempt a rework", () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada', note: 'keep it small' });
+    mill.build(id, 'T');
+    expect(mill.task(id).runs).toEqual({ implement: 1 });
+  });
+
   test('what later runs get to know is capped, and a failed run adds nothing', () => {
     const mill = new Mill();
     const id = mill.add();
