@@ -61,6 +61,8 @@ function findChromium(): string | undefined {
     });
 }
 const executablePath = findChromium();
+/** Patience for what the page shows by itself, on a machine that is busy with other tests too. */
+const PATIENCE_MS = 30_000;
 const missing = 'no chromium on PATH (Debian package chromium)';
 
 let machine: TidemillHome;
@@ -95,7 +97,7 @@ beforeAll(async () => {
     env: { ...(machine.env as Record<string, string>) },
   });
   context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   page = await context.newPage();
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -107,7 +109,7 @@ afterAll(async () => {
   repository?.remove();
 });
 
-describe('the page', () => {
+describe('the page', { timeout: 3 * PATIENCE_MS }, () => {
   test('opens by its link only', async ({ skip }) => {
     skip(!executablePath, missing);
     const other = await browser.newContext();
@@ -178,7 +180,7 @@ describe('the page', () => {
     skip(!executablePath, missing);
     await page.keyboard.press('/');
     await page.keyboard.type('bread done');
-    await expect.poll(() => page.locator('[data-task]').count()).toBe(1);
+    await expect.poll(() => page.locator('[data-task]').count(), { timeout: PATIENCE_MS }).toBe(1);
     await page.reload();
     await row(2).waitFor();
     expect(await page.locator('[data-task]').count()).toBe(1);
@@ -232,7 +234,7 @@ describe('the page', () => {
     await second.getByText('live', { exact: true }).waitFor();
     // The first tab has the new cookie too, and finds out by itself.
     await page.getByText('live', { exact: true }).waitFor();
-    await expect.poll(() => banner.textContent()).toBe('');
+    await expect.poll(() => banner.textContent(), { timeout: PATIENCE_MS }).toBe('');
     await createClient({ url: daemon.url, token: tokenOf(link) }).addTask({ project, title: 'After the storm' });
     await row(7).getByText('done').waitFor();
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
