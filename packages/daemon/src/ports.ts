@@ -1,10 +1,8 @@
 import type {
-  AgentConfig,
   AgentEnvelope,
   Evidence,
   FailureClass,
   Feedback,
-  GateConfig,
   LoggedEvent,
   Mode,
   Project,
@@ -205,7 +203,6 @@ export interface Agent {
 
 /** Chooses the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. */
 export type AgentFor = (mode: Mode) => Agent;
-export type { AgentConfig };
 
 export interface GateReport {
   receipt: Receipt;
@@ -218,7 +215,6 @@ export interface Gates {
   readonly names: string[];
   run(worktree: Worktree, tree: string, files: string[], signal: AbortSignal): Promise<GateReport[]>;
 }
-export type { GateConfig };
 
 /** Where a run's output goes: capped, flushed at least every 3 s. */
 export interface RunLog {

@@ -9,7 +9,7 @@ export type Proof =
   | { kind: 'unverified'; message: string };
 
 /** Has this very tree passed every gate? The newest receipt of each gate decides. */
-export async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
+async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
   const newest = newestByGate(await deps.store.evidenceForTree(deps.project.id, tree));
   return deps.gates.names.every((gate) => newest.get(gate)?.status === 'pass');
 }

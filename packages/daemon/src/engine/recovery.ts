@@ -3,7 +3,7 @@ import type { WorktreeRef } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** Takes the task from whoever held it: work snapshotted and kept, run interrupted, task back in its stage. */
-export async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Promise<void> {
+async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Promise<void> {
   const { id: taskId, projectId, number, branch } = task;
   const why = ownerIsDead ? 'daemon died' : 'lease expired';
   try {

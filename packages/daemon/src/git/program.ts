@@ -167,7 +167,7 @@ function spawnFailure(error: NodeJS.ErrnoException, args: string[], cwd: string 
 }
 
 /** `merge-tree --write-tree` came with 2.38; without it no candidate can be made without touching files. */
-export const OLDEST_GIT = [2, 38] as const;
+const OLDEST_GIT = [2, 38] as const;
 
 export async function gitVersion(): Promise<string> {
   const { stdout } = await run(['--version'], {});

@@ -28,5 +28,5 @@ export function taskColumns(task: Task): TaskColumns {
   };
 }
 
-/** Stages that end a task; core's pipelines reserve the names. */
-export const FINISHED_STAGES = ['done', 'cancelled'] as const;
+/** What nothing can wait behind any more. A cancelled task may come back, so a cycle through it is still one. */
+export const FINISHED_STAGES = ['done'] as const;
