@@ -4,16 +4,16 @@ import { taskColumns } from '../packages/daemon/src/store/task-columns.ts';
 
 /**
  * Copies of a task, made inside the database: a million through the front door would take minutes. Of ten copies, six are
- * ready, three are done and one waits for the task before it; each has its `task.created` in the log.
+ * ready, three are done and one waits for the last of them; each has its `task.created` in the log.
  */
 interface Shape {
   modulus: number[];
   task: Task;
 }
 
-export function shapesOf(template: Task, at: number): Shape[] {
-  const done: Task = { ...template, stage: 'done', stageSince: at, role: null };
-  const waiting: Task = { ...template, unmet: 1, dependsOn: [template.id] };
+function shapesOf(template: Task, count: number): Shape[] {
+  const done: Task = { ...template, stage: 'done', role: null };
+  const waiting: Task = { ...template, unmet: 1, dependsOn: [`task_bulk${count}`] };
   return [
     { modulus: [0, 1, 2, 5, 6, 7], task: template },
     { modulus: [3, 4, 8], task: done },
@@ -24,29 +24,38 @@ export function shapesOf(template: Task, at: number): Shape[] {
 const COLUMNS =
   'id, project_id, number, stage, ready_role, priority, rework, not_before, waiting, lease_worker, scoped';
 
-/** The columns of a copy as SQL, `n` its number; documents get their own id and number by `document`. */
-function copy({ task }: Shape, document: (doc: string) => string): string {
+const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`;
+const ID_AND_NUMBER = /"id":"task_copy"|"number":-1/g;
+
+/** The copy's document as SQL text: the template's, its id and number replaced by those of copy `n`. */
+function documentOf(task: Task): string {
+  const text = JSON.stringify({ ...task, id: 'task_copy', number: -1 });
+  const parts = text.split(ID_AND_NUMBER).map(quoted);
+  return `(${parts[0]} || '"id":"task_bulk' || n || '"' || ${parts[1]} || '"number":' || n || ${parts[2]})`;
+}
+
+/** A copy's columns as SQL, `n` its number. */
+function copyOf(task: Task, documentType: string): string {
   const c = taskColumns(task);
-  const text = (value: string | null) => (value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`);
-  const columns = [
+  const text = (value: string | null) => (value === null ? 'NULL' : quoted(value));
+  return [
     ...["'task_bulk' || n", text(task.projectId), 'n', text(task.stage), text(c.ready_role)],
     ...[c.priority, c.rework, c.not_before, c.waiting, text(c.lease_worker), c.scoped],
-  ];
-  return `${columns.join(', ')}, NULL, ${document(text(JSON.stringify(task)))}`;
+    ...['NULL', `CAST(${documentOf(task)} AS ${documentType})`],
+  ].join(', ');
 }
 
 export function fillSqlite(file: string, template: Task, count: number): void {
   const db = new DatabaseSync(file, { timeout: 60_000 });
-  const document = (doc: string) => `json_set(${doc}, '$.id', 'task_bulk' || n, '$.number', n)`;
   const numbers = (modulus: number[]) =>
     `WITH RECURSIVE numbers (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
      SELECT n FROM numbers WHERE n % 10 IN (${modulus.join(', ')})`;
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE');
-  for (const shape of shapesOf(template, template.createdAt)) {
+  for (const { modulus, task } of shapesOf(template, count)) {
     db.exec(`INSERT INTO tasks (${COLUMNS}, last_run_id, doc)
-      SELECT ${copy(shape, document)} FROM (${numbers(shape.modulus)})`);
+      SELECT ${copyOf(task, 'TEXT')} FROM (${numbers(modulus)})`);
   }
-  db.exec(`INSERT INTO dependencies SELECT 'task_bulk' || n, '${template.id}' FROM (${numbers([9])})`);
+  db.exec(`INSERT INTO dependencies SELECT 'task_bulk' || n, 'task_bulk${count}' FROM (${numbers([9])})`);
   db.exec(`INSERT INTO events SELECT head.seq + n, project_id, 'task_bulk' || n, type, at, ${EVENT_VERSION}, body
     FROM (${numbers([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])}), (SELECT max(seq) AS seq FROM events) AS head,
       (SELECT * FROM events WHERE type = 'task.created' LIMIT 1)`);
@@ -56,16 +65,15 @@ export function fillSqlite(file: string, template: Task, count: number): void {
 
 /** The same for Postgres, as one text to run in the store's schema. */
 export function fillPostgresText(template: Task, count: number): string {
-  const document = (doc: string) => `(${doc}::jsonb || jsonb_build_object('id', 'task_bulk' || n, 'number', n))::json`;
   const numbers = (modulus: number[]) => `generate_series(2, ${count}) AS n WHERE n % 10 IN (${modulus.join(', ')})`;
-  const tasks = shapesOf(template, template.createdAt).map(
-    (shape) => `INSERT INTO tasks (${COLUMNS}, last_run_id, doc)
-      SELECT ${copy(shape, document)} FROM ${numbers(shape.modulus)}`,
+  const tasks = shapesOf(template, count).map(
+    ({ modulus, task }) => `INSERT INTO tasks (${COLUMNS}, last_run_id, doc)
+      SELECT ${copyOf(task, 'json')} FROM ${numbers(modulus)}`,
   );
   return [
     'BEGIN',
     ...tasks,
-    `INSERT INTO dependencies SELECT 'task_bulk' || n, '${template.id}' FROM ${numbers([9])}`,
+    `INSERT INTO dependencies SELECT 'task_bulk' || n, 'task_bulk${count}' FROM ${numbers([9])}`,
     `INSERT INTO events SELECT head.seq + n, project_id, 'task_bulk' || n, type, at, v, body
       FROM generate_series(2, ${count}) AS n, log_head AS head,
         (SELECT * FROM events WHERE type = 'task.created' LIMIT 1) AS first`,

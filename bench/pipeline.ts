@@ -19,7 +19,7 @@ export async function run(options: BenchOptions): Promise<Section> {
     const oneTask = () => mill.complete();
     let number = 0;
     const byHand = () => landByHand(root, worktrees, ++number);
-    const tasks = sized(options, 30, 5);
+    const tasks = sized(options, 24, 5);
 
     for (let warm = 0; warm < 3; warm += 1) await oneTask().then(byHand);
     mill.meter.reset();

@@ -40,6 +40,11 @@ Object.assign(process.env, {
   GIT_COMMITTER_EMAIL: 'bench@localhost',
 });
 
+// What others do meanwhile slows everything here; ratios suffer less than the figures themselves.
+const loadBefore = loadavg();
+if (loadBefore[0]! > cpus().length / 2)
+  console.log(`The machine is busy (load ${loadBefore[0]!.toFixed(1)} on ${cpus().length} cores): trust the ratios.`);
+
 const RESULTS = join(import.meta.dirname, 'results');
 const startedAt = performance.now();
 const sections: Section[] = [];
@@ -68,7 +73,7 @@ await writeFile(
       at: new Date().toISOString(),
       quick: values.quick,
       seconds,
-      machine: { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), load: loadavg() },
+      machine: { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), loadBefore, loadAfter: loadavg() },
       node: process.version,
       sections,
       failures,
