@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Finding, ProjectStatus, TaskSummary, Verification } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks, makeMission } from '../support/mission/repository.ts';
-import { TidemillHome } from '../support/tidemill-home.ts';
+import { type StartedDaemon, TidemillHome } from '../support/tidemill-home.ts';
 
 const MINUTE = 60_000;
 const TASKS = 12;
@@ -25,6 +25,18 @@ function chances(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** A daemon that is to be killed now: while it starts and takes up what the last one left, at work, or in a landing. */
+async function killMoment(root: string, chance: () => number): Promise<StartedDaemon> {
+  const kind = chance();
+  const daemon = kind < 0.25 ? machine.startUp(root) : await machine.up(root);
+  if (kind < 0.65) await delay(chance() * 900);
+  else {
+    await Promise.race([machine.nextEvent(['merge.prepared', 'merge.landed']), delay(2000)]);
+    await delay(chance() * 50);
+  }
+  return daemon;
 }
 
 async function expectHealthy(root: string): Promise<void> {
@@ -74,9 +86,7 @@ describe('twelve tasks, and a daemon that is killed twenty times', () => {
     const root = await makeMission(machine, { tasks });
     let busyKills = 0;
     for (let kill = 1; kill <= KILLS; kill += 1) {
-      // Some while it works, some while it starts and takes up what the last one left.
-      const daemon = chance() < 0.7 ? await machine.up(root) : machine.startUp(root);
-      await delay(chance() * 900);
+      const daemon = await killMoment(root, chance);
       if ((await landedTasks(machine, root)).length < TASKS) busyKills += 1;
       daemon.child.kill('SIGKILL');
       await daemon.ended;

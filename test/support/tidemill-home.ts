@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Api, EventBody } from '@tidemill/contract';
+import { type Api, AppError, type EventBody } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
@@ -134,6 +134,20 @@ export class TidemillHome {
     over.abort();
   }
 
+  /** Waits for the next event of one of these types. */
+  async nextEvent(types: EventBody['type'][]): Promise<void> {
+    const api = this.api();
+    const after = await this.#lastSeq(api);
+    const over = new AbortController();
+    try {
+      for await (const _ of api.events({ after, follow: true, types }, over.signal)) break;
+    } catch (error) {
+      // The daemon was killed meanwhile: there is nothing more to wait for.
+      if (!(error instanceof AppError && error.code === 'daemon_unreachable')) throw error;
+    }
+    over.abort();
+  }
+
   /** Waits until the running daemon has nothing left to do on the project. */
   async idle(root: string): Promise<void> {
     const api = this.api();
@@ -144,6 +158,11 @@ export class TidemillHome {
       if ((await api.status({ project: id })).idle) break;
     }
     over.abort();
+  }
+
+  async #lastSeq(api: Api): Promise<number> {
+    const [project] = await api.projects({});
+    return project ? (await api.status({ project: project.id })).lastSeq : 0;
   }
 
   #spawn(file: string, args: string[], cwd: string): ChildProcess {

@@ -21,7 +21,9 @@ async function honest() {
   await delay(150 + ((task.number * 37 + attempt * 61) % 250));
   write(`out/${task.number}.txt`, `made by #${task.number}\n`);
   await delay(50);
-  const shared = readFileSync('shared.txt', 'utf8');
+  const lying = readFileSync('shared.txt', 'utf8');
+  // Whoever was killed in the middle of writing left it cut short.
+  const shared = lying.includes('slot 12') ? lying : git('show', 'HEAD:shared.txt').toString();
   writeFileSync('shared.txt', shared.replace(`slot ${task.number}: empty`, `slot ${task.number}: #${task.number}`));
   if (task.title.includes('pair')) meet('pair.txt');
   result('pr_ready');
@@ -29,7 +31,8 @@ async function honest() {
 
 /** Adds a line to a file where somebody else adds one too, and keeps both when they met. */
 function meet(file) {
-  const lines = readFileSync(file, 'utf8')
+  const lying = readFileSync(file, 'utf8');
+  const lines = (lying.includes('first line') ? lying : git('show', `HEAD:${file}`).toString())
     .split('\n')
     .filter((line) => line !== '' && !/^(<{7}|={7}|>{7}|\|{7})/.test(line));
   writeFileSync(file, `${[...new Set([...lines, `line of #${task.number}`])].join('\n')}\n`);

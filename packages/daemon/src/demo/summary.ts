@@ -2,7 +2,7 @@ import type { Story } from './story.ts';
 
 const WIDTH = 80;
 
-export interface Place {
+interface Place {
   root: string;
   /** Shell lines that must come first where `tidemill` is to be called by that name. */
   howToCall: string[];
