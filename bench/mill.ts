@@ -66,6 +66,7 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     workspace: meter.on('workspace', removals.watching(space)),
     agentFor: () => agent,
     gates: meter.on('gates', createGates({ config: gates, host, logDir: join(dataDir, 'gates') })),
+    guards: { check: async () => ({ kind: 'allow' }) },
     prompts: meter.on('prompts', createPrompts({ root, builtinDir: assetDir('prompts/agents') })),
     openRunLog: createRunLog({ dir: join(dataDir, 'runs'), clock }),
     clock,

@@ -62,7 +62,14 @@ export class AgentBench {
     await writeFile(path.join(this.host.root, 'scenario.yaml'), JSON.stringify(scenario));
     const config: AgentConfig =
       kind === 'command'
-        ? { type: 'command', command: more.command ?? ['sh', './agent.sh'], env: {}, pass: [], writable: [] }
+        ? {
+            type: 'command',
+            command: more.command ?? ['sh', './agent.sh'],
+            env: {},
+            pass: [],
+            writable: [],
+            fallback: [],
+          }
         : { type: 'scripted', script: 'scenario.yaml' };
     const agent = createAgentFor({ default: config }, this.host)(more.brief?.mode ?? 'implement');
     return this.watch((sink) =>
@@ -72,6 +79,10 @@ export class AgentBench {
           cwd: more.cwd ?? this.worktree,
           brief: { ...BRIEF, ...more.brief },
           timeoutMs: more.timeoutMs ?? 60_000,
+          maxTurns: 50,
+          resume: null,
+          guard: async () => ({ kind: 'allow' as const }),
+          beforeStop: async () => null,
         },
         sink,
       ),
@@ -91,6 +102,7 @@ export class AgentBench {
       },
       usage: (usage) => void seen.usage.push(usage),
       progress: (percent, said) => void seen.progress.push([percent, said]),
+      session: () => undefined,
     });
     return {
       session,

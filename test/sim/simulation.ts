@@ -159,6 +159,7 @@ class Simulation {
       workspace: mortal(this.#repository, isDead),
       agentFor: () => agent,
       gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees), isDead),
+      guards: { check: async () => ({ kind: 'allow' }) },
       prompts: { render: async () => '' },
       openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
       clock,

@@ -15,7 +15,7 @@ import { CommandWorld } from './command-world.ts';
 
 const PROJECT = 'project_1';
 const projectId = PROJECT;
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsd: null };
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
 
 export const defaultRules: ProjectRules = {
   target: 'main',

@@ -12,7 +12,7 @@ export const dice: fc.Arbitrary<Dice> = fc.record({
 });
 
 const projectId = 'project_1';
-const usage = { inputTokens: 1, outputTokens: 1, costUsd: null };
+const usage = { inputTokens: 1, outputTokens: 1, costUsd: null, requests: 0 };
 const at = <T>(items: readonly T[], index: number): T => items[index % items.length]!;
 const TREES = ['T0', 'T1', 'T2'];
 const STATUSES: GateStatus[] = ['pass', 'pass', 'pass', 'fail', 'unverified'];

@@ -13,6 +13,17 @@ export const Duration = z
     return Number.parseFloat(value) * factor;
   });
 
+/** What every agent that is a program of its own may be given. */
+const surroundings = {
+  env: z.record(z.string(), z.string()).default({}),
+  /** Names of environment variables the agent gets from the daemon's environment, such as an API key. */
+  pass: z.array(z.string().min(1)).default([]),
+  /** Folders outside the worktree that a sandboxed agent may write, relative to the repository's root. */
+  writable: z.array(z.string().min(1)).default([]),
+  /** Entries of `agents` that take over, in this order, while this one is down or out of credit. */
+  fallback: z.array(z.string().min(1)).default([]),
+};
+
 export const ScriptedAgentConfig = z.strictObject({
   type: z.literal('scripted'),
   /** A scenario file, relative to the repository's root. */
@@ -21,13 +32,42 @@ export const ScriptedAgentConfig = z.strictObject({
 export const CommandAgentConfig = z.strictObject({
   type: z.literal('command'),
   command: z.array(z.string().min(1)).min(1, 'a command agent needs a program'),
-  env: z.record(z.string(), z.string()).default({}),
-  /** Names of environment variables the agent gets from the daemon's environment, such as an API key. */
-  pass: z.array(z.string().min(1)).default([]),
-  /** Folders outside the worktree that a sandboxed agent may write, relative to the repository's root. */
-  writable: z.array(z.string().min(1)).default([]),
+  ...surroundings,
 });
-export const AgentConfig = z.discriminatedUnion('type', [ScriptedAgentConfig, CommandAgentConfig]);
+/** Claude Code. `program` is its executable when it is neither on PATH nor beside the SDK. */
+export const ClaudeAgentConfig = z.strictObject({
+  type: z.literal('claude'),
+  model: z.string().min(1).optional(),
+  program: z.string().min(1).optional(),
+  ...surroundings,
+});
+/** Codex, through `codex exec --json`. */
+export const CodexAgentConfig = z.strictObject({
+  type: z.literal('codex'),
+  model: z.string().min(1).optional(),
+  program: z.string().min(1).optional(),
+  ...surroundings,
+});
+export const AcpPreset = z.enum(['gemini', 'opencode', 'claude-agent-acp', 'codex-acp']);
+/** Any program that speaks the Agent Client Protocol on its standard input and output. */
+export const AcpAgentConfig = z
+  .strictObject({
+    type: z.literal('acp'),
+    preset: AcpPreset.optional(),
+    command: z.array(z.string().min(1)).min(1).optional(),
+    model: z.string().min(1).optional(),
+    ...surroundings,
+  })
+  .refine((agent) => (agent.preset === undefined) !== (agent.command === undefined), {
+    message: 'an acp agent needs either a preset (gemini, opencode, claude-agent-acp, codex-acp) or a command',
+  });
+export const AgentConfig = z.discriminatedUnion('type', [
+  ScriptedAgentConfig,
+  CommandAgentConfig,
+  ClaudeAgentConfig,
+  CodexAgentConfig,
+  AcpAgentConfig,
+]);
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
 export const GateConfig = z.strictObject({

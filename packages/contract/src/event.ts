@@ -63,6 +63,10 @@ export const EventBody = z.discriminatedUnion('type', [
     attempt: z.number(),
   }),
   event('run.progressed', { ...task, runId: z.string(), percent: z.number(), text: z.string() }),
+  /** Provisional while the run goes on: an interrupted run has cost this much. */
+  event('run.spent', { ...task, runId: z.string(), usage: Usage }),
+  event('run.session_known', { ...task, runId: z.string(), session: z.string() }),
+  event('guard.denied', { ...task, runId: z.string(), guard: z.string(), tool: z.string(), reason: z.string() }),
   event('run.sent_back', { ...task, runId: z.string(), retry: z.number(), gates: z.array(z.string()) }),
   event('run.finished', {
     ...task,

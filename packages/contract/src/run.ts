@@ -27,6 +27,13 @@ export const FailureClass = z.enum([
   'crash',
   'network',
   'rate_limit',
+  'overloaded',
+  'auth',
+  'credit',
+  'context_too_long',
+  'refused',
+  'turn_limit',
+  'budget_limit',
   'spawn',
   'timeout',
   'workspace',
@@ -37,8 +44,11 @@ export type FailureClass = z.infer<typeof FailureClass>;
 export const Usage = z.object({
   inputTokens: z.number().nonnegative().default(0),
   outputTokens: z.number().nonnegative().default(0),
+  /** Null when nobody said what it cost; such a request counts UNKNOWN_REQUEST_USD. */
   costUsd: z.number().nonnegative().nullable().default(null),
+  requests: z.number().int().nonnegative().default(0),
 });
+export const UNKNOWN_REQUEST_USD = 0.5;
 export type Usage = z.infer<typeof Usage>;
 
 export const CriterionVerdict = z.object({
@@ -86,5 +96,9 @@ export const Run = z.object({
   /** Times the gates sent the agent back within this run. */
   validationRetries: z.number().int(),
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
+  /** The vendor's own session, so that a later run can go on with it. */
+  session: z.string().nullable().default(null),
+  /** Parts of the prompt that did not fit its budget. */
+  dropped: z.array(z.string()).default([]),
 });
 export type Run = z.infer<typeof Run>;

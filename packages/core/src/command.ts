@@ -61,6 +61,9 @@ export type Command = { projectId: string } & (
   | { type: 'lease.expire'; taskId: string; token: number; ownerIsDead: boolean }
   | ({ type: 'run.start'; runId: string; mode: Mode; agent: string } & Fence)
   | ({ type: 'run.progress'; runId: string; percent: number; text: string } & Fence)
+  | ({ type: 'run.spend'; runId: string; usage: Usage } & Fence)
+  | ({ type: 'run.know_session'; runId: string; session: string } & Fence)
+  | ({ type: 'guard.deny'; runId: string; guard: string; tool: string; reason: string } & Fence)
   | ({ type: 'run.send_back'; runId: string; gates: string[] } & Fence)
   | ({ type: 'run.finish'; runId: string; envelope: AgentEnvelope | null; usage: Usage } & StageEnd)
   | ({ type: 'stage.finish' } & StageEnd)

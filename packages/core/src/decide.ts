@@ -7,7 +7,7 @@ import { endStage } from './pipeline/end-stage.ts';
 import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
 import { accept, refuse } from './refusal.ts';
-import { finishRun, progressRun, sendBackRun, startRun } from './run/run.ts';
+import { denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run/run.ts';
 import type { Slice } from './slice.ts';
 import { createTask, setDependencies } from './task/create.ts';
 import { approve, cancel, reject, retry } from './task/steer.ts';
@@ -46,6 +46,12 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
       return startRun(slice, command);
     case 'run.progress':
       return progressRun(slice, command);
+    case 'run.spend':
+      return spendInRun(slice, command);
+    case 'run.know_session':
+      return knowSession(slice, command);
+    case 'guard.deny':
+      return denyInRun(slice, command);
     case 'run.send_back':
       return sendBackRun(slice, command);
     case 'run.finish':

@@ -172,12 +172,26 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
       slice.runs.put({
         ...{ id: body.runId, projectId, taskId, workerId, stage, mode, agent, attempt },
         ...{ status: 'running', outcome: null, failure: null, summary: '', startedAt: at, endedAt: null },
-        ...{ usage: { inputTokens: 0, outputTokens: 0, costUsd: null }, validationRetries: 0, progress: null },
+        ...{
+          usage: { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 },
+          validationRetries: 0,
+          progress: null,
+          session: null,
+          dropped: [],
+        },
       });
       return;
     }
     case 'run.progressed':
       if (run) slice.runs.put({ ...run, progress: { percent: body.percent, text: body.text } });
+      return;
+    case 'run.spent':
+      if (run) slice.runs.put({ ...run, usage: body.usage });
+      return;
+    case 'run.session_known':
+      if (run) slice.runs.put({ ...run, session: body.session });
+      return;
+    case 'guard.denied':
       return;
     case 'run.sent_back':
       if (run) slice.runs.put({ ...run, validationRetries: body.retry });

@@ -75,6 +75,9 @@ export function scopeOf(command: Command): Scope {
       return scope;
     case 'run.start':
     case 'run.progress':
+    case 'run.spend':
+    case 'run.know_session':
+    case 'guard.deny':
     case 'run.send_back':
     case 'lease.renew':
     case 'lease.release':

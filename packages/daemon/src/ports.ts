@@ -180,13 +180,40 @@ export interface AgentBrief {
 
 export interface AgentSink {
   output(chunk: string): void;
+  /** What one or more requests have cost, on top of what was told before. */
   usage(usage: Usage): void;
   progress(percent: number, text: string): void;
+  /** The vendor's session, as soon as it is known. */
+  session(id: string): void;
+}
+
+/** A tool an agent is about to use, in the words of Claude Code (`Write`, `Edit`, `Bash` …) whatever agent it is. */
+export interface ToolCall {
+  tool: string;
+  input: Record<string, unknown>;
+}
+
+export type GuardVerdict =
+  | { kind: 'allow' }
+  | { kind: 'deny'; guard: string; reason: string }
+  /** `input` is the whole input, not only what changed. */
+  | { kind: 'rewrite'; guard: string; reason: string; input: Record<string, unknown> };
+
+/** A project's guards. Never rejects: a guard that throws or takes too long denies. */
+export interface Guards {
+  check(call: ToolCall, about: { worktree: string; mode: Mode }): Promise<GuardVerdict>;
 }
 
 export type AgentEnd =
   | { kind: 'result'; envelope: AgentEnvelope }
-  | { kind: 'failed'; failure: FailureClass; message: string; exitCode: number | null };
+  | {
+      kind: 'failed';
+      failure: FailureClass;
+      message: string;
+      exitCode: number | null;
+      /** When the vendor said from when on it would answer again. */
+      retryAt?: number;
+    };
 
 export interface AgentSession {
   /** Settles once, also after stop(); never rejects. No child is left when it has settled. */
@@ -198,7 +225,21 @@ export interface AgentSession {
 export interface Agent {
   /** As configured, for the run's record: `command ./my-agent`. */
   readonly label: string;
-  start(request: { runId: string; cwd: string; brief: AgentBrief; timeoutMs: number }, sink: AgentSink): AgentSession;
+  start(request: AgentRequest, sink: AgentSink): AgentSession;
+}
+
+export interface AgentRequest {
+  runId: string;
+  cwd: string;
+  brief: AgentBrief;
+  timeoutMs: number;
+  maxTurns: number;
+  /** A session of an earlier run of the same task and agent to go on with, if the agent can. */
+  resume: string | null;
+  /** Asked before each tool use, by agents that can be asked. Every denial is recorded by whoever gives this. */
+  guard(call: ToolCall): Promise<GuardVerdict>;
+  /** Asked when the agent wants to end, by agents that can be asked: why it should go on, or null. */
+  beforeStop(): Promise<string | null>;
 }
 
 /** Chooses the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. */

@@ -169,7 +169,7 @@ describe('the fence', () => {
     const id = mill.add();
     const { fence: old, runId } = mill.startRun(id);
     mill.must({ type: 'lease.expire', ...old, ownerIsDead: true });
-    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null };
+    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
     const writes = () => [
       mill.refusal({ type: 'lease.renew', ...old }),
       mill.refusal({ type: 'lease.release', ...old, why: '' }),

@@ -87,7 +87,7 @@ describe('the end of a stage', () => {
     const { fence, runId } = mill.startRun(id);
     mill.must({ type: 'work.commit', ...fence, commit: 'c', tree: committed, notes: [] });
     mill.prove(fence, proven, status);
-    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null };
+    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
     mill.must({ type: 'run.finish', ...fence, runId, outcome: 'pr_ready', envelope: null, usage, tree: 'T' });
     expect(mill.task(id)).toMatchObject({ stage: 'verify', role: 'verifier' });
   });

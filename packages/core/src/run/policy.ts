@@ -8,7 +8,14 @@ export const RETRY_POLICY: Record<FailureClass, { retries: number; backoffMs: nu
   rate_limit: { retries: 2, backoffMs: 30_000 },
   workspace: { retries: 2, backoffMs: 1_000 },
   spawn: { retries: 2, backoffMs: 5_000 },
+  overloaded: { retries: 4, backoffMs: 5_000 },
+  auth: { retries: 0, backoffMs: 0 },
+  credit: { retries: 0, backoffMs: 0 },
   // The agent's.
+  context_too_long: { retries: 1, backoffMs: 0 },
+  refused: { retries: 0, backoffMs: 0 },
+  turn_limit: { retries: 1, backoffMs: 0 },
+  budget_limit: { retries: 0, backoffMs: 0 },
   timeout: { retries: 1, backoffMs: 0 },
   no_result: { retries: 2, backoffMs: 0 },
   invalid_result: { retries: 2, backoffMs: 0 },
@@ -39,4 +46,13 @@ export const RUN_LIMIT_MS = {
   review: 10 * MINUTE,
   implement: 30 * MINUTE,
   request_changes: 30 * MINUTE,
+} as const;
+
+export const MAX_TURNS = {
+  plan: 100,
+  plan_revision: 100,
+  investigate: 100,
+  review: 50,
+  implement: 200,
+  request_changes: 200,
 } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 
 const projectId = 'project_1';
-const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.2 };
+const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.2, requests: 0 };
 
 describe('a run', () => {
   test('is on record from its start to its end', () => {

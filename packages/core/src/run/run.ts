@@ -32,6 +32,27 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
   return accept({ type: 'run.progressed', taskId, runId, percent, text });
 }
 
+export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, runId, usage } = command;
+  return accept({ type: 'run.spent', taskId, runId, usage });
+}
+
+export function knowSession(slice: Slice, command: CommandOf<'run.know_session'>): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, runId, session } = command;
+  return accept({ type: 'run.session_known', taskId, runId, session });
+}
+
+export function denyInRun(slice: Slice, command: CommandOf<'guard.deny'>): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, runId, guard, tool, reason } = command;
+  return accept({ type: 'guard.denied', taskId, runId, guard, tool, reason });
+}
+
 export function sendBackRun(slice: Slice, command: CommandOf<'run.send_back'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;

@@ -31,6 +31,10 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
         writable: config.writable.map((folder) => path.resolve(host.root, folder)),
         host,
       });
+    case 'claude':
+    case 'codex':
+    case 'acp':
+      throw new AppError('bad_config', `agents of type ${config.type} are not there yet`);
     case 'scripted':
       return createScriptedAgent({
         label: `scripted ${path.basename(config.script)}`,

@@ -66,6 +66,12 @@ function describeEvent({ body }: LoggedEvent): string {
       return `${body.mode}, attempt ${body.attempt}, by ${body.agent}`;
     case 'run.progressed':
       return `${body.percent} %, ${body.text}`;
+    case 'run.spent':
+      return `spent so far: ${body.usage.inputTokens} tokens in, ${body.usage.outputTokens} out`;
+    case 'run.session_known':
+      return `session ${body.session}`;
+    case 'guard.denied':
+      return `${body.tool} denied by ${body.guard}: ${body.reason}`;
     case 'run.sent_back':
       return `sent back to repair ${body.gates.join(', ')} (${body.retry})`;
     case 'run.finished':

@@ -6,6 +6,7 @@ import type { DataFolder } from '../config/data-folder.ts';
 import { CONFIG_FILE, type Settings } from '../config/load.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
+import { createGuards } from '../guards/guards.ts';
 import { findProgram } from '../process/program.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
@@ -45,6 +46,7 @@ export async function createProjectEngine(
     workspace,
     agentFor: createAgentFor(config.agents, host),
     gates: createGates({ config: config.gates, host, logDir: folder.gates }),
+    guards: await createGuards({ root, dataDir: folder.path }),
     prompts: createPrompts({ root, builtinDir: assetDir('prompts/agents') }),
     openRunLog: createRunLog({ dir: folder.runs, clock }),
     clock,

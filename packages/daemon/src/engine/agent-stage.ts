@@ -27,10 +27,12 @@ export async function agentStage(
   const mode = modeOf(stage, held.task);
   const runId = deps.ids.next('run');
   await held.must({ type: 'run.start', runId, mode, agent: deps.agentFor(mode).label });
-  const run = new AgentRun(deps, held, runId, mode);
+  const isBuilding = mode === 'implement' || mode === 'request_changes';
+  const run = new AgentRun(deps, held, runId, mode, () =>
+    isBuilding ? unfinished(deps, held) : Promise.resolve(null),
+  );
   try {
     const worktree = await deps.workspace.open(held.ref);
-    const isBuilding = mode === 'implement' || mode === 'request_changes';
     const conclusion = isBuilding
       ? await build(deps, held, run, runId, mode, worktree)
       : await consult(deps, held, run, mode, worktree);
@@ -105,4 +107,19 @@ async function consult(
 
 function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
   return { outcome: 'failed', envelope: null, failure: end.failure, message: end.message };
+}
+
+/**
+ * What a builder that wants to end has not done yet: the same gates that decide afterwards, so that it hears of a
+ * failure while it still has everything in mind. Nothing is put on record here, and nothing depends on it.
+ */
+async function unfinished(deps: EngineDeps, held: Held): Promise<string | null> {
+  const worktree = await deps.workspace.open(held.ref);
+  const { tree, files } = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title} (so far)`);
+  if (files.length === 0) return 'Nothing has been changed yet.';
+  const reports = await deps.gates.run(worktree, tree, files, held.signal);
+  const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
+  return failed.length === 0
+    ? null
+    : failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`).join('\n\n');
 }

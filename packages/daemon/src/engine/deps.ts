@@ -1,5 +1,5 @@
 import type { Project } from '@tidemill/contract';
-import type { AgentFor, Clock, Gates, Ids, OpenRunLog, Prompts, Store, Workspace } from '../ports.ts';
+import type { AgentFor, Clock, Gates, Guards, Ids, OpenRunLog, Prompts, Store, Workspace } from '../ports.ts';
 
 /** All that the engine knows of the world. The simulator hands in its own. */
 export interface EngineDeps {
@@ -8,6 +8,7 @@ export interface EngineDeps {
   workspace: Workspace;
   agentFor: AgentFor;
   gates: Gates;
+  guards: Guards;
   prompts: Prompts;
   openRunLog: OpenRunLog;
   clock: Clock;

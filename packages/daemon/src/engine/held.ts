@@ -14,7 +14,7 @@ export class Unwound extends Error {
 type Fenced = 'projectId' | 'taskId' | 'token';
 type FencedType = Extract<
   CommandType,
-  `run.${string}` | `stage.${string}` | `merge.${string}` | 'work.commit' | 'evidence.record'
+  `run.${string}` | `stage.${string}` | `merge.${string}` | 'work.commit' | 'evidence.record' | 'guard.deny'
 >;
 // Distributes over the union, so that each command keeps its own fields.
 type WithoutFence<C> = C extends unknown ? Omit<C, Fenced> : never;
