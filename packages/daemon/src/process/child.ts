@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
@@ -33,7 +33,8 @@ export interface ChildSpec {
   env?: Record<string, string>;
   /** Wins over `env` inside a sandbox: where caches go when the home folder cannot be written to. */
   sandboxEnv?: Record<string, string>;
-  stdin?: string;
+  /** Written and closed; or a function that takes the child's standard input over and talks to it for as long as it runs. */
+  stdin?: string | ((input: Writable) => void);
   network: boolean;
   readable?: string[];
   writable?: string[];
@@ -114,7 +115,8 @@ async function live(spec: ChildSpec, wish: Promise<Wish>): Promise<ChildEnd> {
   ];
   // A child that ends without reading its input breaks the pipe; its exit says all that matters.
   child.stdin?.on('error', () => undefined);
-  child.stdin?.end(spec.stdin ?? '');
+  if (typeof spec.stdin === 'function') spec.stdin(child.stdin!);
+  else child.stdin?.end(spec.stdin ?? '');
 
   const first = await Promise.race([exited, wish]);
   if (typeof first === 'string') await terminate(family, exited);
