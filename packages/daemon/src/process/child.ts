@@ -36,6 +36,8 @@ export interface ChildSpec {
   /** Written and closed; or a function that takes the child's standard input over and talks to it for as long as it runs. */
   stdin?: string | ((input: Writable) => void);
   network: boolean;
+  /** In a sandbox the worktree, too, can only be read: for work that must not change anything. */
+  readOnlyWorktree?: boolean;
   readable?: string[];
   writable?: string[];
   timeoutMs: number;
@@ -148,6 +150,7 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
     root: spec.host.root,
     dataDir: spec.host.dataDir,
     network: spec.network,
+    readOnlyWorktree: spec.readOnlyWorktree ?? false,
     readable: [...(spec.readable ?? []), ...(await programFolder(program.file, spec.host.dataDir))],
     writable: spec.writable ?? [],
   });

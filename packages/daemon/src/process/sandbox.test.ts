@@ -36,7 +36,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
   afterAll(() => rm(base, { recursive: true, force: true }));
 
-  async function sh(script: string, more: { network?: boolean; writable?: string[] } = {}) {
+  async function sh(script: string, more: { network?: boolean; writable?: string[]; readOnlyWorktree?: boolean } = {}) {
     let text = '';
     const child = startChild({
       host,
@@ -45,6 +45,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
       cwd: worktree,
       network: more.network ?? false,
       writable: more.writable,
+      readOnlyWorktree: more.readOnlyWorktree,
       timeoutMs: 20_000,
       onOutput: (chunk) => {
         text += chunk.toString();
@@ -53,6 +54,14 @@ describe.skipIf(!status.available)('the sandbox', () => {
     const end: ChildEnd = await child.end;
     return { end, text };
   }
+
+  it('lets not even the worktree be written to when it is only to be read', async () => {
+    const { end, text } = await sh('cat file.txt; echo x > file.txt', { readOnlyWorktree: true });
+    expect(end, text).toMatchObject({ kind: 'exited', exitCode: 2 });
+    expect(text).toMatch(/^text\n.*Read-only file system/);
+    const ground = `mount -o remount,rw,bind '${worktree}' 2>&1; echo x > written`;
+    expect((await sh(ground, { readOnlyWorktree: true })).end).toMatchObject({ kind: 'exited', exitCode: 2 });
+  });
 
   it('lets the worktree be written to, and nothing else', async () => {
     const targets = [

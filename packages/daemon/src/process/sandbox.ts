@@ -5,6 +5,8 @@ import path from 'node:path';
 export interface SandboxRequest {
   /** The one place that may be written to, and where the command starts. */
   worktree: string;
+  /** Then not even the worktree may be written to. */
+  readOnlyWorktree: boolean;
   /** The repository's root: readable, its `.git` included. */
   root: string;
   /** Tidemill's data folder: hidden but for the worktree, so that no child reads or forges evidence. */
@@ -64,7 +66,7 @@ export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> 
     ...(await gitFolders(request.root)).map((at): Mount => ({ at, kind: 'readable' })),
     ...request.readable.map((at): Mount => ({ at, kind: 'readable' })),
     ...request.writable.map((at): Mount => ({ at, kind: 'writable' })),
-    { at: worktree, kind: 'writable' },
+    { at: worktree, kind: request.readOnlyWorktree ? 'readable' : 'writable' },
   ];
   const mounts = inOrder(await resolved(wanted)).flatMap(({ at, kind }) =>
     kind === 'hidden' ? ['--tmpfs', at] : [kind === 'writable' ? '--bind' : '--ro-bind', at, at],
