@@ -1,5 +1,6 @@
-import { AgentEnvelope, Usage } from '@tidemill/contract';
+import { type AgentEnvelope, Usage } from '@tidemill/contract';
 import { z } from 'zod';
+import { readEnvelope } from './result.ts';
 
 /**
  * Protocol 1, the way any program plugs in: what it prints is its output, but for single lines of JSON such as
@@ -112,20 +113,4 @@ function parseObject(line: string): Record<string, unknown> | null {
   } catch {
     return null; // the caller decides what a line that is not JSON means
   }
-}
-
-function readEnvelope(raw: Record<string, unknown>): ProposedResult {
-  const { openQuestions, question, ...rest } = raw;
-  const asked = rest.open_questions ?? openQuestions ?? question;
-  if (asked !== undefined) rest.open_questions = (Array.isArray(asked) ? asked : [asked]).map(questionText);
-  const envelope = AgentEnvelope.safeParse(rest);
-  if (envelope.success) return { envelope: envelope.data };
-  return { invalid: `the result does not have the expected form: ${z.prettifyError(envelope.error)}` };
-}
-
-/** Some agents hand in a question as an object; its text is what a person needs to see. */
-function questionText(question: unknown): unknown {
-  if (typeof question !== 'object' || question === null) return question;
-  const { text, question: inner } = question as Record<string, unknown>;
-  return text ?? inner ?? question;
 }

@@ -1,0 +1,128 @@
+import { AgentEnvelope, type Mode, type Outcome } from '@tidemill/contract';
+import { z } from 'zod';
+import { jsonObjectsIn } from './result-json.ts';
+import { readTextualVerdict } from './textual-verdict.ts';
+
+/** What a result is measured against: an approval, for instance, has to speak of every criterion. */
+export interface ResultExpectation {
+  mode: Mode;
+  criteria: readonly { id: string; text: string }[];
+}
+
+/** The text of `invalid` and `missing` is written for the agent: what is wrong with its result, and what would be right. */
+export type ResultReading = { envelope: AgentEnvelope } | { invalid: string } | { missing: string };
+
+const ENDINGS: Record<Mode, Outcome[]> = {
+  plan: ['plan_complete'],
+  plan_revision: ['plan_complete'],
+  investigate: ['investigation_complete'],
+  implement: ['pr_ready', 'no_changes'],
+  request_changes: ['pr_ready', 'no_changes'],
+  review: ['approved', 'changes_requested'],
+};
+const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
+
+/** The result in what an agent said: the last JSON object that is one, or a reviewer's verdict in words. */
+export function readResult(text: string, expected: ResultExpectation): ResultReading {
+  const last = jsonObjectsIn(text).findLast((found) => 'broken' in found || isResult(found.object));
+  if (last && 'broken' in last) return { invalid: `The JSON of the result cannot be read: ${last.broken}.` };
+  if (last) return checkResult(last.object, expected);
+  if (expected.mode === 'review') {
+    const verdict = readTextualVerdict(text, expected.criteria);
+    if (verdict && 'invalid' in verdict) return verdict;
+    if (verdict) return checkResult(verdict.object, expected);
+  }
+  return { missing: 'There is no result: no JSON object with an "outcome" was found in the answer.' };
+}
+
+/** The same for a result that is an object already, as agents with structured output hand it in. */
+export function checkResult(
+  raw: unknown,
+  expected: ResultExpectation,
+): { envelope: AgentEnvelope } | { invalid: string } {
+  const read = readEnvelope(raw);
+  if ('invalid' in read) return read;
+  const problem = problemOf(read.envelope, expected);
+  return problem === null ? read : { invalid: problem };
+}
+
+/** Only the form, whatever the mode; questions under any of their three names. */
+export function readEnvelope(raw: unknown): { envelope: AgentEnvelope } | { invalid: string } {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    return { invalid: 'The result is not a JSON object.' };
+  const { open_questions, openQuestions, question, ...rest } = raw as Record<string, unknown>;
+  const asked = [open_questions, openQuestions, question].flat().filter(isSaid).map(textOf);
+  const given: Record<string, unknown> = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  if (asked.length > 0) given.open_questions = [...new Set(asked)];
+  if (Array.isArray(given.subtasks)) given.subtasks = given.subtasks.map(textOf);
+  const envelope = AgentEnvelope.safeParse(given);
+  if (envelope.success) return { envelope: envelope.data };
+  return { invalid: `The result does not have the expected form: ${z.prettifyError(envelope.error)}` };
+}
+
+/** What to ask an agent for whose result could not be read; in the same session, so that it still knows what it did. */
+export function repairRequest(problem: string, expected: ResultExpectation): string {
+  return [
+    `Your work is not lost, but your result could not be read. ${problem}`,
+    'Change nothing else now. Answer with the result alone, as one JSON object in a block like this one:',
+    exampleResult(expected),
+  ].join('\n\n');
+}
+
+/** How a result looks that an agent hands in as text. */
+export function exampleResult({ mode, criteria }: ResultExpectation): string {
+  const outcomes = [...ENDINGS[mode], ...EVERYWHERE];
+  const example = { outcome: ENDINGS[mode][0], summary: 'one or two sentences', ...particulars(mode, criteria) };
+  return [
+    `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
+    `"outcome" is one of ${outcomes.join(', ')}. With needs_info, "open_questions" lists what only a person can answer.`,
+  ].join('\n\n');
+}
+
+function particulars(mode: Mode, criteria: ResultExpectation['criteria']): Partial<AgentEnvelope> {
+  switch (mode) {
+    case 'plan':
+    case 'plan_revision':
+      return { plan: 'the whole plan', planSummary: 'the plan in a sentence', subtasks: ['first step', 'second step'] };
+    case 'investigate':
+      return { plan: 'how to repair it', investigationSummary: 'what is wrong and why', subtasks: [] };
+    case 'review': {
+      const verdicts = criteria.map(({ id }) => ({ id, met: true, evidence: 'where you saw it' }));
+      return { review: { criteria: verdicts, comments: [] } };
+    }
+    default:
+      return {};
+  }
+}
+
+function problemOf(envelope: AgentEnvelope, { mode, criteria }: ResultExpectation): string | null {
+  const { outcome } = envelope;
+  const allowed = [...ENDINGS[mode], ...EVERYWHERE];
+  if (!allowed.includes(outcome))
+    return `The outcome "${outcome}" does not belong to ${mode}; it has to be one of ${allowed.join(', ')}.`;
+  if (outcome === 'needs_info' && !envelope.open_questions?.some((question) => question.trim() !== ''))
+    return 'The outcome needs_info comes without a question: put what you need to know into "open_questions".';
+  if (outcome === 'plan_complete' && !envelope.plan?.trim()) return 'The plan is missing: put all of it into "plan".';
+  if (outcome === 'investigation_complete' && !envelope.plan?.trim() && !envelope.investigationSummary?.trim())
+    return 'The findings are missing: put them into "investigationSummary", and how to repair it into "plan".';
+  if (outcome === 'approved') return problemOfApproval(envelope, criteria);
+  return null;
+}
+
+function problemOfApproval({ review }: AgentEnvelope, criteria: ResultExpectation['criteria']): string | null {
+  const judged = new Set(review?.criteria.map(({ id }) => id));
+  const missing = criteria.filter(({ id }) => !judged.has(id));
+  if (missing.length === 0) return null;
+  const names = missing.map(({ id, text }) => `${id} (${text})`).join(', ');
+  return `The approval says nothing about ${names}: "review.criteria" needs an entry with id, met and evidence for each.`;
+}
+
+const isResult = (object: Record<string, unknown>) => 'outcome' in object || object.tidemill === 'result';
+const isSaid = (value: unknown) => value !== undefined && value !== null && value !== '';
+
+/** Some agents hand in a question or a step as an object; its text is what a person needs to see. */
+function textOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { text, question, title, description } = value as Record<string, unknown>;
+  return text ?? question ?? title ?? description ?? value;
+}
