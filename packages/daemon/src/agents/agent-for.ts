@@ -3,7 +3,9 @@ import type { AgentConfig, Mode } from '@tidemill/contract';
 import { AppError } from '@tidemill/contract';
 import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
+import { CODEX_ENV, createCodexAgent } from './codex/codex.ts';
 import { createCommandAgent } from './command.ts';
+import { loadPrices } from './prices.ts';
 import { createScriptedAgent } from './scripted.ts';
 
 /** Modes that continue another's work are done by the same hands unless they have an entry of their own. */
@@ -31,8 +33,17 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
         writable: config.writable.map((folder) => path.resolve(host.root, folder)),
         host,
       });
-    case 'claude':
     case 'codex':
+      return createCodexAgent({
+        label: ['codex', config.model].filter(Boolean).join(' '),
+        program: config.program,
+        model: config.model,
+        env: { ...passedOn([...CODEX_ENV, ...config.pass]), ...config.env },
+        writable: config.writable.map((folder) => path.resolve(host.root, folder)),
+        prices: loadPrices(host.root),
+        host,
+      });
+    case 'claude':
     case 'acp':
       throw new AppError('bad_config', `agents of type ${config.type} are not there yet`);
     case 'scripted':

@@ -22,6 +22,9 @@ const ENDINGS: Record<Mode, Outcome[]> = {
 };
 const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
 
+/** What a run in this mode may end in. */
+export const outcomesOf = (mode: Mode): Outcome[] => [...ENDINGS[mode], ...EVERYWHERE];
+
 /** The result in what an agent said: the last JSON object that is one, or a reviewer's verdict in words. */
 export function readResult(text: string, expected: ResultExpectation): ResultReading {
   const last = jsonObjectsIn(text).findLast((found) => 'broken' in found || isResult(found.object));
@@ -71,7 +74,7 @@ export function repairRequest(problem: string, expected: ResultExpectation): str
 
 /** How a result looks that an agent hands in as text. */
 export function exampleResult({ mode, criteria }: ResultExpectation): string {
-  const outcomes = [...ENDINGS[mode], ...EVERYWHERE];
+  const outcomes = outcomesOf(mode);
   const example = { outcome: ENDINGS[mode][0], summary: 'one or two sentences', ...particulars(mode, criteria) };
   return [
     `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
@@ -97,7 +100,7 @@ function particulars(mode: Mode, criteria: ResultExpectation['criteria']): Parti
 
 function problemOf(envelope: AgentEnvelope, { mode, criteria }: ResultExpectation): string | null {
   const { outcome } = envelope;
-  const allowed = [...ENDINGS[mode], ...EVERYWHERE];
+  const allowed = outcomesOf(mode);
   if (!allowed.includes(outcome))
     return `The outcome "${outcome}" does not belong to ${mode}; it has to be one of ${allowed.join(', ')}.`;
   if (outcome === 'needs_info' && !envelope.open_questions?.some((question) => question.trim() !== ''))

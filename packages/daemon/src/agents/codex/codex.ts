@@ -1,0 +1,147 @@
+import type { FailureClass } from '@tidemill/contract';
+import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
+import type { ChildHost } from '../../process/child.ts';
+import { sandboxStatus } from '../../process/sandbox.ts';
+import type { Prices } from '../prices.ts';
+import { type ResultExpectation, readResult, repairRequest } from '../result.ts';
+import { classify, retryAtIn } from './failure.ts';
+import { type GuardSocket, openGuardSocket } from './guard-socket.ts';
+import { prepareHome, tidyHome } from './home.ts';
+import { Ledger } from './ledger.ts';
+import { findCodex } from './program.ts';
+import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
+
+/** What Codex gets from the daemon's environment without being named in `pass`: its model's door and the key to it. */
+export const CODEX_ENV = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'CODEX_API_KEY'];
+
+export interface CodexAgentOptions {
+  label: string;
+  program: string | undefined;
+  model: string | undefined;
+  /** Given to the program; OPENAI_BASE_URL and the keys in it choose and open the model's door. */
+  env: Record<string, string>;
+  writable: string[];
+  prices: Prices;
+  host: ChildHost;
+}
+
+/**
+ * Codex, one `codex exec` per turn:
+ *
+ *   start ──▶ turn ──result fits──▶ result
+ *              │└──no or unfit result──▶ repair turn (resume) ──▶ result | invalid_result
+ *              └──failed, stopped, out of time or turns──▶ failed
+ */
+export function createCodexAgent(options: CodexAgentOptions): Agent {
+  return {
+    label: options.label,
+    start(request, sink) {
+      const stopped = new AbortController();
+      const end = run(options, request, sink, stopped.signal).catch(
+        (error: Error): AgentEnd => failed('unknown', `the run broke off: ${error.message}`),
+      );
+      return {
+        end,
+        stop: async () => {
+          stopped.abort();
+          await end;
+        },
+      };
+    },
+  };
+}
+
+const failed = (failure: FailureClass, message: string, exitCode: number | null = null): AgentEnd => ({
+  kind: 'failed',
+  failure,
+  message,
+  exitCode,
+});
+
+async function run(
+  options: CodexAgentOptions,
+  request: AgentRequest,
+  sink: AgentSink,
+  signal: AbortSignal,
+): Promise<AgentEnd> {
+  const program = await findCodex(options.program, options.host.root);
+  if ('missing' in program) return failed('spawn', program.missing);
+  const guards = await openGuardSocket(request);
+  try {
+    return await converse(options, program.file, request, sink, guards, signal);
+  } finally {
+    await guards.close();
+  }
+}
+
+async function converse(
+  options: CodexAgentOptions,
+  program: string,
+  request: AgentRequest,
+  sink: AgentSink,
+  guards: GuardSocket,
+  signal: AbortSignal,
+): Promise<AgentEnd> {
+  const { host, model, env, writable, prices } = options;
+  const { mode } = request.brief;
+  const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
+  const session = isSession(request.resume) ? request.resume : null;
+  const home = await prepareHome({
+    ...{ dataDir: host.dataDir, runId: request.runId, session, mode, model },
+    ...{ env, isSandboxed, writable, guards },
+  });
+  const ledger = await Ledger.open(home.path, prices, (usage) => sink.usage(usage));
+  const until = performance.now() + request.timeoutMs;
+  const spec = (resume: string | null, prompt: string): TurnSpec => ({
+    ...{ host, program, request, sink, home, env, writable, guards, ledger, signal, resume, prompt },
+    model: model ?? '',
+    timeoutMs: until - performance.now(),
+  });
+  try {
+    const first = await runTurn(spec(home.hasSession ? session : null, request.brief.prompt));
+    const trouble = troubleOf(first, request);
+    if (trouble) return trouble;
+    const expected = { mode, criteria: request.brief.task.acceptance };
+    const read = readResult(first.lastMessage, expected);
+    if ('envelope' in read) return { kind: 'result', envelope: read.envelope };
+    const problem = 'invalid' in read ? read.invalid : read.missing;
+    if (first.session === null) return failed('no_result', `codex told of no session and no result: ${problem}`, 0);
+    const second = await runTurn(spec(first.session, repairRequest(problem, expected)));
+    return troubleOf(second, request) ?? lastReading(second, expected);
+  } finally {
+    await tidyHome(home, host.dataDir);
+  }
+}
+
+/** Sessions are named by UUIDs; anything else would be read as an option or a name. */
+const isSession = (id: string | null): id is string => id !== null && /^[0-9a-f-]{36}$/i.test(id);
+
+function lastReading({ lastMessage }: TurnEnd, expected: ResultExpectation): AgentEnd {
+  const read = readResult(lastMessage, expected);
+  if ('envelope' in read) return { kind: 'result', envelope: read.envelope };
+  if ('missing' in read && lastMessage === '') return failed('no_result', read.missing, 0);
+  return failed('invalid_result', `${'invalid' in read ? read.invalid : read.missing} It was asked for twice.`, 0);
+}
+
+/** Why the turn did not come to its end, or null when it did. */
+function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
+  const { end } = turn;
+  switch (end.kind) {
+    case 'unstartable':
+      return failed('spawn', end.message);
+    case 'timeout':
+      return failed('timeout', `codex did not end within ${request.timeoutMs / 1000} s`);
+    case 'stopped':
+      if (!turn.isOutOfTurns) return failed('crash', 'stopped');
+      return failed('turn_limit', `codex was ended after ${request.maxTurns} requests to its model`);
+    case 'exited': {
+      if (end.exitCode === 0 && turn.failure === null) return null;
+      const how = end.signal ? `was killed by ${end.signal}` : `exited with code ${end.exitCode}`;
+      const said = turn.failure ?? turn.lastWords;
+      const failure = classify(said) ?? (turn.failure === null ? 'crash' : 'unknown');
+      const message = turn.failure ?? `codex ${how}${said ? `; its last words:\n${said}` : ''}`;
+      const retryAt = failure === 'rate_limit' ? retryAtIn(said, Date.now()) : undefined;
+      return { ...failed(failure, message, end.exitCode), ...(retryAt === undefined ? {} : { retryAt }) } as AgentEnd;
+    }
+  }
+}

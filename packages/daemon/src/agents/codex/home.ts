@@ -1,0 +1,138 @@
+import { mkdir, readdir, realpath, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { Mode } from '@tidemill/contract';
+import type { GuardSocket } from './guard-socket.ts';
+import { resultSchema } from './result-schema.ts';
+
+// Codex keeps everything in CODEX_HOME. Each run has its own, so that no run, and no setting of the person's own Codex,
+// changes another; a run that goes on with an earlier session works in that session's home.
+
+export interface CodexHome {
+  path: string;
+  tmp: string;
+  schemaFile: string;
+  /** In the sandbox: what the agent must see but not change although its home is writable. */
+  readable: string[];
+  /** Whether the wanted session is there to go on with. */
+  hasSession: boolean;
+}
+
+export interface HomeRequest {
+  dataDir: string;
+  runId: string;
+  session: string | null;
+  mode: Mode;
+  model: string | undefined;
+  env: Record<string, string>;
+  isSandboxed: boolean;
+  writable: string[];
+  guards: GuardSocket;
+}
+
+const KEPT_MS = 14 * 86_400_000;
+const API_KEYS = ['OPENAI_API_KEY', 'CODEX_API_KEY'];
+
+export const isReadOnly = (mode: Mode) => mode !== 'implement' && mode !== 'request_changes';
+
+export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
+  const all = path.join(request.dataDir, 'codex');
+  await mkdir(all, { recursive: true, mode: 0o700 });
+  const found = request.session === null ? null : await runWithSession(all, request.session);
+  const run = found ?? path.join(all, request.runId.replaceAll(/[^\w-]/g, '_'));
+  const home = path.join(run, 'home');
+  const tmp = path.join(run, 'tmp');
+  const schemaFile = path.join(run, 'result.json');
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await mkdir(tmp, { recursive: true, mode: 0o700 });
+  const hooksFile = path.join(await realpath(home), 'hooks.json');
+  const configFile = path.join(home, 'config.toml');
+  await writeFile(hooksFile, JSON.stringify(request.guards.hooks));
+  await writeFile(configFile, configText(request, tmp, request.guards.trust(hooksFile)), { mode: 0o600 });
+  await writeFile(schemaFile, JSON.stringify(resultSchema(request.mode)));
+  const auth = await linkAuth(home, request.env);
+  return {
+    path: await realpath(home),
+    tmp,
+    schemaFile,
+    readable: [configFile, hooksFile, schemaFile, ...auth],
+    hasSession: found !== null,
+  };
+}
+
+/** Leaves only what a later run needs to go on, and forgets runs of long ago. */
+export async function tidyHome(home: CodexHome, dataDir: string): Promise<void> {
+  const rest = (await readdir(home.path)).filter((name) => name !== 'sessions');
+  await Promise.all(rest.map((name) => rm(path.join(home.path, name), { recursive: true, force: true })));
+  await rm(home.tmp, { recursive: true, force: true });
+  const all = path.join(dataDir, 'codex');
+  for (const name of await readdir(all)) {
+    const run = path.join(all, name);
+    const age = Date.now() - ((await stat(run).catch(() => null))?.mtimeMs ?? Date.now());
+    if (age > KEPT_MS) await rm(run, { recursive: true, force: true });
+  }
+}
+
+async function runWithSession(all: string, session: string): Promise<string | null> {
+  for (const name of await readdir(all)) {
+    const files = await readdir(path.join(all, name, 'home', 'sessions'), { recursive: true }).catch(() => []);
+    if (files.some((file) => file.endsWith(`${session}.jsonl`))) return path.join(all, name);
+  }
+  return null;
+}
+
+function configText(request: HomeRequest, tmp: string, trust: Record<string, string>): string {
+  const { env, model, mode, isSandboxed, writable } = request;
+  // Its own sandbox cannot be set up inside ours, which holds the same line; without ours it has to hold it alone.
+  const sandbox = isSandboxed ? 'danger-full-access' : isReadOnly(mode) ? 'read-only' : 'workspace-write';
+  const baseUrl = env.OPENAI_BASE_URL;
+  const keyName = API_KEYS.find((name) => env[name] !== undefined);
+  return toml([
+    ['', { approval_policy: 'never', sandbox_mode: sandbox, check_for_update_on_startup: false }],
+    ['', model === undefined ? {} : { model }],
+    ['', baseUrl === undefined ? {} : { model_provider: 'given' }],
+    // Plugins would be looked for on hosts nobody asked for.
+    ['features', { plugins: false }],
+    [
+      'sandbox_workspace_write',
+      { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: [tmp, ...writable] },
+    ],
+    // Commands that the model thinks up need no key to it.
+    ['shell_environment_policy', { exclude: API_KEYS }],
+    ...(baseUrl === undefined ? [] : [['model_providers.given', provider(baseUrl, keyName)] as const]),
+    ...Object.entries(trust).map(
+      ([key, hash]) => [`hooks.state.${JSON.stringify(key)}`, { trusted_hash: hash }] as const,
+    ),
+  ]);
+}
+
+/** Few retries: a vendor that is down is Tidemill's to wait for, with the run ended and its time not counted. */
+function provider(baseUrl: string, keyName: string | undefined): Record<string, unknown> {
+  const key = keyName === undefined ? {} : { env_key: keyName };
+  const retries = { request_max_retries: 1, stream_max_retries: 2 };
+  return { name: 'as given in OPENAI_BASE_URL', base_url: baseUrl, wire_api: 'responses', ...key, ...retries };
+}
+
+/** JSON's strings, numbers, booleans and lists of them are also TOML's. */
+function toml(sections: (readonly [table: string, values: Record<string, unknown>])[]): string {
+  return sections
+    .map(([table, values]) => {
+      const lines = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+      return [...(table === '' ? [] : [`[${table}]`]), ...lines, ''].join('\n');
+    })
+    .join('\n');
+}
+
+/** The person's own login, for reading; not when a key was given. */
+async function linkAuth(home: string, env: Record<string, string>): Promise<string[]> {
+  const link = path.join(home, 'auth.json');
+  await unlink(link).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (API_KEYS.some((name) => env[name] !== undefined)) return [];
+  const own = path.join(process.env.CODEX_HOME ?? path.join(homedir(), '.codex'), 'auth.json');
+  const file = await realpath(own).catch(() => null);
+  if (file === null) return [];
+  await symlink(file, link);
+  return [file];
+}

@@ -1,0 +1,127 @@
+import { open, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Usage } from '@tidemill/contract';
+import { z } from 'zod';
+import type { Prices, TokenCounts } from '../prices.ts';
+
+export const Tokens = z.looseObject({
+  input_tokens: z.number().nonnegative().default(0),
+  cached_input_tokens: z.number().nonnegative().default(0),
+  cache_write_input_tokens: z.number().nonnegative().default(0),
+  output_tokens: z.number().nonnegative().default(0),
+});
+export type Tokens = z.infer<typeof Tokens>;
+
+const Entry = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('turn_context'), payload: z.looseObject({ model: z.string() }) }),
+  z.looseObject({
+    type: z.literal('token_usage_record'),
+    payload: z.looseObject({ response_id: z.string(), usage: Tokens }),
+  }),
+]);
+
+/**
+ * What a run's requests cost, from the session files Codex writes beside its work: one record per answer of the model,
+ * also in turns that fail or are stopped, and in sessions of sub-agents. What Codex prints at the end of a turn has none
+ * of this, and adds up over all runs of a resumed session.
+ */
+export class Ledger {
+  requests = 0;
+  readonly #folder: string;
+  readonly #prices: Prices;
+  readonly #book: (usage: Usage) => void;
+  readonly #booked = new Set<string>();
+  readonly #files = new Map<string, { offset: number; rest: string; model: string }>();
+  #reading: Promise<void> = Promise.resolve();
+
+  private constructor(home: string, prices: Prices, book: (usage: Usage) => void) {
+    this.#folder = path.join(home, 'sessions');
+    this.#prices = prices;
+    this.#book = book;
+  }
+
+  /** What is already there was booked by the run that spent it. */
+  static async open(home: string, prices: Prices, book: (usage: Usage) => void): Promise<Ledger> {
+    let isOpen = false;
+    const ledger = new Ledger(home, prices, (usage) => isOpen && book(usage));
+    await ledger.catchUp();
+    isOpen = true;
+    ledger.requests = 0;
+    return ledger;
+  }
+
+  /** Books what was written since the last time. */
+  catchUp(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#read());
+    return this.#reading;
+  }
+
+  /** After a run whose session files told nothing: what its turn printed, if that is this run's alone. */
+  bookTurn(tokens: Tokens, isResumed: boolean, model: string): void {
+    if (this.requests > 0) return;
+    const counts = isResumed ? { input: 0, cached: 0, cacheWrite: 0, output: 0 } : countsOf(tokens);
+    this.#spend(counts, isResumed ? null : this.#prices.costUsd(model, counts));
+  }
+
+  async #read(): Promise<void> {
+    const names = await readdir(this.#folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names.filter((file) => file.endsWith('.jsonl')).sort()) await this.#readFile(name);
+  }
+
+  async #readFile(name: string): Promise<void> {
+    const known = this.#files.get(name) ?? { offset: 0, rest: '', model: '' };
+    this.#files.set(name, known);
+    const file = await open(path.join(this.#folder, name));
+    try {
+      const size = (await file.stat()).size;
+      if (size <= known.offset) return;
+      const buffer = Buffer.alloc(size - known.offset);
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, known.offset);
+      known.offset += bytesRead;
+      // A character cut in two can only be in text, which is not read here; the line it is in stays valid JSON.
+      const lines = (known.rest + buffer.toString('utf8', 0, bytesRead)).split('\n');
+      known.rest = lines.pop() ?? '';
+      for (const line of lines) this.#take(line, known);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #take(line: string, file: { model: string }): void {
+    if (!/"type":"(turn_context|token_usage_record)"/.test(line)) return;
+    const entry = Entry.safeParse(parsed(line));
+    if (!entry.success) return;
+    if (entry.data.type === 'turn_context') {
+      file.model = entry.data.payload.model;
+      return;
+    }
+    const { response_id, usage } = entry.data.payload;
+    if (this.#booked.has(response_id)) return;
+    this.#booked.add(response_id);
+    const counts = countsOf(usage);
+    this.#spend(counts, this.#prices.costUsd(file.model, counts));
+  }
+
+  #spend(counts: TokenCounts, costUsd: number | null): void {
+    this.requests += 1;
+    this.#book({ inputTokens: counts.input, outputTokens: counts.output, costUsd, requests: 1 });
+  }
+}
+
+const countsOf = (tokens: Tokens): TokenCounts => ({
+  input: tokens.input_tokens,
+  cached: tokens.cached_input_tokens,
+  cacheWrite: tokens.cache_write_input_tokens,
+  output: tokens.output_tokens,
+});
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null; // a line of a version we do not know tells us nothing
+  }
+}

@@ -1,0 +1,134 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { AgentRequest, AgentSink } from '../../ports.ts';
+import { type ChildEnd, type ChildHost, startChild } from '../../process/child.ts';
+import { programFolder } from '../../process/sandbox.ts';
+import { type CodexEvent, createEventReader, describe } from './events.ts';
+import type { GuardSocket } from './guard-socket.ts';
+import { type CodexHome, isReadOnly } from './home.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface TurnSpec {
+  host: ChildHost;
+  program: string;
+  request: AgentRequest;
+  sink: AgentSink;
+  home: CodexHome;
+  env: Record<string, string>;
+  writable: string[];
+  guards: GuardSocket;
+  ledger: Ledger;
+  signal: AbortSignal;
+  resume: string | null;
+  prompt: string;
+  model: string;
+  timeoutMs: number;
+}
+
+export interface TurnEnd {
+  end: ChildEnd;
+  session: string | null;
+  /** Of the agent, and thereby its result; empty when it said nothing. */
+  lastMessage: string;
+  /** What Codex said the turn failed of. */
+  failure: string | null;
+  lastWords: string;
+  isOutOfTurns: boolean;
+}
+
+const LAST_WORDS = 2000;
+
+/** One `codex exec`: the prompt in, events out, its requests booked. */
+export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
+  const { request, sink, ledger } = spec;
+  const limit = new AbortController();
+  const heard = listen(spec, async () => {
+    await ledger.catchUp();
+    if (ledger.requests > request.maxTurns) limit.abort();
+  });
+  const child = startChild({
+    host: spec.host,
+    runId: request.runId,
+    command: commandOf(spec),
+    cwd: request.cwd,
+    env: { ...environment(spec), CODEX_HOME: spec.home.path, TMPDIR: spec.home.tmp },
+    stdin: spec.prompt,
+    network: true,
+    readOnlyWorktree: isReadOnly(request.brief.mode),
+    readable: [...spec.home.readable, spec.guards.folder, ...(await ownPrograms(spec))],
+    writable: [spec.home.path, ...spec.writable],
+    timeoutMs: Math.max(1, spec.timeoutMs),
+    signal: AbortSignal.any([spec.signal, limit.signal]),
+    onOutput: (chunk, from) => (from === 'stdout' ? heard.reader.push(chunk) : heard.complaint(chunk)),
+  });
+  const end = await child.end;
+  heard.reader.end();
+  await ledger.catchUp();
+  if (heard.usage) ledger.bookTurn(heard.usage, spec.resume !== null, spec.model);
+  if (heard.state.failure !== null) sink.output(`failed: ${heard.state.failure}\n`);
+  const isOutOfTurns = limit.signal.aborted && !spec.signal.aborted;
+  return {
+    ...heard.state,
+    end,
+    isOutOfTurns,
+    lastWords: heard.state.lastWords.trim().split('\n').slice(-8).join('\n'),
+  };
+}
+
+function commandOf({ program, resume, home, request }: TurnSpec): string[] {
+  // A task's worktree is one of git, but what an agent did to it must not keep the next one from starting.
+  const options = ['--json', '--skip-git-repo-check', '--output-schema', home.schemaFile];
+  const again = resume === null ? ['-C', request.cwd] : ['resume', resume];
+  return [program, 'exec', ...options, ...again, '-'];
+}
+
+/** Codex itself reads its key from CODEX_API_KEY unless a provider names another; and tells moments in local time. */
+function environment({ env }: TurnSpec): Record<string, string> {
+  const made: Record<string, string> = { ...env };
+  if (process.env.TZ !== undefined) made.TZ ??= process.env.TZ;
+  if (env.OPENAI_API_KEY !== undefined) made.CODEX_API_KEY ??= env.OPENAI_API_KEY;
+  return made;
+}
+
+async function ownPrograms({ guards, host }: TurnSpec): Promise<string[]> {
+  const folders = await Promise.all(
+    [guards.program, process.execPath].map((file) => programFolder(file, host.dataDir)),
+  );
+  return folders.flat();
+}
+
+function listen(spec: TurnSpec, onStep: () => Promise<void>) {
+  const { sink, request, guards } = spec;
+  const askedBefore = guards.asked();
+  const decoder = new StringDecoder('utf8');
+  const state = { session: spec.resume, lastMessage: '', failure: null as string | null, lastWords: '' };
+  const heard = { state, usage: null as Extract<CodexEvent, { type: 'turn.completed' }>['usage'] | null };
+  let isWarned = false;
+  const note = (event: CodexEvent) => {
+    if (event.type === 'thread.started') {
+      state.session = event.thread_id;
+      sink.session(event.thread_id);
+    } else if (event.type === 'turn.failed') state.failure = event.error.message;
+    else if (event.type === 'turn.completed') heard.usage = event.usage;
+    else if (event.type === 'item.completed' && event.item.type === 'agent_message')
+      state.lastMessage = event.item.text;
+    const isToolUse = event.type === 'item.started' && ['command_execution', 'file_change'].includes(event.item.type);
+    if (isToolUse && guards.asked() === askedBefore && !isWarned) {
+      isWarned = true;
+      sink.output('note: this Codex does not ask the guards; the sandbox and the gates hold alone\n');
+    }
+  };
+  const reader = createEventReader(
+    (event) => {
+      note(event);
+      if (event.type !== 'turn.failed') sink.output(describe(event, request.cwd));
+      if (event.type.startsWith('item.')) onStep().catch((error: Error) => sink.output(`note: ${error.message}\n`));
+    },
+    (text) => sink.output(text),
+  );
+  const complaint = (chunk: Buffer) => {
+    const text = decoder.write(chunk);
+    state.lastWords = (state.lastWords + text).slice(-LAST_WORDS);
+    sink.output(text);
+  };
+  return Object.assign(heard, { reader, complaint });
+}
