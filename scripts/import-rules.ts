@@ -16,11 +16,15 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   core: ['contract'],
   web: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
+  /** Reads files of its own with config's eye for lines. */
+  guards: [...ANY_PACKAGE, ...GROUND, 'config'],
+  /** The guards for a person's own session. */
+  hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command means, once for all surfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
-  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon'],
+  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */
   daemon: 'everything',

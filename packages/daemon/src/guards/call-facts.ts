@@ -1,0 +1,141 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { ToolCall } from '../ports.ts';
+import type { Access, AccessKind } from './access.ts';
+import { type Place, placeOf } from './place.ts';
+import { shellAccesses } from './shell-accesses.ts';
+import { commandText, simpleCommands } from './shell-commands.ts';
+import { UnclearCommand } from './shell-words.ts';
+
+/** Where a call is made. */
+export interface Scene {
+  /** With links followed. */
+  worktree: string;
+  cwd: string;
+  home: string;
+}
+
+export interface TouchedPath {
+  place: Place;
+  kind: AccessKind;
+  isWhole: boolean;
+  command: string | null;
+}
+
+export interface StartedCommand {
+  text: string;
+  /** Shell that could not be read, or that runs text nobody knows beforehand. */
+  isUnclear: boolean;
+}
+
+/** Everything guards look at, gathered once per call. */
+export interface CallFacts {
+  paths: TouchedPath[];
+  commands: StartedCommand[];
+  /** The text that would be written, and what stood there before. */
+  adds: { after: string; before: string } | null;
+}
+
+const MOST_ACCESSES = 5_000;
+const MOST_COMPARED = 4 * 1024 * 1024;
+/** A file read in larger pieces than this is read whole, for all that matters. */
+const WHOLE_LINES = 1_000;
+const SHELL_TOOLS = ['Bash', 'Monitor'];
+const EDITORS: Record<string, string> = {
+  Write: 'file_path',
+  Edit: 'file_path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+};
+const READERS: Record<string, string> = { Read: 'file_path', NotebookRead: 'notebook_path' };
+/** They look below a folder; without a path that is the working directory. */
+const FINDERS = ['Grep', 'Glob', 'LS'];
+
+export function factsOf({ tool, input }: ToolCall, scene: Scene): CallFacts {
+  if (SHELL_TOOLS.includes(tool)) return shellFacts(text(tool, input, 'command'), scene);
+  const accesses = toolAccesses({ tool, input }, scene.cwd);
+  return { paths: located(accesses, scene), commands: [], adds: tool in EDITORS ? addedBy(tool, input, scene) : null };
+}
+
+function shellFacts(source: string, scene: Scene): CallFacts {
+  try {
+    const commands = simpleCommands(source, scene);
+    const paths = located(commands.flatMap(shellAccesses), scene);
+    const started = commands
+      .filter(({ name }) => name !== '')
+      .map((command) => ({ text: commandText(command), isUnclear: command.isHidden || command.name.includes('\0') }));
+    return { paths, commands: started, adds: { after: source, before: '' } };
+  } catch (error) {
+    if (!(error instanceof UnclearCommand)) throw error;
+    return { paths: [], commands: [{ text: source, isUnclear: true }], adds: { after: source, before: '' } };
+  }
+}
+
+function located(accesses: Access[], { worktree, home }: Scene): TouchedPath[] {
+  if (accesses.length > MOST_ACCESSES) throw new Error('the call touches too many files at once');
+  return accesses.map(({ path, cwd, kind, isWhole = false, command = null }) => ({
+    place: placeOf(path, cwd, worktree, home),
+    kind,
+    isWhole,
+    command,
+  }));
+}
+
+function toolAccesses({ tool, input }: ToolCall, cwd: string): Access[] {
+  const edited = EDITORS[tool];
+  if (edited) return [{ path: text(tool, input, edited), cwd, kind: 'write' }];
+  const read = READERS[tool];
+  if (read) {
+    const { limit, pages } = input;
+    const isWhole = !(typeof limit === 'number' && limit <= WHOLE_LINES) && typeof pages !== 'string';
+    return [{ path: text(tool, input, read), cwd, kind: 'read', isWhole }];
+  }
+  if (FINDERS.includes(tool)) return finderAccesses(tool, input, cwd);
+  return strangerAccesses(input, cwd);
+}
+
+function finderAccesses(tool: string, input: Record<string, unknown>, cwd: string): Access[] {
+  const kind = tool === 'Grep' ? 'read' : 'list';
+  const folder = typeof input.path === 'string' && input.path !== '' ? input.path : '.';
+  const glob = tool === 'Grep' ? input.glob : tool === 'Glob' ? input.pattern : undefined;
+  const below = typeof glob === 'string' && !glob.startsWith('!') ? [glob.replace(/^\*\*\//, '')] : [];
+  const paths = [folder, ...below.map((name) => (name.startsWith('/') ? name : `${folder}/${name}`))];
+  return paths.map((path) => ({ path, cwd, kind }));
+}
+
+/** A tool nobody here knows (MCP): whatever it calls a path may be written to. */
+function strangerAccesses(input: Record<string, unknown>, cwd: string): Access[] {
+  return Object.entries(input).flatMap(([key, value]): Access[] => {
+    if (!/(^|_)(path|paths|file|files|filename|filepath|dir|directory|folder|uri)$/i.test(snake(key))) return [];
+    const values = Array.isArray(value) ? value : [value];
+    return values
+      .filter((each) => typeof each === 'string')
+      .filter((each) => !/^(?!file:)[a-z][a-z0-9+.-]+:/i.test(each))
+      .map((each) => ({ path: each.replace(/^file:\/\//, ''), cwd, kind: 'write' }));
+  });
+}
+
+const snake = (key: string) => key.replace(/([a-z])([A-Z])/g, '$1_$2');
+
+function text(tool: string, input: Record<string, unknown>, field: string): string {
+  const value = input[field];
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value;
+  throw new Error(`${tool} was called without a proper ${field}`);
+}
+
+/** What an edit brings in, with what it replaces, so that a claim that was there before is not held against it. */
+function addedBy(tool: string, input: Record<string, unknown>, { worktree, cwd, home }: Scene): CallFacts['adds'] {
+  const edits =
+    tool === 'MultiEdit' && Array.isArray(input.edits) ? (input.edits as Record<string, unknown>[]) : [input];
+  const join = (field: string) =>
+    edits.map((edit) => (typeof edit?.[field] === 'string' ? edit[field] : '')).join('\n');
+  if (tool === 'Write') {
+    const { real } = placeOf(text(tool, input, 'file_path'), cwd, worktree, home);
+    return { after: join('content'), before: real === null ? '' : contentOf(real) };
+  }
+  return { after: tool === 'NotebookEdit' ? join('new_source') : join('new_string'), before: join('old_string') };
+}
+
+function contentOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.isFile() && found.size <= MOST_COMPARED ? readFileSync(file, 'utf8') : '';
+}

@@ -1,0 +1,78 @@
+import { Mode } from '@tidemill/contract';
+import { z } from 'zod';
+
+/** One or several. */
+const oneOrMore = <S extends z.ZodType>(schema: S) => z.union([schema.transform((value) => [value]), z.array(schema)]);
+
+const Pattern = z
+  .string()
+  .min(1)
+  .superRefine((source, context) => {
+    try {
+      new RegExp(source, 'iu');
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `is no regular expression: ${(error as Error).message}` });
+    }
+  });
+const Glob = z.string().min(1);
+const AccessName = z.enum(['list', 'read', 'write', 'remove', 'enter']);
+
+const When = z.strictObject({
+  modes: oneOrMore(Mode).optional(),
+  /** Globs, relative to the worktree; an absolute one or `~/…` is meant for places outside. */
+  path: oneOrMore(Glob).optional(),
+  /** True for paths outside the worktree. */
+  outside: z.boolean().optional(),
+  /** True where only the running shell would know the path. */
+  unknown: z.boolean().optional(),
+  access: oneOrMore(AccessName).optional(),
+  /** Of the file, when it is read whole; of the text, when it is written. */
+  linesOver: z.number().int().positive().optional(),
+  bytesOver: z.number().int().positive().optional(),
+  /** Patterns for a shell command in plain form: one program and its words, `git push --force`. */
+  command: oneOrMore(Pattern).optional(),
+  /** True for shell that cannot be read, or that runs text nobody knows beforehand. */
+  unclear: z.boolean().optional(),
+  /** Patterns for text that a call brings into a file. */
+  adds: oneOrMore(Pattern).optional(),
+});
+
+const Unless = z.strictObject({
+  path: oneOrMore(Glob).optional(),
+  command: oneOrMore(Pattern).optional(),
+  /** True: allowed with the hash of a gate's log that Tidemill itself has kept. */
+  evidence: z.boolean().optional(),
+});
+
+const Rewrite = z.strictObject({
+  /** Fields of the tool's input and the values they get. */
+  set: z.record(z.string(), z.json()).default({}),
+  /** A replacement within one text field. */
+  replace: z.strictObject({ field: z.string().min(1), pattern: Pattern, with: z.string() }).optional(),
+});
+
+/** A rule about what an agent may do with a tool, as it stands in a file. */
+const Guard = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'a guard name is lower-case letters, digits and -'),
+    place: z.literal('pre_tool').default('pre_tool'),
+    tools: oneOrMore(z.string().min(1)).optional(),
+    when: When.default({}),
+    unless: Unless.optional(),
+    verdict: z.enum(['deny', 'rewrite', 'allow']),
+    /** Told to the agent; {path}, {command} and {worktree} are filled in. */
+    reason: z.string().min(1, 'a guard needs a reason: it is what the agent is told'),
+    rewrite: Rewrite.optional(),
+    /** For built-in guards: not even a project's own guard takes it back. */
+    final: z.boolean().default(false),
+  })
+  .superRefine((guard, context) => {
+    if ((guard.verdict === 'rewrite') !== (guard.rewrite !== undefined)) {
+      const message = 'goes with verdict: rewrite, and that with it';
+      context.addIssue({ code: 'custom', path: ['rewrite'], message });
+    }
+  });
+export type Guard = z.output<typeof Guard>;
+
+/** A file of guards is a list. */
+export const GuardFile = z.array(Guard);

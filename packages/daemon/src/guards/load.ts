@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Guard } from './guard.ts';
+
+export const GUARD_FOLDER = '.tidemill/guards';
+
+export interface LoadedGuards {
+  builtin: Guard[];
+  /** The project's own. */
+  own: Guard[];
+}
+
+interface GuardSource {
+  root: string;
+  builtinDir: string;
+}
+
+/** All guards, checked. A mistake in a project's file is named with its line; nothing is left out in silence. */
+export async function loadGuards({ root, builtinDir }: GuardSource): Promise<LoadedGuards> {
+  // Reading YAML and checking it takes longer than all the rest: only who needs it loads it.
+  const { parseGuards } = await import('./parse.ts');
+  const read = (folder: string, label: string, isBuiltin: boolean) =>
+    filesIn(folder).flatMap((name) =>
+      parseGuards(`${label}/${name}`, readFileSync(join(folder, name), 'utf8'), isBuiltin),
+    );
+  const loaded = {
+    builtin: read(builtinDir, 'guards', true),
+    own: read(join(root, GUARD_FOLDER), GUARD_FOLDER, false),
+  };
+  const { refuseTwins } = await import('./parse.ts');
+  refuseTwins(loaded.own);
+  return loaded;
+}
+
+/**
+ * The same, remembered in the data folder for as long as no file changes: a hook runs before every tool of a person's
+ * session, and must be quick.
+ */
+export async function loadGuardsQuickly(source: GuardSource, dataDir: string): Promise<LoadedGuards> {
+  const stamp = stampOf(source);
+  const file = join(dataDir, 'guards', `${createHash('sha256').update(source.root).digest('hex').slice(0, 24)}.json`);
+  const kept = readKept(file);
+  if (kept?.stamp === stamp) return kept.guards;
+  const guards = await loadGuards(source);
+  keep(file, JSON.stringify({ stamp, guards }));
+  return guards;
+}
+
+function filesIn(folder: string): string[] {
+  return existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => /\.ya?ml$/.test(name))
+        .sort()
+    : [];
+}
+
+function stampOf({ root, builtinDir }: GuardSource): string {
+  const lines = [builtinDir, join(root, GUARD_FOLDER)].flatMap((folder) =>
+    filesIn(folder).map((name) => {
+      const { size, mtimeMs, ctimeMs, ino } = statSync(join(folder, name));
+      return `${folder}/${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+    }),
+  );
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
+
+function readKept(file: string): { stamp: string; guards: LoadedGuards } | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as { stamp: string; guards: LoadedGuards };
+  } catch {
+    return null; // not there yet, or cut short: it is made anew
+  }
+}
+
+function keep(file: string, text: string): void {
+  try {
+    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+    const temporary = `${file}.${process.pid}.tmp`;
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch {
+    // A data folder that cannot be written costs time, not safety.
+  }
+}

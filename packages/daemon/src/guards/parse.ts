@@ -1,0 +1,25 @@
+import { AppError } from '@tidemill/contract';
+import { YamlFile } from '../config/document.ts';
+import { type Guard, GuardFile } from './guard.ts';
+
+/** One file's guards. `final` is the built-in ones' alone. */
+export function parseGuards(name: string, text: string, isBuiltin: boolean): Guard[] {
+  const file = new YamlFile(name, text);
+  const guards = file.parse(GuardFile);
+  const unfit = guards.flatMap((guard, index) =>
+    guard.final && !isBuiltin
+      ? [{ path: [index, 'final'], message: `${guard.name}: only built-in guards are final; leave it out` }]
+      : [],
+  );
+  file.refuse(unfit);
+  return guards;
+}
+
+export function refuseTwins(guards: Guard[]): void {
+  const names = guards.map(({ name }) => name);
+  const twin = names.find((name, index) => names.indexOf(name) < index);
+  if (twin === undefined) return;
+  throw new AppError('bad_config', `.tidemill/guards: two guards are named "${twin}"`, {
+    hint: 'Names are how a denial is told and recorded: give each guard its own.',
+  });
+}

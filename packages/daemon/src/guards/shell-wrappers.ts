@@ -1,0 +1,121 @@
+import type { SimpleCommand } from './shell-commands.ts';
+import { UNKNOWN } from './shell-expansion.ts';
+
+/** Programs that start the program named after them, with those of their options that take a value. */
+const WRAPPERS: Record<string, string[]> = {
+  sudo: ['-u', '-g', '-C', '-D', '-h', '-p', '-r', '-t', '-U', '--user', '--group', '--chdir'],
+  doas: ['-u', '-C'],
+  env: ['-u', '-C', '--unset', '--chdir'],
+  nohup: [],
+  nice: ['-n', '--adjustment'],
+  ionice: ['-c', '-n', '-p'],
+  timeout: ['-k', '-s', '--kill-after', '--signal'],
+  command: [],
+  builtin: [],
+  exec: ['-a'],
+  stdbuf: ['-i', '-o', '-e'],
+  setsid: [],
+  chronic: [],
+  busybox: [],
+  watch: ['-n', '--interval'],
+  flock: ['-w', '-E'],
+  strace: ['-o', '-e', '-p'],
+  time: ['-o', '-f'],
+  unshare: [],
+  bwrap: ['--bind', '--ro-bind', '--tmpfs', '--chdir', '--dev', '--proc', '--setenv'],
+  npx: ['-p', '--package'],
+};
+/** How many words of their own stand before the program. */
+const LEADING: Record<string, number> = { timeout: 1, flock: 1 };
+const XARGS_VALUES = ['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '--max-args', '--max-procs', '--replace'];
+const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish']);
+
+export const isShell = (name: string): boolean => SHELLS.has(name);
+
+/** What a command hands to the next one in a pipe, as far as it can be told. */
+export type Fed =
+  | { kind: 'printed'; text: string }
+  /** Names of files below the folder it runs in. */
+  | { kind: 'names' };
+
+export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
+  const values = args.filter((arg) => !/^-[neE]+$/.test(arg));
+  if (name === 'echo' || name === 'printf') {
+    return values.some((value) => value.includes(UNKNOWN)) ? null : { kind: 'printed', text: values.join(' ') };
+  }
+  const isLister = ['find', 'fd', 'grep', 'rg', 'git', 'ls'].includes(name) && !cwd.includes(UNKNOWN);
+  const staysBelow = !args.some(
+    (arg) => arg.startsWith('/') || arg.startsWith(UNKNOWN) || /(^|\/)\.\.(\/|$)/.test(arg),
+  );
+  return isLister && staysBelow ? { kind: 'names' } : null;
+}
+
+/** The words of the programs that a command starts in its turn; empty when it starts none. */
+export function innerWords(name: string, args: string[], fed: Fed | null): string[][] {
+  if (name === 'xargs' || name === 'parallel') return [xargsWords(args, fed)].filter((words) => words.length > 0);
+  if (name === 'find' || name === 'fd') return findWords(args);
+  const valued = WRAPPERS[name];
+  if (!valued) return [];
+  const rest = afterOptions(args, valued);
+  while (rest.length > 0 && /^[A-Za-z_]\w*=/.test(rest[0] as string)) rest.shift();
+  rest.splice(0, LEADING[name] ?? 0);
+  return rest.length > 0 ? [rest] : [];
+}
+
+function afterOptions(args: string[], valued: string[]): string[] {
+  const rest = [...args];
+  while (rest[0]?.startsWith('-')) {
+    const option = rest.shift() as string;
+    if (option === '--') break;
+    if (valued.includes(option)) rest.shift();
+  }
+  return rest;
+}
+
+function xargsWords(args: string[], fed: Fed | null): string[] {
+  const words = afterOptions(args, XARGS_VALUES);
+  if (words.length === 0) return [];
+  const given = fed?.kind === 'printed' ? fed.text.split(/\s+/) : fed?.kind === 'names' ? [`./${UNKNOWN}`] : [UNKNOWN];
+  const mark = args[args.indexOf('-I') + 1];
+  if (!args.includes('-I') || mark === undefined) return [...words, ...given];
+  return words.flatMap((word) => (word.includes(mark) ? given.map((value) => word.replaceAll(mark, value)) : [word]));
+}
+
+/** `find a b -name x -exec rm {} +`: the program sees files below a and b. */
+function findWords(args: string[]): string[][] {
+  const roots = findRoots(args);
+  const inner: string[][] = [];
+  args.forEach((arg, index) => {
+    if (!['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch'].includes(arg)) return;
+    const end = args.findIndex((word, at) => at > index && (word === ';' || word === '+'));
+    const words = args.slice(index + 1, end < 0 ? undefined : end);
+    const below = roots.map((root) => `${root.replace(/\/$/, '')}/${UNKNOWN}`);
+    inner.push(
+      words.flatMap((word) => (word.includes('{}') ? below.map((value) => word.replaceAll('{}', value)) : [word])),
+    );
+  });
+  return inner;
+}
+
+export function findRoots(args: string[]): string[] {
+  const end = args.findIndex((arg) => /^(-[a-zA-Z]{2,}|--?[a-z-]+|!|\()$/.test(arg) && !/^-[HLPOD]/.test(arg));
+  const roots = args.slice(0, end < 0 ? undefined : end).filter((arg) => !arg.startsWith('-'));
+  return roots.length > 0 ? roots : ['.'];
+}
+
+/** The shell text that a command runs; null when it runs a file, or nothing. An unknown text is `UNKNOWN`. */
+export function shellCode({ name, args, input }: SimpleCommand, fed: Fed | null): string | null {
+  if (name === 'eval') return args.join(' ');
+  if (name === 'trap') return args.length > 1 ? (args[0] as string) : null;
+  if (name === 'alias') return args.map((arg) => arg.replace(/^\w+=/, '')).join(' ; ');
+  if (name === 'source' || name === '.') return args[0]?.startsWith(UNKNOWN) ? UNKNOWN : null;
+  const flag = args.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg));
+  if (flag >= 0) return args[flag + 1] ?? UNKNOWN;
+  const script = args.find((arg) => !arg.startsWith('-'));
+  if (script?.startsWith(UNKNOWN)) return UNKNOWN;
+  if (script !== undefined && script !== '/dev/stdin' && !args.includes('-s')) return null;
+  if (input !== null) return input;
+  if (fed?.kind === 'printed') return fed.text;
+  // Reading what another program prints: nobody can know what that will be.
+  return args.some((arg) => arg === '--version' || arg === '--help') ? null : UNKNOWN;
+}
