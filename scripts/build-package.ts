@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 
 // `npm pack` of packages/daemon: bundles its programs to dist/ with the workspace's own packages inside, and lays the
 // files that ship beside them where src/assets.ts looks. `--clean` (after packing) removes the copies made here.
@@ -10,11 +10,14 @@ const root = join(import.meta.dirname, '..');
 const daemon = join(root, 'packages', 'daemon');
 const dist = join(daemon, 'dist');
 
-/** Both end up directly in dist/: what a module finds beside itself in src it finds beside the bundle. */
+/** All end up directly in dist/: what a module finds beside itself in src it finds beside the bundle. */
 const PROGRAMS: [source: string, out: string][] = [
   ['main.ts', 'main'],
   ['agents/scripted-player.ts', 'scripted-player'],
+  ['agents/codex/hook.ts', 'codex-hook'],
 ];
+/** In pieces, so that what it rarely needs is loaded only then; they lie beside it, so the same holds. */
+const QUICK_PROGRAM = { in: join(daemon, 'src', 'guard.ts'), out: 'guard' };
 /** From where in the repository, to where beside the bundle. */
 const ASSETS: [from: string, to: string][] = [
   ['prompts', 'prompts'],
@@ -30,19 +33,23 @@ async function bundle(): Promise<void> {
   const sources = PROGRAMS.map(([source, out]) => ({ in: join(daemon, 'src', source), out }));
   const missing = sources.filter((source) => !existsSync(source.in));
   if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.map((source) => source.in).join(', ')}`);
-  await build({
-    entryPoints: sources,
+  const shared: BuildOptions = {
     outdir: dist,
     bundle: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
     external: Object.keys(manifest.dependencies),
-    // Without splitting, each program is one file, so import.meta.dirname in assets.ts is the folder of that program.
-    splitting: false,
     sourcemap: false,
     logLevel: 'warning',
+  };
+  await build({
+    ...shared,
+    entryPoints: sources,
+    // Without splitting, each program is one file, so import.meta.dirname in assets.ts is the folder of that program.
+    splitting: false,
   });
+  await build({ ...shared, entryPoints: [QUICK_PROGRAM], splitting: true, chunkNames: 'guard-[hash]' });
 }
 
 function copyAssets(): void {

@@ -5,7 +5,7 @@ import { importsOf, resolveImport, sources } from './repo-tree.ts';
 // daemon's src is a part by its own name. Every part has a line here: a newcomer reads the architecture from it.
 
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
-const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets'];
+const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets', 'asset-folder'];
 /** Implementations of ports. They know the ground and never each other. */
 const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'config'];
 
@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   /** Assembles the running program from the parts. */
   daemon: 'everything',
   main: 'everything',
+  guard: ['hooks'],
 };
 
 /** Packages from outside that the browser-safe and the pure part may use. */

@@ -10,11 +10,15 @@ const NEEDED = 24;
 // Node resolves links before it loads a module, so in a checkout this is packages/daemon, also through node_modules/.bin.
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The sources in a checkout. Installed, the bundle: Node strips no types inside node_modules. */
+/**
+ * The sources in a checkout. Installed, the bundle: Node strips no types inside node_modules. `tidemill guard` runs before
+ * every tool of a person's session and is a program of its own, because it must be quick.
+ */
 function program() {
-  const source = join(here, '..', 'src', 'main.ts');
+  const name = process.argv.length === 3 && process.argv[2] === 'guard' ? 'guard' : 'main';
+  const source = join(here, '..', 'src', `${name}.ts`);
   const isInstalled = here.split(sep).includes('node_modules');
-  return !isInstalled && existsSync(source) ? source : join(here, '..', 'dist', 'main.js');
+  return !isInstalled && existsSync(source) ? source : join(here, '..', 'dist', `${name}.js`);
 }
 
 /** The Node that npm installed beside us: one package per platform, an optional dependency without install script. */

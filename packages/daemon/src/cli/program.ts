@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { CliContext } from './context.ts';
 import { addDemo } from './demo.ts';
+import { addHooks } from './hooks.ts';
 import { addInit } from './init.ts';
 import { addEvidence, addInspection } from './inspect.ts';
 import { addTaskCommands } from './task.ts';
@@ -34,5 +35,6 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addTaskCommands(program, context);
   addInspection(program, context);
   addEvidence(program, context);
+  addHooks(program, context);
   return program;
 }

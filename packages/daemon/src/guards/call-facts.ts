@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ToolCall } from '../ports.ts';
 import type { Access, AccessKind } from './access.ts';
-import { type Place, placeOf } from './place.ts';
+import { type Location, locationOf } from './location.ts';
 import { shellAccesses } from './shell-accesses.ts';
 import { commandText, simpleCommands } from './shell-commands.ts';
 import { UnclearCommand } from './shell-words.ts';
@@ -15,7 +15,7 @@ export interface Scene {
 }
 
 export interface TouchedPath {
-  place: Place;
+  location: Location;
   kind: AccessKind;
   isWhole: boolean;
   command: string | null;
@@ -73,7 +73,7 @@ function shellFacts(source: string, scene: Scene): CallFacts {
 function located(accesses: Access[], { worktree, home }: Scene): TouchedPath[] {
   if (accesses.length > MOST_ACCESSES) throw new Error('the call touches too many files at once');
   return accesses.map(({ path, cwd, kind, isWhole = false, command = null }) => ({
-    place: placeOf(path, cwd, worktree, home),
+    location: locationOf(path, cwd, worktree, home),
     kind,
     isWhole,
     command,
@@ -129,7 +129,7 @@ function addedBy(tool: string, input: Record<string, unknown>, { worktree, cwd, 
   const join = (field: string) =>
     edits.map((edit) => (typeof edit?.[field] === 'string' ? edit[field] : '')).join('\n');
   if (tool === 'Write') {
-    const { real } = placeOf(text(tool, input, 'file_path'), cwd, worktree, home);
+    const { real } = locationOf(text(tool, input, 'file_path'), cwd, worktree, home);
     return { after: join('content'), before: real === null ? '' : contentOf(real) };
   }
   return { after: tool === 'NotebookEdit' ? join('new_source') : join('new_string'), before: join('old_string') };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Mode } from '@tidemill/contract';
 import type { CallFacts, StartedCommand, TouchedPath } from './call-facts.ts';
 import type { Guard } from './guard.ts';
-import { globPattern } from './place.ts';
+import { globPattern } from './location.ts';
 
 /** A guard with its globs and patterns ready to use. */
 export interface ReadyGuard {
@@ -68,13 +68,13 @@ export function applies(ready: ReadyGuard, subject: Subject, asked: Asked): bool
 
 function pathFits(ready: ReadyGuard, path: TouchedPath, asked: Asked): boolean {
   const { when } = ready.guard;
-  const { place, kind } = path;
-  if (when.outside !== undefined && when.outside !== (place.isOutside && !place.isUnknown)) return false;
-  if (when.unknown !== undefined && when.unknown !== place.isUnknown) return false;
+  const { location, kind } = path;
+  if (when.outside !== undefined && when.outside !== (location.isOutside && !location.isUnknown)) return false;
+  if (when.unknown !== undefined && when.unknown !== location.isUnknown) return false;
   if (when.access && !when.access.some((wanted) => wanted === kind || (wanted === 'write' && kind === 'remove')))
     return false;
   // To refuse, any of its names is enough; to allow, it is the file itself that counts.
-  const forms = ready.guard.verdict === 'allow' ? place.forms.slice(0, 1) : place.forms;
+  const forms = ready.guard.verdict === 'allow' ? location.forms.slice(0, 1) : location.forms;
   if (ready.path && !forms.some((form) => ready.path?.some((glob) => glob.test(form)))) return false;
   if (
     ready.command &&
@@ -91,7 +91,7 @@ function commandFits(ready: ReadyGuard, { text, isUnclear }: StartedCommand): bo
 }
 
 function isExcepted({ guard, unlessPath, unlessCommand }: ReadyGuard, subject: Subject, { facts, evidenceDir }: Asked) {
-  if ('path' in subject && subject.path.place.forms.every((form) => unlessPath.some((glob) => glob.test(form))))
+  if ('path' in subject && subject.path.location.forms.every((form) => unlessPath.some((glob) => glob.test(form))))
     return true;
   if ('started' in subject && unlessCommand.some((pattern) => pattern.test(subject.started.text))) return true;
   if (!guard.unless?.evidence) return false;
@@ -112,7 +112,7 @@ function isLarge({ linesOver, bytesOver }: Guard['when'], path: TouchedPath, wri
     const lines = written.split('\n').length;
     return (linesOver === undefined || lines > linesOver) && (bytesOver === undefined || written.length > bytesOver);
   }
-  const { real } = path.place;
+  const { real } = path.location;
   const found = real === null ? undefined : statSync(real, { throwIfNoEntry: false });
   if (!path.isWhole || !found?.isFile()) return false;
   if (bytesOver !== undefined && found.size <= bytesOver) return false;

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UNKNOWN } from './shell-expansion.ts';
 
 /** Where a path of a tool call really is. */
-export interface Place {
+export interface Location {
   /** For people: below the worktree relative to it, else absolute. */
   shown: string;
   /** The names it goes by, as written and with links followed, in the form that globs are compared with. */
@@ -20,7 +20,7 @@ const MOST_LINKS = 40;
 /** Some file systems do not tell `.GIT` from `.git`, nor two ways to write one letter. */
 export const comparable = (path: string): string => path.normalize('NFKC').toLowerCase();
 
-export function placeOf(path: string, cwd: string, worktree: string, home: string): Place {
+export function locationOf(path: string, cwd: string, worktree: string, home: string): Location {
   const written = path === '~' || path.startsWith('~/') ? home + path.slice(1) : path;
   const [head, tail] = cutAtUnknown(isAbsolute(written) ? written : `${cwd}/${written}`);
   if (written.startsWith(UNKNOWN) || head === null || /(^|\/)\.\.(\/|$)/.test(tail)) {

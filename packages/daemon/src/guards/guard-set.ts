@@ -1,0 +1,112 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { createContext, runInContext } from 'node:vm';
+import type { Mode } from '@tidemill/contract';
+import type { Guards, GuardVerdict, ToolCall } from '../ports.ts';
+import { factsOf, type TouchedPath } from './call-facts.ts';
+import type { LoadedGuards } from './load.ts';
+import { followLinks } from './location.ts';
+import { type Asked, applies, type ReadyGuard, readyGuard, type Subject } from './match.ts';
+
+/** Where a call is made; relative paths start at `cwd`, which is the worktree unless told. */
+interface Situation {
+  worktree: string;
+  mode: Mode;
+  cwd?: string;
+}
+
+/** A pattern may take for ever on a text made for it; what is not decided by then is denied. */
+const CHECK_LIMIT_MS = 1_500;
+const arena = createContext({});
+const ALLOW: GuardVerdict = { kind: 'allow' };
+
+/**
+ * Guards are asked in order, and the first that fits a path or a command decides about it: what is final, then the
+ * project's own (which may allow what comes after), then the other built-in ones. One denial denies the call.
+ */
+export class GuardSet implements Guards {
+  readonly #order: ReadyGuard[];
+  readonly #home = homedir();
+  readonly #evidenceDir: string;
+
+  constructor({ builtin, own }: LoadedGuards, dataDir: string) {
+    const isFinal = builtin.filter(({ final }) => final);
+    const rest = builtin.filter(({ final }) => !final);
+    const folders = { home: followLinks(this.#home), data: followLinks(dataDir) };
+    this.#order = [...isFinal, ...own, ...rest].map((guard) => readyGuard(guard, folders));
+    this.#evidenceDir = join(dataDir, 'gates');
+  }
+
+  async check(call: ToolCall, situation: Situation): Promise<GuardVerdict> {
+    try {
+      return withinLimit(() => this.#decide(call, situation));
+    } catch (error) {
+      const why = isTimeout(error) ? 'the check took too long' : error instanceof Error ? error.message : String(error);
+      return { kind: 'deny', guard: 'guards', reason: `This call could not be checked, so it is refused: ${why}.` };
+    }
+  }
+
+  #decide(call: ToolCall, situation: Situation): GuardVerdict {
+    const first = this.#pass(call, situation);
+    if (first.kind !== 'rewrite') return first;
+    // What a rewrite makes of a call must stand on its own.
+    const second = this.#pass({ ...call, input: first.input }, situation);
+    return second.kind === 'deny' ? second : first;
+  }
+
+  #pass(call: ToolCall, { worktree, mode, cwd }: Situation): GuardVerdict {
+    const scene = { worktree: followLinks(worktree), cwd: cwd ?? worktree, home: this.#home };
+    const facts = factsOf(call, scene);
+    const asked: Asked = { tool: call.tool, mode, facts, evidenceDir: this.#evidenceDir };
+    const subjects: Subject[] = [
+      { call: true },
+      ...facts.commands.map((started) => ({ started })),
+      ...facts.paths.map((path) => ({ path })),
+    ];
+    let verdict = ALLOW;
+    for (const subject of subjects) {
+      const ready = this.#order.find((each) => applies(each, subject, asked));
+      if (!ready || ready.guard.verdict === 'allow') continue;
+      const { name, reason } = ready.guard;
+      const told = fill(reason, subject, scene.worktree);
+      if (ready.guard.verdict === 'deny') return { kind: 'deny', guard: name, reason: told };
+      const input = rewritten(ready, verdict.kind === 'rewrite' ? verdict.input : call.input);
+      if (isDeepStrictEqual(input, call.input)) continue;
+      if (verdict.kind === 'allow') verdict = { kind: 'rewrite', guard: name, reason: told, input };
+      else if (verdict.kind === 'rewrite') verdict = { ...verdict, input };
+    }
+    return verdict;
+  }
+}
+
+/** Interrupts whatever runs, a pattern included: no timer of this thread could. */
+function withinLimit<T>(work: () => T): T {
+  arena.work = work;
+  return runInContext('work()', arena, { timeout: CHECK_LIMIT_MS }) as T;
+}
+
+const isTimeout = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+
+function rewritten({ guard }: ReadyGuard, input: Record<string, unknown>): Record<string, unknown> {
+  const { set = {}, replace } = guard.rewrite ?? {};
+  const changed: Record<string, unknown> = { ...input, ...set };
+  const field = replace ? changed[replace.field] : undefined;
+  if (replace && typeof field === 'string')
+    changed[replace.field] = field.replace(new RegExp(replace.pattern, 'giu'), replace.with);
+  return changed;
+}
+
+function fill(reason: string, subject: Subject, worktree: string): string {
+  const path: TouchedPath | null = 'path' in subject ? subject.path : null;
+  const command = 'started' in subject ? subject.started.text : path?.command;
+  const values: Record<string, string> = {
+    worktree,
+    path: path?.location.shown ?? 'this path',
+    command: shortened(command ?? 'this command'),
+  };
+  return reason.trim().replace(/\{(path|command|worktree)\}/g, (_, key: string) => values[key] as string);
+}
+
+const shortened = (text: string) => (text.length > 200 ? `${text.slice(0, 197)}...` : text);
