@@ -3,6 +3,8 @@ import type { AgentConfig, Mode } from '@tidemill/contract';
 import { AppError } from '@tidemill/contract';
 import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
+import { createAcpAgent } from './acp/agent.ts';
+import { presetFor } from './acp/preset.ts';
 import { CODEX_ENV, createCodexAgent } from './codex/codex.ts';
 import { createCommandAgent } from './command.ts';
 import { loadPrices } from './prices.ts';
@@ -43,8 +45,20 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
         prices: loadPrices(host.root),
         host,
       });
+    case 'acp': {
+      const preset = presetFor(config);
+      const command = config.command ?? preset?.command ?? [];
+      return createAcpAgent({
+        label: ['acp', config.preset ?? command[0], config.model].filter(Boolean).join(' '),
+        command,
+        preset,
+        model: config.model,
+        env: { ...passedOn([...(preset?.pass ?? []), ...config.pass]), ...config.env },
+        writable: config.writable.map((folder) => path.resolve(host.root, folder)),
+        host,
+      });
+    }
     case 'claude':
-    case 'acp':
       throw new AppError('bad_config', `agents of type ${config.type} are not there yet`);
     case 'scripted':
       return createScriptedAgent({

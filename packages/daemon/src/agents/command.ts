@@ -80,7 +80,7 @@ async function run(
  * A relative program, and a script given as its first argument, is the one in the person's checkout: the worktree's
  * copy could have been rewritten by the very agent whose work a reviewer is about to judge.
  */
-async function fromRoot(command: string[], root: string): Promise<string[]> {
+export async function fromRoot(command: string[], root: string): Promise<string[]> {
   return Promise.all(
     command.map(async (word, index) => {
       if (/^\.\.?\//.test(word)) return path.resolve(root, word);

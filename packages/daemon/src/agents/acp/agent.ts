@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientConnection, SessionNotification } from '@agentclientprotocol/sdk';
+import type { Mode } from '@tidemill/contract';
+import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
+import type { Child } from '../../process/child.ts';
+import { converse } from './conversation.ts';
+import { judge } from './ending.ts';
+import { type AcpProgram, launch } from './launch.ts';
+import { answerPermission } from './permission.ts';
+import { createTranscript, type Transcript } from './transcript.ts';
+import type { BookedCosts, Meter } from './usage.ts';
+import { createWire, type Wire } from './wire.ts';
+
+const BUILDING: Mode[] = ['implement', 'request_changes'];
+/** How long an agent may take to end its turn after it was cancelled, and to leave after the last word. */
+const CANCEL_MS = 1000;
+const LEAVE_MS = 300;
+
+export interface AcpAgentOptions extends AcpProgram {
+  label: string;
+  model: string | undefined;
+}
+
+/** Any program that speaks the Agent Client Protocol: asked for permissions, talked to until its result can be read. */
+export function createAcpAgent(options: AcpAgentOptions): Agent {
+  const booked: BookedCosts = new Map();
+  return {
+    label: options.label,
+    start(request, sink) {
+      const stopped = new AbortController();
+      const end = run(options, request, sink, booked, stopped.signal).catch(
+        (error: Error): AgentEnd => ({
+          kind: 'failed',
+          failure: 'unknown',
+          message: `the run broke off: ${error.message}`,
+          exitCode: null,
+        }),
+      );
+      return {
+        end,
+        stop: async () => {
+          stopped.abort();
+          await end;
+        },
+      };
+    },
+  };
+}
+
+async function run(
+  options: AcpAgentOptions,
+  request: AgentRequest,
+  sink: AgentSink,
+  booked: BookedCosts,
+  signal: AbortSignal,
+): Promise<AgentEnd> {
+  const isReadOnly = !BUILDING.includes(request.brief.mode);
+  const kill = new AbortController();
+  let fault: string | null = null;
+  const transcript = createTranscript(sink, () => void channel.cancel());
+  const wire = createWire({
+    onNoise: (text) => transcript.note(text),
+    onFault: (why) => {
+      fault ??= why;
+      kill.abort();
+    },
+  });
+  const channel = await openChannel({ wire, request, transcript, isReadOnly, signal });
+  const { child, lastWords } = await launch(options, request, {
+    wire,
+    readOnlyWorktree: isReadOnly,
+    signal: kill.signal,
+  });
+  const ended = child.end.finally(() => wire.close());
+  const stop = () => void stopPolitely(channel, kill);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+
+  const { agent } = channel.connection;
+  const talk = { agent, request, sink, transcript, booked, signal, options: { model: options.model } };
+  const said = await converse({ ...talk, takeDenials: channel.takeDenials, onSession: channel.onSession }).catch(
+    (error: unknown) => ({ error }),
+  );
+  await leave(wire, child);
+  signal.removeEventListener('abort', stop);
+  return judge(said, await ended, {
+    program: options.command[0] ?? '',
+    install: options.preset ? `; \`${options.preset.install}\` installs it` : null,
+    timeoutMs: request.timeoutMs,
+    fault,
+    isStopped: signal.aborted,
+    words: lastWords(),
+  });
+}
+
+interface Channel {
+  connection: ClientConnection;
+  takeDenials(): string[];
+  onSession(session: string, meter: Meter): void;
+  /** Asks the agent to end its turn; resolves when it was told, or could not be. */
+  cancel(): Promise<boolean>;
+}
+
+interface ChannelOptions {
+  wire: Wire;
+  request: AgentRequest;
+  transcript: Transcript;
+  isReadOnly: boolean;
+  signal: AbortSignal;
+}
+
+/** Our side of the protocol: hears what the agent tells, and answers what it asks. */
+async function openChannel({ wire, request, transcript, isReadOnly, signal }: ChannelOptions): Promise<Channel> {
+  const { client } = await import('@agentclientprotocol/sdk'); // big, and of no use to who has no such agent
+  const denials: string[] = [];
+  let current: { session: string; meter: Meter } | null = null;
+  const connection = client({ name: 'tidemill' })
+    .onNotification('session/update', asNotification, ({ params }) => {
+      if (!params) return;
+      current?.meter.hear(params.update);
+      try {
+        transcript.take(params.update);
+      } catch (error) {
+        transcript.note(`[an update could not be read: ${(error as Error).message}]`);
+      }
+    })
+    .onRequest('session/request_permission', async ({ params }) => {
+      if (signal.aborted) return { outcome: { outcome: 'cancelled' } };
+      const tool = transcript.tool(params.toolCall);
+      const { response, denied } = await answerPermission({ params, tool, request, isReadOnly });
+      if (denied !== null) {
+        denials.push(`${tool.title ?? tool.name ?? 'a tool'}: ${denied}`);
+        transcript.note(`[denied] ${denied}`);
+      }
+      return response;
+    })
+    .onNotification('*', () => undefined)
+    .connect(wire.stream);
+  return {
+    connection,
+    takeDenials: () => denials.splice(0),
+    onSession(session, meter) {
+      current = { session, meter };
+    },
+    async cancel() {
+      if (!current) return false;
+      return connection.agent.notify('session/cancel', { sessionId: current.session }).then(
+        () => true,
+        () => false,
+      );
+    },
+  };
+}
+
+/** Only what has the form of an update is one; an agent may send others that are newer than we are. */
+function asNotification(params: unknown): SessionNotification | null {
+  const update = (params as { update?: { sessionUpdate?: unknown } } | null)?.update;
+  return typeof update?.sessionUpdate === 'string' ? (params as SessionNotification) : null;
+}
+
+/** A polite word first: an agent that hears it ends its tools and tells what it has spent. Then the whole group ends. */
+async function stopPolitely(channel: Channel, kill: AbortController): Promise<void> {
+  if (await channel.cancel()) await Promise.race([delay(CANCEL_MS), channel.connection.closed]);
+  kill.abort();
+}
+
+async function leave(wire: Wire, child: Child): Promise<void> {
+  wire.endInput();
+  await Promise.race([child.end, delay(LEAVE_MS)]);
+  await child.stop();
+}

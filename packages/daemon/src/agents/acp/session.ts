@@ -1,0 +1,86 @@
+import type {
+  ClientContext,
+  InitializeResponse,
+  NewSessionResponse,
+  SessionConfigOption,
+} from '@agentclientprotocol/sdk';
+import type { AgentRequest } from '../../ports.ts';
+import type { Transcript } from './transcript.ts';
+import type { BookedCosts } from './usage.ts';
+
+export interface SessionOptions {
+  model: string | undefined;
+}
+
+interface Opening {
+  agent: ClientContext;
+  request: Pick<AgentRequest, 'cwd' | 'resume'>;
+  transcript: Transcript;
+  booked: BookedCosts;
+  options: SessionOptions;
+}
+
+/** `before` is what the session had cost until now, null when nobody knows. */
+export type OpenedSession = { id: string; before: number | null } | { unfit: string };
+
+/** Modes in which an agent asks before it acts, by the names known agents give them. */
+const ASKING_MODES = ['default', 'read-only', 'ask'];
+
+/** The session of an earlier run where the agent can go on with it, else a new one. */
+export async function openSession(opening: Opening, hello: InitializeResponse): Promise<OpenedSession> {
+  const resumed = await resume(opening, hello);
+  const { agent, request, options, booked } = opening;
+  const state = resumed ?? (await agent.request('session/new', { cwd: request.cwd, mcpServers: [] }));
+  const id = state.sessionId;
+  await askBeforeActing(agent, id, state);
+  const unfit = options.model === undefined ? null : await chooseModel(agent, id, state, options.model);
+  if (unfit !== null) return { unfit };
+  return { id, before: resumed ? (booked.get(id) ?? null) : 0 };
+}
+
+async function resume(opening: Opening, { agentCapabilities }: InitializeResponse): Promise<NewSessionResponse | null> {
+  const { agent, transcript } = opening;
+  const { cwd, resume: sessionId } = opening.request;
+  const canResume = Boolean(agentCapabilities?.sessionCapabilities?.resume);
+  if (sessionId === null || !(canResume || agentCapabilities?.loadSession)) return null;
+  const method = canResume ? 'session/resume' : 'session/load';
+  try {
+    const state = await agent.request(method, { sessionId, cwd, mcpServers: [] });
+    return { ...state, sessionId };
+  } catch (error) {
+    // The session's files may be gone; the prompt tells all that is needed to begin anew.
+    transcript.mute(false);
+    transcript.note(`[session ${sessionId} cannot be resumed: ${(error as Error).message}]`);
+    transcript.mute(true);
+    return null;
+  }
+}
+
+/** A person's settings may let the agent act unasked; in here the guards are asked. */
+async function askBeforeActing(agent: ClientContext, sessionId: string, { modes }: NewSessionResponse): Promise<void> {
+  const modeId = ASKING_MODES.find((mode) => modes?.availableModes.some(({ id }) => id === mode));
+  if (modeId === undefined || modes?.currentModeId === modeId) return;
+  await agent.request('session/set_mode', { sessionId, modeId });
+}
+
+/** Null when the model is chosen, else why it cannot be. */
+async function chooseModel(
+  agent: ClientContext,
+  sessionId: string,
+  { configOptions }: NewSessionResponse,
+  model: string,
+): Promise<string | null> {
+  const option = configOptions?.find(({ id, category }) => category === 'model' || id === 'model');
+  if (option?.type !== 'select') return `the agent offers no choice of models; leave \`model: ${model}\` out`;
+  if (option.currentValue === model) return null;
+  const values = valuesOf(option);
+  if (!values.includes(model)) return `the agent has no model ${model}; it has ${values.slice(0, 40).join(', ')}`;
+  await agent.request('session/set_config_option', { sessionId, configId: option.id, value: model });
+  return null;
+}
+
+function valuesOf(option: Extract<SessionConfigOption, { type: 'select' }>): string[] {
+  return option.options.flatMap((entry) =>
+    'value' in entry ? [entry.value] : entry.options.map(({ value }) => value),
+  );
+}

@@ -1,0 +1,127 @@
+import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { AgentSink } from '../../ports.ts';
+import { type KnownTool, mergeTool } from './tool.ts';
+
+/** More than a run's log keeps; the rest of what an agent says is dropped. */
+const MOST_OUTPUT = 8 * 1024 * 1024;
+/** A result stands at the end; what is longer than this loses its beginning. */
+const MOST_TEXT = 1024 * 1024;
+const LONGEST_LABEL = 200;
+
+/** What an agent tells while it works: its words for the log and for its result, its tools, and how often it thought. */
+export interface Transcript {
+  take(update: SessionUpdate): void;
+  /** Words among the messages that belong to no update. */
+  note(text: string): void;
+  tool(update: ToolCallUpdate): KnownTool;
+  /** The agent was asked something; what it says from here on is its answer. Beyond so many requests it is too much. */
+  beginTurn(mostRequests: number): void;
+  endTurn(): { text: string; requests: number };
+  /** Requests to the model, as far as they can be told from outside: each begins with words or a tool call. */
+  requests(): number;
+  mute(isMuted: boolean): void;
+}
+
+/** `onLimit` is called once in a turn that takes too many requests. */
+export function createTranscript(sink: AgentSink, onLimit: () => void): Transcript {
+  const tools = new Map<string, KnownTool>();
+  const printed = new Set<string>();
+  let text = '';
+  let passed = 0;
+  let isLineStart = true;
+  let isMuted = false;
+  let isThinking = true;
+  let requests = 0;
+  let limit = 0;
+
+  const output = (piece: string) => {
+    if (isMuted || piece === '' || passed >= MOST_OUTPUT) return;
+    passed += piece.length;
+    isLineStart = piece.endsWith('\n');
+    sink.output(piece);
+    if (passed >= MOST_OUTPUT) sink.output('\n[the agent says more than is passed on; the rest is dropped]\n');
+  };
+  const line = (said: string) => output(`${isLineStart ? '' : '\n'}${said}\n`);
+  const speaks = () => {
+    if (!isThinking) return;
+    isThinking = false;
+    requests += 1;
+    if (requests === limit + 1) onLimit();
+  };
+  const printTool = (tool: KnownTool, how: string) => {
+    if (printed.has(tool.toolCallId)) return;
+    printed.add(tool.toolCallId);
+    line(`[${tool.kind ?? 'tool'}] ${labelOf(tool)}${how}`);
+  };
+  const knowTool = (update: ToolCallUpdate): KnownTool => {
+    const tool = mergeTool(tools.get(update.toolCallId), update);
+    tools.set(update.toolCallId, tool);
+    return tool;
+  };
+
+  return {
+    take(update) {
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk':
+          if (isMuted) return;
+          speaks();
+          if (update.content.type !== 'text') return;
+          text = (text + update.content.text).slice(-MOST_TEXT);
+          return output(update.content.text);
+        case 'agent_thought_chunk':
+          return isMuted ? undefined : speaks();
+        case 'tool_call':
+        case 'tool_call_update': {
+          if (isMuted) return;
+          if (update.sessionUpdate === 'tool_call') speaks();
+          const tool = knowTool(update);
+          if (update.status === 'completed') printTool(tool, '');
+          if (update.status === 'failed') printTool(tool, ' (failed)');
+          if (update.status === 'completed' || update.status === 'failed') {
+            isThinking = true;
+            tools.delete(update.toolCallId);
+          }
+          return;
+        }
+        case 'plan': {
+          const done = update.entries.filter(({ status }) => status === 'completed').length;
+          const current = update.entries.find(({ status }) => status === 'in_progress');
+          if (update.entries.length > 0)
+            sink.progress(Math.round((done / update.entries.length) * 100), current?.content ?? '');
+          return;
+        }
+        default:
+          return;
+      }
+    },
+    note: (said) => line(said.trimEnd()),
+    tool(update) {
+      const tool = knowTool(update);
+      printTool(tool, '');
+      return tool;
+    },
+    beginTurn(mostRequests) {
+      limit = mostRequests;
+      text = '';
+      isThinking = true;
+      requests = 0;
+    },
+    endTurn() {
+      if (!isLineStart) output('\n');
+      for (const tool of tools.values()) printTool(tool, ' (no end was told)');
+      tools.clear();
+      return { text, requests };
+    },
+    requests: () => requests,
+    mute(isNowMuted) {
+      isMuted = isNowMuted;
+    },
+  };
+}
+
+function labelOf({ title, name, rawInput }: KnownTool): string {
+  const command = (rawInput as { command?: unknown } | undefined)?.command;
+  const label = typeof command === 'string' ? command : (title ?? name ?? 'a tool');
+  const folded = label.replace(/\s+/g, ' ').trim();
+  return folded.length > LONGEST_LABEL ? `${folded.slice(0, LONGEST_LABEL)}…` : folded;
+}

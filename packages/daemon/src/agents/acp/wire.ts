@@ -1,0 +1,115 @@
+import type { Writable } from 'node:stream';
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+
+/** A longer line is not held in memory: what an agent tells on the way may be lost, an answer may not. */
+const LONGEST_LINE = 8 * 1024 * 1024;
+const HEAD = 512;
+const NEWLINE = 0x0a;
+
+/** The lines of a child's standard input and output as messages for the protocol's library. */
+export interface Wire {
+  stream: Stream;
+  /** The child's standard input, as soon as it is there; what was sent before waits for it. */
+  connect(input: Writable): void;
+  hear(chunk: Buffer): void;
+  /** No more will come: what has arrived is still heard, then whoever waits for an answer hears that there is none. */
+  close(): void;
+  /** Lets the child know that nobody will ask anything more. */
+  endInput(): void;
+}
+
+interface WireEvents {
+  /** What the agent printed among its messages: words, and lines too long to be kept. */
+  onNoise(text: string): void;
+  /** Something that cannot be made up for. */
+  onFault(why: string): void;
+}
+
+export function createWire({ onNoise, onFault }: WireEvents): Wire {
+  let input: Writable | null = null;
+  let waiting: string[] = [];
+  let incoming: ReadableStreamDefaultController<AnyMessage> | null = null;
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      incoming = controller;
+    },
+  });
+  const writable = new WritableStream<AnyMessage>({
+    write(message) {
+      const line = `${JSON.stringify(message)}\n`;
+      if (input) input.write(line);
+      else waiting.push(line);
+    },
+  });
+  const lines = createLines((line) => {
+    const message = parseMessage(line);
+    if (message) incoming?.enqueue(message);
+    else if (line.trim() !== '') onNoise(`${line}\n`);
+  });
+  return {
+    stream: { readable, writable },
+    connect(stream) {
+      input = stream;
+      for (const line of waiting) input.write(line);
+      waiting = [];
+    },
+    hear(chunk) {
+      const lost = lines.push(chunk);
+      if (lost === null) return;
+      if (/"method"\s*:\s*"session\/update"/.test(lost)) onNoise('[an update of more than 8 MB is left out]\n');
+      else onFault('the agent sent a message of more than 8 MB');
+    },
+    close() {
+      incoming?.close();
+      incoming = null;
+    },
+    endInput: () => void input?.end(),
+  };
+}
+
+function createLines(take: (line: string) => void) {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let isTooLong = false;
+  const keep = (piece: Buffer): string | null => {
+    if (isTooLong) return null;
+    pieces.push(piece);
+    length += piece.length;
+    if (length <= LONGEST_LINE) return null;
+    const head = Buffer.concat(pieces).subarray(0, HEAD).toString('utf8');
+    pieces = [];
+    isTooLong = true;
+    return head;
+  };
+  const finish = () => {
+    if (!isTooLong) take(Buffer.concat(pieces).toString('utf8'));
+    pieces = [];
+    length = 0;
+    isTooLong = false;
+  };
+  return {
+    /** Answers the beginning of a line that has just become too long. */
+    push(chunk: Buffer): string | null {
+      let lost: string | null = null;
+      for (let from = 0; from < chunk.length; ) {
+        const newline = chunk.indexOf(NEWLINE, from);
+        lost = keep(chunk.subarray(from, newline === -1 ? chunk.length : newline)) ?? lost;
+        if (newline === -1) break;
+        finish();
+        from = newline + 1;
+      }
+      return lost;
+    },
+  };
+}
+
+function parseMessage(line: string): AnyMessage | null {
+  if (!line.trimStart().startsWith('{')) return null;
+  try {
+    const value = JSON.parse(line) as Record<string, unknown>;
+    const isMessage = typeof value.method === 'string' || ('id' in value && ('result' in value || 'error' in value));
+    return isMessage ? (value as unknown as AnyMessage) : null;
+  } catch {
+    return null; // then it is something the agent printed
+  }
+}
