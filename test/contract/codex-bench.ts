@@ -8,6 +8,7 @@ import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
 import type { AgentEnd, AgentRequest, AgentSession } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
+import { type ResponsesServer, type ResponsesTurn, startResponsesServer } from '../support/model/responses.ts';
 import { BRIEF } from './agent-bench.ts';
 
 const VERSION = '0.166.0';
@@ -33,6 +34,8 @@ export async function installCodex(): Promise<{ program: string } | { missing: s
   return { program };
 }
 
+export const RESULT = { outcome: 'pr_ready', summary: 'done', open_questions: null };
+
 export interface CodexTrial {
   session: AgentSession;
   end: Promise<AgentEnd>;
@@ -43,8 +46,15 @@ export interface CodexTrial {
   says(text: string): Promise<void>;
 }
 
+interface Change extends Partial<AgentRequest> {
+  model?: string;
+  program?: string;
+  /** Null: as somebody who has logged in. */
+  key?: string | null;
+}
+
 /** The only model of this version that has the plain tools and a price. */
-export const MODEL = 'gpt-5.5';
+const MODEL = 'gpt-5.5';
 
 /** A repository, and beside it a data folder with the worktree. Not below the temporary folder: no run is in real life. */
 export class CodexBench {
@@ -52,6 +62,7 @@ export class CodexBench {
   readonly host: ChildHost;
   readonly worktree: string;
   readonly #program: string;
+  #model: ResponsesServer | undefined;
 
   private constructor(base: string, program: string, sandbox: ChildHost['sandbox']) {
     this.base = base;
@@ -68,15 +79,22 @@ export class CodexBench {
     return bench;
   }
 
+  /** A model that answers with these turns, or always with the one. */
+  async model(script: ResponsesTurn[] | ResponsesTurn): Promise<ResponsesServer> {
+    this.#model = await startResponsesServer(script);
+    return this.#model;
+  }
+
   async close(): Promise<void> {
+    await this.#model?.stop();
     await rm(this.base, { recursive: true, force: true });
   }
 
-  start(url: string, more: Partial<AgentRequest> & { model?: string; program?: string } = {}): CodexTrial {
-    const { model = MODEL, program = this.#program, ...request } = more;
+  start(url: string, more: Change = {}): CodexTrial {
+    const { model = MODEL, program = this.#program, key = 'dummy', ...request } = more;
     const config: AgentConfig = {
       ...{ type: 'codex', program, model, pass: [], writable: [], fallback: [] },
-      env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'dummy', HOME: this.base },
+      env: { OPENAI_BASE_URL: `${url}/v1`, HOME: this.base, ...(key === null ? {} : { OPENAI_API_KEY: key }) },
     };
     const agent = createAgentFor({ default: config }, this.host)(request.brief?.mode ?? 'implement');
     let text = '';

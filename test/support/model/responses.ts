@@ -55,6 +55,9 @@ export const patch = (...lines: string[]): ResponsesItem => ({
   input: ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n'),
 });
 
+/** How newer models use tools: a program in which `tools` holds them. */
+export const program = (input: string): ResponsesItem => ({ kind: 'custom', tool: 'exec', input });
+
 const USUAL: Counts = { input: 100, cached: 20, output: 10 };
 
 export async function startResponsesServer(script: Script<ResponsesTurn, ResponsesBody>): Promise<ResponsesServer> {

@@ -26,7 +26,7 @@ export interface Prices {
   costUsd(model: string, tokens: TokenCounts): number | null;
 }
 
-export const PRICES_FILE = '.tidemill/prices.yaml';
+const PRICES_FILE = '.tidemill/prices.yaml';
 
 /**
  * List prices of the vendor for standard requests, as known in November 2026. They move: a project's own file wins,

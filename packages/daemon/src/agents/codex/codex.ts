@@ -1,6 +1,6 @@
 import type { FailureClass } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
-import type { ChildHost } from '../../process/child.ts';
+import type { ChildEnd, ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
 import { type ResultExpectation, readResult, repairRequest } from '../result.ts';
@@ -109,7 +109,8 @@ async function converse(
     const second = await runTurn(spec(first.session, repairRequest(problem, expected)));
     return troubleOf(second, request) ?? lastReading(second, expected);
   } finally {
-    await tidyHome(home, host.dataDir);
+    // What is left behind costs a little space; the result is worth more.
+    await tidyHome(home, host.dataDir).catch((error: Error) => sink.output(`note: ${error.message}\n`));
   }
 }
 
@@ -123,6 +124,8 @@ function lastReading({ lastMessage }: TurnEnd, expected: ResultExpectation): Age
   return failed('invalid_result', `${'invalid' in read ? read.invalid : read.missing} It was asked for twice.`, 0);
 }
 
+type Exit = Extract<ChildEnd, { kind: 'exited' }>;
+
 /** Why the turn did not come to its end, or null when it did. */
 function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
   const { end } = turn;
@@ -132,16 +135,20 @@ function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
     case 'timeout':
       return failed('timeout', `codex did not end within ${request.timeoutMs / 1000} s`);
     case 'stopped':
-      if (!turn.isOutOfTurns) return failed('crash', 'stopped');
+      if (turn.ended === null) return failed('crash', 'stopped');
+      if (turn.ended === 'hopeless') return vendorFailure(turn, null);
       return failed('turn_limit', `codex was ended after ${request.maxTurns} requests to its model`);
-    case 'exited': {
-      if (end.exitCode === 0 && turn.failure === null) return null;
-      const how = end.signal ? `was killed by ${end.signal}` : `exited with code ${end.exitCode}`;
-      const said = turn.failure ?? turn.lastWords;
-      const failure = classify(said) ?? (turn.failure === null ? 'crash' : 'unknown');
-      const message = turn.failure ?? `codex ${how}${said ? `; its last words:\n${said}` : ''}`;
-      const retryAt = failure === 'rate_limit' ? retryAtIn(said, Date.now()) : undefined;
-      return { ...failed(failure, message, end.exitCode), ...(retryAt === undefined ? {} : { retryAt }) } as AgentEnd;
-    }
+    case 'exited':
+      return end.exitCode === 0 && turn.failure === null ? null : vendorFailure(turn, end);
   }
+}
+
+function vendorFailure({ failure: told, lastWords }: TurnEnd, end: Exit | null): AgentEnd {
+  const said = told ?? lastWords;
+  const failure = classify(said) ?? (told === null ? 'crash' : 'unknown');
+  const how = end?.signal ? `was killed by ${end.signal}` : `exited with code ${end?.exitCode}`;
+  const message = told ?? `codex ${how}${said ? `; its last words:\n${said}` : ''}`;
+  const retryAt = failure === 'rate_limit' ? retryAtIn(said, Date.now()) : undefined;
+  const exitCode = end?.exitCode ?? null;
+  return { kind: 'failed', failure, message, exitCode, ...(retryAt === undefined ? {} : { retryAt }) };
 }

@@ -65,7 +65,9 @@ export async function openGuardSocket(request: Pick<AgentRequest, 'guard' | 'bef
     server.listen(socketFile, resolve);
   });
   const hooks = HOOKS.map(({ event, key, timeout }) => {
-    const command = [process.execPath, hookFile(), socketFile, event].map(quoted).join(' ');
+    const ask = [process.execPath, hookFile(), socketFile, event].map(quoted).join(' ');
+    // Only exit code 2 with a word on standard error denies, and the hook itself may be what fails.
+    const command = event === 'Stop' ? ask : `${ask} || { echo ' Denied by a guard.' >&2; exit 2; }`;
     return { event, key, handler: { type: 'command', command, timeout } };
   });
   return {

@@ -38,19 +38,20 @@ export const isReadOnly = (mode: Mode) => mode !== 'implement' && mode !== 'requ
 export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
   const all = path.join(request.dataDir, 'codex');
   await mkdir(all, { recursive: true, mode: 0o700 });
-  const found = request.session === null ? null : await runWithSession(all, request.session);
-  const run = found ?? path.join(all, request.runId.replaceAll(/[^\w-]/g, '_'));
+  const own = request.runId.replaceAll(/[^\w-]/g, '_');
+  const found = request.session === null ? null : await runWithSession(all, own, request.session);
+  const run = path.join(all, found ?? own);
   const home = path.join(run, 'home');
   const tmp = path.join(run, 'tmp');
   const schemaFile = path.join(run, 'result.json');
   await mkdir(home, { recursive: true, mode: 0o700 });
   await mkdir(tmp, { recursive: true, mode: 0o700 });
+  const auth = await linkAuth(home, request.env);
   const hooksFile = path.join(await realpath(home), 'hooks.json');
   const configFile = path.join(home, 'config.toml');
   await writeFile(hooksFile, JSON.stringify(request.guards.hooks));
   await writeFile(configFile, configText(request, tmp, request.guards.trust(hooksFile)), { mode: 0o600 });
   await writeFile(schemaFile, JSON.stringify(resultSchema(request.mode)));
-  const auth = await linkAuth(home, request.env);
   return {
     path: await realpath(home),
     tmp,
@@ -73,10 +74,11 @@ export async function tidyHome(home: CodexHome, dataDir: string): Promise<void> 
   }
 }
 
-async function runWithSession(all: string, session: string): Promise<string | null> {
-  for (const name of await readdir(all)) {
+/** The run whose home holds the session: mostly the same run, sent back by the gates. */
+async function runWithSession(all: string, own: string, session: string): Promise<string | null> {
+  for (const name of new Set([own, ...(await readdir(all))])) {
     const files = await readdir(path.join(all, name, 'home', 'sessions'), { recursive: true }).catch(() => []);
-    if (files.some((file) => file.endsWith(`${session}.jsonl`))) return path.join(all, name);
+    if (files.some((file) => file.endsWith(`${session}.jsonl`))) return name;
   }
   return null;
 }
@@ -106,10 +108,10 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
   ]);
 }
 
-/** Few retries: a vendor that is down is Tidemill's to wait for, with the run ended and its time not counted. */
+/** Few retries: a vendor that is down is Tidemill's to wait for, with the run ended and its time not counted. Without a key it is the person's login that opens the door. */
 function provider(baseUrl: string, keyName: string | undefined): Record<string, unknown> {
-  const key = keyName === undefined ? {} : { env_key: keyName };
-  const retries = { request_max_retries: 1, stream_max_retries: 2 };
+  const key = keyName === undefined ? { requires_openai_auth: true } : { env_key: keyName };
+  const retries = { request_max_retries: 0, stream_max_retries: 2 };
   return { name: 'as given in OPENAI_BASE_URL', base_url: baseUrl, wire_api: 'responses', ...key, ...retries };
 }
 

@@ -22,20 +22,17 @@ function leave(answer: Answer): never {
 }
 
 function giveUp(why: string): never {
-  const isToolUse = event !== 'Stop';
-  leave({
-    exitCode: isToolUse ? 2 : 0,
-    stdout: '',
-    stderr: isToolUse ? `denied: the guards cannot be asked (${why})` : '',
-  });
+  if (event === 'Stop') leave({ exitCode: 0, stdout: '', stderr: '' });
+  leave({ exitCode: 2, stdout: '', stderr: `the guards cannot be asked (${why})` });
 }
 
 async function ask(): Promise<Answer> {
+  const question = await text(process.stdin);
   const socket = connect({ path: socketFile, allowHalfOpen: true });
-  const failed = new Promise<never>((_, reject) => socket.once('error', reject));
-  socket.end(await text(process.stdin));
-  return JSON.parse(await Promise.race([text(socket), failed])) as Answer;
+  socket.end(question);
+  return JSON.parse(await text(socket)) as Answer;
 }
 
+process.on('uncaughtException', (error) => giveUp(error.message));
 if (event !== 'Stop') setTimeout(() => giveUp('no answer in 30 s'), DENY_AFTER_MS);
 await ask().then(leave, (error: Error) => giveUp(error.message));

@@ -3,6 +3,7 @@ import type { AgentRequest, AgentSink } from '../../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../../process/child.ts';
 import { programFolder } from '../../process/sandbox.ts';
 import { type CodexEvent, createEventReader, describe } from './events.ts';
+import { classify } from './failure.ts';
 import type { GuardSocket } from './guard-socket.ts';
 import { type CodexHome, isReadOnly } from './home.ts';
 import type { Ledger } from './ledger.ts';
@@ -32,7 +33,8 @@ export interface TurnEnd {
   /** What Codex said the turn failed of. */
   failure: string | null;
   lastWords: string;
-  isOutOfTurns: boolean;
+  /** Why we ended it ourselves. */
+  ended: 'out_of_turns' | 'hopeless' | null;
 }
 
 const LAST_WORDS = 2000;
@@ -40,10 +42,13 @@ const LAST_WORDS = 2000;
 /** One `codex exec`: the prompt in, events out, its requests booked. */
 export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   const { request, sink, ledger } = spec;
-  const limit = new AbortController();
-  const heard = listen(spec, async () => {
-    await ledger.catchUp();
-    if (ledger.requests > request.maxTurns) limit.abort();
+  const own = new AbortController();
+  const heard = listen(spec, {
+    async onStep() {
+      await ledger.catchUp();
+      if (ledger.requests > request.maxTurns) own.abort('out_of_turns');
+    },
+    onHopeless: () => own.abort('hopeless'),
   });
   const child = startChild({
     host: spec.host,
@@ -57,7 +62,7 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
     readable: [...spec.home.readable, spec.guards.folder, ...(await ownPrograms(spec))],
     writable: [spec.home.path, ...spec.writable],
     timeoutMs: Math.max(1, spec.timeoutMs),
-    signal: AbortSignal.any([spec.signal, limit.signal]),
+    signal: AbortSignal.any([spec.signal, own.signal]),
     onOutput: (chunk, from) => (from === 'stdout' ? heard.reader.push(chunk) : heard.complaint(chunk)),
   });
   const end = await child.end;
@@ -65,19 +70,14 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   await ledger.catchUp();
   if (heard.usage) ledger.bookTurn(heard.usage, spec.resume !== null, spec.model);
   if (heard.state.failure !== null) sink.output(`failed: ${heard.state.failure}\n`);
-  const isOutOfTurns = limit.signal.aborted && !spec.signal.aborted;
-  return {
-    ...heard.state,
-    end,
-    isOutOfTurns,
-    lastWords: heard.state.lastWords.trim().split('\n').slice(-8).join('\n'),
-  };
+  const ended = own.signal.aborted && !spec.signal.aborted ? (own.signal.reason as TurnEnd['ended']) : null;
+  return { ...heard.state, end, ended, lastWords: heard.state.lastWords.trim().split('\n').slice(-8).join('\n') };
 }
 
-function commandOf({ program, resume, home, request }: TurnSpec): string[] {
+function commandOf({ program, resume, home }: TurnSpec): string[] {
   // A task's worktree is one of git, but what an agent did to it must not keep the next one from starting.
   const options = ['--json', '--skip-git-repo-check', '--output-schema', home.schemaFile];
-  const again = resume === null ? ['-C', request.cwd] : ['resume', resume];
+  const again = resume === null ? [] : ['resume', resume];
   return [program, 'exec', ...options, ...again, '-'];
 }
 
@@ -96,7 +96,7 @@ async function ownPrograms({ guards, host }: TurnSpec): Promise<string[]> {
   return folders.flat();
 }
 
-function listen(spec: TurnSpec, onStep: () => Promise<void>) {
+function listen(spec: TurnSpec, act: { onStep(): Promise<void>; onHopeless(): void }) {
   const { sink, request, guards } = spec;
   const askedBefore = guards.asked();
   const decoder = new StringDecoder('utf8');
@@ -109,7 +109,10 @@ function listen(spec: TurnSpec, onStep: () => Promise<void>) {
       sink.session(event.thread_id);
     } else if (event.type === 'turn.failed') state.failure = event.error.message;
     else if (event.type === 'turn.completed') heard.usage = event.usage;
-    else if (event.type === 'item.completed' && event.item.type === 'agent_message')
+    else if (event.type === 'error' && isHopeless(event.message)) {
+      state.failure = event.message;
+      act.onHopeless();
+    } else if (event.type === 'item.completed' && event.item.type === 'agent_message')
       state.lastMessage = event.item.text;
     const isToolUse = event.type === 'item.started' && ['command_execution', 'file_change'].includes(event.item.type);
     if (isToolUse && guards.asked() === askedBefore && !isWarned) {
@@ -121,7 +124,7 @@ function listen(spec: TurnSpec, onStep: () => Promise<void>) {
     (event) => {
       note(event);
       if (event.type !== 'turn.failed') sink.output(describe(event, request.cwd));
-      if (event.type.startsWith('item.')) onStep().catch((error: Error) => sink.output(`note: ${error.message}\n`));
+      if (event.type.startsWith('item.')) act.onStep().catch((error: Error) => sink.output(`note: ${error.message}\n`));
     },
     (text) => sink.output(text),
   );
@@ -131,4 +134,14 @@ function listen(spec: TurnSpec, onStep: () => Promise<void>) {
     sink.output(text);
   };
   return Object.assign(heard, { reader, complaint });
+}
+
+/**
+ * Codex tries again by itself, and waits as long as the vendor says, be it hours. For these, waiting is Tidemill's
+ * task, which does other work meanwhile.
+ */
+function isHopeless(message: string): boolean {
+  if (!message.startsWith('Reconnecting')) return false;
+  const failure = classify(message);
+  return failure === 'rate_limit' || failure === 'auth' || failure === 'credit';
 }
