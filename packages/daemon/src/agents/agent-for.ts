@@ -1,12 +1,14 @@
 import path from 'node:path';
 import type { AgentConfig, Mode } from '@tidemill/contract';
 import { AppError } from '@tidemill/contract';
+import { systemClock } from '../clock.ts';
 import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
 import { createAcpAgent } from './acp/agent.ts';
 import { presetFor } from './acp/preset.ts';
 import { CODEX_ENV, createCodexAgent } from './codex/codex.ts';
 import { createCommandAgent } from './command.ts';
+import { withFallback } from './fallback.ts';
 import { loadPrices } from './prices.ts';
 import { createScriptedAgent } from './scripted.ts';
 
@@ -15,7 +17,13 @@ const STANDS_IN: Partial<Record<Mode, Mode>> = { request_changes: 'implement', p
 
 /** Chooses among the configured agents: the mode's own entry, the entry of the mode it continues, else `default`. */
 export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildHost): AgentFor {
-  const made = new Map(Object.entries(agents).map(([name, config]) => [name, createAgent(config, host)]));
+  const single = new Map(Object.entries(agents).map(([name, config]) => [name, createAgent(config, host)]));
+  const made = new Map(
+    Object.entries(agents).map(([name, config]) => {
+      const others = 'fallback' in config ? config.fallback.flatMap((other) => single.get(other) ?? []) : [];
+      return [name, withFallback(single.get(name)!, others, systemClock)];
+    }),
+  );
   return (mode) => {
     const agent = made.get(mode) ?? made.get(STANDS_IN[mode] ?? mode) ?? made.get('default');
     if (agent) return agent;

@@ -74,8 +74,19 @@ async function read(root: string): Promise<string> {
 }
 
 function agentFaults(config: Config, root: string): { path: Path; message: string }[] {
-  const known = ['default', ...Mode.options];
+  const names = Object.keys(config.agents);
+  const spares = Object.values(config.agents).flatMap((agent) => ('fallback' in agent ? agent.fallback : []));
+  const known = ['default', ...Mode.options, ...spares];
   return Object.entries(config.agents).flatMap(([name, agent]) => {
+    const unknown =
+      'fallback' in agent ? agent.fallback.find((other) => !names.includes(other) || other === name) : undefined;
+    if (unknown !== undefined)
+      return [
+        {
+          path: ['agents', name, 'fallback'],
+          message: `agents.${name}: fallback names "${unknown}", which is no other entry of agents`,
+        },
+      ];
     if (!known.includes(name)) {
       const guess = nearest(name, known);
       const advice = guess ? `did you mean "${guess}"?` : `it is default or a mode: ${Mode.options.join(', ')}`;

@@ -1,0 +1,52 @@
+import type { FailureClass } from '@tidemill/contract';
+import type { Agent, AgentEnd, AgentRequest, AgentSession, AgentSink, Clock } from '../ports.ts';
+
+/** Failures of the vendor or the machine, not of the work: another agent may well succeed at once. */
+const DOWN: FailureClass[] = ['auth', 'credit', 'rate_limit', 'overloaded', 'spawn'];
+/** How long an agent that is down is passed over when nobody said from when on it would answer again. */
+const REST_MS = 5 * 60_000;
+
+/** The first agent of a chain that is not known to be down; when one turns out to be, the next takes the run over. */
+export function withFallback(first: Agent, others: Agent[], clock: Pick<Clock, 'now'>): Agent {
+  if (others.length === 0) return first;
+  const downUntil = new Map<Agent, number>();
+  return {
+    label: `${first.label}, else ${others.map(({ label }) => label).join(', else ')}`,
+    start: (request, sink) => startChain([first, ...others], downUntil, clock, request, sink),
+  };
+}
+
+function startChain(
+  chain: Agent[],
+  downUntil: Map<Agent, number>,
+  clock: Pick<Clock, 'now'>,
+  request: AgentRequest,
+  sink: AgentSink,
+): AgentSession {
+  let current: AgentSession | null = null;
+  let isStopped = false;
+  const play = async (): Promise<AgentEnd> => {
+    // All down: the first is asked all the same, since only trying tells.
+    const awake = chain.filter((agent) => (downUntil.get(agent) ?? 0) <= clock.now());
+    const candidates = awake.length > 0 ? awake : chain.slice(0, 1);
+    for (const [index, agent] of candidates.entries()) {
+      // A session belongs to the agent that began it.
+      const resume = agent === chain[0] ? request.resume : null;
+      current = agent.start({ ...request, resume }, sink);
+      const end = await current.end;
+      if (end.kind === 'result' || !DOWN.includes(end.failure) || isStopped) return end;
+      downUntil.set(agent, end.retryAt ?? clock.now() + REST_MS);
+      const next = candidates[index + 1];
+      if (!next) return end;
+      sink.output(`\n[${agent.label} is down (${end.failure}): ${end.message}; ${next.label} takes over]\n`);
+    }
+    throw new Error('a chain of agents has at least one');
+  };
+  return {
+    end: play(),
+    stop: async () => {
+      isStopped = true;
+      await current?.stop();
+    },
+  };
+}
