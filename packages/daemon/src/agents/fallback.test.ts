@@ -25,7 +25,12 @@ function agent(label: string, ends: AgentEnd[]): Agent & { started: (string | nu
 
 const request = { resume: 'session-1' } as AgentRequest;
 const said: string[] = [];
-const sink = { output: (text: string) => void said.push(text), usage() {}, progress() {}, session() {} } as never;
+const sink = {
+  output: (text: string) => void said.push(text),
+  usage: () => undefined,
+  progress: () => undefined,
+  session: () => undefined,
+} as never;
 
 describe('a chain of agents', () => {
   it('hands the run on when the first is down, and tells so', async () => {
