@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   /** What a command means, once for all surfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
-  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks'],
+  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks', 'agents'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */
   daemon: 'everything',

@@ -18,11 +18,14 @@ async function init({ cwd, terminal }: CliContext, options: Json & { agent?: str
   const info = await inspectRepository(cwd);
   // Without a branch under HEAD the likeliest one comes first in the list.
   const target = options.target ?? info.currentBranch ?? info.branches[0] ?? 'main';
-  const result = await initProject({ root: info.root, target, agent: options.agent });
+  const { discoverAgents } = await import('../agents/discover.ts');
+  const found = options.agent ? undefined : (await discoverAgents(info.root)).find(({ installed }) => installed);
+  const result = await initProject({ root: info.root, target, agent: options.agent, found: found?.config });
   if (options.json) return terminal.json({ root: info.root, ...result });
   const { file, written, gates, tools, warnings } = result;
   terminal.line(written ? `${file} written.` : `${file} is there already and was left as it is.`);
   terminal.line(`  work lands on ${result.target}`);
+  if (written && found) terminal.line(`  agent: ${found.name}${found.version ? ` (${found.version})` : ''}`);
   for (const gate of gates) terminal.line(`  gate ${gate.name}: ${gate.run}`);
   if (written && tools.length > 0) terminal.line(`  found: ${tools.join(', ')}`);
   for (const warning of warnings) terminal.line(terminal.paint('yellow', `  ${warning}`));

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAgents } from './agents.ts';
 import type { CliContext } from './context.ts';
 import { addDemo } from './demo.ts';
 import { addHooks } from './hooks.ts';
@@ -35,6 +36,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addTaskCommands(program, context);
   addInspection(program, context);
   addEvidence(program, context);
+  addAgents(program, context);
   addHooks(program, context);
   return program;
 }

@@ -16,14 +16,21 @@ export interface InitResult {
 }
 
 /** Writes a project's config with what the repository itself tells. Commits nothing, overwrites nothing. */
-export async function initProject(input: { root: string; target: string; agent?: string }): Promise<InitResult> {
+export async function initProject(input: {
+  root: string;
+  target: string;
+  agent?: string;
+  /** The config of an agent that was found on this machine, used when none was asked for. */
+  found?: object;
+}): Promise<InitResult> {
   const detected = await detectGates(input.root);
-  const command = input.agent === undefined ? null : splitWords(input.agent);
+  const agent =
+    input.agent === undefined ? (input.found ?? null) : { type: 'command', command: splitWords(input.agent) };
   const file = join(input.root, CONFIG_FILE);
   await mkdir(dirname(file), { recursive: true });
   let written = true;
   try {
-    await writeFile(file, configText(input.target, command, detected.gates), { flag: 'wx' });
+    await writeFile(file, configText(input.target, agent, detected.gates), { flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     written = false;
@@ -54,7 +61,7 @@ export function splitWords(line: string): string[] {
 const inline = (value: unknown) =>
   stringify(value, { collectionStyle: 'flow', flowCollectionPadding: true, lineWidth: 0 }).trimEnd();
 
-function configText(target: string, command: string[] | null, gates: ProposedGate[]): string {
+function configText(target: string, agent: object | null, gates: ProposedGate[]): string {
   return `# Tidemill: how agents work on this repository. Commit this file; it is versioned with the code.
 
 # The branch that finished work lands on.
@@ -87,7 +94,7 @@ critical: []
 # the rest. "default" does everything; an entry named after a mode (plan, investigate, implement, request_changes,
 # review) takes that mode over.
 agents:
-${command ? `  default: ${inline({ type: 'command', command })}` : '  default: { type: command, command: [./my-agent] }   # replace ./my-agent by your agent'}
+${agent ? `  default: ${inline(agent)}` : '  default: { type: command, command: [./my-agent] }   # replace ./my-agent by your agent'}
   # review: { type: command, command: [./my-reviewer] }
 
 # What proves a change. Each command runs in the worktree, and nothing lands unless all of them exit with 0.
