@@ -2,7 +2,8 @@ import { Mode } from '@tidemill/contract';
 import { z } from 'zod';
 
 /** One or several. */
-const oneOrMore = <S extends z.ZodType>(schema: S) => z.union([schema.transform((value) => [value]), z.array(schema)]);
+const oneOrMore = <S extends z.ZodType>(schema: S) =>
+  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(schema).min(1));
 
 const Pattern = z
   .string()

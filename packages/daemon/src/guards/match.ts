@@ -99,11 +99,19 @@ function isExcepted({ guard, unlessPath, unlessCommand }: ReadyGuard, subject: S
   return hashes.some((hash) => existsSync(join(evidenceDir, `${hash}.log`)));
 }
 
-/** More often than before: text that only moves, or stays, is nobody's new claim. */
+/** Oftener than before: text that only moves, or stays, is nobody's new claim. */
 function addsAny(patterns: RegExp[], adds: CallFacts['adds']): boolean {
   if (!adds) return false;
-  const count = (pattern: RegExp, text: string) => text.match(new RegExp(pattern.source, 'giu'))?.length ?? 0;
-  return patterns.some((pattern) => count(pattern, adds.after) > count(pattern, adds.before));
+  return patterns.some((pattern) => {
+    const found = (text: string) =>
+      (text.match(new RegExp(pattern.source, 'giu')) ?? []).map((match) => match.toLowerCase());
+    const left = found(adds.before);
+    return found(adds.after).some((match) => {
+      const at = left.indexOf(match);
+      if (at >= 0) left.splice(at, 1);
+      return at < 0;
+    });
+  });
 }
 
 function isLarge({ linesOver, bytesOver }: Guard['when'], path: TouchedPath, written: string): boolean {

@@ -37,10 +37,14 @@ const WRITES_IN_CODE =
 /** Which files a command touches, and how, judged by its words. What it is not sure of it takes for the worse. */
 export function shellAccesses(command: SimpleCommand): Access[] {
   const text = commandText(command);
+  // Where git is told to work is where it would write.
+  const assignedKind: AccessKind = command.name === 'git' ? 'enter' : 'read';
   const touched: Touched[] = [
     ...command.reads.map((path) => ({ path, kind: 'read' as const })),
     ...command.writes.map((path) => ({ path, kind: 'write' as const })),
-    ...command.assigned.flatMap((value) => likelyPaths(value, command.cwd)),
+    ...command.assigned
+      .flatMap((value) => likelyPaths(value, command.cwd))
+      .map((each) => ({ ...each, kind: assignedKind })),
     ...(command.program.includes('/') ? [{ path: command.program, kind: 'read' as const }] : []),
     ...byProgram(command),
   ];
@@ -136,13 +140,18 @@ function searchTouches(name: string, args: string[], plain: string[], options: T
   const files = hasOwnPattern ? plain : plain.slice(1);
   const inPlace =
     (name === 'sed' || name === 'perl' || name === 'yq') && args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg));
-  // sed and awk can write files from within their program: `sed 'w ../x'`, `awk '{print > "../x"}'`.
-  const program = name === 'sed' || name.endsWith('awk') ? quotedPaths(plain[0] ?? '', 'write') : [];
+  const program = name === 'sed' || name.endsWith('awk') ? programPaths(name, plain[0] ?? '') : [];
   return [
     ...files.map((path) => ({ path, kind: inPlace ? ('write' as const) : ('read' as const) })),
     ...program,
     ...options,
   ];
+}
+
+/** sed and awk can write files from within their program: `sed 'w ../x'`, `awk '{ print > "../x" }'`. */
+function programPaths(name: string, program: string): Touched[] {
+  const pattern = name === 'sed' ? /(?:^|[;{}/\s])[wWr]\s+([^\s;}]+)/g : /"([^"\s]*[/.][^"\s]*)"/g;
+  return [...program.slice(0, 200_000).matchAll(pattern)].map(([, path = '']) => ({ path, kind: 'write' }));
 }
 
 function transferTouches(name: string, args: string[], cwd: string): Touched[] {
@@ -209,7 +218,7 @@ function interpreterTouches({ args, input, cwd }: SimpleCommand, plain: string[]
   const others = flag < 0 ? plain : plain.filter((word) => word !== args[flag + 1]);
   return [
     ...code.flatMap((text) => quotedPaths(text, kind)).filter(({ path }) => path.startsWith('.') || isThere(path, cwd)),
-    ...others.flatMap((word) => likelyPaths(word, cwd)),
+    ...[...others, ...optionValues(args)].flatMap((word) => likelyPaths(word, cwd)),
   ];
 }
 

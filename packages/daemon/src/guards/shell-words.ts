@@ -232,10 +232,13 @@ class Reader {
   /** What stands between a bracket here and its partner; quotes inside may hold brackets of their own. */
   #bracketed(open: string, close: string): string {
     const start = this.#at + 1;
+    const heres: string[] = [];
     let depth = 0;
     for (; this.#at < this.#source.length; this.#at += 1) {
       const char = this.#source[this.#at]!;
-      if (char === '\\') this.#at += 1;
+      if (char === '<' && open === '(') this.#noteHere(heres);
+      if (char === '\n' && heres.length > 0) this.#skipHeres(heres);
+      else if (char === '\\') this.#at += 1;
       else if (char === "'" || char === '"' || char === '`') this.#skipQuoted(char);
       else if (char === open) depth += 1;
       else if (char === close) {
@@ -246,6 +249,29 @@ class Reader {
       }
     }
     throw new UnclearCommand(`a ${open} is never closed`);
+  }
+
+  /** A here-document within brackets: its text may hold quotes and brackets that mean nothing. */
+  #noteHere(ends: string[]): void {
+    const here = /<<-?[ \t]*(?:'([^']+)'|"([^"]+)"|\\?([^\s;|&<>()'"]+))/y;
+    here.lastIndex = this.#at;
+    const found = this.#source[this.#at - 1] === '<' ? null : here.exec(this.#source);
+    if (!found) return;
+    ends.push((found[1] ?? found[2] ?? found[3])!);
+    this.#at += found[0].length - 1;
+  }
+
+  /** From the end of the line that announced them; leaves the cursor before what follows. */
+  #skipHeres(ends: string[]): void {
+    for (const end of ends.splice(0)) {
+      for (let line = ''; line !== end; ) {
+        const stop = this.#source.indexOf('\n', this.#at + 1);
+        line = this.#source.slice(this.#at + 1, stop < 0 ? undefined : stop).replace(/^\t+/, '');
+        this.#at = stop < 0 ? this.#source.length : stop;
+        if (stop < 0) break;
+      }
+    }
+    this.#at -= 1;
   }
 
   /** Leaves the cursor on the closing quote. */

@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { answerHook } from './hook-answer.ts';
+import { installHook, uninstallHook } from './settings.ts';
+
+let folder: string;
+let file: string;
+let dataDir: string;
+const COMMAND = 'tidemill guard || exit 2';
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'tidemill-hooks-')));
+  file = join(folder, '.claude', 'settings.json');
+  dataDir = join(folder, 'data');
+  mkdirSync(join(folder, '.git'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(text: string): void {
+  mkdirSync(join(folder, '.claude'), { recursive: true });
+  writeFileSync(file, text);
+}
+const settings = () => JSON.parse(readFileSync(file, 'utf8')) as { hooks: { PreToolUse: { hooks: object[] }[] } };
+const OTHER = '{"matcher": "Write", "hooks": [{"type": "command", "command": "lint {}, \\"x\\" ["}]}';
+
+describe('hooks install and uninstall', () => {
+  test.each<[what: string, text: string]>([
+    ['an empty object', '{}'],
+    ['other settings', '{\n  "permissions": { "allow": ["Bash(ls:*)"] }\n}\n'],
+    ['tabs, and no newline at the end', '{\n\t"model": "opus",\n\t"env": {}\n}'],
+    ['Windows line ends', '{\r\n  "model": "opus"\r\n}\r\n'],
+    ['one line', '{"model":"opus","hooks":{"Stop":[]}}'],
+    ['hooks of other events', '{\n  "hooks": {\n    "Stop": [{ "hooks": [] }]\n  },\n  "model": "opus"\n}\n'],
+    ['other hooks before tools', `{\n  "hooks": {\n    "PreToolUse": [\n      ${OTHER}\n    ]\n  }\n}\n`],
+    ['a list without entries', '{ "hooks": { "PreToolUse": [ ] } }\n'],
+    ['hooks without entries', '{ "hooks": {} }'],
+    ['nothing but blanks', '  \n'],
+  ])('%s: merged, and given back to the byte', (_what, text) => {
+    put(text);
+    expect(installHook({ file, dataDir }, COMMAND)).toBe(true);
+    const groups = settings().hooks.PreToolUse;
+    expect(groups.at(-1)).toEqual({ matcher: '*', hooks: [{ type: 'command', command: COMMAND, timeout: 10 }] });
+    expect(groups).toHaveLength(text.includes('lint') ? 2 : 1);
+    expect(installHook({ file, dataDir }, COMMAND)).toBe(false);
+    expect(uninstallHook({ file, dataDir })).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(uninstallHook({ file, dataDir })).toBe(false);
+  });
+
+  test('without the receipt, and with what a person changed meanwhile, only ours goes', () => {
+    put(`{\n  "hooks": {\n    "PreToolUse": [\n      ${OTHER}\n    ]\n  }\n}\n`);
+    installHook({ file, dataDir }, COMMAND);
+    const changed = readFileSync(file, 'utf8').replace('{\n  "hooks"', '{\n  "model": "opus",\n  "hooks"');
+    put(changed);
+    rmSync(dataDir, { recursive: true });
+    uninstallHook({ file, dataDir });
+    expect(readFileSync(file, 'utf8')).toBe(
+      `{\n  "model": "opus",\n  "hooks": {\n    "PreToolUse": [\n      ${OTHER}\n    ]\n  }\n}\n`,
+    );
+  });
+
+  test('a hook that a person put beside ours stays', () => {
+    const ours = `{"type":"command","command":"${COMMAND}"}`;
+    put(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"x"},${ours}]}]}}`);
+    uninstallHook({ file, dataDir });
+    expect(readFileSync(file, 'utf8')).toBe(
+      '{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"x"}]}]}}',
+    );
+  });
+
+  test('a file that was not there is gone again', () => {
+    installHook({ file, dataDir }, COMMAND);
+    expect(settings().hooks.PreToolUse).toHaveLength(1);
+    uninstallHook({ file, dataDir });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('a program that moved replaces the old entry, and uninstall still knows the beginning', () => {
+    put('{ "hooks": {} }');
+    installHook({ file, dataDir }, "'/old/node' '/old/tidemill.mjs' guard || exit 2 # tidemill guard");
+    installHook({ file, dataDir }, COMMAND);
+    expect(settings().hooks.PreToolUse).toHaveLength(1);
+    uninstallHook({ file, dataDir });
+    expect(readFileSync(file, 'utf8')).toBe('{ "hooks": {} }');
+  });
+
+  test('a link stays a link', () => {
+    const target = join(folder, 'shared.json');
+    writeFileSync(target, '{}');
+    mkdirSync(join(folder, '.claude'));
+    symlinkSync(target, file);
+    installHook({ file, dataDir }, COMMAND);
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target, 'utf8')).toContain(COMMAND);
+  });
+
+  test.each<[what: string, text: string, says: RegExp]>([
+    ['broken JSON', '{\n  "hooks": {,\n}', /line 2/],
+    ['a comment', '{\n  // mine\n}', /line 2/],
+    ['a list', '[]', /expected object/i],
+    ['hooks of another kind', '{"hooks": []}', /hooks: .*expected object/i],
+    ['a matcher that is no list', '{"hooks": {"PreToolUse": {}}}', /hooks\.PreToolUse: .*expected array/i],
+  ])('%s is refused and left as it is', (_what, text, says) => {
+    put(text);
+    expect(() => installHook({ file, dataDir }, COMMAND)).toThrow(says);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('any settings come back to the byte, with the receipt and without', () => {
+    const layout = fc.constantFrom<string | number | undefined>(undefined, 1, 2, 4, '\t');
+    const group = fc.record({ matcher: fc.string(), hooks: fc.array(fc.record({ command: fc.string() })) });
+    const hooks = fc.record(
+      { PreToolUse: fc.array(group, { minLength: 1 }), Stop: fc.array(group) },
+      { requiredKeys: ['PreToolUse'] },
+    );
+    const value = fc.record({ hooks, model: fc.string(), env: fc.dictionary(fc.string(), fc.jsonValue()) });
+    fc.assert(
+      fc.property(value, layout, fc.boolean(), (some, indent, keepsReceipt) => {
+        const text = JSON.stringify(some, null, indent);
+        put(text);
+        installHook({ file, dataDir }, COMMAND);
+        expect(settings().hooks.PreToolUse.length).toBe(some.hooks.PreToolUse.length + 1);
+        if (!keepsReceipt) rmSync(dataDir, { recursive: true });
+        uninstallHook({ file, dataDir });
+        expect(readFileSync(file, 'utf8')).toBe(text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('tidemill guard', () => {
+  const ask = (tool_name: string, tool_input: unknown, more: object = {}) =>
+    answerHook(JSON.stringify({ hook_event_name: 'PreToolUse', tool_name, tool_input, cwd: folder, ...more }), {
+      TIDEMILL_HOME: dataDir,
+    });
+
+  test('lets pass without a word, and refuses with exit code 2 and the reason', async () => {
+    expect(await ask('Bash', { command: 'npm test' })).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    const refused = await ask('Bash', { command: 'git stash' });
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('(guard: stash)') });
+  });
+
+  test('takes the repository around the working directory for the worktree', async () => {
+    mkdirSync(join(folder, 'src', 'deep'), { recursive: true });
+    const cwd = join(folder, 'src', 'deep');
+    expect(await ask('Write', { file_path: '../../x.ts', content: '' }, { cwd })).toMatchObject({ exitCode: 0 });
+    expect(await ask('Write', { file_path: '../../../x.ts', content: '' }, { cwd })).toMatchObject({ exitCode: 2 });
+  });
+
+  test("asks the repository's own guards, also after they changed", async () => {
+    mkdirSync(join(folder, '.tidemill', 'guards'), { recursive: true });
+    const own = join(folder, '.tidemill', 'guards', 'own.yaml');
+    expect(await ask('Bash', { command: 'make all' })).toMatchObject({ exitCode: 0 });
+    writeFileSync(own, "- { name: make, when: { command: '^make' }, verdict: deny, reason: no make }\n");
+    expect(await ask('Bash', { command: 'make all' })).toMatchObject({
+      exitCode: 2,
+      stderr: 'no make (guard: make)\n',
+    });
+    writeFileSync(
+      own,
+      "- { name: make, when: { command: '^make' }, verdict: rewrite, reason: quiet, rewrite: { replace: { field: command, pattern: make, with: make -s } } }\n",
+    );
+    const { exitCode, stdout } = await ask('Bash', { command: 'make all', timeout: 5 });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      hookSpecificOutput: { hookEventName: 'PreToolUse', updatedInput: { command: 'make -s all', timeout: 5 } },
+    });
+    writeFileSync(own, '- { name: make\n');
+    expect(await ask('Bash', { command: 'ls' })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('own.yaml:'),
+    });
+  });
+
+  test.each<[what: string, text: string]>([
+    ['nothing', ''],
+    ['no JSON', 'hello'],
+    ['a list', '[]'],
+    ['no tool', '{"hook_event_name":"PreToolUse","tool_input":{},"cwd":"/"}'],
+    ['no input', '{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"/"}'],
+    ['no working directory', '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}'],
+  ])('%s on standard input is refused', async (_what, text) => {
+    expect(await answerHook(text, { TIDEMILL_HOME: dataDir })).toMatchObject({ exitCode: 2 });
+  });
+
+  test('the program itself answers by exit code', () => {
+    const launcher = join(import.meta.dirname, '..', '..', 'bin', 'tidemill.mjs');
+    const run = (command: string) =>
+      spawnSync(process.execPath, [launcher, 'guard'], {
+        input: JSON.stringify({
+          hook_event_name: 'PreToolUse',
+          tool_name: 'Bash',
+          tool_input: { command },
+          cwd: folder,
+        }),
+        env: { PATH: process.env.PATH, HOME: folder, TIDEMILL_HOME: dataDir },
+        encoding: 'utf8',
+      });
+    expect(run('ls')).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(run('cat .env')).toMatchObject({ status: 2, stderr: expect.stringContaining('(guard: secrets)') });
+  });
+});
