@@ -36,6 +36,23 @@ describe.skipIf('missing' in codex)('a codex agent', () => {
     expect(trial.usage()).toMatchObject({ requests: 3, costUsd: expect.any(Number) });
   });
 
+  it('has no terminal that could be typed into without a guard', async () => {
+    const terminal = { cmd: 'bash', tty: true, yield_time_ms: 300 };
+    const server = await bench.model([
+      turn({ kind: 'call', tool: 'exec_command', input: terminal }),
+      turn(answer(RESULT)),
+    ]);
+    expect(await bench.start(server.url).end).toMatchObject({ kind: 'result' });
+    expect(toolOutputs(server.requests[1]!)[0]).toContain('disabled');
+  });
+
+  it('has crashed when it is killed from within', async () => {
+    const server = await bench.model([turn(exec('kill -9 $PPID')), turn(answer(RESULT))]);
+    const trial = bench.start(server.url);
+    expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash' });
+    expect(trial.usage()).toMatchObject({ inputTokens: server.sent.input, requests: 1 });
+  });
+
   it('uses the login of the person when no key is given', async () => {
     const own = path.join(bench.base, 'own');
     await mkdir(own);

@@ -144,10 +144,11 @@ function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
 }
 
 function vendorFailure({ failure: told, lastWords }: TurnEnd, end: Exit | null): AgentEnd {
-  const said = told ?? lastWords;
+  // Among its last words are complaints about single tools, too; only what it calls an error is about itself.
+  const said = told ?? lastWords.split('\n').findLast((line) => /^\s*error:/i.test(line)) ?? '';
   const failure = classify(said) ?? (told === null ? 'crash' : 'unknown');
   const how = end?.signal ? `was killed by ${end.signal}` : `exited with code ${end?.exitCode}`;
-  const message = told ?? `codex ${how}${said ? `; its last words:\n${said}` : ''}`;
+  const message = told ?? `codex ${how}${lastWords ? `; its last words:\n${lastWords}` : ''}`;
   const retryAt = failure === 'rate_limit' ? retryAtIn(said, Date.now()) : undefined;
   const exitCode = end?.exitCode ?? null;
   return { kind: 'failed', failure, message, exitCode, ...(retryAt === undefined ? {} : { retryAt }) };

@@ -7,8 +7,11 @@ import { type GuardSocket, openGuardSocket } from './guard-socket.ts';
 let socket: GuardSocket | undefined;
 afterEach(() => socket?.close());
 
-type Asked = Pick<AgentRequest, 'guard' | 'beforeStop'>;
-const ALLOWS: Asked = { guard: async () => ({ kind: 'allow' }), beforeStop: async () => null };
+const ALLOWS: Parameters<typeof openGuardSocket>[0] = {
+  cwd: '/w',
+  guard: async () => ({ kind: 'allow' }),
+  beforeStop: async () => null,
+};
 
 interface Hooks {
   hooks: Record<string, { hooks: { command: string }[] }[]>;
@@ -58,6 +61,17 @@ it('denies when the hook itself cannot run', async () => {
   const { hooks } = socket.hooks as Hooks;
   hooks.PreToolUse![0]!.hooks[0]!.command = hooks.PreToolUse![0]!.hooks[0]!.command.replace('hook.ts', 'no-hook.ts');
   expect(await fire('PreToolUse', bash)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/\w/) });
+});
+
+it('tells of the folder a command starts in when it is not the worktree', async () => {
+  const calls: ToolCall[] = [];
+  const guard: AgentRequest['guard'] = async (call) => {
+    calls.push(call);
+    return { kind: 'allow' };
+  };
+  socket = await openGuardSocket({ ...ALLOWS, guard });
+  await fire('PreToolUse', { ...bash, cwd: "/w/it's" });
+  expect(calls).toEqual([{ tool: 'Bash', input: { command: "cd '/w/it'\\''s' && ls" } }]);
 });
 
 it('asks about every file of a patch, and denies it whole', async () => {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { AgentRequest } from '../../ports.ts';
-import { toolCalls } from './patch.ts';
+import { quoted, toolCalls } from './patch.ts';
 
 // Codex asks a hook before it uses a tool and before it ends. The hook is a program (hook.ts) inside the sandbox; the
 // guards live in the daemon. A socket joins them. What no hook hears of (text typed into a running command, a version of
@@ -22,6 +22,7 @@ const HookInput = z.looseObject({
 });
 type HookInput = z.infer<typeof HookInput>;
 
+type Asked = Pick<AgentRequest, 'cwd' | 'guard' | 'beforeStop'>;
 type HookAnswer = { exitCode: number; stdout: string; stderr: string };
 
 export interface GuardSocket {
@@ -43,7 +44,7 @@ const HOOKS = [
   { event: 'Stop', key: 'stop', timeout: 7200 },
 ];
 
-export async function openGuardSocket(request: Pick<AgentRequest, 'guard' | 'beforeStop'>): Promise<GuardSocket> {
+export async function openGuardSocket(request: Asked): Promise<GuardSocket> {
   // Not in the run's folder: a socket's path may have about a hundred bytes, and nobody knows how deep that lies.
   const folder = await mkdtemp(path.join(tmpdir(), 'tidemill-guard-'));
   const socketFile = path.join(folder, 's');
@@ -85,11 +86,7 @@ export async function openGuardSocket(request: Pick<AgentRequest, 'guard' | 'bef
   };
 }
 
-async function answer(
-  socket: Socket,
-  request: Pick<AgentRequest, 'guard' | 'beforeStop'>,
-  onToolUse: () => void,
-): Promise<HookAnswer> {
+async function answer(socket: Socket, request: Asked, onToolUse: () => void): Promise<HookAnswer> {
   const input = HookInput.parse(JSON.parse(await text(socket)));
   if (input.hook_event_name === 'Stop') {
     const why = await request.beforeStop();
@@ -99,8 +96,8 @@ async function answer(
   return judge(input, request);
 }
 
-async function judge(input: HookInput, request: Pick<AgentRequest, 'guard'>): Promise<HookAnswer> {
-  const calls = toolCalls(input.tool_name, input.tool_input, input.cwd);
+async function judge(input: HookInput, request: Asked): Promise<HookAnswer> {
+  const calls = toolCalls(input.tool_name, input.tool_input, input.cwd, request.cwd);
   for (const call of calls) {
     const verdict = await request.guard(call);
     if (verdict.kind === 'allow') continue;
@@ -132,8 +129,6 @@ function trustedHash(
   const identity = { event_name: key, hooks: [{ async: false, command, timeout, type }] };
   return `sha256:${createHash('sha256').update(JSON.stringify(identity)).digest('hex')}`;
 }
-
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Beside this file: as source in a checkout, as JavaScript in the packed build. */
 function hookFile(): string {

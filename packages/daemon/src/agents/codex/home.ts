@@ -93,8 +93,8 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
     ['', { approval_policy: 'never', sandbox_mode: sandbox, check_for_update_on_startup: false }],
     ['', model === undefined ? {} : { model }],
     ['', baseUrl === undefined ? {} : { model_provider: 'given' }],
-    // Plugins would be looked for on hosts nobody asked for.
-    ['features', { plugins: false }],
+    // Plugins would be looked for on hosts nobody asked for; what is typed into a terminal no hook hears of.
+    ['features', { plugins: false, unified_exec_tty: false }],
     [
       'sandbox_workspace_write',
       { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: [tmp, ...writable] },

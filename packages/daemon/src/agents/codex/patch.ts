@@ -2,7 +2,10 @@ import path from 'node:path';
 import type { ToolCall } from '../../ports.ts';
 
 /** A tool use as Codex's hook tells of it, as one or more uses in the words the guards know. */
-export function toolCalls(tool: string, input: Record<string, unknown>, cwd: string): ToolCall[] {
+export function toolCalls(tool: string, input: Record<string, unknown>, cwd: string, worktree: string): ToolCall[] {
+  // A command may be given another folder to start in; guards read paths in it from the worktree on.
+  if (tool === 'Bash' && typeof input.command === 'string' && path.relative(worktree, cwd) !== '')
+    return [{ tool, input: { ...input, command: `cd ${quoted(cwd)} && ${input.command}` } }];
   if (tool !== 'apply_patch' || typeof input.command !== 'string') return [{ tool, input }];
   const calls = patchCalls(input.command, cwd);
   // A patch we cannot read is still a write, and the guards hear of it as what it is.
@@ -43,3 +46,5 @@ function asCall(kind: string, file: string, before: string, after: string): Tool
   if (kind === 'Add File') return { tool: 'Write', input: { file_path: file, content: after } };
   return { tool: 'Edit', input: { file_path: file, old_string: before, new_string: after } };
 }
+
+export const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -110,7 +110,7 @@ function listen(spec: TurnSpec, act: { onStep(): Promise<void>; onHopeless(): vo
     } else if (event.type === 'turn.failed') state.failure = event.error.message;
     else if (event.type === 'turn.completed') heard.usage = event.usage;
     else if (event.type === 'error' && isHopeless(event.message)) {
-      state.failure = event.message;
+      state.failure = /\((.*)\)$/s.exec(event.message)?.[1] ?? event.message;
       act.onHopeless();
     } else if (event.type === 'item.completed' && event.item.type === 'agent_message')
       state.lastMessage = event.item.text;
