@@ -6,6 +6,7 @@ import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
 import { createAcpAgent } from './acp/agent.ts';
 import { presetFor } from './acp/preset.ts';
+import { CLAUDE_ENV, createClaudeAgent } from './claude/claude.ts';
 import { CODEX_ENV, createCodexAgent } from './codex/codex.ts';
 import { createCommandAgent } from './command.ts';
 import { withFallback } from './fallback.ts';
@@ -67,7 +68,15 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
       });
     }
     case 'claude':
-      throw new AppError('bad_config', `agents of type ${config.type} are not there yet`);
+      return createClaudeAgent({
+        label: ['claude', config.model].filter(Boolean).join(' '),
+        program: config.program,
+        model: config.model,
+        env: { ...passedOn([...CLAUDE_ENV, ...config.pass]), ...config.env },
+        writable: config.writable.map((folder) => path.resolve(host.root, folder)),
+        prices: loadPrices(host.root),
+        host,
+      });
     case 'scripted':
       return createScriptedAgent({
         label: `scripted ${path.basename(config.script)}`,

@@ -40,6 +40,8 @@ export interface ChildSpec {
   readOnlyWorktree?: boolean;
   readable?: string[];
   writable?: string[];
+  /** In a sandbox: folders that look empty, but for what `readable` and `writable` name in them. */
+  hidden?: string[];
   timeoutMs: number;
   signal?: AbortSignal;
   /** While a returned promise is pending no more is read from that stream, and the child waits. */
@@ -153,6 +155,7 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
     readOnlyWorktree: spec.readOnlyWorktree ?? false,
     readable: [...(spec.readable ?? []), ...(await programFolder(program.file, spec.host.dataDir))],
     writable: spec.writable ?? [],
+    hidden: spec.hidden ?? [],
   });
   const [file = 'bwrap', ...rest] = prefix;
   return { file, args: [...rest, program.file, ...args], env: { ...env, TMPDIR: '/tmp' }, isSandboxed };

@@ -15,6 +15,8 @@ export interface SandboxRequest {
   /** Further folders that may be read although they lie in a hidden place, and that may be written to. */
   readable: string[];
   writable: string[];
+  /** Further folders that look empty, and whatever is written there is gone with the command. */
+  hidden: string[];
 }
 
 export interface SandboxStatus {
@@ -62,6 +64,7 @@ export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> 
   const wanted: Mount[] = [
     { at: TEMP, kind: 'hidden' },
     { at: request.dataDir, kind: 'hidden' },
+    ...request.hidden.map((at): Mount => ({ at, kind: 'hidden' })),
     { at: request.root, kind: 'readable' },
     ...(await gitFolders(request.root)).map((at): Mount => ({ at, kind: 'readable' })),
     ...request.readable.map((at): Mount => ({ at, kind: 'readable' })),

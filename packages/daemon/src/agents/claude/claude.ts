@@ -1,0 +1,154 @@
+import type { Mode } from '@tidemill/contract';
+import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
+import type { ChildHost } from '../../process/child.ts';
+import { sandboxStatus } from '../../process/sandbox.ts';
+import type { Prices } from '../prices.ts';
+import { Conversation } from './conversation.ts';
+import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
+import { guardHook, stopHook } from './hooks.ts';
+import { Ledger } from './ledger.ts';
+import { ClaudeProcess } from './process.ts';
+import { resultSchema } from './result-schema.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import type { QueryOptions } from './sdk-types.ts';
+
+/** What Claude Code gets from the daemon's environment unasked: what a `claude` in the same terminal would use. */
+export const CLAUDE_ENV = [
+  ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  ...['CLAUDE_CONFIG_DIR', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS'],
+];
+
+/** Without these it would call other hosts, wait minutes for a key that is wrong, or leave work behind its result. */
+const QUIET = {
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  // A vendor that is down is Tidemill's to wait for, with the run ended and nothing held.
+  CLAUDE_CODE_MAX_RETRIES: '2',
+};
+
+const READING = ['Bash', 'Read', 'Grep', 'Glob', 'Task', 'Agent', 'TodoWrite', 'WebFetch', 'WebSearch'];
+const WRITING = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
+
+export interface ClaudeAgentOptions {
+  label: string;
+  program: string | undefined;
+  model: string | undefined;
+  env: Record<string, string>;
+  writable: string[];
+  prices: Prices;
+  host: ChildHost;
+}
+
+const isReader = (mode: Mode) => mode !== 'implement' && mode !== 'request_changes';
+
+/** Claude Code, through the vendor's SDK. */
+export function createClaudeAgent(options: ClaudeAgentOptions): Agent {
+  return {
+    label: options.label,
+    start(request, sink) {
+      const stopped = Promise.withResolvers<void>();
+      const end = run(options, request, sink, stopped.promise).catch(
+        (error: Error): AgentEnd => ({
+          kind: 'failed',
+          failure: 'unknown',
+          message: `the run broke off: ${error.message}`,
+          exitCode: null,
+        }),
+      );
+      return {
+        end,
+        stop: async () => {
+          stopped.resolve();
+          await end;
+        },
+      };
+    },
+  };
+}
+
+async function run(
+  options: ClaudeAgentOptions,
+  request: AgentRequest,
+  sink: AgentSink,
+  stopped: Promise<void>,
+): Promise<AgentEnd> {
+  const { host, prices } = options;
+  const sdk = await loadSdk(host.root, options.program);
+  if ('missing' in sdk) return { kind: 'failed', failure: 'spawn', message: sdk.missing, exitCode: null };
+  await forgetOldHomes(host.dataDir);
+  const reader = isReader(request.brief.mode);
+  const home = await prepareHome({
+    dataDir: host.dataDir,
+    worktree: request.cwd,
+    isReader: reader,
+    env: options.env,
+  });
+  const resume = request.resume !== null && (await hasSession(home, request.resume)) ? request.resume : undefined;
+  const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
+  const abort = new AbortController();
+  let process: ClaudeProcess | null = null;
+  const conversation: Conversation = new Conversation({
+    expected: { mode: request.brief.mode, criteria: request.brief.task.acceptance },
+    prompt: request.brief.prompt,
+    sink,
+    ledger: new Ledger(prices, resume !== undefined, (usage) => sink.usage(usage)),
+    abort,
+    process: () => process,
+    open: (prompt) =>
+      sdk.query({
+        prompt,
+        options: {
+          ...settings(options, request, sdk, home, isSandboxed),
+          abortController: abort,
+          ...(resume === undefined ? {} : { resume }),
+          hooks: {
+            PreToolUse: [guardHook((call) => request.guard(call))],
+            Stop: [stopHook(async () => (conversation.isRepairing ? null : request.beforeStop()), request.timeoutMs)],
+          },
+          spawnClaudeCodeProcess: (wanted) => {
+            process = new ClaudeProcess(
+              {
+                host,
+                runId: request.runId,
+                cwd: request.cwd,
+                network: true,
+                readOnlyWorktree: reader,
+                writable: [...home.writable, ...options.writable],
+                hidden: home.hidden,
+                timeoutMs: request.timeoutMs + 60_000, // the conversation has its own clock, and asks first
+              },
+              wanted,
+            );
+            return process;
+          },
+        },
+      }),
+  });
+  void stopped.then(() => conversation.halt('stopped'));
+  return conversation.run(request.timeoutMs);
+}
+
+function settings(
+  options: ClaudeAgentOptions,
+  request: AgentRequest,
+  sdk: Sdk,
+  home: ClaudeHome,
+  isSandboxed: boolean,
+): Omit<QueryOptions, 'abortController' | 'hooks' | 'spawnClaudeCodeProcess'> {
+  const { mode } = request.brief;
+  return {
+    cwd: request.cwd,
+    env: { ...QUIET, ...options.env, ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },
+    settingSources: [],
+    strictMcpConfig: true,
+    verbatimPrompts: true,
+    // Whatever no guard has allowed is refused: should a hook ever not be asked, nothing happens rather than anything.
+    permissionMode: 'dontAsk',
+    tools: isReader(mode) ? READING : [...READING, ...WRITING],
+    disallowedTools: isReader(mode) ? WRITING : [],
+    maxTurns: request.maxTurns,
+    outputFormat: { type: 'json_schema', schema: resultSchema(mode) },
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(sdk.program === undefined ? {} : { pathToClaudeCodeExecutable: sdk.program }),
+  };
+}

@@ -1,0 +1,230 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentEnvelope, FailureClass } from '@tidemill/contract';
+import type { AgentEnd, AgentSink } from '../../ports.ts';
+import { checkResult, type ResultExpectation, type ResultReading, readResult } from '../result.ts';
+import { byWords, classify, type Trouble } from './failure.ts';
+import type { Ledger } from './ledger.ts';
+import { type ResultMessage, readMessage, type SdkMessage } from './messages.ts';
+import type { ClaudeProcess } from './process.ts';
+import type { SdkQuery, UserMessage } from './sdk-types.ts';
+import { readable } from './transcript.ts';
+
+/** How long an interrupted turn may take to tell what it has cost. */
+const INTERRUPT_MS = 1_500;
+/** How long the program may take to go once it was told that nothing more comes. */
+const LEAVE_MS = 3_000;
+
+export type Halt = 'stopped' | 'timeout';
+
+type Failed = Extract<AgentEnd, { kind: 'failed' }>;
+const failed = (failure: FailureClass, message: string, more: Partial<Failed> = {}): AgentEnd => ({
+  kind: 'failed',
+  failure,
+  message,
+  exitCode: null,
+  ...more,
+});
+
+export interface ConversationParts {
+  expected: ResultExpectation;
+  prompt: string;
+  sink: AgentSink;
+  ledger: Ledger;
+  /** Starts the vendor's side; it takes what is said from `said`. */
+  open(said: AsyncIterable<UserMessage>): SdkQuery;
+  /** The process, once there is one. */
+  process(): ClaudeProcess | null;
+  abort: AbortController;
+}
+
+/**
+ * One conversation with Claude Code, in one process:
+ *
+ *   prompt ──▶ turn ──▶ result fits ─────────────────────────▶ end
+ *               │└────▶ missing or unfit ──▶ repair turn ──▶ end
+ *               └─stop, out of time──▶ interrupted (tells its cost) ──▶ process ended ──▶ end
+ */
+export class Conversation {
+  readonly #parts: ConversationParts;
+  readonly #inbox = new Inbox();
+  #query: SdkQuery | null = null;
+  #halt: Halt | null = null;
+  #heard = Promise.withResolvers<void>();
+  #turns = 0;
+  #last: ResultMessage | null = null;
+  #envelope: AgentEnvelope | null = null;
+  #problem = '';
+  #trouble: Trouble = { kind: '', retryAt: undefined };
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether this turn is only about the form of the result. */
+  get isRepairing(): boolean {
+    return this.#turns > 0;
+  }
+
+  /** Runs to the end. Nothing of the program is left when it resolves. */
+  async run(timeoutMs: number): Promise<AgentEnd> {
+    const over = new AbortController();
+    void delay(timeoutMs, undefined, { signal: over.signal }).then(
+      () => this.halt('timeout'),
+      () => undefined,
+    );
+    const broken = await this.#converse();
+    over.abort();
+    await this.#leave();
+    return this.#judge(broken, timeoutMs);
+  }
+
+  /** Ends it from outside: first by asking, so that the cost is told, then for sure. */
+  async halt(why: Halt): Promise<void> {
+    if (this.#halt !== null) return;
+    this.#halt = why;
+    const { abort, process } = this.#parts;
+    const over = new AbortController();
+    this.#query?.interrupt().catch(() => undefined); // one that cannot be interrupted is ended below all the same
+    await Promise.race([
+      this.#heard.promise,
+      process()?.end,
+      delay(INTERRUPT_MS, undefined, { signal: over.signal }).catch(() => undefined),
+    ]);
+    over.abort();
+    this.#inbox.close();
+    await process()?.stop();
+    abort.abort();
+  }
+
+  /** What broke it off, if it did not come to its end. */
+  async #converse(): Promise<Error | null> {
+    try {
+      this.#inbox.say(this.#parts.prompt);
+      this.#query = this.#parts.open(this.#inbox);
+      for await (const raw of this.#query) {
+        const message = readMessage(raw);
+        if (message) this.#hear(message);
+      }
+      return null;
+    } catch (error) {
+      return error as Error; // the SDK also throws after a result that tells of an error; that result is kept
+    } finally {
+      this.#heard.resolve();
+      this.#inbox.close();
+    }
+  }
+
+  #hear(message: SdkMessage): void {
+    const { sink, ledger } = this.#parts;
+    const text = readable(message);
+    if (text !== '') sink.output(text);
+    switch (message.type) {
+      case 'assistant':
+        ledger.answer(message);
+        if (message.error !== undefined) this.#trouble.kind = message.error;
+        return;
+      case 'rate_limit_event': {
+        const { status, resetsAt } = message.rate_limit_info;
+        if (status === 'rejected' && resetsAt !== undefined) this.#trouble.retryAt = resetsAt * 1000;
+        return;
+      }
+      case 'system':
+        if (message.subtype === 'init') sink.session(message.session_id);
+        else this.#trouble.retryAt = Date.now() + message.retry_delay_ms;
+        return;
+      case 'result':
+        this.#conclude(message);
+    }
+  }
+
+  #conclude(result: ResultMessage): void {
+    this.#parts.ledger.settle(result);
+    this.#last = result;
+    this.#heard.resolve();
+    this.#turns += 1;
+    const isOver = result.is_error || result.subtype !== 'success' || this.#halt !== null;
+    const read = isOver ? null : this.#read(result);
+    if (read && 'envelope' in read) this.#envelope = read.envelope;
+    else if (read) this.#problem = 'invalid' in read ? read.invalid : read.missing;
+    if (isOver || this.#envelope || this.#turns > 1) {
+      this.#inbox.close();
+      return;
+    }
+    this.#heard = Promise.withResolvers();
+    this.#inbox.say(
+      `Your work is not lost, but your result could not be read. ${this.#problem}\n\nChange nothing else now. Hand in the result again with the StructuredOutput tool.`,
+    );
+  }
+
+  #read({ structured_output, result }: ResultMessage): ResultReading {
+    const { expected } = this.#parts;
+    if (structured_output !== undefined) return checkResult(structured_output, expected);
+    return readResult(result, expected);
+  }
+
+  async #leave(): Promise<void> {
+    const process = this.#parts.process();
+    if (!process) return;
+    process.stdout.resume();
+    const over = new AbortController();
+    const patience = delay(LEAVE_MS, 'late' as const, { signal: over.signal }).catch(() => null);
+    if ((await Promise.race([process.end, patience])) === 'late') await process.stop();
+    over.abort();
+    await process.end;
+  }
+
+  async #judge(broken: Error | null, timeoutMs: number): Promise<AgentEnd> {
+    if (this.#halt === 'stopped') return failed('crash', 'stopped');
+    if (this.#halt === 'timeout') return failed('timeout', `Claude Code did not end within ${timeoutMs / 1000} s`);
+    if (this.#envelope) return { kind: 'result', envelope: this.#envelope };
+    const result = this.#last;
+    if (!result) return this.#crashed(broken);
+    if (result.is_error || result.subtype !== 'success') {
+      const { failure, message } = classify(result, this.#trouble);
+      const { retryAt } = this.#trouble;
+      return failed(failure, message, failure === 'rate_limit' && retryAt !== undefined ? { retryAt } : {});
+    }
+    if (this.#turns > 1) return failed('invalid_result', `${this.#problem} It was asked for twice.`);
+    return broken ? this.#crashed(broken) : failed('no_result', this.#problem);
+  }
+
+  async #crashed(broken: Error | null): Promise<AgentEnd> {
+    const process = this.#parts.process();
+    const end = await process?.end;
+    if (!end || end.kind === 'unstartable')
+      return failed('spawn', end?.message ?? broken?.message ?? 'Claude Code was not started');
+    const words = process?.lastWords.trim().split('\n').slice(-8).join('\n') ?? '';
+    const how = end.kind !== 'exited' ? end.kind : end.signal ? `killed by ${end.signal}` : `exit code ${end.exitCode}`;
+    const said = [`Claude Code ended without a result (${how})`, words || broken?.message].filter(Boolean).join(': ');
+    return failed(byWords(words) ?? 'crash', said, { exitCode: end.kind === 'exited' ? end.exitCode : null });
+  }
+}
+
+/** What is said to the agent, as the SDK wants it: one message after the other, until there is nothing more to say. */
+class Inbox implements AsyncIterable<UserMessage> {
+  readonly #waiting: string[] = [];
+  #isClosed = false;
+  #changed = Promise.withResolvers<void>();
+
+  say(text: string): void {
+    this.#waiting.push(text);
+    this.#changed.resolve();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#changed.resolve();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<UserMessage> {
+    for (;;) {
+      const content = this.#waiting.shift();
+      if (content !== undefined) yield { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null };
+      else if (this.#isClosed) return;
+      else {
+        await this.#changed.promise;
+        this.#changed = Promise.withResolvers();
+      }
+    }
+  }
+}

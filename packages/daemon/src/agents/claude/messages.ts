@@ -1,0 +1,89 @@
+import { z } from 'zod';
+
+// What the SDK tells, as far as it is used. The vendor adds fields and kinds all the time: what is not known here is
+// passed over, and a known message without its fields is as good as none.
+
+const count = z.number().nonnegative().catch(0);
+const text = z.string().catch('');
+
+const Block = z.object({
+  type: z.string(),
+  text: z.string().optional(),
+  name: z.string().optional(),
+  input: z.record(z.string(), z.unknown()).optional(),
+  content: z.unknown().optional(),
+  is_error: z.boolean().optional(),
+});
+export type Block = z.infer<typeof Block>;
+/** A message of words alone may come as a string. */
+const Content = z.union([z.array(Block), z.string().transform((said): Block[] => [{ type: 'text', text: said }])]);
+
+const Init = z.object({ type: z.literal('system'), subtype: z.literal('init'), session_id: z.string() });
+const ApiRetry = z.object({
+  type: z.literal('system'),
+  subtype: z.literal('api_retry'),
+  retry_delay_ms: z.number(),
+  error: text,
+});
+const RateLimit = z.object({
+  type: z.literal('rate_limit_event'),
+  rate_limit_info: z.object({ status: z.string(), resetsAt: z.number().optional() }),
+});
+const Assistant = z.object({
+  type: z.literal('assistant'),
+  parent_tool_use_id: z.string().nullish(),
+  /** Set on what Claude Code says itself when the vendor's servers did not. */
+  error: z.string().optional(),
+  message: z.object({
+    id: z.string(),
+    model: text,
+    content: Content,
+    usage: z
+      .object({
+        input_tokens: count,
+        cache_read_input_tokens: count,
+        cache_creation_input_tokens: count,
+        output_tokens: count,
+      })
+      .optional(),
+  }),
+});
+export type AssistantMessage = z.infer<typeof Assistant>;
+const User = z.object({ type: z.literal('user'), message: z.object({ content: Content }) });
+
+const ModelUsage = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cacheReadInputTokens: count,
+  cacheCreationInputTokens: count,
+  costUSD: count,
+  costBasis: z.string().optional(),
+});
+export type ModelUsage = z.infer<typeof ModelUsage>;
+const ModelUsages = z.record(z.string(), ModelUsage);
+
+const Result = z.object({
+  type: z.literal('result'),
+  subtype: z.string(),
+  is_error: z.boolean().catch(true),
+  session_id: text,
+  result: text,
+  errors: z.array(z.string()).catch([]),
+  structured_output: z.unknown().optional(),
+  stop_reason: z.string().nullish(),
+  terminal_reason: z.string().optional(),
+  api_error_status: z.number().nullish(),
+  /** Over the whole session, earlier runs that it goes on from included. */
+  modelUsage: ModelUsages.catch({}),
+  /** Only newer programs tell it. */
+  model_usage_since_last_result: ModelUsages.optional(),
+});
+export type ResultMessage = z.infer<typeof Result>;
+
+const SdkMessage = z.union([Init, ApiRetry, RateLimit, Assistant, User, Result]);
+export type SdkMessage = z.infer<typeof SdkMessage>;
+
+export function readMessage(raw: unknown): SdkMessage | null {
+  const read = SdkMessage.safeParse(raw);
+  return read.success ? read.data : null;
+}

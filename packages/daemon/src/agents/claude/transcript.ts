@@ -1,0 +1,34 @@
+import type { Block, SdkMessage } from './messages.ts';
+
+const LONGEST_CALL = 200;
+/** What says most about a call, where a tool has it. */
+const TELLING = ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'url', 'query', 'description'];
+
+/** What a person reads in the run's log: what the agent says, a line per tool it uses, a line per refusal. */
+export function readable(message: SdkMessage): string {
+  if (message.type !== 'assistant' && message.type !== 'user') return '';
+  const { content } = message.message;
+  const lines = message.type === 'assistant' ? content.map(said) : content.map(refused);
+  const text = lines.filter((line) => line !== '').join('\n');
+  return text === '' ? '' : `${text}\n`;
+}
+
+function said({ type, text = '', name = '', input = {} }: Block): string {
+  if (type === 'text') return text.trim();
+  return type === 'tool_use' ? `> ${name}: ${oneLine(callText(input))}` : '';
+}
+
+function callText(input: Record<string, unknown>): string {
+  const telling = TELLING.map((key) => input[key]).find((value) => typeof value === 'string');
+  return typeof telling === 'string' ? telling : JSON.stringify(input);
+}
+
+function refused({ type, content, is_error }: Block): string {
+  if (type !== 'tool_result' || !is_error) return '';
+  return `! ${oneLine(typeof content === 'string' ? content : JSON.stringify(content ?? ''))}`;
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > LONGEST_CALL ? `${line.slice(0, LONGEST_CALL)}…` : line;
+}
