@@ -1,0 +1,429 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { GuardVerdict } from '../../packages/daemon/src/ports.ts';
+import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
+import { acpStarter, config, type FakeScript, fake, type Step } from './acp-bench.ts';
+import { AgentBench, BRIEF } from './agent-bench.ts';
+
+const status = await sandboxStatus();
+if (!status.available) console.log(`skipped: agents in a sandbox, since ${status.why}`);
+
+const RESULT = '```json\n{"outcome":"pr_ready","summary":"done"}\n```\n';
+const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
+const REVIEW = { ...BRIEF, mode: 'review' as const };
+const run = (command: string, more: Step = {}): Step => ({
+  permit: { toolCall: { toolCallId: command, kind: 'execute', rawInput: { command } }, ...more },
+});
+const deny = async (): Promise<GuardVerdict> => ({ kind: 'deny', guard: 'push', reason: 'nobody pushes from here' });
+
+describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', (sandbox) => {
+  let bench: AgentBench;
+  beforeEach(async (context) => {
+    context.skip(sandbox === 'auto' && !status.available, status.why);
+    bench = await AgentBench.open(sandbox);
+  });
+  afterEach(async () => {
+    expect(await bench.leftOver()).toEqual([]);
+    await bench.close();
+  });
+  const start = (script: FakeScript) => acpStarter(bench, fake(script));
+
+  it('hands back its result, what it said, and its session', async () => {
+    const steps = [{ say: 'working, ü\n' }, { write: 'made.txt' }, run('npm test'), { say: RESULT }];
+    const trial = start({ turns: [steps] })();
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toBe(`working, ü\nwrote made.txt\n[execute] npm test\nchose yes\n${RESULT}`);
+    expect(await bench.read('made.txt')).toBe('written\n');
+    expect(trial.sessions).toEqual(['session-1']);
+    expect(trial.asked).toEqual([{ tool: 'Bash', input: { command: 'npm test' } }]);
+    expect(trial.usage()).toEqual({ inputTokens: 0, outputTokens: 0, costUsd: null, requests: 2 });
+  });
+
+  it('is told why when it ends its turn over a denial, and goes on', async () => {
+    const push = run('git push --force', { ends: 'cancelled' });
+    const trial = start({ turns: [[push], [{ echo: true }, { say: RESULT }]] })({ guard: deny });
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('[denied] nobody pushes from here\n');
+    expect(trial.output()).toMatch(/not allowed[\s\S]*nobody pushes from here[\s\S]*Go on in another way/);
+  });
+
+  it.each(['refusal', 'cancelled'])(
+    'has refused when it ends with %s over every denial, after three more tries',
+    async (ends) => {
+      const trial = start({ turns: [[run('git push', { ends })]] })({ guard: deny });
+      const end = await trial.end;
+      expect(end).toMatchObject({ kind: 'failed', failure: 'refused' });
+      expect(end).toHaveProperty('message', expect.stringContaining('nobody pushes from here'));
+      expect(trial.asked).toHaveLength(4);
+    },
+  );
+
+  it('cannot change a file while it is only to read', async () => {
+    const steps = [
+      { write: 'stray.txt' },
+      run('cat a.txt'),
+      { permit: { toolCall: { toolCallId: 'e', kind: 'edit', rawInput: { filePath: 'a.txt', content: 'x' } } } },
+      { permit: { toolCall: { toolCallId: 'r', kind: 'read', rawInput: { path: 'a.txt' } } } },
+      { say: '{"outcome":"changes_requested","review":{"comments":["no"]}}' },
+    ];
+    const trial = start({ turns: [steps] })({ brief: REVIEW });
+    expect(await trial.end).toMatchObject({ envelope: { outcome: 'changes_requested' } });
+    expect(trial.output().match(/chose \w+/g)).toEqual(['chose no', 'chose no', 'chose yes']);
+    if (sandbox === 'auto') expect(trial.output()).toMatch(/^EROFS\n/);
+  });
+
+  it('is stopped within seconds when it does not hear, and what it started with it', async () => {
+    const steps = [{ start: 'sleep 1000' }, { say: 'hanging' }, { hang: true }];
+    const trial = start({ turns: [steps], deafToSigterm: true })();
+    await trial.says('hanging');
+    const startedAt = performance.now();
+    await trial.session.stop();
+    expect(performance.now() - startedAt).toBeLessThan(9000);
+    expect(await trial.end).toEqual({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
+  });
+
+  it('is stopped at once when it hears, and what it has spent is booked', async () => {
+    const usage = { inputTokens: 40, outputTokens: 2, cachedReadTokens: 5 };
+    const steps = [{ say: 'waiting' }, { wait: true }, { end: { stopReason: 'cancelled', usage } }];
+    const trial = start({ turns: [steps] })();
+    await trial.says('waiting');
+    const startedAt = performance.now();
+    await trial.session.stop();
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(await trial.end).toMatchObject({ message: 'stopped' });
+    expect(trial.usage()).toEqual({ inputTokens: 45, outputTokens: 2, costUsd: null, requests: 1 });
+  });
+
+  it('runs out of time', async () => {
+    const trial = start({ turns: [[{ say: 'hanging' }, { hang: true }]] })({ timeoutMs: 1500 });
+    expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'timeout' });
+    expect(trial.usage().requests).toBe(1);
+  });
+
+  it('crashes', async () => {
+    const crashed = await start({ turns: [[{ say: 'x' }, { complain: 'oh no\n' }, { exit: 3 }]] })().end;
+    expect(crashed).toMatchObject({ kind: 'failed', failure: 'crash', exitCode: 3 });
+    expect(crashed).toHaveProperty('message', expect.stringMatching(/code 3[\s\S]*oh no/));
+    const killed = await start({ turns: [[{ kill: 'SIGKILL' }]] })().end;
+    expect(killed).toMatchObject({ kind: 'failed', failure: 'crash' });
+    const loggedOut = await start({ turns: [[{ complain: 'You are not logged in.\n' }, { exit: 41 }]] })().end;
+    expect(loggedOut).toMatchObject({ kind: 'failed', failure: 'auth', exitCode: 41 });
+  });
+});
+
+describe('what an agent of the protocol may do wrong', () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await AgentBench.open('off');
+  });
+  afterEach(async () => {
+    expect(await bench.leftOver()).toEqual([]);
+    await bench.close();
+  });
+  const start = (script: FakeScript) => acpStarter(bench, fake(script));
+
+  it('is to print other things among its messages', async () => {
+    const noise = 'hello\n{"a":1}\n[1]\nnull\n{"jsonrpc":"2.0","result":\n\n{"jsonrpc":"2.0"}\n';
+    const steps = [
+      { print: noise },
+      { update: { sessionUpdate: 'brand_new', x: 1 } },
+      { update: { sessionUpdate: 'agent_message_chunk' } },
+      { update: {} },
+      { print: '{"jsonrpc":"2.0","method":"session/update"}\n{"jsonrpc":"2.0","method":"_vendor/news","params":{}}\n' },
+      { request: { method: 'fs/write_text_file', params: { path: '/etc/x', content: '' } } },
+      { request: { method: 'session/request_permission', params: { nothing: true } } },
+      { say: RESULT },
+    ];
+    const trial = start({ turns: [steps] })();
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toMatch(/^hello\n\{"a":1\}\n\[1\]\n/);
+    expect(trial.output().match(/answer \{"code":-326\d\d/g)).toHaveLength(2);
+  });
+
+  it('is to send an update without end, which costs us no memory', async () => {
+    const before = process.memoryUsage().rss;
+    const trial = start({ turns: [[{ pad: 100 }, { say: RESULT }]] })();
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('more than 8 MB is left out');
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+  });
+
+  it('is to answer without end', async () => {
+    const huge = start({ turns: [[{ print: '{"jsonrpc":"2.0","id":"q","result":"' }, { flood: 9 }]] })();
+    expect(await huge.end).toMatchObject({
+      kind: 'failed',
+      failure: 'crash',
+      message: expect.stringContaining('8 MB'),
+    });
+  });
+
+  it('is to say nothing of its result, once', async () => {
+    const trial = start({ turns: [[{ say: 'All done.' }], [{ echo: true }, { say: RESULT }]] })();
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('no JSON object with an "outcome" was found');
+  });
+
+  it('is to hand in a wrong result, and then none or a wrong one again', async () => {
+    const wrong = { say: '{"outcome":"approved"}' };
+    const end = await start({ turns: [[wrong]] })().end;
+    expect(end).toMatchObject({ kind: 'failed', failure: 'invalid_result' });
+    expect(end).toHaveProperty('message', expect.stringContaining('does not belong to implement'));
+    expect(await start({ turns: [[wrong], [{ say: 'Why?' }]] })().end).toMatchObject({ failure: 'no_result' });
+  });
+
+  it('is to go on and on', async () => {
+    const tool = (id: number): Step[] => [
+      { update: { sessionUpdate: 'tool_call', toolCallId: `t${id}`, title: 'look', status: 'pending' } },
+      { update: { sessionUpdate: 'tool_call_update', toolCallId: `t${id}`, status: 'completed' } },
+    ];
+    const steps = [
+      ...Array.from({ length: 8 }, (_, id) => tool(id)).flat(),
+      { wait: true },
+      { end: { stopReason: 'cancelled' } },
+    ];
+    expect(await start({ turns: [steps] })({ maxTurns: 5 }).end).toMatchObject({ failure: 'turn_limit' });
+    const told = [{ say: 'x' }, { end: { stopReason: 'max_turn_requests' } }];
+    expect(await start({ turns: [told] })().end).toMatchObject({ failure: 'turn_limit' });
+    expect(await start({ turns: [[{ end: { stopReason: 'refusal' } }]] })().end).toMatchObject({ failure: 'refused' });
+  });
+
+  it('is to speak another version', async () => {
+    const end = await start({ turns: [[]], hello: { protocolVersion: 7 } })().end;
+    expect(end).toMatchObject({ failure: 'spawn', message: expect.stringContaining('version 7') });
+  });
+
+  it.each([
+    [{ code: -32000, message: 'Authentication required' }, 'auth'],
+    [{ code: -32603, message: 'Internal error: invalid x-api-key' }, 'auth'],
+    [
+      { code: -32603, message: 'Internal error: Credit balance is too low', data: { errorKind: 'billing_error' } },
+      'credit',
+    ],
+    [{ code: -32603, message: 'Internal error', data: { details: '429 Too Many Requests' } }, 'rate_limit'],
+    [{ code: -32603, message: 'API Error: 529 Overloaded' }, 'overloaded'],
+    [{ code: -32603, message: 'Internal error: API Error: 500 Internal server error.' }, 'overloaded'],
+    [{ code: -32603, message: 'Prompt is too long: 210000 tokens > 200000 maximum' }, 'context_too_long'],
+    [{ code: -32603, message: 'Session too large to compact - context exceeds model limit' }, 'context_too_long'],
+    [{ code: -32603, message: 'fetch failed: ECONNREFUSED 127.0.0.1:9' }, 'network'],
+    [{ code: -32603, message: 'Internal error' }, 'crash'],
+  ])('is to fail: %j', async (error, failure) => {
+    const end = await start({ turns: [[{ fail: error }]] })().end;
+    expect(end).toMatchObject({ kind: 'failed', failure });
+    expect(end).toHaveProperty('message', expect.stringContaining(error.message));
+  });
+
+  it('is to be out of its limit, until a moment it names', async () => {
+    const error = { code: -32603, message: 'Rate limit reached, try again in 90 s' };
+    const end = (await start({ turns: [[{ fail: error }]] })().end) as { retryAt: number };
+    expect(end.retryAt - Date.now()).toBeGreaterThan(80_000);
+    expect(end.retryAt - Date.now()).toBeLessThan(91_000);
+    const sessionError = { code: -32000, message: 'Authentication required' };
+    expect(await start({ turns: [[]], sessionError })().end).toMatchObject({ failure: 'auth' });
+  });
+
+  it.each([
+    ['only for ever', [{ optionId: 'always', name: 'Always', kind: 'allow_always' }]],
+    ['not at all', []],
+  ])('is to ask for a permission that can be given %s', async (_how, options) => {
+    const trial = start({ turns: [[run('ls', { options }), { say: RESULT }]] })();
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('chose cancelled');
+  });
+
+  it.each([
+    [{ kind: 'execute', title: 'Terminal' }, [{ tool: 'Bash', input: { command: 'Terminal' } }]],
+    [{ kind: 'execute', title: ' ' }, []],
+    [{ kind: 'edit', title: 'an edit' }, []],
+    [{ kind: 'switch_mode', title: 'leave plan mode' }, []],
+    [
+      { kind: 'execute', rawInput: { command: ['/bin/bash', '-lc', 'rm -rf /'] } },
+      [{ tool: 'Bash', input: { command: 'rm -rf /' } }],
+    ],
+    [{ kind: 'other', name: 'mcp__x__y', rawInput: { a: 1 } }, [{ tool: 'mcp__x__y', input: { a: 1 } }]],
+    [{ kind: 'read', locations: [{ path: '/etc/passwd' }] }, [{ tool: 'Read', input: { file_path: '/etc/passwd' } }]],
+    [{ kind: 'fetch', rawInput: { url: 'http://x' } }, [{ tool: 'WebFetch', input: { url: 'http://x' } }]],
+    [
+      { kind: 'edit', _meta: { claudeCode: { toolName: 'MultiEdit' } }, rawInput: { file_path: '/a', edits: [] } },
+      [{ tool: 'MultiEdit', input: { file_path: '/a', edits: [] } }],
+    ],
+    [
+      {
+        kind: 'edit',
+        content: [
+          { type: 'diff', path: '/a', oldText: 'x', newText: 'y' },
+          { type: 'diff', path: '/b', newText: 'z' },
+        ],
+      },
+      [
+        { tool: 'Edit', input: { file_path: '/a', old_string: 'x', new_string: 'y' } },
+        { tool: 'Write', input: { file_path: '/b', content: 'z' } },
+      ],
+    ],
+    [
+      { kind: 'move', rawInput: { source: '/a', destination: '/b' } },
+      [
+        { tool: 'Write', input: { file_path: '/b', content: '' } },
+        { tool: 'Write', input: { file_path: '/a', content: '' } },
+      ],
+    ],
+  ])('is to describe its tools as it likes: %j', async (toolCall, asked) => {
+    const permit = { toolCall: { toolCallId: 't', ...toolCall } };
+    const trial = start({ turns: [[{ permit }, { say: RESULT }]] })();
+    expect(await trial.end).toEqual(done);
+    expect(trial.asked).toEqual(asked);
+    expect(trial.output()).toContain(asked.length > 0 ? 'chose yes' : 'chose no');
+  });
+
+  it('is to be asked by a guard that breaks, or that wants it otherwise', async () => {
+    const broken = start({ turns: [[run('ls'), { say: RESULT }]] })({ guard: () => Promise.reject(new Error('oops')) });
+    await broken.end;
+    expect(broken.output()).toContain('[denied] the guard could not answer: oops');
+    const rewrite = async (): Promise<GuardVerdict> => ({
+      kind: 'rewrite',
+      guard: 'g',
+      reason: 'too long',
+      input: { command: 'head x' },
+    });
+    const trial = start({ turns: [[run('cat x', { ends: 'refusal' })], [{ echo: true }, { say: RESULT }]] })({
+      guard: rewrite,
+    });
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('it would be allowed like this: {"command":"head x"}');
+  });
+});
+
+describe('the session of an agent of the protocol', () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await AgentBench.open('off');
+  });
+  afterEach(() => bench.close());
+  const cost = (amount: number): Step => ({
+    update: { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount, currency: 'USD' } },
+  });
+  const usage = { inputTokens: 100, outputTokens: 20 };
+
+  it('goes on until the gates pass', async () => {
+    const why = ['Gate test fails: 1 of 3', null];
+    const trial = acpStarter(
+      bench,
+      fake({ turns: [[{ say: RESULT }], [{ echo: true }, { say: RESULT }]] }),
+    )({
+      beforeStop: async () => why.shift() ?? null,
+    });
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('Gate test fails: 1 of 3');
+  });
+
+  it('is resumed without its past being told or paid for again', async () => {
+    const script = {
+      hello: { agentCapabilities: { loadSession: true } },
+      past: [
+        { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'long ago {"outcome":"failed"}' } },
+      ],
+      turns: [
+        [cost(0.25), { say: RESULT }, { end: { usage } }],
+        [cost(0.25), { say: RESULT }],
+      ],
+    };
+    const start = acpStarter(bench, fake(script));
+    const first = start();
+    expect(await first.end).toEqual(done);
+    expect(first.usage()).toEqual({ ...usage, costUsd: 0.25, requests: 1 });
+
+    const second = start({ resume: 'session-1' });
+    expect(await second.end).toEqual(done);
+    expect(second.sessions).toEqual(['session-1']);
+    expect(second.output()).not.toContain('long ago');
+    expect(second.usage()).toMatchObject({ inputTokens: 100, costUsd: 0 });
+
+    const stranger = acpStarter(bench, fake(script))({ resume: 'session-1' });
+    await stranger.end;
+    expect(stranger.usage()).toMatchObject({ costUsd: null, requests: 1 });
+  });
+
+  it('is a new one where the old cannot be had', async () => {
+    const loadError = { code: -32002, message: 'Resource not found' };
+    const hello = { agentCapabilities: { loadSession: true } };
+    const trial = acpStarter(bench, fake({ hello, loadError, turns: [[{ say: RESULT }]] }))({ resume: 'gone' });
+    expect(await trial.end).toEqual(done);
+    expect(trial.sessions).toEqual(['session-1']);
+    expect(trial.output()).toContain('[session gone cannot be resumed: Resource not found]');
+    const unable = acpStarter(bench, fake({ turns: [[{ say: RESULT }]] }))({ resume: 'gone' });
+    expect(await unable.end).toEqual(done);
+  });
+
+  it('asks before it acts, and has the wanted model', async () => {
+    const session = {
+      modes: {
+        currentModeId: 'yolo',
+        availableModes: [
+          { id: 'yolo', name: '' },
+          { id: 'default', name: '' },
+        ],
+      },
+      configOptions: [
+        {
+          id: 'm',
+          name: 'Model',
+          category: 'model',
+          type: 'select',
+          currentValue: 'small',
+          options: [{ value: 'large', name: '' }],
+        },
+      ],
+    };
+    const script = { session, turns: [[{ say: RESULT }]] };
+    const trial = acpStarter(bench, fake(script, { model: 'large' }))();
+    expect(await trial.end).toEqual(done);
+    expect(trial.output()).toContain('m is large\nmode default\n');
+    const end = await acpStarter(bench, fake(script, { model: 'huge' }))().end;
+    expect(end).toMatchObject({ failure: 'unknown', message: 'the agent has no model huge; it has large' });
+  });
+
+  it('tells its plan as progress', async () => {
+    const entries = [
+      { content: 'look', priority: 'high', status: 'completed' },
+      { content: 'write', priority: 'high', status: 'in_progress' },
+    ];
+    const trial = acpStarter(
+      bench,
+      fake({ turns: [[{ update: { sessionUpdate: 'plan', entries } }, { say: RESULT }]] }),
+    )();
+    await trial.end;
+    expect(trial.seen.progress).toEqual([[50, 'write']]);
+  });
+});
+
+describe('the program of an agent of the protocol', () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await AgentBench.open('off');
+  });
+  afterEach(() => bench.close());
+
+  it.each([
+    [
+      { preset: 'gemini' as const },
+      'there is no program gemini on PATH; `npm install -g @google/gemini-cli` installs it',
+    ],
+    [
+      { command: ['opencode', 'acp'] },
+      'there is no program opencode on PATH; `npm install -g opencode-ai` installs it',
+    ],
+    [{ command: ['./none'] }, 'none does not exist'],
+  ])('is missing: %j', async (given, says) => {
+    const end = await acpStarter(bench, config({ ...given, env: { PATH: '/nowhere' } }))().end;
+    expect(end).toMatchObject({ kind: 'failed', failure: 'spawn', message: expect.stringContaining(says) });
+  });
+
+  it('is found among what the repository has installed', async () => {
+    const bin = path.join(bench.host.root, 'node_modules', '.bin');
+    await mkdir(bin, { recursive: true });
+    await writeFile(path.join(bin, 'codex-acp'), '#!/bin/sh\necho found me >&2; exit 4\n', { mode: 0o755 });
+    const end = await acpStarter(bench, config({ preset: 'codex-acp', env: { HOME: path.join(bench.base, 'home') } }))()
+      .end;
+    expect(end).toMatchObject({ failure: 'crash', exitCode: 4, message: expect.stringContaining('found me') });
+  });
+});
