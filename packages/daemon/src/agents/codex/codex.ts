@@ -7,7 +7,7 @@ import { type ResultExpectation, readResult, repairRequest } from '../result.ts'
 import { classify, retryAtIn } from './failure.ts';
 import { type GuardSocket, openGuardSocket } from './guard-socket.ts';
 import { prepareHome, tidyHome } from './home.ts';
-import { Ledger } from './ledger.ts';
+import { CodexLedger } from './ledger.ts';
 import { findCodex } from './program.ts';
 import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
 
@@ -90,7 +90,7 @@ async function converse(
     ...{ dataDir: host.dataDir, runId: request.runId, session, mode, model },
     ...{ env, isSandboxed, writable, guards },
   });
-  const ledger = await Ledger.open(home.path, prices, (usage) => sink.usage(usage));
+  const ledger = await CodexLedger.open(home.path, prices, (usage) => sink.usage(usage));
   const until = performance.now() + request.timeoutMs;
   const spec = (resume: string | null, prompt: string): TurnSpec => ({
     ...{ host, program, request, sink, home, env, writable, guards, ledger, signal, resume, prompt },

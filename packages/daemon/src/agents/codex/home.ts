@@ -18,7 +18,7 @@ export interface CodexHome {
   hasSession: boolean;
 }
 
-export interface HomeRequest {
+interface HomeRequest {
   dataDir: string;
   runId: string;
   session: string | null;

@@ -25,7 +25,7 @@ const Entry = z.discriminatedUnion('type', [
  * also in turns that fail or are stopped, and in sessions of sub-agents. What Codex prints at the end of a turn has none
  * of this, and adds up over all runs of a resumed session.
  */
-export class Ledger {
+export class CodexLedger {
   requests = 0;
   readonly #folder: string;
   readonly #prices: Prices;
@@ -41,9 +41,9 @@ export class Ledger {
   }
 
   /** What is already there was booked by the run that spent it. */
-  static async open(home: string, prices: Prices, book: (usage: Usage) => void): Promise<Ledger> {
+  static async open(home: string, prices: Prices, book: (usage: Usage) => void): Promise<CodexLedger> {
     let isOpen = false;
-    const ledger = new Ledger(home, prices, (usage) => isOpen && book(usage));
+    const ledger = new CodexLedger(home, prices, (usage) => isOpen && book(usage));
     await ledger.catchUp();
     isOpen = true;
     ledger.requests = 0;

@@ -6,7 +6,7 @@ import { type CodexEvent, createEventReader, describe } from './events.ts';
 import { classify } from './failure.ts';
 import type { GuardSocket } from './guard-socket.ts';
 import { type CodexHome, isReadOnly } from './home.ts';
-import type { Ledger } from './ledger.ts';
+import type { CodexLedger } from './ledger.ts';
 
 export interface TurnSpec {
   host: ChildHost;
@@ -17,7 +17,7 @@ export interface TurnSpec {
   env: Record<string, string>;
   writable: string[];
   guards: GuardSocket;
-  ledger: Ledger;
+  ledger: CodexLedger;
   signal: AbortSignal;
   resume: string | null;
   prompt: string;
