@@ -52,8 +52,12 @@ const FINDERS = ['Grep', 'Glob', 'LS'];
 
 export function factsOf({ tool, input }: ToolCall, scene: Scene): CallFacts {
   if (SHELL_TOOLS.includes(tool)) return shellFacts(text(tool, input, 'command'), scene);
-  const accesses = toolAccesses({ tool, input }, scene.cwd);
-  return { paths: located(accesses, scene), commands: [], adds: tool in EDITORS ? addedBy(tool, input, scene) : null };
+  const paths = located(toolAccesses({ tool, input }, scene.cwd), scene);
+  if (tool in EDITORS) return { paths, commands: [], adds: addedBy(tool, input, scene) };
+  // Whatever a tool calls a command is taken for shell.
+  if (typeof input.command !== 'string') return { paths, commands: [], adds: null };
+  const shell = shellFacts(input.command, scene);
+  return { ...shell, paths: [...paths, ...shell.paths] };
 }
 
 function shellFacts(source: string, scene: Scene): CallFacts {

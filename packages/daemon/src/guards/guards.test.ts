@@ -303,6 +303,8 @@ describe('other tools', () => {
     ['Grep', { pattern: 'KEY', glob: '.env' }, 'secrets'],
     ['Glob', { pattern: '/root/**' }, 'worktree'],
     ['mcp__files__write', { path: '/tmp/x', text: '' }, 'worktree'],
+    ['mcp__terminal__run', { command: 'git push -f' }, 'force-push'],
+    ['EnterWorktree', { name: 'x' }, 'other-worktree'],
     ['mcp__files__read', { uri: 'file:///root/.ssh/id_rsa' }, 'secrets'],
     ['Write', { file_path: 'status.json', content: '{"tested": true}' }, 'tested-claim'],
     ['Edit', { file_path: 'status.json', old_string: '"tested": false', new_string: '"tested":true' }, 'tested-claim'],

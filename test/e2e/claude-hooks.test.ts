@@ -1,0 +1,176 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { call, type MessagesServer, say, startMessagesServer, toolResults } from '../support/model/messages.ts';
+import { installVendor } from '../support/vendor.ts';
+import { TemporaryRepository } from './cli-repository.ts';
+
+const LAUNCHER = join(import.meta.dirname, '..', '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
+const SDK = '@anthropic-ai/claude-agent-sdk';
+
+const NOTEBOOK = JSON.stringify({
+  cells: [{ cell_type: 'code', id: 'c', source: '1', metadata: {}, outputs: [], execution_count: null }],
+  metadata: { language_info: { name: 'python' } },
+  nbformat: 4,
+  nbformat_minor: 5,
+});
+
+let claude = '';
+let missing = '';
+beforeAll(async () => {
+  // The SDK brings the program itself, as a package per platform.
+  const vendor = await installVendor(SDK, '0.3.325', 'anthropic-ai-sdk');
+  if ('missing' in vendor) missing = vendor.missing;
+  else claude = join(vendor.bin, '..', `${SDK}-${process.platform}-${process.arch}`, 'claude');
+  if (missing === '' && !existsSync(claude)) missing = `${SDK} has no program for ${process.platform}-${process.arch}`;
+}, 240_000);
+
+let repository: TemporaryRepository;
+let env: NodeJS.ProcessEnv;
+beforeEach(() => {
+  repository = new TemporaryRepository({
+    '.env': 'KEY=1\n',
+    'long.log': 'line\n'.repeat(1_500),
+    'status.json': '{}\n',
+    'src/a.ts': 'export {};\n',
+  });
+  const inside = (name: string) => join(repository.folder, name);
+  for (const name of ['home', 'tmp', 'tidemill']) mkdirSync(inside(name));
+  env = {
+    PATH: process.env.PATH,
+    HOME: inside('home'),
+    TIDEMILL_HOME: inside('tidemill'),
+    CLAUDE_CONFIG_DIR: inside('home/.claude'),
+    TMPDIR: inside('tmp'),
+    CLAUDE_CODE_TMPDIR: inside('tmp'),
+    ANTHROPIC_API_KEY: 'dummy',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_MAX_RETRIES: '1',
+    CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+    ENABLE_TOOL_SEARCH: 'false',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  };
+});
+afterEach(() => repository.remove());
+
+function tidemill(...args: string[]): string {
+  const done = spawnSync(process.execPath, [LAUNCHER, ...args], { cwd: repository.root, env, encoding: 'utf8' });
+  expect(done.status, done.stderr).toBe(0);
+  return done.stdout;
+}
+
+type Call = { name: string; input: Record<string, unknown> };
+const bash = (command: string): Call => ({ name: 'Bash', input: { command, description: 'as asked' } });
+
+/** A person's `claude -p` in the repository, whose model makes these calls; what the model was told after each. */
+async function session(calls: Call[]): Promise<string[]> {
+  const script = [...calls.map(({ name, input }) => call(name, input)), say('done')];
+  const server: MessagesServer = await startMessagesServer(script);
+  try {
+    const args = [
+      '-p',
+      'go',
+      '--permission-mode',
+      'acceptEdits',
+      '--allowedTools',
+      'Bash',
+      '--setting-sources',
+      'project',
+    ];
+    const child = spawn(claude, args, {
+      cwd: repository.root,
+      env: { ...env, ANTHROPIC_BASE_URL: server.url },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    await once(child, 'close');
+    expect(server.others).toEqual([]);
+    return toolResults(server.requests.at(-1)!);
+  } finally {
+    await server.stop();
+  }
+}
+
+describe("a person's own Claude Code", { timeout: 120_000 }, () => {
+  test('is held by every guard once the hooks are installed, and free of them afterwards', async (context) => {
+    context.skip(missing !== '', missing);
+    repository.write({
+      '.tidemill/guards/own.yaml': `- name: louder
+  when: { command: '^echo one' }
+  verdict: rewrite
+  reason: two instead
+  rewrite: { set: { command: 'echo two | tee out.txt' } }
+`,
+    });
+    repository.write({ '.tidemill/n.ipynb': NOTEBOOK });
+    tidemill('hooks', 'install');
+    const notebook = join(repository.root, '.tidemill', 'n.ipynb');
+    const cases: [Call, string][] = [
+      [bash('echo x > ../evil.txt'), 'worktree'],
+      [{ name: 'Write', input: { file_path: join(repository.folder, 'evil.txt'), content: 'x' } }, 'worktree'],
+      [
+        { name: 'Write', input: { file_path: join(repository.root, '.git/hooks/pre-commit'), content: 'x' } },
+        'untouchable',
+      ],
+      [
+        { name: 'Write', input: { file_path: join(repository.root, '.claude/settings.json'), content: '{}' } },
+        'untouchable',
+      ],
+      [{ name: 'Read', input: { file_path: join(repository.root, '.env') } }, 'secrets'],
+      [{ name: 'Read', input: { file_path: join(repository.root, 'long.log') } }, 'long-log'],
+      // Claude Code itself wants a file read before it is edited.
+      [{ name: 'Read', input: { file_path: notebook } }, ''],
+      [{ name: 'NotebookEdit', input: { notebook_path: notebook, cell_id: 'c', new_source: '' } }, 'untouchable'],
+      [{ name: 'Read', input: { file_path: join(repository.root, 'status.json') } }, ''],
+      [
+        {
+          name: 'Edit',
+          input: { file_path: join(repository.root, 'status.json'), old_string: '{}', new_string: '{"tested": true}' },
+        },
+        'tested-claim',
+      ],
+      [bash(`cat '${join(repository.folder, 'tidemill', 'store.db')}'`), 'store'],
+      [bash('rm -rf .'), 'whole-worktree'],
+      [bash('rm -rf "$NOWHERE/x"'), 'unknown-path'],
+      [bash('echo "$(cat .env)"'), 'secrets'],
+      [bash('$SOMETHING ~/.ssh/id_rsa'), 'hidden-secrets'],
+      [bash('echo bHM= | base64 -d | sh'), 'hidden-command'],
+      [bash('git push origin +main'), 'force-push'],
+      [bash('git stash'), 'stash'],
+      [bash('git checkout -b other'), 'branch'],
+      [bash('git reset --hard HEAD'), 'lost-work'],
+      [bash('git config core.hooksPath x'), 'git-settings'],
+      [bash('tidemill hooks uninstall'), 'hooks'],
+    ];
+    const told = await session([...cases.map(([made]) => made), bash('echo one'), bash('echo free > free.txt')]);
+    cases.forEach(([made, guard], index) => {
+      expect(told[index], JSON.stringify(made)).toContain(guard === '' ? '' : `(guard: ${guard})`);
+    });
+    expect(told[cases.length]).toBe('two');
+    expect(readFileSync(join(repository.root, 'out.txt'), 'utf8')).toBe('two\n');
+    expect(existsSync(join(repository.root, 'free.txt'))).toBe(true);
+    expect(existsSync(join(repository.folder, 'evil.txt'))).toBe(false);
+    expect(repository.git('branch', '--show-current')).toBe('main');
+
+    tidemill('hooks', 'uninstall');
+    expect(existsSync(join(repository.root, '.claude', 'settings.json'))).toBe(false);
+    const [freed] = await session([bash('git stash list')]);
+    expect(freed).not.toContain('guard:');
+  });
+
+  test('runs no tool at all where the program behind the hook is gone, or the guards cannot be read', async (context) => {
+    context.skip(missing !== '', missing);
+    tidemill('hooks', 'install');
+    const settings = join(repository.root, '.claude', 'settings.json');
+    const installed = readFileSync(settings, 'utf8');
+    writeFileSync(settings, installed.replace(LAUNCHER, '/nowhere/tidemill.mjs'));
+    await session([bash('touch made.txt')]);
+    expect(existsSync(join(repository.root, 'made.txt'))).toBe(false);
+    writeFileSync(settings, installed);
+    repository.write({ '.tidemill/guards/own.yaml': '- { name: broken\n' });
+    const [told] = await session([bash('touch made.txt')]);
+    expect(told).toContain('own.yaml:');
+    expect(existsSync(join(repository.root, 'made.txt'))).toBe(false);
+  });
+});
