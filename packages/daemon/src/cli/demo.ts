@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import type { Api } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { openDataFolder } from '../config/data-folder.ts';
 import { pageLink } from '../daemon/reach.ts';
@@ -62,10 +63,23 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
       say(`Page: ${link}`);
       await started.stopped;
     }
+    if (started && options.exit) await finishOthers(api, report.projectId, over.signal, say);
   } finally {
     await started?.stop();
     signals?.off();
     for (const signal of SIGNALS) process.off(signal, leave);
+  }
+}
+
+/** A project that joined this daemon meanwhile, such as a second demo, is not cut off. */
+async function finishOthers(api: Api, own: string, signal: AbortSignal, say: (line: string) => void): Promise<void> {
+  for (const { id, name } of await api.projects({})) {
+    if (id === own || signal.aborted) continue;
+    const { running, idle } = await api.status({ project: id });
+    if (!running || idle) continue;
+    say(`\n${name} is at work with the same daemon; waiting for it.`);
+    const { untilIdle } = await import('../demo/demo.ts');
+    await untilIdle(api, id, signal);
   }
 }
 
