@@ -1,3 +1,4 @@
+import { encode, type Step, type Value } from './postgres-pipeline.ts';
 import { FINISHED_STAGES } from './task-columns.ts';
 
 type Columns = Record<string, string>;
@@ -32,19 +33,18 @@ const TASK: Columns = {
 };
 
 /**
- * Prepared when a session begins, so that a batch is one text of EXECUTEs: two round trips and no planning.
- * Lists travel as arrays; a batch of one and a batch of 256 are the same statements.
+ * Prepared when a session begins, so that a batch is two round trips (see postgres-pipeline.ts) and no planning.
  */
 const STATEMENTS = {
   // Transaction and head also tell, should the answer to the COMMIT get lost, whether it took place (see postgres.ts).
-  load_projects: `(text[]) AS SELECT pg_current_xact_id()::text AS xid, log_head.seq, projects.doc
+  load_projects: `(text[]) AS SELECT projects.doc, pg_current_xact_id() AS xid, log_head.seq
     FROM log_head LEFT JOIN projects ON projects.id = ANY ($1)`,
   lock_projects: '(text[]) AS SELECT doc FROM projects WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
   lock_workers: '(text[]) AS SELECT doc FROM workers WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
-  load_leased_by: `(text[]) AS SELECT lease_worker AS owner, doc FROM tasks
+  load_leased_by: `(text[]) AS SELECT doc, lease_worker FROM tasks
     WHERE lease_worker = ANY ($1) AND lease_worker IS NOT NULL`,
   lock_tasks: '(text[]) AS SELECT doc FROM tasks WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
-  lock_dependents: `(text[]) AS SELECT dependencies.depends_on AS owner, tasks.doc
+  lock_dependents: `(text[]) AS SELECT tasks.doc, dependencies.depends_on
     FROM dependencies JOIN tasks ON tasks.id = dependencies.task_id
     WHERE dependencies.depends_on = ANY ($1) ORDER BY tasks.id FOR UPDATE OF tasks`,
   load_last_runs: `(text[]) AS SELECT runs.doc FROM tasks JOIN runs ON runs.id = tasks.last_run_id
@@ -52,12 +52,12 @@ const STATEMENTS = {
   lock_ready: `(text, text, bigint, integer) AS SELECT doc FROM tasks
     WHERE project_id = $1 AND ready_role = $2 AND ready_role IS NOT NULL AND not_before <= $3
     ORDER BY priority, rework, number LIMIT $4 FOR UPDATE SKIP LOCKED`,
-  load_scoped_running: `(text[]) AS SELECT project_id AS owner, doc FROM tasks
+  load_scoped_running: `(text[]) AS SELECT doc, project_id FROM tasks
     WHERE project_id = ANY ($1) AND scoped = 1 AND lease_worker IS NOT NULL`,
   load_evidence: `(text[], text[]) AS SELECT evidence.doc FROM unnest($1, $2) AS wanted (project_id, tree)
     JOIN evidence USING (project_id, tree) ORDER BY evidence.position`,
-  load_edges: `(text[]) AS SELECT task_id AS owner, depends_on FROM tasks JOIN dependencies ON task_id = tasks.id
-    WHERE project_id = ANY ($1) AND stage NOT IN (${FINISHED_STAGES.map(literal).join(', ')})`,
+  load_edges: `(text[]) AS SELECT depends_on, task_id FROM tasks JOIN dependencies ON task_id = tasks.id
+    WHERE project_id = ANY ($1) AND stage NOT IN (${FINISHED_STAGES.map((stage) => `'${stage}'`).join(', ')})`,
 
   insert_projects: inserting('projects', PROJECT),
   update_projects: updating('projects', PROJECT),
@@ -73,18 +73,14 @@ const STATEMENTS = {
   update_runs: updating('runs', RUN),
   insert_evidence: inserting('evidence', EVIDENCE),
   // The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq.
-  append_events: `(integer, text[], text[], text[], bigint[], smallint[], json[]) AS
+  append_events: `(integer, text[], text[], text[], bigint[], smallint[], json[], text, text) AS
     WITH head AS (UPDATE log_head SET seq = seq + $1 RETURNING seq - $1 AS before),
     appended AS (INSERT INTO events (seq, project_id, task_id, type, at, v, body)
       SELECT head.before + e.place, e.project_id, e.task_id, e.type, e.at, e.v, e.body
       FROM head, unnest($2, $3, $4, $5, $6, $7) WITH ORDINALITY AS e (project_id, task_id, type, at, v, body, place))
-    SELECT before FROM head`,
+    SELECT before, pg_notify($8, $9) FROM head`,
 };
 export type StatementName = keyof typeof STATEMENTS;
-
-const PARAMETERS = Object.fromEntries(
-  Object.entries(STATEMENTS).map(([name, text]) => [name, text.slice(1, text.indexOf(')')).split(', ')]),
-) as Record<StatementName, string[]>;
 
 export const PREPARE_ALL = Object.entries(STATEMENTS)
   .map(([name, text]) => `PREPARE ${name} ${text}`)
@@ -119,29 +115,11 @@ function rowsOf(columns: Columns): string {
     .join(', ')})`;
 }
 
-type Value = string | number | null;
-
-/** Types are spelled out: a bare list of texts would not become documents by itself. */
-export function call(name: StatementName, ...args: (Value | Value[])[]): string {
-  const texts = args.map((arg, index) => {
-    const text = Array.isArray(arg) ? `ARRAY[${arg.map(literal).join(',')}]` : literal(arg);
-    return `${text}::${PARAMETERS[name][index]}`;
-  });
-  return `EXECUTE ${name}(${texts.join(', ')})`;
+export function call(name: StatementName, ...args: (Value | Value[])[]): Step {
+  return { name, values: args.map(encode) };
 }
 
 /** Rows as one array per column, in the order of the statement's parameters. */
-export function callWithRows(name: StatementName, rows: Value[][]): string {
+export function callWithRows(name: StatementName, rows: Value[][]): Step {
   return call(name, ...rows[0]!.map((_, column) => rows.map((row) => row[column]!)));
-}
-
-/** Sessions run with standard_conforming_strings, where the quote is the only character with a meaning. */
-export function literal(value: Value): string {
-  if (value === null) return 'NULL';
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new Error(`${value} cannot be stored`);
-    return String(value);
-  }
-  if (value.includes('\0')) throw new Error('text with a zero byte cannot be stored');
-  return `'${value.replaceAll("'", "''")}'`;
 }
