@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import type { Api } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { openDataFolder } from '../config/data-folder.ts';
 import { pageLink } from '../daemon/reach.ts';
@@ -8,6 +7,7 @@ import { quoted } from '../demo/summary.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';
 import { startOrFind, stopOnSignals } from './host.ts';
+import { finishOthers } from './idle.ts';
 import { watchProject } from './live.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -68,18 +68,6 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
     await started?.stop();
     signals?.off();
     for (const signal of SIGNALS) process.off(signal, leave);
-  }
-}
-
-/** A project that joined this daemon meanwhile, such as a second demo, is not cut off. */
-async function finishOthers(api: Api, own: string, signal: AbortSignal, say: (line: string) => void): Promise<void> {
-  for (const { id, name } of await api.projects({})) {
-    if (id === own || signal.aborted) continue;
-    const { running, idle } = await api.status({ project: id });
-    if (!running || idle) continue;
-    say(`\n${name} is at work with the same daemon; waiting for it.`);
-    const { untilIdle } = await import('../demo/demo.ts');
-    await untilIdle(api, id, signal);
   }
 }
 

@@ -60,7 +60,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
 const ENDS = new Set(['lease.released', 'task.moved', 'task.blocked', 'task.parked', 'task.waiting']);
 
 /** Follows a project's whole log until nothing is left to do. False when it was stopped before that. */
-export async function untilIdle(
+async function untilIdle(
   api: Api,
   project: string,
   signal: AbortSignal,
