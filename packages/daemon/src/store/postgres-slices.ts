@@ -1,7 +1,7 @@
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
-import { LoadedSlice, type ProjectMemo } from './loaded-slice.ts';
+import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { Answer, Step } from './postgres-pipeline.ts';
 import { call, callWithRows, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
@@ -127,8 +127,8 @@ export function loadsOf(scope: Scope, now: number): Load[] {
   return loads;
 }
 
-export function fill(loads: Load[], answers: Answer[], projects: ProjectMemo): LoadedSlice {
-  const loaded = new LoadedSlice(projects);
+export function fill(loads: Load[], answers: Answer[], memo: RowMemo): LoadedSlice {
+  const loaded = new LoadedSlice(memo);
   for (const locked of [true, false]) {
     loads.forEach((load, index) => {
       if (load.locked === locked) load.take(answers[index]!, loaded);

@@ -82,9 +82,8 @@ const STATEMENTS = {
 };
 export type StatementName = keyof typeof STATEMENTS;
 
-export const PREPARE_ALL = Object.entries(STATEMENTS)
-  .map(([name, text]) => `PREPARE ${name} ${text}`)
-  .join(';\n');
+/** One by one: with each use the server copies the whole text that a statement was prepared in. */
+export const PREPARATIONS = Object.entries(STATEMENTS).map(([name, text]) => `PREPARE ${name} ${text}`);
 
 function inserting(table: string, columns: Columns): string {
   return `(${arrays(columns)}) AS INSERT INTO ${table} (${Object.keys(columns).join(', ')})

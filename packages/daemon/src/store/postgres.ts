@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Scope, Slice } from '@tidemill/core';
 import type pg from 'pg';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
-import { ProjectMemo } from './loaded-slice.ts';
+import { RowMemo } from './loaded-slice.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
@@ -10,7 +10,7 @@ import { migrate } from './postgres-migrate.ts';
 import { ask, type Step } from './postgres-pipeline.ts';
 import { ATTEMPTS, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
 import { fill, loadsOf, savesOf } from './postgres-slices.ts';
-import { PREPARE_ALL } from './postgres-statements.ts';
+import { PREPARATIONS } from './postgres-statements.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 
@@ -41,7 +41,7 @@ export class PostgresDriver implements Driver {
   readonly #address: PostgresAddress;
   readonly #readers: pg.Pool;
   readonly #instance = randomUUID();
-  readonly #projects = new ProjectMemo();
+  readonly #memo = new RowMemo();
   #writer: pg.Client | null = null;
   readonly reads: Reads;
 
@@ -97,7 +97,7 @@ export class PostgresDriver implements Driver {
       const loads = loadsOf(scope, now);
       const [, ...answers] = await ask(writer, [BEGIN, ...loads.map((load) => load.step)]);
       const [, xid, head] = answers[0]![0]!;
-      const loaded = fill(loads, answers, this.#projects);
+      const loaded = fill(loads, answers, this.#memo);
       const events = work(loaded.slice);
       if (events.length === 0) {
         await writer.query('ROLLBACK');
@@ -149,7 +149,7 @@ export class PostgresDriver implements Driver {
       if (this.#writer === writer) this.#writer = null;
     });
     await writer.connect();
-    await writer.query(PREPARE_ALL);
+    for (const text of PREPARATIONS) await writer.query(text);
     // PREPARE does not take these; running them once leaves them prepared as well.
     await writer.query({ name: BEGIN.name, text: 'BEGIN' });
     await writer.query({ name: COMMIT.name, text: 'COMMIT' });
