@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
 import { findProgram } from './program.ts';
-import { programFolder, sandboxPrefix, sandboxStatus } from './sandbox.ts';
+import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
 
 /**
  * The only place that starts agents and gates.
@@ -146,7 +146,11 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
     root: spec.host.root,
     dataDir: spec.host.dataDir,
     network: spec.network,
-    readable: [...(spec.readable ?? []), ...(await programFolder(program.file, spec.host.dataDir))],
+    readable: [
+      ...(spec.readable ?? []),
+      ...(await programFolder(program.file, spec.host.dataDir)),
+      ...(await toolFolders(env.PATH ?? '', spec.host.dataDir)),
+    ],
     writable: spec.writable ?? [],
   });
   const [file = 'bwrap', ...rest] = prefix;
