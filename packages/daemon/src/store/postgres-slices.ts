@@ -3,7 +3,7 @@ import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { Answer, Step } from './postgres-pipeline.ts';
-import { call, callWithRows, type StatementName } from './postgres-statements.ts';
+import { call, columnsOf, FEW_EVENTS, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
 
 /** From here on one statement over arrays is quicker than one per row (measured). */
@@ -158,7 +158,7 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
   };
   const write = (name: StatementName, rows: Values[]) => {
     if (name === 'update_tasks' && rows.length < MANY) steps.push(...rows.map((row) => call('update_task', ...row)));
-    else if (rows.length > 0) steps.push(callWithRows(name, rows));
+    else if (rows.length > 0) steps.push(call(name, ...columnsOf(rows)));
   };
   save('projects', projects, (row) => [row.id, row.root, JSON.stringify(row)]);
   save('workers', workers, (row) => [row.id, row.projectId, JSON.stringify(row)]);
@@ -190,20 +190,14 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
 
 type Values = (string | number | null)[];
 
-function appendOf(events: PendingEvent[], notify: Notification): Step {
-  const column = (value: (event: PendingEvent) => string | number | null) => events.map(value);
-  return call(
-    'append_events',
-    events.length,
-    column((event) => event.projectId),
-    column((event) => taskOf(event.body)),
-    column((event) => event.body.type),
-    column((event) => event.at),
-    column(() => EVENT_VERSION),
-    column((event) => JSON.stringify(event.body)),
-    notify.channel,
-    notify.payload,
+function appendOf(events: PendingEvent[], { channel, payload }: Notification): Step {
+  const rows = events.map(
+    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body)],
   );
+  const notice = [channel, payload, rows.length];
+  return rows.length > FEW_EVENTS
+    ? call('append_many', ...notice, ...columnsOf(rows))
+    : call(`append_${rows.length}`, ...notice, ...rows.flat());
 }
 
 function taskValues(task: Task): Values {

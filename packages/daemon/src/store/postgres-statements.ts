@@ -16,6 +16,16 @@ const EVIDENCE: Columns = {
   hash: 'text',
   doc: 'json',
 };
+const EVENT: Columns = {
+  project_id: 'text',
+  task_id: 'text',
+  type: 'text',
+  at: 'bigint',
+  v: 'smallint',
+  body: 'json',
+};
+/** What an append takes before its events: channel and text of the notification, number of events. */
+const NOTICE = 3;
 const TASK: Columns = {
   id: 'text',
   project_id: 'text',
@@ -32,13 +42,11 @@ const TASK: Columns = {
   doc: 'json',
 };
 
-/**
- * Prepared when a session begins, so that a batch is two round trips (see postgres-pipeline.ts) and no planning.
- */
+/** Prepared when a session begins, so that a batch is two round trips (see postgres-pipeline.ts) and no planning. */
 const STATEMENTS = {
-  // Transaction and head also tell, should the answer to the COMMIT get lost, whether it took place (see postgres.ts).
-  load_projects: `(text[]) AS SELECT projects.doc, pg_current_xact_id() AS xid, log_head.seq
-    FROM log_head LEFT JOIN projects ON projects.id = ANY ($1)`,
+  // The transaction's id tells, should the answer to the COMMIT get lost, whether it took place (see postgres.ts).
+  load_projects: `(text[]) AS SELECT projects.doc, pg_current_xact_id()
+    FROM (VALUES (1)) AS always LEFT JOIN projects ON projects.id = ANY ($1)`,
   lock_projects: '(text[]) AS SELECT doc FROM projects WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
   lock_workers: '(text[]) AS SELECT doc FROM workers WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
   load_leased_by: `(text[]) AS SELECT doc, lease_worker FROM tasks
@@ -72,27 +80,29 @@ const STATEMENTS = {
   insert_runs: inserting('runs', RUN),
   update_runs: updating('runs', RUN),
   insert_evidence: inserting('evidence', EVIDENCE),
-  // The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq.
-  append_events: `(integer, text[], text[], text[], bigint[], smallint[], json[], text, text) AS
-    WITH head AS (UPDATE log_head SET seq = seq + $1 RETURNING seq - $1 AS before),
-    appended AS (INSERT INTO events (seq, project_id, task_id, type, at, v, body)
-      SELECT head.before + e.place, e.project_id, e.task_id, e.type, e.at, e.v, e.body
-      FROM head, unnest($2, $3, $4, $5, $6, $7) WITH ORDINALITY AS e (project_id, task_id, type, at, v, body, place))
-    SELECT before, pg_notify($8, $9) FROM head`,
+  append_many: appending(lists(EVENT), `${rowsOf(EVENT, NOTICE)} WITH ORDINALITY`),
 };
-export type StatementName = keyof typeof STATEMENTS;
+/** As many events as a few commands make; for so few, rows by themselves are quicker than lists (measured). */
+export const FEW_EVENTS = 8;
+const APPENDING_FEW = Object.fromEntries(
+  Array.from({ length: FEW_EVENTS }, (_, index) => [`append_${index + 1}`, appendingFew(index + 1)]),
+) as Record<`append_${number}`, string>;
+
+export type StatementName = keyof typeof STATEMENTS | keyof typeof APPENDING_FEW;
 
 /** One by one: with each use the server copies the whole text that a statement was prepared in. */
-export const PREPARATIONS = Object.entries(STATEMENTS).map(([name, text]) => `PREPARE ${name} ${text}`);
+export const PREPARATIONS = Object.entries({ ...STATEMENTS, ...APPENDING_FEW }).map(
+  ([name, text]) => `PREPARE ${name} ${text}`,
+);
 
 function inserting(table: string, columns: Columns): string {
-  return `(${arrays(columns)}) AS INSERT INTO ${table} (${Object.keys(columns).join(', ')})
+  return `(${lists(columns)}) AS INSERT INTO ${table} (${Object.keys(columns).join(', ')})
     SELECT * FROM ${rowsOf(columns)}`;
 }
 
 function updating(table: string, columns: Columns): string {
   const sets = Object.keys(columns).slice(1);
-  return `(${arrays(columns)}) AS UPDATE ${table} SET ${sets.map((name) => `${name} = new.${name}`).join(', ')}
+  return `(${lists(columns)}) AS UPDATE ${table} SET ${sets.map((name) => `${name} = new.${name}`).join(', ')}
     FROM ${rowsOf(columns)} AS new (${Object.keys(columns).join(', ')}) WHERE ${table}.id = new.id`;
 }
 
@@ -102,15 +112,35 @@ function updatingOne(table: string, columns: Columns): string {
   return `(${Object.values(columns).join(', ')}) AS UPDATE ${table} SET ${sets.slice(1).join(', ')} WHERE id = $1`;
 }
 
-function arrays(columns: Columns): string {
+/** The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq. */
+function appending(parameters: string, rows: string): string {
+  const columns = Object.keys(EVENT);
+  return `(text, text, integer, ${parameters}) AS
+    WITH head AS (UPDATE log_head SET seq = seq + $3 RETURNING seq - $3 AS before),
+    appended AS (INSERT INTO events (seq, ${columns.join(', ')})
+      SELECT head.before + e.place, ${columns.map((name) => `e.${name}`).join(', ')}
+      FROM head, ${rows} AS e (${columns.join(', ')}, place))
+    SELECT before, pg_notify($1, $2) FROM head`;
+}
+
+function appendingFew(count: number): string {
+  const types = Object.values(EVENT);
+  const rows = Array.from({ length: count }, (_, row) => {
+    const values = types.map((_, column) => `$${NOTICE + row * types.length + column + 1}`);
+    return `(${values.join(', ')}, ${row + 1})`;
+  });
+  return appending(rows.map(() => types.join(', ')).join(', '), `(VALUES ${rows.join(', ')})`);
+}
+
+function lists(columns: Columns): string {
   return Object.values(columns)
     .map((type) => `${type}[]`)
     .join(', ');
 }
 
-function rowsOf(columns: Columns): string {
+function rowsOf(columns: Columns, after = 0): string {
   return `unnest(${Object.keys(columns)
-    .map((_, index) => `$${index + 1}`)
+    .map((_, index) => `$${after + index + 1}`)
     .join(', ')})`;
 }
 
@@ -118,7 +148,7 @@ export function call(name: StatementName, ...args: (Value | Value[])[]): Step {
   return { name, values: args.map(encode) };
 }
 
-/** Rows as one array per column, in the order of the statement's parameters. */
-export function callWithRows(name: StatementName, rows: Value[][]): Step {
-  return call(name, ...rows[0]!.map((_, column) => rows.map((row) => row[column]!)));
+/** Rows as one list per column, in the order of the statement's parameters. */
+export function columnsOf(rows: Value[][]): Value[][] {
+  return rows[0]!.map((_, column) => rows.map((row) => row[column]!));
 }

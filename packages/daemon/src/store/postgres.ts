@@ -43,6 +43,8 @@ export class PostgresDriver implements Driver {
   readonly #instance = randomUUID();
   readonly #memo = new RowMemo();
   #writer: pg.Client | null = null;
+  /** Where the log ended when this process last looked: its next events come after that. */
+  #head = 0;
   readonly reads: Reads;
 
   static async open(
@@ -96,7 +98,7 @@ export class PostgresDriver implements Driver {
     try {
       const loads = loadsOf(scope, now);
       const [, ...answers] = await ask(writer, [BEGIN, ...loads.map((load) => load.step)]);
-      const [, xid, head] = answers[0]![0]!;
+      const [, xid] = answers[0]![0]!;
       const loaded = fill(loads, answers, this.#memo);
       const events = work(loaded.slice);
       if (events.length === 0) {
@@ -104,9 +106,11 @@ export class PostgresDriver implements Driver {
         return 0;
       }
       const saves = savesOf(loaded, events, { channel: this.#address.channel, payload: this.#instance });
-      doubt = { xid: String(xid), head: Number(head) };
+      doubt = { xid: String(xid), head: this.#head };
       const saved = await ask(writer, [...saves, COMMIT]);
-      return Number(saved[saves.length - 1]?.[0]?.[0]);
+      const before = Number(saved[saves.length - 1]?.[0]?.[0]);
+      this.#head = before + events.length;
+      return before;
     } catch (error) {
       await this.#abandon(writer, error);
       throw doubt && classify(error) === 'lost' ? new InDoubt(doubt, error) : error;
@@ -153,6 +157,8 @@ export class PostgresDriver implements Driver {
     // PREPARE does not take these; running them once leaves them prepared as well.
     await writer.query({ name: BEGIN.name, text: 'BEGIN' });
     await writer.query({ name: COMMIT.name, text: 'COMMIT' });
+    const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
+    this.#head = Number(rows[0]?.seq);
     this.#writer = writer;
     return writer;
   }
