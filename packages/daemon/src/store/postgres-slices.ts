@@ -68,7 +68,8 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     s.dependentsOf,
     () => call('lock_dependents', s.dependentsOf),
     (rows, to) => {
-      for (const row of rows) to.slice.loadDependents(owner(row), [to.task(doc(row))]);
+      for (const id of to.tasks(rows.map(doc)))
+        for (const dependency of to.slice.tasks.get(id)?.dependsOn ?? []) to.slice.loadDependents(dependency, [id]);
     },
   );
   load(

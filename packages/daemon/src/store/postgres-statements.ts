@@ -52,13 +52,14 @@ const STATEMENTS = {
   load_leased_by: `(text[]) AS SELECT doc, lease_worker FROM tasks
     WHERE lease_worker = ANY ($1) AND lease_worker IS NOT NULL`,
   lock_tasks: '(text[]) AS SELECT doc FROM tasks WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
-  lock_dependents: `(text[]) AS SELECT tasks.doc, dependencies.depends_on
-    FROM dependencies JOIN tasks ON tasks.id = dependencies.task_id
-    WHERE dependencies.depends_on = ANY ($1) ORDER BY tasks.id FOR UPDATE OF tasks`,
+  // Found first, then locked in the order of their ids: as one join, ids in order would cost a walk over every edge.
+  lock_dependents: `(text[]) AS SELECT doc FROM tasks
+    WHERE id = ANY (ARRAY(SELECT task_id FROM dependencies WHERE depends_on = ANY ($1))) ORDER BY id FOR UPDATE`,
   load_last_runs: `(text[]) AS SELECT runs.doc FROM tasks JOIN runs ON runs.id = tasks.last_run_id
     WHERE tasks.id = ANY ($1)`,
+  // The sum keeps the moment out of the index scan, which would compare it for a page of candidates, not for a few.
   lock_ready: `(text, text, bigint, integer) AS SELECT doc FROM tasks
-    WHERE project_id = $1 AND ready_role = $2 AND ready_role IS NOT NULL AND not_before <= $3
+    WHERE project_id = $1 AND ready_role = $2 AND not_before + 0 <= $3
     ORDER BY priority, rework, number LIMIT $4 FOR UPDATE SKIP LOCKED`,
   load_scoped_running: `(text[]) AS SELECT doc, project_id FROM tasks
     WHERE project_id = ANY ($1) AND scoped = 1 AND lease_worker IS NOT NULL`,
