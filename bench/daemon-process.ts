@@ -7,6 +7,12 @@ import { makeRepository } from './repository.ts';
 
 const LAUNCHER = join(import.meta.dirname, '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
 
+/** However the bench ends, none of its programs outlives it. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** A program that says on its first line that it is ready. */
 export interface RunningProgram {
   pid: number;
@@ -23,6 +29,8 @@ export async function startProgram(args: string[], cwd: string, env: NodeJS.Proc
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const line = await firstLine(child);
   const readyMs = performance.now() - startedAt;
   return {

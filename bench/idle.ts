@@ -11,6 +11,7 @@ const TICKS_PER_SECOND = 100;
 
 /** The daemon with three workers and nothing to do, beside an HTTP server that never had anything to do. */
 export async function run(options: BenchOptions): Promise<Section> {
+  if (process.platform !== 'linux') throw new Error('idle figures are read from /proc, which only Linux has');
   return inTemporaryFolder(async (folder) => {
     const root = join(folder, 'repository');
     await makeProject(root);

@@ -89,7 +89,7 @@ function wrapped(text: string): string[] {
   return [...lines, line];
 }
 
-export function number(value: number): string {
+function number(value: number): string {
   return value.toLocaleString('en', {
     maximumSignificantDigits: 3,
     ...(value >= 100 && { maximumFractionDigits: 0, maximumSignificantDigits: undefined }),

@@ -40,6 +40,8 @@ Object.assign(process.env, {
   GIT_COMMITTER_EMAIL: 'bench@localhost',
 });
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+
 // What others do meanwhile slows everything here; ratios suffer less than the figures themselves.
 const loadBefore = loadavg();
 if (loadBefore[0]! > cpus().length / 2)

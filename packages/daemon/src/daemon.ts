@@ -102,7 +102,8 @@ export class Daemon {
     const { root } = await inspectRepository(folder);
     const known = await this.#opened.store.projectByRoot(root);
     if (this.#attaching.has(root) || (known && this.#engines.has(known.id))) throw worksAlready(root, this.info);
-    if (this.#stopping) throw new AppError('conflict', 'the daemon is stopping', { hint: 'Try again in a moment.' });
+    if (this.#stopping)
+      throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });
     this.#attaching.add(root);
     try {
       const { project, settings } = await saveProject({ store: this.#opened.store }, root);

@@ -7,6 +7,7 @@ import { quoted } from '../demo/summary.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';
 import { startOrFind, stopOnSignals } from './host.ts';
+import { finishOthers } from './idle.ts';
 import { watchProject } from './live.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -62,6 +63,7 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
       say(`Page: ${link}`);
       await started.stopped;
     }
+    if (started && options.exit) await finishOthers(api, report.projectId, over.signal, say);
   } finally {
     await started?.stop();
     signals?.off();

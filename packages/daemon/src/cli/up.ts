@@ -5,6 +5,7 @@ import { findDaemon, pageLink } from '../daemon/reach.ts';
 import { connectToDaemon, rootOf } from './connect.ts';
 import { type CliContext, integer, type Json, jsonOption } from './context.ts';
 import { type Reached, startOrFind, stopOnSignals } from './host.ts';
+import { finishOthers, untilIdle } from './idle.ts';
 import { watchProject } from './live.ts';
 
 const STOP_PAUSE_MS = 20;
@@ -42,15 +43,24 @@ export function addUp(program: Command, context: CliContext): void {
 async function up(context: CliContext, options: UpOptions): Promise<void> {
   const root = await rootOf(context.cwd);
   const { running, started: daemon } = await startOrFind(context.env, options.port ?? 0);
-  if (running) return attachToRunning(context, options, running, root);
+  if (running) {
+    const joined = await join(context, options, running, root);
+    if (joined) return followRunning(context, options, running, joined);
+    // It was on its way out when it was found: this one takes its place.
+    await delay(STOP_PAUSE_MS);
+    return up(context, options);
+  }
   const interrupt = stopOnSignals(daemon, context);
   const leave = new AbortController();
   try {
     const { project, warnings } = await daemon.attach(root, workersOf(context, options));
     const { info, link } = daemon;
     ready(context, options, { ...info, link, project: { id: project.id, name: project.name, root } }, warnings);
-    const over = options.untilIdle ? idleByEvents(daemon.api, project.id, leave.signal) : daemon.stopped;
+    const over = options.untilIdle ? untilIdle(daemon.api, project.id, leave.signal) : daemon.stopped;
+    void daemon.stopped.then(() => leave.abort());
     await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]));
+    const say = (line: string) => (options.json ? undefined : context.terminal.line(line));
+    if (options.untilIdle && !leave.signal.aborted) await finishOthers(daemon.api, project.id, leave.signal, say);
     leave.abort();
     await daemon.stop();
   } catch (error) {
@@ -61,33 +71,40 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   }
 }
 
-/** A second `up`: another repository joins the running daemon, the same one is refused by it. */
-async function attachToRunning(
+type Joined = Awaited<ReturnType<Api['attachProject']>>;
+
+/** A second `up`: another repository joins the running daemon, the same one is refused by it. Null when it is stopping. */
+async function join(
   context: CliContext,
   options: UpOptions,
   { api, daemon }: Reached,
   root: string,
-): Promise<void> {
+): Promise<Joined | null> {
   if (options.port) {
     context.terminal.err.write(`tidemill: --port is ignored: a daemon already serves at ${daemon.url}\n`);
   }
-  const { project, warnings } = await api.attachProject({ root, workers: workersOf(context, options) });
-  const { pid, url } = daemon;
-  const link = pageLink(daemon);
-  ready(context, options, { pid, url, link, project: { id: project.id, name: project.name, root } }, warnings);
-  if (!options.json) context.terminal.line('Joined the daemon that was running. Ctrl-C leaves it running.');
-  const leave = new AbortController();
-  const over = options.untilIdle ? idleByEvents(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
-  await watchUntil(context, options, api, project.id, over);
-  leave.abort();
+  try {
+    return await api.attachProject({ root, workers: workersOf(context, options) });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'daemon_unreachable') return null;
+    throw error;
+  }
 }
 
-async function idleByEvents(api: Api, project: string, signal: AbortSignal): Promise<void> {
-  const first = await api.status({ project });
-  if (first.idle) return;
-  for await (const _ of api.events({ project, after: first.lastSeq, follow: true }, signal)) {
-    if ((await api.status({ project })).idle) return;
-  }
+async function followRunning(
+  context: CliContext,
+  options: UpOptions,
+  { api, daemon }: Reached,
+  { project, warnings }: Joined,
+): Promise<void> {
+  const { pid, url } = daemon;
+  const { id, name, root } = project;
+  ready(context, options, { pid, url, link: pageLink(daemon), project: { id, name, root } }, warnings);
+  if (!options.json) context.terminal.line('Joined the daemon that was running. Ctrl-C leaves it running.');
+  const leave = new AbortController();
+  const over = options.untilIdle ? untilIdle(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
+  await watchUntil(context, options, api, project.id, over);
+  leave.abort();
 }
 
 /** Settles when the daemon ends: its event stream ends with it. */

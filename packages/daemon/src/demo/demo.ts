@@ -39,15 +39,17 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   await api.importTasks({ project: project.id, tasks: demoTasks });
   const over = new AbortController();
   const watching = options.watch(project.id, AbortSignal.any([signal, over.signal]));
+  let story: Story;
   let isOver = false;
   try {
     await api.attachProject({ root });
-    isOver = await untilIdle(api, project.id, signal);
+    const seen: LoggedEvent[] = [];
+    isOver = await untilIdle(api, project.id, signal, (event) => seen.push(event));
+    story = tellStory(seen);
   } finally {
     over.abort();
     await watching;
   }
-  const story = tellStory(isOver ? await allEvents(api, project.id) : []);
   const isComplete = isOver && story.chapters.every(({ stage }) => stage === 'done');
   const place = { root, howToCall: options.howToCall };
   const summary = isOver ? summaryLines(story, place) : interruptedLines(place);
@@ -55,27 +57,33 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
 }
 
 /** The events after which there may be nothing left to do. */
-const ENDS = ['lease.released', 'task.moved', 'task.blocked', 'task.parked', 'task.waiting'];
+const ENDS = new Set(['lease.released', 'task.moved', 'task.blocked', 'task.parked', 'task.waiting']);
 
-/** False when it was stopped before that. */
-async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<boolean> {
+/** Follows a project's whole log until nothing is left to do. False when it was stopped before that. */
+async function untilIdle(
+  api: Api,
+  project: string,
+  signal: AbortSignal,
+  onEvent: (event: LoggedEvent) => void = () => undefined,
+): Promise<boolean> {
   const over = new AbortController();
+  const tasks = new Map<string, string>();
   try {
-    const { lastSeq, idle } = await api.status({ project });
-    if (idle) return true;
-    const until = AbortSignal.any([signal, over.signal]);
-    for await (const _ of api.events({ project, after: lastSeq, follow: true, types: ENDS }, until)) {
+    for await (const event of api.events({ project, follow: true }, AbortSignal.any([signal, over.signal]))) {
       if (signal.aborted) return false;
-      if ((await api.status({ project })).idle) return true;
+      onEvent(event);
+      const { body, seq } = event;
+      if (body.type === 'task.created') tasks.set(body.taskId, 'open');
+      if (body.type === 'task.moved') tasks.set(body.taskId, body.to);
+      if (!ENDS.has(body.type)) continue;
+      // Whoever runs the daemon may stop it right after the last landing, so then nothing more is asked.
+      if (body.type === 'lease.released' && [...tasks.values()].every((stage) => stage === 'done')) return true;
+      if (!(await api.status({ project })).idle) continue;
+      for await (const rest of api.events({ project, after: seq })) onEvent(rest);
+      return true;
     }
     return false;
   } finally {
     over.abort();
   }
-}
-
-async function allEvents(api: Api, project: string): Promise<LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
-  for await (const event of api.events({ project })) events.push(event);
-  return events;
 }

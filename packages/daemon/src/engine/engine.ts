@@ -7,7 +7,7 @@ const SUPERVISE_EVERY_MS = 60_000;
 /** An agent that cannot be started fails every task alike, so its whole role rests before the next one is tried. */
 const UNSTARTABLE_REST_MS = 30_000;
 /** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
-const WINDOWS = [8, 128, 2048];
+const WINDOWS = [2, 64, 2048];
 
 /**
  *   commit ──wake──▶ dispatch: idle slots claim, highest stage first ──▶ slot.work ──▶ commit …

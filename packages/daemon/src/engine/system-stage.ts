@@ -52,9 +52,7 @@ export async function mergeStage(deps: EngineDeps, held: Held): Promise<void> {
 
 /** True when the stage is over: landed, or waiting for a person. False when the target moved and all begins anew. */
 async function land(deps: EngineDeps, held: Held, commit: string, base: string): Promise<boolean> {
-  const landing = (await deps.workspace.isLanded(commit))
-    ? { kind: 'landed' as const }
-    : await deps.workspace.land(commit, base);
+  const landing = await deps.workspace.land(commit, base);
   const isThere = landing.kind === 'landed' || (await deps.workspace.isLanded(commit));
   if (isThere) {
     await held.must({ type: 'merge.land', commit });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
 import { findProgram } from './program.ts';
-import { programFolder, sandboxPrefix, sandboxStatus } from './sandbox.ts';
+import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
 
 /**
  * The only place that starts agents and gates.
@@ -153,7 +153,11 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
     dataDir: spec.host.dataDir,
     network: spec.network,
     readOnlyWorktree: spec.readOnlyWorktree ?? false,
-    readable: [...(spec.readable ?? []), ...(await programFolder(program.file, spec.host.dataDir))],
+    readable: [
+      ...(spec.readable ?? []),
+      ...(await programFolder(program.file, spec.host.dataDir)),
+      ...(await toolFolders(env.PATH ?? '', spec.host.dataDir)),
+    ],
     writable: spec.writable ?? [],
     hidden: spec.hidden ?? [],
   });

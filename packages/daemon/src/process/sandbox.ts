@@ -85,8 +85,21 @@ export async function programFolder(file: string, dataDir: string): Promise<stri
   if (real === null) return [];
   if (isInside(real, data)) return [path.dirname(real) === data ? real : path.dirname(real)];
   if (!isInside(real, TEMP)) return [];
-  return [path.join(TEMP, path.relative(TEMP, real).split(path.sep)[0] ?? '')];
+  return [installedIn(real)];
 }
+
+/**
+ * Programs a command may go on to call: whatever is on its PATH, and the Node we run on. Where such a folder lies in the
+ * hidden place, the tree it was installed in stays readable, or a gate would not find the tools it finds outside.
+ */
+export async function toolFolders(searchPath: string, dataDir: string): Promise<string[]> {
+  const data = await realpath(dataDir).catch(() => dataDir);
+  const folders = [...searchPath.split(path.delimiter), path.dirname(process.execPath)];
+  const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => '')));
+  return [...new Set(real)].filter((at) => isInside(at, TEMP) && !isInside(at, data)).map(installedIn);
+}
+
+const installedIn = (file: string) => path.join(TEMP, path.relative(TEMP, file).split(path.sep)[0] ?? '');
 
 /** Parents before their children, since a later mount covers an earlier one; at one place the most generous wins. */
 function inOrder(mounts: Mount[]): Mount[] {

@@ -2,20 +2,41 @@ import { AppError, Evidence, Project, Run, Task, Worker } from '@tidemill/contra
 import { type Rows, Slice } from '@tidemill/core';
 import type { z } from 'zod';
 
-const MOST_REMEMBERED = 50;
+/** Twice as many texts at most; a batch of the largest size finds all of its candidates again. */
+const GENERATION = 500;
 
-/** A project's document is long, every batch reads it and it hardly ever changes: the same text is parsed once. */
-export class ProjectMemo {
-  readonly #parsed = new Map<string, Project>();
+/**
+ * The same text is parsed once: a project's long document is in every batch and hardly ever changes, a candidate that
+ * was not taken is in the next batch again. Rows are replaced, never mutated, so batches may share them.
+ */
+class Memo<T> {
+  readonly #schema: z.ZodType<T>;
+  readonly #noun: string;
+  #young = new Map<string, T>();
+  #old = new Map<string, T>();
 
-  parse(text: string): Project {
-    const known = this.#parsed.get(text);
-    if (known) return known;
-    const project = parseRow(Project, 'project', text);
-    if (this.#parsed.size >= MOST_REMEMBERED) this.#parsed.clear();
-    this.#parsed.set(text, project);
-    return project;
+  constructor(schema: z.ZodType<T>, noun: string) {
+    this.#schema = schema;
+    this.#noun = noun;
   }
+
+  parse(text: string): T {
+    const known = this.#young.get(text);
+    if (known) return known;
+    const row = this.#old.get(text) ?? parseRow(this.#schema, this.#noun, text);
+    if (this.#young.size >= GENERATION) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(text, row);
+    return row;
+  }
+}
+
+export class RowMemo {
+  readonly projects = new Memo(Project, 'project');
+  readonly tasks = new Memo(Task, 'task');
+  readonly workers = new Memo(Worker, 'worker');
 }
 
 /** A document of an older version gets the defaults of the fields it lacks; one that is broken is named. */
@@ -44,17 +65,17 @@ export class LoadedSlice {
   readonly slice = new Slice();
   readonly #stored = new Set<string>();
   readonly #dependsOn = new Map<string, string[]>();
-  readonly #projects: ProjectMemo;
+  readonly #memo: RowMemo;
 
-  constructor(projects: ProjectMemo) {
-    this.#projects = projects;
+  constructor(memo: RowMemo) {
+    this.#memo = memo;
   }
 
   project(text: string): void {
-    this.#load(this.slice.projects, this.#projects.parse(text));
+    this.#load(this.slice.projects, this.#memo.projects.parse(text));
   }
   worker(text: string): void {
-    this.#load(this.slice.workers, parseRow(Worker, 'worker', text));
+    this.#load(this.slice.workers, this.#memo.workers.parse(text));
   }
   run(text: string): void {
     this.#load(this.slice.runs, parseRow(Run, 'run', text));
@@ -63,7 +84,7 @@ export class LoadedSlice {
     this.slice.loadEvidence(parseRow(Evidence, 'piece of evidence', text));
   }
   task(text: string): string {
-    const task = parseRow(Task, 'task', text);
+    const task = this.#memo.tasks.parse(text);
     if (!this.#stored.has(task.id)) this.#dependsOn.set(task.id, task.dependsOn);
     this.#load(this.slice.tasks, task);
     return task.id;

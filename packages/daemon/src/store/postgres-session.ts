@@ -26,6 +26,7 @@ const WRITER_SETTINGS = {
   enable_sort: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  jit: 'off',
 };
 
 /** Where the database is and which schema holds the tables. */

@@ -1,26 +1,26 @@
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
-import { LoadedSlice, type ProjectMemo } from './loaded-slice.ts';
-import { call, callWithRows, type StatementName } from './postgres-statements.ts';
-import type { Row } from './sql-query.ts';
+import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
+import type { Answer, Step } from './postgres-pipeline.ts';
+import { call, columnsOf, FEW_EVENTS, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
 
 /** From here on one statement over arrays is quicker than one per row (measured). */
 const MANY = 5;
 
 interface Load {
-  text: string;
+  step: Step;
   /** Rows under a lock are the newest there are; they go into the slice before those that were merely read. */
   locked: boolean;
-  take(rows: Row[], loaded: LoadedSlice): void;
+  take(rows: Answer, loaded: LoadedSlice): void;
 }
 
 /** The statements that load a scope, in the order in which locks must be taken, and what to do with their answers. */
 export function loadsOf(scope: Scope, now: number): Load[] {
   const loads: Load[] = [];
-  const load = (locked: boolean, wanted: unknown[], text: () => string, take: Load['take']) => {
-    if (wanted.length > 0) loads.push({ text: text(), locked, take });
+  const load = (locked: boolean, wanted: unknown[], step: () => Step, take: Load['take']) => {
+    if (wanted.length > 0) loads.push({ step: step(), locked, take });
   };
   const s = scope;
   load(
@@ -28,7 +28,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     ['always'],
     () => call('load_projects', s.projects),
     (rows, to) => {
-      for (const row of rows) if (row.doc !== null) to.project(doc(row));
+      for (const row of rows) if (row[0] !== null) to.project(doc(row));
     },
   );
   load(
@@ -52,7 +52,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     s.leasedBy,
     () => call('load_leased_by', s.leasedBy),
     (rows, to) => {
-      for (const row of rows) to.slice.loadLeasedBy(String(row.owner), [to.task(doc(row))]);
+      for (const row of rows) to.slice.loadLeasedBy(owner(row), [to.task(doc(row))]);
     },
   );
   load(
@@ -68,7 +68,8 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     s.dependentsOf,
     () => call('lock_dependents', s.dependentsOf),
     (rows, to) => {
-      for (const row of rows) to.slice.loadDependents(String(row.owner), [to.task(doc(row))]);
+      for (const id of to.tasks(rows.map(doc)))
+        for (const dependency of to.slice.tasks.get(id)?.dependsOn ?? []) to.slice.loadDependents(dependency, [id]);
     },
   );
   load(
@@ -94,7 +95,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     s.scopedRunning,
     () => call('load_scoped_running', s.scopedRunning),
     (rows, to) => {
-      const byProject = Map.groupBy(rows, (row) => String(row.owner));
+      const byProject = Map.groupBy(rows, owner);
       for (const [projectId, running] of byProject) to.slice.loadScopedRunning(projectId, to.tasks(running.map(doc)));
     },
   );
@@ -116,19 +117,19 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     s.edges,
     () => call('load_edges', s.edges),
     (rows, to) => {
-      const byTask = Map.groupBy(rows, (row) => String(row.owner));
+      const byTask = Map.groupBy(rows, owner);
       for (const [taskId, of] of byTask)
         to.slice.loadEdges(
           taskId,
-          of.map((row) => String(row.depends_on)),
+          of.map(([dependsOn]) => String(dependsOn)),
         );
     },
   );
   return loads;
 }
 
-export function fill(loads: Load[], answers: Row[][], projects: ProjectMemo): LoadedSlice {
-  const loaded = new LoadedSlice(projects);
+export function fill(loads: Load[], answers: Answer[], memo: RowMemo): LoadedSlice {
+  const loaded = new LoadedSlice(memo);
   for (const locked of [true, false]) {
     loads.forEach((load, index) => {
       if (load.locked === locked) load.take(answers[index]!, loaded);
@@ -137,10 +138,16 @@ export function fill(loads: Load[], answers: Row[][], projects: ProjectMemo): Lo
   return loaded;
 }
 
+/** What other processes are told of a commit. */
+interface Notification {
+  channel: string;
+  payload: string;
+}
+
 /** The statements that save what changed; the one that appends to the log is the last. */
-export function savesOf(loaded: LoadedSlice, events: PendingEvent[]): string[] {
+export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): Step[] {
   const { projects, workers, tasks, runs, evidence } = loaded.slice;
-  const texts: string[] = [];
+  const steps: Step[] = [];
   const save = <T extends { id: string }>(
     noun: 'projects' | 'workers' | 'tasks' | 'runs',
     rows: Rows<T>,
@@ -151,12 +158,12 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[]): string[] {
     write(`update_${noun}`, changed.filter((row) => loaded.isStored(row.id)).map(values));
   };
   const write = (name: StatementName, rows: Values[]) => {
-    if (name === 'update_tasks' && rows.length < MANY) texts.push(...rows.map((row) => call('update_task', ...row)));
-    else if (rows.length > 0) texts.push(callWithRows(name, rows));
+    if (name === 'update_tasks' && rows.length < MANY) steps.push(...rows.map((row) => call('update_task', ...row)));
+    else if (rows.length > 0) steps.push(call(name, ...columnsOf(rows)));
   };
   save('projects', projects, (row) => [row.id, row.root, JSON.stringify(row)]);
   save('workers', workers, (row) => [row.id, row.projectId, JSON.stringify(row)]);
-  if (workers.removed.size > 0) texts.push(call('delete_workers', [...workers.removed]));
+  if (workers.removed.size > 0) steps.push(call('delete_workers', [...workers.removed]));
   save('tasks', tasks, taskValues);
   save('runs', runs, (row) => [row.id, row.taskId, JSON.stringify(row)]);
   write(
@@ -173,29 +180,25 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[]): string[] {
   );
   const depending = loaded.withNewDependencies();
   const stored = depending.filter((row) => loaded.isStored(row.id)).map((row) => row.id);
-  if (stored.length > 0) texts.push(call('delete_dependencies', stored));
+  if (stored.length > 0) steps.push(call('delete_dependencies', stored));
   write(
     'insert_dependencies',
     depending.flatMap((row) => [...new Set(row.dependsOn)].map((id) => [row.id, id])),
   );
-  texts.push(appendOf(events));
-  return texts;
+  steps.push(appendOf(events, notify));
+  return steps;
 }
 
 type Values = (string | number | null)[];
 
-function appendOf(events: PendingEvent[]): string {
-  const column = (value: (event: PendingEvent) => string | number | null) => events.map(value);
-  return call(
-    'append_events',
-    events.length,
-    column((event) => event.projectId),
-    column((event) => taskOf(event.body)),
-    column((event) => event.body.type),
-    column((event) => event.at),
-    column(() => EVENT_VERSION),
-    column((event) => JSON.stringify(event.body)),
+function appendOf(events: PendingEvent[], { channel, payload }: Notification): Step {
+  const rows = events.map(
+    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body)],
   );
+  const notice = [channel, payload, rows.length];
+  return rows.length > FEW_EVENTS
+    ? call('append_many', ...notice, ...columnsOf(rows))
+    : call(`append_${rows.length}`, ...notice, ...rows.flat());
 }
 
 function taskValues(task: Task): Values {
@@ -217,6 +220,10 @@ function taskValues(task: Task): Values {
   ];
 }
 
-function doc(row: Row): string {
-  return String(row.doc);
+/** Statements that load rows answer the document first, then whose it is. */
+function doc(row: Answer[number]): string {
+  return String(row[0]);
+}
+function owner(row: Answer[number]): string {
+  return String(row[1]);
 }

@@ -1,3 +1,4 @@
+import { encode, type Step, type Value } from './postgres-pipeline.ts';
 import { FINISHED_STAGES } from './task-columns.ts';
 
 type Columns = Record<string, string>;
@@ -15,6 +16,16 @@ const EVIDENCE: Columns = {
   hash: 'text',
   doc: 'json',
 };
+const EVENT: Columns = {
+  project_id: 'text',
+  task_id: 'text',
+  type: 'text',
+  at: 'bigint',
+  v: 'smallint',
+  body: 'json',
+};
+/** What an append takes before its events: channel and text of the notification, number of events. */
+const NOTICE = 3;
 const TASK: Columns = {
   id: 'text',
   project_id: 'text',
@@ -31,33 +42,31 @@ const TASK: Columns = {
   doc: 'json',
 };
 
-/**
- * Prepared when a session begins, so that a batch is one text of EXECUTEs: two round trips and no planning.
- * Lists travel as arrays; a batch of one and a batch of 256 are the same statements.
- */
+/** Prepared when a session begins, so that a batch is two round trips (see postgres-pipeline.ts) and no planning. */
 const STATEMENTS = {
-  // Transaction and head also tell, should the answer to the COMMIT get lost, whether it took place (see postgres.ts).
-  load_projects: `(text[]) AS SELECT pg_current_xact_id()::text AS xid, log_head.seq, projects.doc
-    FROM log_head LEFT JOIN projects ON projects.id = ANY ($1)`,
+  // The transaction's id tells, should the answer to the COMMIT get lost, whether it took place (see postgres.ts).
+  load_projects: `(text[]) AS SELECT projects.doc, pg_current_xact_id()
+    FROM (VALUES (1)) AS always LEFT JOIN projects ON projects.id = ANY ($1)`,
   lock_projects: '(text[]) AS SELECT doc FROM projects WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
   lock_workers: '(text[]) AS SELECT doc FROM workers WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
-  load_leased_by: `(text[]) AS SELECT lease_worker AS owner, doc FROM tasks
+  load_leased_by: `(text[]) AS SELECT doc, lease_worker FROM tasks
     WHERE lease_worker = ANY ($1) AND lease_worker IS NOT NULL`,
   lock_tasks: '(text[]) AS SELECT doc FROM tasks WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
-  lock_dependents: `(text[]) AS SELECT dependencies.depends_on AS owner, tasks.doc
-    FROM dependencies JOIN tasks ON tasks.id = dependencies.task_id
-    WHERE dependencies.depends_on = ANY ($1) ORDER BY tasks.id FOR UPDATE OF tasks`,
+  // Found first, then locked in the order of their ids: as one join, ids in order would cost a walk over every edge.
+  lock_dependents: `(text[]) AS SELECT doc FROM tasks
+    WHERE id = ANY (ARRAY(SELECT task_id FROM dependencies WHERE depends_on = ANY ($1))) ORDER BY id FOR UPDATE`,
   load_last_runs: `(text[]) AS SELECT runs.doc FROM tasks JOIN runs ON runs.id = tasks.last_run_id
     WHERE tasks.id = ANY ($1)`,
+  // The sum keeps the moment out of the index scan, which would compare it for a page of candidates, not for a few.
   lock_ready: `(text, text, bigint, integer) AS SELECT doc FROM tasks
-    WHERE project_id = $1 AND ready_role = $2 AND ready_role IS NOT NULL AND not_before <= $3
+    WHERE project_id = $1 AND ready_role = $2 AND not_before + 0 <= $3
     ORDER BY priority, rework, number LIMIT $4 FOR UPDATE SKIP LOCKED`,
-  load_scoped_running: `(text[]) AS SELECT project_id AS owner, doc FROM tasks
+  load_scoped_running: `(text[]) AS SELECT doc, project_id FROM tasks
     WHERE project_id = ANY ($1) AND scoped = 1 AND lease_worker IS NOT NULL`,
   load_evidence: `(text[], text[]) AS SELECT evidence.doc FROM unnest($1, $2) AS wanted (project_id, tree)
     JOIN evidence USING (project_id, tree) ORDER BY evidence.position`,
-  load_edges: `(text[]) AS SELECT task_id AS owner, depends_on FROM tasks JOIN dependencies ON task_id = tasks.id
-    WHERE project_id = ANY ($1) AND stage NOT IN (${FINISHED_STAGES.map(literal).join(', ')})`,
+  load_edges: `(text[]) AS SELECT depends_on, task_id FROM tasks JOIN dependencies ON task_id = tasks.id
+    WHERE project_id = ANY ($1) AND stage NOT IN (${FINISHED_STAGES.map((stage) => `'${stage}'`).join(', ')})`,
 
   insert_projects: inserting('projects', PROJECT),
   update_projects: updating('projects', PROJECT),
@@ -72,32 +81,29 @@ const STATEMENTS = {
   insert_runs: inserting('runs', RUN),
   update_runs: updating('runs', RUN),
   insert_evidence: inserting('evidence', EVIDENCE),
-  // The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq.
-  append_events: `(integer, text[], text[], text[], bigint[], smallint[], json[]) AS
-    WITH head AS (UPDATE log_head SET seq = seq + $1 RETURNING seq - $1 AS before),
-    appended AS (INSERT INTO events (seq, project_id, task_id, type, at, v, body)
-      SELECT head.before + e.place, e.project_id, e.task_id, e.type, e.at, e.v, e.body
-      FROM head, unnest($2, $3, $4, $5, $6, $7) WITH ORDINALITY AS e (project_id, task_id, type, at, v, body, place))
-    SELECT before FROM head`,
+  append_many: appending(lists(EVENT), `${rowsOf(EVENT, NOTICE)} WITH ORDINALITY`),
 };
-export type StatementName = keyof typeof STATEMENTS;
+/** As many events as a few commands make; for so few, rows by themselves are quicker than lists (measured). */
+export const FEW_EVENTS = 8;
+const APPENDING_FEW = Object.fromEntries(
+  Array.from({ length: FEW_EVENTS }, (_, index) => [`append_${index + 1}`, appendingFew(index + 1)]),
+) as Record<`append_${number}`, string>;
 
-const PARAMETERS = Object.fromEntries(
-  Object.entries(STATEMENTS).map(([name, text]) => [name, text.slice(1, text.indexOf(')')).split(', ')]),
-) as Record<StatementName, string[]>;
+export type StatementName = keyof typeof STATEMENTS | keyof typeof APPENDING_FEW;
 
-export const PREPARE_ALL = Object.entries(STATEMENTS)
-  .map(([name, text]) => `PREPARE ${name} ${text}`)
-  .join(';\n');
+/** One by one: with each use the server copies the whole text that a statement was prepared in. */
+export const PREPARATIONS = Object.entries({ ...STATEMENTS, ...APPENDING_FEW }).map(
+  ([name, text]) => `PREPARE ${name} ${text}`,
+);
 
 function inserting(table: string, columns: Columns): string {
-  return `(${arrays(columns)}) AS INSERT INTO ${table} (${Object.keys(columns).join(', ')})
+  return `(${lists(columns)}) AS INSERT INTO ${table} (${Object.keys(columns).join(', ')})
     SELECT * FROM ${rowsOf(columns)}`;
 }
 
 function updating(table: string, columns: Columns): string {
   const sets = Object.keys(columns).slice(1);
-  return `(${arrays(columns)}) AS UPDATE ${table} SET ${sets.map((name) => `${name} = new.${name}`).join(', ')}
+  return `(${lists(columns)}) AS UPDATE ${table} SET ${sets.map((name) => `${name} = new.${name}`).join(', ')}
     FROM ${rowsOf(columns)} AS new (${Object.keys(columns).join(', ')}) WHERE ${table}.id = new.id`;
 }
 
@@ -107,41 +113,43 @@ function updatingOne(table: string, columns: Columns): string {
   return `(${Object.values(columns).join(', ')}) AS UPDATE ${table} SET ${sets.slice(1).join(', ')} WHERE id = $1`;
 }
 
-function arrays(columns: Columns): string {
+/** The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq. */
+function appending(parameters: string, rows: string): string {
+  const columns = Object.keys(EVENT);
+  return `(text, text, integer, ${parameters}) AS
+    WITH head AS (UPDATE log_head SET seq = seq + $3 RETURNING seq - $3 AS before),
+    appended AS (INSERT INTO events (seq, ${columns.join(', ')})
+      SELECT head.before + e.place, ${columns.map((name) => `e.${name}`).join(', ')}
+      FROM head, ${rows} AS e (${columns.join(', ')}, place))
+    SELECT before, pg_notify($1, $2) FROM head`;
+}
+
+function appendingFew(count: number): string {
+  const types = Object.values(EVENT);
+  const rows = Array.from({ length: count }, (_, row) => {
+    const values = types.map((_, column) => `$${NOTICE + row * types.length + column + 1}`);
+    return `(${values.join(', ')}, ${row + 1})`;
+  });
+  return appending(rows.map(() => types.join(', ')).join(', '), `(VALUES ${rows.join(', ')})`);
+}
+
+function lists(columns: Columns): string {
   return Object.values(columns)
     .map((type) => `${type}[]`)
     .join(', ');
 }
 
-function rowsOf(columns: Columns): string {
+function rowsOf(columns: Columns, after = 0): string {
   return `unnest(${Object.keys(columns)
-    .map((_, index) => `$${index + 1}`)
+    .map((_, index) => `$${after + index + 1}`)
     .join(', ')})`;
 }
 
-type Value = string | number | null;
-
-/** Types are spelled out: a bare list of texts would not become documents by itself. */
-export function call(name: StatementName, ...args: (Value | Value[])[]): string {
-  const texts = args.map((arg, index) => {
-    const text = Array.isArray(arg) ? `ARRAY[${arg.map(literal).join(',')}]` : literal(arg);
-    return `${text}::${PARAMETERS[name][index]}`;
-  });
-  return `EXECUTE ${name}(${texts.join(', ')})`;
+export function call(name: StatementName, ...args: (Value | Value[])[]): Step {
+  return { name, values: args.map(encode) };
 }
 
-/** Rows as one array per column, in the order of the statement's parameters. */
-export function callWithRows(name: StatementName, rows: Value[][]): string {
-  return call(name, ...rows[0]!.map((_, column) => rows.map((row) => row[column]!)));
-}
-
-/** Sessions run with standard_conforming_strings, where the quote is the only character with a meaning. */
-export function literal(value: Value): string {
-  if (value === null) return 'NULL';
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new Error(`${value} cannot be stored`);
-    return String(value);
-  }
-  if (value.includes('\0')) throw new Error('text with a zero byte cannot be stored');
-  return `'${value.replaceAll("'", "''")}'`;
+/** Rows as one list per column, in the order of the statement's parameters. */
+export function columnsOf(rows: Value[][]): Value[][] {
+  return rows[0]!.map((_, column) => rows.map((row) => row[column]!));
 }

@@ -2,19 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { Scope, Slice } from '@tidemill/core';
 import type pg from 'pg';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
-import { ProjectMemo } from './loaded-slice.ts';
+import { RowMemo } from './loaded-slice.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
+import { ask, type Step } from './postgres-pipeline.ts';
 import { ATTEMPTS, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
 import { fill, loadsOf, savesOf } from './postgres-slices.ts';
-import { literal, PREPARE_ALL } from './postgres-statements.ts';
+import { PREPARATIONS } from './postgres-statements.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 
 /** The second time a row clashes it is no race: the first try again has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
+const BEGIN: Step = { name: 'begin_batch', values: [] };
+const COMMIT: Step = { name: 'commit_batch', values: [] };
 
 /** Identifies a transaction whose COMMIT was sent, for the case that its answer never comes. */
 interface Doubt {
@@ -38,8 +41,10 @@ export class PostgresDriver implements Driver {
   readonly #address: PostgresAddress;
   readonly #readers: pg.Pool;
   readonly #instance = randomUUID();
-  readonly #projects = new ProjectMemo();
+  readonly #memo = new RowMemo();
   #writer: pg.Client | null = null;
+  /** Where the log ended when this process last looked: its next events come after that. */
+  #head = 0;
   readonly reads: Reads;
 
   static async open(
@@ -92,19 +97,20 @@ export class PostgresDriver implements Driver {
     let doubt: Doubt | null = null;
     try {
       const loads = loadsOf(scope, now);
-      const [, ...answers] = await ask(writer, ['BEGIN', ...loads.map((load) => load.text)]);
-      const [transaction] = answers[0]!;
-      const loaded = fill(loads, answers, this.#projects);
+      const [, ...answers] = await ask(writer, [BEGIN, ...loads.map((load) => load.step)]);
+      const [, xid] = answers[0]![0]!;
+      const loaded = fill(loads, answers, this.#memo);
       const events = work(loaded.slice);
       if (events.length === 0) {
         await writer.query('ROLLBACK');
         return 0;
       }
-      const saves = savesOf(loaded, events);
-      const notify = `NOTIFY ${this.#address.channel}, ${literal(this.#instance)}`;
-      doubt = { xid: String(transaction?.xid), head: Number(transaction?.seq) };
-      const saved = await ask(writer, [...saves, notify, 'COMMIT']);
-      return Number(saved[saves.length - 1]?.[0]?.before);
+      const saves = savesOf(loaded, events, { channel: this.#address.channel, payload: this.#instance });
+      doubt = { xid: String(xid), head: this.#head };
+      const saved = await ask(writer, [...saves, COMMIT]);
+      const before = Number(saved[saves.length - 1]?.[0]?.[0]);
+      this.#head = before + events.length;
+      return before;
     } catch (error) {
       await this.#abandon(writer, error);
       throw doubt && classify(error) === 'lost' ? new InDoubt(doubt, error) : error;
@@ -147,7 +153,12 @@ export class PostgresDriver implements Driver {
       if (this.#writer === writer) this.#writer = null;
     });
     await writer.connect();
-    await writer.query(PREPARE_ALL);
+    for (const text of PREPARATIONS) await writer.query(text);
+    // PREPARE does not take these; running them once leaves them prepared as well.
+    await writer.query({ name: BEGIN.name, text: 'BEGIN' });
+    await writer.query({ name: COMMIT.name, text: 'COMMIT' });
+    const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
+    this.#head = Number(rows[0]?.seq);
     this.#writer = writer;
     return writer;
   }
@@ -163,9 +174,4 @@ export class PostgresDriver implements Driver {
   async close(): Promise<void> {
     await Promise.all([this.#writer?.end(), this.#readers.end()]);
   }
-}
-
-async function ask(client: pg.Client, texts: string[]): Promise<Row[][]> {
-  const results: unknown = await client.query(texts.join(';\n'));
-  return (results as pg.QueryResult<Row>[]).map((result) => result.rows);
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
-import { LoadedSlice, ProjectMemo } from './loaded-slice.ts';
+import { LoadedSlice, RowMemo } from './loaded-slice.ts';
 import { FINISHED_STAGES, taskColumns } from './task-columns.ts';
 
 /** Loads and saves slices. Every statement is compiled once, here. */
@@ -12,7 +12,7 @@ export class SqliteSlices {
   readonly #save: Record<'project' | 'worker' | 'run' | 'evidence' | 'task' | 'dependency' | 'event', StatementSync>;
   readonly #delete: Record<'worker' | 'dependencies', StatementSync>;
   readonly #head: StatementSync;
-  readonly #projects = new ProjectMemo();
+  readonly #memo = new RowMemo();
 
   constructor(db: DatabaseSync) {
     this.#one = {
@@ -59,7 +59,7 @@ export class SqliteSlices {
   }
 
   load(scope: Scope, now: number): LoadedSlice {
-    const loaded = new LoadedSlice(this.#projects);
+    const loaded = new LoadedSlice(this.#memo);
     const { slice } = loaded;
     for (const id of [...scope.projects, ...scope.lockedProjects])
       one(this.#one.project, id, (doc) => loaded.project(doc));

@@ -1,0 +1,109 @@
+import type pg from 'pg';
+
+/** One prepared statement with its values, as the text Postgres reads. */
+export interface Step {
+  name: string;
+  values: (string | null)[];
+}
+/** Values by position, as the text Postgres sent: a prepared statement's columns are known to whoever wrote it. */
+export type Answer = (string | null)[][];
+
+/**
+ * Prepared statements sent in one packet, with one Sync at its end: one round trip, and nothing is parsed or described
+ * again. The server works them off one after the other, so each sees what was committed while its predecessors waited
+ * for locks. After an error it skips the rest, the COMMIT among them.
+ *
+ * `pg` hands the server's messages to whatever query is under way, by these method names.
+ */
+class Pipeline implements pg.Submittable {
+  readonly #steps: Step[];
+  readonly #answers: Answer[] = [];
+  #rows: Answer = [];
+  readonly #settled = Promise.withResolvers<Answer[]>();
+
+  constructor(steps: Step[]) {
+    this.#steps = steps;
+  }
+
+  get answers(): Promise<Answer[]> {
+    return this.#settled.promise;
+  }
+
+  submit({ stream }: pg.Connection): void {
+    // Nothing is sent over a connection that is gone; `pg` tells its query when it notices.
+    if (stream.writable) stream.write(packet(this.#steps));
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    this.#rows.push(fields);
+  }
+  handleCommandComplete(): void {
+    this.#answers.push(this.#rows);
+    this.#rows = [];
+  }
+  handleError(error: Error): void {
+    this.#settled.reject(error);
+  }
+  handleReadyForQuery(): void {
+    this.#settled.resolve(this.#answers);
+  }
+}
+
+export function ask(client: pg.Client, steps: Step[]): Promise<Answer[]> {
+  return client.query(new Pipeline(steps)).answers;
+}
+
+/** Bind and Execute for each step, then Sync: a fifth of the time of `pg`'s own writer, which makes a buffer for each. */
+function packet(steps: Step[]): Buffer {
+  const buffer = Buffer.allocUnsafe(steps.reduce((size, step) => size + mostBytes(step), SYNC.length));
+  let end = 0;
+  for (const { name, values } of steps) {
+    const start = end + 1;
+    buffer[end] = BIND;
+    end = buffer.writeUInt8(0, start + 4);
+    end += buffer.write(name, end);
+    // No format codes: every value is text.
+    end = buffer.writeUInt8(0, end);
+    end = buffer.writeInt16BE(0, end);
+    end = buffer.writeInt16BE(values.length, end);
+    for (const value of values) {
+      const bytes = value === null ? 0 : buffer.write(value, end + 4);
+      end = buffer.writeInt32BE(value === null ? -1 : bytes, end) + bytes;
+    }
+    end = buffer.writeInt16BE(0, end);
+    buffer.writeInt32BE(end - start, start);
+    end += EXECUTE.copy(buffer, end);
+  }
+  end += SYNC.copy(buffer, end);
+  return buffer.subarray(0, end);
+}
+
+const BIND = 'B'.charCodeAt(0);
+const EXECUTE = Buffer.from('E\0\0\0\x09\0\0\0\0\0');
+const SYNC = Buffer.from('S\0\0\0\x04');
+const FRAME_BYTES = 30;
+
+function mostBytes({ name, values }: Step): number {
+  const texts = values.reduce((size, value) => size + 4 + 3 * (value?.length ?? 0), 0);
+  return FRAME_BYTES + name.length + texts;
+}
+
+export type Value = string | number | null;
+
+/** A list becomes an array: a batch of one and a batch of 256 are the same statements. */
+export function encode(value: Value | Value[]): string | null {
+  if (Array.isArray(value)) return `{${value.map(element).join(',')}}`;
+  if (value === null) return null;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Error(`${value} cannot be stored`);
+    return String(value);
+  }
+  if (value.includes('\0')) throw new Error('text with a zero byte cannot be stored');
+  return value;
+}
+
+function element(value: Value): string {
+  const text = encode(value);
+  if (text === null) return 'NULL';
+  return typeof value === 'number' ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
