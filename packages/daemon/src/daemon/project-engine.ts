@@ -1,5 +1,6 @@
 import { AppError, type Config, type Project } from '@tidemill/contract';
 import { createAgentFor } from '../agents/agent-for.ts';
+import { absenceOf } from '../agents/presence.ts';
 import { createRunLog } from '../agents/run-log.ts';
 import { assetDir } from '../assets.ts';
 import type { DataFolder } from '../config/data-folder.ts';
@@ -7,7 +8,6 @@ import { CONFIG_FILE, type Settings } from '../config/load.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-import { findProgram } from '../process/program.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 import type { OpenedStore } from './store-address.ts';
@@ -62,10 +62,11 @@ export async function createProjectEngine(
 /** An agent that is not there would fail every task in turn: better to say so before anything begins. */
 async function checkAgents({ agents }: Config, root: string): Promise<void> {
   for (const [name, agent] of Object.entries(agents)) {
-    if (agent.type !== 'command') continue;
-    const found = await findProgram(agent.command[0]!, { PATH: process.env.PATH ?? '' }, root);
-    if ('missing' in found)
-      throw new AppError('bad_config', `${CONFIG_FILE}: agents.${name}: ${found.missing}`, {
+    const missing = await absenceOf(agent, root);
+    // Another one stands in for it as long as it is missing.
+    const hasStandIn = 'fallback' in agent && agent.fallback.length > 0;
+    if (missing !== null && !hasStandIn)
+      throw new AppError('bad_config', `${CONFIG_FILE}: agents.${name}: ${missing}`, {
         hint: 'Name a program that exists; a relative path starts at the root of the repository.',
       });
   }
