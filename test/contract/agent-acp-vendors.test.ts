@@ -1,0 +1,180 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts';
+import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
+import {
+  call,
+  type MessagesRequest,
+  type MessagesScript,
+  type MessagesServer,
+  type MessagesTurn,
+  refusals,
+  say,
+  startMessagesServer,
+  toolResults,
+} from '../support/model/messages.ts';
+import { installVendor } from '../support/vendor.ts';
+import { acpStarter, config } from './acp-bench.ts';
+import { AgentBench, BRIEF } from './agent-bench.ts';
+
+// The vendors' own programs against a scripted model on loopback: what they write and run is real.
+
+interface Vendor {
+  name: 'claude-agent-acp' | 'opencode';
+  package: [name: string, version: string];
+  env(url: string): Record<string, string>;
+  write(file: string, content: string): MessagesTurn;
+  run(command: string): MessagesTurn;
+}
+
+// Real programs on a busy machine: their start alone may take seconds.
+vi.setConfig({ testTimeout: 120_000 });
+
+const MODEL = 'anthropic/claude-sonnet-4-5';
+const VENDORS: Vendor[] = [
+  {
+    name: 'claude-agent-acp',
+    package: ['@agentclientprotocol/claude-agent-acp', '0.99.1'],
+    env: (url) => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'dummy',
+      CLAUDE_CODE_MAX_RETRIES: '1',
+      ENABLE_TOOL_SEARCH: 'false',
+    }),
+    write: (file_path, content) => call('Write', { file_path, content }),
+    run: (command) => call('Bash', { command, description: 'as told' }),
+  },
+  {
+    name: 'opencode',
+    package: ['opencode-ai', '1.18.33'],
+    env: (url) => ({
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        model: MODEL,
+        small_model: MODEL,
+        provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'dummy' } } },
+      }),
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      npm_config_registry: url,
+    }),
+    write: (filePath, content) => call('write', { filePath, content }),
+    run: (command) => call('bash', { command, description: 'as told' }),
+  },
+];
+
+const RESULT = say('Done.\n```json\n{"outcome":"pr_ready","summary":"made it"}\n```\n');
+const REVIEW = { ...BRIEF, mode: 'review' as const, prompt: 'Review it.' };
+/** Each turn answers the tool results so far; what has no tools is a title or the like. */
+const inTurn =
+  (turns: MessagesTurn[]): MessagesScript =>
+  (request) =>
+    request.body.tools?.length ? (turns[toolResults(request).length] ?? RESULT) : say('a title');
+
+const { available, why } = await sandboxStatus();
+if (!available) console.log(`vendors run unsandboxed, since ${why}`);
+const installed = await Promise.all(
+  VENDORS.map(({ name, package: [pack, version] }) => installVendor(pack, version, name)),
+);
+
+describe.each(VENDORS.map((vendor, index) => ({ ...vendor, found: installed[index]! })))('$name', (vendor) => {
+  const { found } = vendor;
+  if ('missing' in found) console.log(`skipped: ${vendor.name}, since ${found.missing}`);
+  let bench: AgentBench;
+  let server: MessagesServer;
+  beforeEach(async (context) => {
+    if ('missing' in found) context.skip(found.missing);
+    bench = await AgentBench.open('auto');
+    await mkdir(path.join(bench.base, 'home'));
+    await writeFile(path.join(bench.worktree, 'a.txt'), 'hello\n');
+  });
+  afterEach(async () => {
+    await server?.stop();
+    expect(await bench.leftOver()).toEqual([]);
+    expect(server?.others.filter((other) => !other.includes('opencode-ai'))).toEqual([]);
+    await bench.close();
+  });
+
+  async function start(script: MessagesScript) {
+    server = await startMessagesServer(script);
+    const bin = 'bin' in found ? found.bin : '';
+    const PATH = [bin, process.env.PATH].join(path.delimiter);
+    const env = { ...vendor.env(server.url), PATH, HOME: path.join(bench.base, 'home') };
+    return acpStarter(bench, config({ preset: vendor.name, env }));
+  }
+  const inWorktree = (file: string) => path.join(bench.worktree, file);
+  const modelRequests = () => server.requests.filter(({ body }) => body.tools?.length);
+
+  it('writes a file, runs a command, and hands in its result and what it cost', async () => {
+    const turns = [vendor.write(inWorktree('made.txt'), 'made\n'), vendor.run('cat made.txt > copy.txt; ls')];
+    const trial = (await start(inTurn(turns)))({ timeoutMs: 90_000 });
+    expect(await trial.end).toEqual({ kind: 'result', envelope: { outcome: 'pr_ready', summary: 'made it' } });
+    expect(await bench.read('copy.txt')).toBe('made\n');
+    expect(trial.asked).toEqual([
+      { tool: 'Write', input: { file_path: inWorktree('made.txt'), content: 'made\n' } },
+      { tool: 'Bash', input: expect.objectContaining({ command: 'cat made.txt > copy.txt; ls' }) },
+    ]);
+    expect(trial.output()).toMatch(/\[edit\] .*made\.txt[\s\S]*\[execute\] cat made.txt > copy.txt; ls\n[\s\S]*Done\./);
+    const { requests, costUsd, inputTokens } = trial.usage();
+    expect(requests).toBe(modelRequests().length);
+    expect(costUsd).toBeGreaterThan(0);
+    expect(inputTokens).toBeGreaterThanOrEqual(100);
+  });
+
+  it('is denied a command, hears why at the latest when it gives up, and does it otherwise', async () => {
+    const guard = async ({ input }: ToolCall): Promise<GuardVerdict> =>
+      String(input.command ?? '').includes('push')
+        ? { kind: 'deny', guard: 'push', reason: 'nobody pushes from here' }
+        : { kind: 'allow' };
+    const turns = [vendor.run('touch pushed; git push --force'), vendor.write(inWorktree('made.txt'), 'made\n')];
+    const trial = (await start(inTurn(turns)))({ guard, timeoutMs: 90_000 });
+    expect(await trial.end).toMatchObject({ kind: 'result' });
+    expect((await readdir(bench.worktree)).sort()).toEqual(['a.txt', 'made.txt']);
+    expect(trial.output()).toContain('[denied] nobody pushes from here');
+    const heard = JSON.stringify(modelRequests().map(({ body }) => body.messages));
+    if (vendor.name === 'opencode') expect(heard).toContain('nobody pushes from here');
+  });
+
+  it('changes nothing while it reviews, and repairs its verdict', async () => {
+    const wrote = [vendor.write(inWorktree('stray.txt'), 'x'), vendor.run('touch other.txt')];
+    const verdict = { outcome: 'changes_requested', summary: 'no', review: { criteria: [], comments: ['Round it.'] } };
+    const script = (request: MessagesRequest): MessagesTurn => {
+      if (!request.body.tools?.length) return say('a title');
+      const asksAgain = JSON.stringify(request.body.messages).includes('could not be read');
+      return asksAgain ? say(JSON.stringify(verdict)) : (wrote[toolResults(request).length] ?? say('I dislike it.'));
+    };
+    const trial = (await start(script))({ brief: REVIEW, timeoutMs: 90_000 });
+    expect(await trial.end).toEqual({ kind: 'result', envelope: verdict });
+    expect(await readdir(bench.worktree)).toEqual(['a.txt']);
+  });
+
+  it('is stopped while it runs a command, and nothing is left', async () => {
+    const turns = [vendor.run('echo started > started.txt; sleep 1000')];
+    const trial = (await start(inTurn(turns)))({ timeoutMs: 90_000 });
+    await expect.poll(() => bench.read('started.txt').catch(() => ''), { timeout: 60_000 }).toBe('started\n');
+    const startedAt = performance.now();
+    await trial.session.stop();
+    expect(performance.now() - startedAt).toBeLessThan(8000);
+    expect(await trial.end).toEqual({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
+  });
+
+  it('goes on with its session in another process, and what it cost is not booked twice', async () => {
+    const begin = await start(inTurn([]));
+    const first = begin({ timeoutMs: 90_000 });
+    expect(await first.end).toMatchObject({ kind: 'result' });
+    const second = begin({ timeoutMs: 90_000, resume: first.sessions[0]!, brief: { ...BRIEF, prompt: 'And again.' } });
+    expect(await second.end).toMatchObject({ kind: 'result' });
+    expect(second.sessions).toEqual(first.sessions);
+    expect(JSON.stringify(modelRequests().at(-1)?.body.messages)).toMatch(/Do it, ü\.[\s\S]*And again\./);
+    expect(second.usage().costUsd ?? 0).toBeLessThan((first.usage().costUsd ?? 0) * 1.5);
+  });
+
+  it.each([
+    ['auth', refusals.auth],
+    ['credit', refusals.lowBalance],
+  ] as const)('fails of %s', async (failure, refusal) => {
+    const trial = (await start(refusal))({ timeoutMs: 90_000 });
+    expect(await trial.end).toMatchObject({ kind: 'failed', failure });
+  });
+});
