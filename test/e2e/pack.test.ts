@@ -66,6 +66,7 @@ describe('the packed tarball, installed into an empty folder', () => {
     for (const file of ['bin/tidemill.mjs', 'dist/main.js', 'dist/scripted-player.js', 'LICENSE', 'README.md'])
       expect(listed).toContain(`./${file}`);
     expect(listed.some((file) => /^\.\/dist\/prompts\/.+\.md$/.test(file))).toBe(true);
+    expect(listed).toContain('./dist/prompts/guards/worktree.yaml');
     expect(listed).toContain('./dist/web/index.html');
     expect(listed.some((file) => /^\.\/dist\/web\/assets\/.+\.js$/.test(file))).toBe(true);
     expect(listed.filter((file) => file.endsWith('.ts') && !file.startsWith('./dist/demo/'))).toEqual([]);
@@ -78,6 +79,19 @@ describe('the packed tarball, installed into an empty folder', () => {
     expect(version.status, version.output).toBe(0);
     const manifest = JSON.parse(readFileSync(join(DAEMON, 'package.json'), 'utf8')) as { version: string };
     expect(version.stdout).toContain(manifest.version);
+  });
+
+  test('guards: tidemill guard', (context) => {
+    context.skip(offline !== '', offline);
+    const ask = (command: string) =>
+      spawnSync('npx', ['--no', '--', 'tidemill', 'guard'], {
+        cwd: empty,
+        env,
+        encoding: 'utf8',
+        input: JSON.stringify({ tool_name: 'Bash', tool_input: { command }, cwd: empty }),
+      });
+    expect(ask('ls')).toMatchObject({ status: 0, stderr: '' });
+    expect(ask('git stash')).toMatchObject({ status: 2, stderr: expect.stringContaining('(guard: stash)') });
   });
 
   test('does its main job: tidemill demo --exit', { timeout: 4 * MINUTE }, (context) => {

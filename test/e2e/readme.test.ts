@@ -46,4 +46,10 @@ describe('README', () => {
     const [text] = blocks(readme, /```yaml\n(target: main {3,}[\s\S]*?)```/g);
     expect(Config.safeParse(parse(text!)).error).toBeUndefined();
   });
+
+  it('the guards it shows are sound', async () => {
+    const { parseGuards } = await import('../../packages/daemon/src/guards/parse.ts');
+    const [text] = blocks(readme, /```yaml\n(- name: generated[\s\S]*?)```/g);
+    expect(parseGuards('README.md', text!, false)).toHaveLength(3);
+  });
 });
