@@ -132,6 +132,7 @@ export function startMessagesServer(script: MessagesScript): Promise<MessagesSer
       if ('status' in turn) return refuse(response, turn, request.index);
       await turn.after;
       if (request.body.stream) await stream(response, request, turn);
+      else if (turn.cutAfter !== undefined) response.destroy();
       else sendJson(response, 200, { ...opening(request, turn), ...closing(turn), content: blocksOf(request, turn) });
     },
   });

@@ -5,7 +5,7 @@ import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
 import { Conversation } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
-import { guardHook, stopHook } from './hooks.ts';
+import { createHooks } from './hooks.ts';
 import { Ledger } from './ledger.ts';
 import { ClaudeProcess } from './process.ts';
 import { resultSchema } from './result-schema.ts';
@@ -101,10 +101,7 @@ async function run(
           ...settings(options, request, sdk, home, isSandboxed),
           abortController: abort,
           ...(resume === undefined ? {} : { resume }),
-          hooks: {
-            PreToolUse: [guardHook((call) => request.guard(call))],
-            Stop: [stopHook(async () => (conversation.isRepairing ? null : request.beforeStop()), request.timeoutMs)],
-          },
+          hooks: createHooks({ ...request, isRepairing: () => conversation.isRepairing }),
           spawnClaudeCodeProcess: (wanted) => {
             process = new ClaudeProcess(
               {
@@ -142,6 +139,7 @@ function settings(
     settingSources: [],
     strictMcpConfig: true,
     verbatimPrompts: true,
+    forwardSubagentText: true,
     // Whatever no guard has allowed is refused: should a hook ever not be asked, nothing happens rather than anything.
     permissionMode: 'dontAsk',
     tools: isReader(mode) ? READING : [...READING, ...WRITING],

@@ -1,58 +1,85 @@
 import { z } from 'zod';
 import type { AgentRequest, GuardVerdict } from '../../ports.ts';
-import type { HookMatcher } from './sdk-types.ts';
+import type { HookMatcher, QueryOptions } from './sdk-types.ts';
 
 const PreToolUse = z.object({ tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()) });
-/** How Claude Code has a result handed in; it touches nothing. */
+/** How Claude Code has a result handed in. It touches nothing, but ends the turn, and then no Stop hook is asked. */
 const RESULT_TOOL = 'StructuredOutput';
 /** Longer than a guard may take to decide. */
 const GUARD_SECONDS = 60;
 
-/** A hook that throws lets the tool through. So none throws: whatever goes wrong is a refusal with a reason. */
-export function guardHook(guard: AgentRequest['guard']): HookMatcher {
-  return {
+export interface HookRequest extends Pick<AgentRequest, 'guard' | 'beforeStop' | 'timeoutMs'> {
+  /** Then only the form of the result is put right, and nobody is sent back to work. */
+  isRepairing(): boolean;
+}
+
+export function createHooks(request: HookRequest): QueryOptions['hooks'] {
+  // Whoever was sent back and has used no tool since insists on being done: the engine's own gates decide then.
+  let isSettled = false;
+  const unfinished = async () => {
+    if (isSettled || request.isRepairing()) return null;
+    isSettled = true;
+    return request.beforeStop().catch(() => null); // this only helps the agent: what it leaves undone the engine finds
+  };
+  const timeout = Math.ceil(request.timeoutMs / 1000);
+  const guard: HookMatcher = {
     timeout: GUARD_SECONDS,
     hooks: [
-      async (input) => {
-        try {
-          const { tool_name: tool, tool_input } = PreToolUse.parse(input);
-          if (tool === RESULT_TOOL) return decided({ kind: 'allow' });
-          return decided(await guard({ tool, input: tool_input }));
-        } catch (error) {
-          const reason = `The guards could not decide, so this is refused: ${(error as Error).message}`;
-          return decided({ kind: 'deny', guard: 'unknown', reason });
-        }
+      deciding(async (tool, input) => {
+        if (tool === RESULT_TOOL) return { kind: 'allow' };
+        isSettled = false;
+        return request.guard({ tool, input });
+      }),
+    ],
+  };
+  const result: HookMatcher = {
+    matcher: RESULT_TOOL,
+    timeout,
+    hooks: [
+      deciding(async (_tool, { outcome }) => {
+        const why = outcome === 'pr_ready' ? await unfinished() : null;
+        return why === null ? { kind: 'allow' } : { kind: 'deny', guard: 'pre_stop', reason: why };
+      }),
+    ],
+  };
+  const stop: HookMatcher = {
+    timeout,
+    hooks: [
+      async () => {
+        const why = await unfinished();
+        return why === null ? {} : { decision: 'block', reason: why };
       },
     ],
   };
+  return { PreToolUse: [guard, result], Stop: [stop] };
 }
 
-function decided(verdict: GuardVerdict): Record<string, unknown> {
-  const answer = (more: object) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...more } });
+/** A hook that throws lets the tool through. So none throws: whatever goes wrong is a refusal with a reason. */
+function deciding(decide: (tool: string, input: Record<string, unknown>) => Promise<GuardVerdict>) {
+  return async (raw: unknown) => {
+    try {
+      const { tool_name, tool_input } = PreToolUse.parse(raw);
+      return answer(await decide(tool_name, tool_input));
+    } catch (error) {
+      const reason = `The guards could not decide, so this is refused: ${(error as Error).message}`;
+      return answer({ kind: 'deny', guard: 'unknown', reason });
+    }
+  };
+}
+
+function answer(verdict: GuardVerdict): Record<string, unknown> {
+  const decided = (more: object) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...more } });
   switch (verdict.kind) {
     case 'allow':
-      return answer({ permissionDecision: 'allow' });
+      return decided({ permissionDecision: 'allow' });
     case 'deny':
-      return answer({ permissionDecision: 'deny', permissionDecisionReason: verdict.reason });
+      return decided({ permissionDecision: 'deny', permissionDecisionReason: verdict.reason });
     case 'rewrite':
-      return answer({
+      return decided({
         permissionDecision: 'allow',
         permissionDecisionReason: verdict.reason,
         updatedInput: verdict.input,
         additionalContext: verdict.reason,
       });
   }
-}
-
-/** Asks whether there is anything left to do. This only helps the agent: what it leaves undone the engine finds. */
-export function stopHook(beforeStop: () => Promise<string | null>, timeoutMs: number): HookMatcher {
-  return {
-    timeout: Math.ceil(timeoutMs / 1000),
-    hooks: [
-      async () => {
-        const why = await beforeStop().catch(() => null);
-        return why === null ? {} : { decision: 'block', reason: why };
-      },
-    ],
-  };
 }

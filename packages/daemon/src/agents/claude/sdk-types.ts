@@ -25,6 +25,8 @@ export interface SpawnedProcess {
 
 type HookAnswer = Record<string, unknown>;
 export interface HookMatcher {
+  /** A tool's name; every tool without one. */
+  matcher?: string;
   hooks: ((input: unknown) => Promise<HookAnswer>)[];
   /** Seconds. */
   timeout: number;
@@ -38,6 +40,8 @@ export interface QueryOptions {
   strictMcpConfig: true;
   /** No `@file` and no `/command` in a task's text means anything: they would be read past the guards. */
   verbatimPrompts: true;
+  /** Without it a subagent's requests that use no tool are not told of. */
+  forwardSubagentText: true;
   permissionMode: 'dontAsk';
   tools: string[];
   disallowedTools: string[];

@@ -1,0 +1,271 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts';
+import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
+import {
+  call,
+  type MessagesScript,
+  type MessagesServer,
+  refusals,
+  say,
+  startMessagesServer,
+  structured,
+  toolResults,
+} from '../support/model/messages.ts';
+import { BRIEF } from './agent-bench.ts';
+import { ClaudeBench, type ClaudeTrial, installClaude } from './claude-bench.ts';
+
+const installed = await installClaude();
+const modules = 'modules' in installed ? installed.modules : null;
+if ('missing' in installed) console.warn(`Claude Code is not tested: ${installed.missing}`);
+const sandbox = await sandboxStatus();
+
+const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
+const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
+
+let bench: ClaudeBench;
+const servers: MessagesServer[] = [];
+const serve = async (script: MessagesScript) => {
+  const server = await startMessagesServer(script);
+  servers.push(server);
+  return server;
+};
+const write = (file: string, content: string) => call('Write', { file_path: path.join(bench.worktree, file), content });
+const lastResult = (server: MessagesServer) => toolResults(server.requests.at(-1)!).at(-1) ?? '';
+const bookedOnce = (trial: ClaudeTrial) => ({ ...trial.usage(), costUsd: Number(trial.usage().costUsd?.toFixed(9)) });
+
+beforeEach(async (context) => {
+  context.skip(modules === null, 'Claude Code cannot be installed here');
+  bench = await ClaudeBench.open(modules, 'auto');
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await bench?.close();
+});
+
+describe('the work', () => {
+  it.each(['auto', 'off'] as const)('is done with the real tools and told as a result (sandbox %s)', async (kind) => {
+    await bench.close();
+    bench = await ClaudeBench.open(modules, kind);
+    const server = await serve([
+      write('sum.txt', 'ü 1+1'),
+      call('Bash', { command: 'cat sum.txt' }, { say: 'Looking at it.' }),
+      DONE,
+    ]);
+    const trial = bench.start(server.url);
+    expect(await trial.end).toEqual(done);
+    expect(await bench.read('sum.txt')).toBe('ü 1+1');
+    expect(lastResult(server)).toContain('ü 1+1');
+    expect(trial.output()).toContain('Looking at it.\n> Bash: cat sum.txt\n');
+    expect(trial.sessions).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(server.others).toEqual([]);
+    expect(await bench.leftOver()).toEqual([]);
+  });
+
+  it('is told as it was written: a task’s text reads no file and runs no command', async () => {
+    await writeFile(path.join(bench.worktree, 'secret.txt'), 'swordfish');
+    const server = await serve([DONE]);
+    const prompt = '/compact @secret.txt and do it';
+    await bench.start(server.url, { brief: { ...BRIEF, prompt } }).end;
+    const sent = JSON.stringify(server.requests[0]?.body.messages);
+    expect(sent).toContain(prompt);
+    expect(sent).not.toContain('swordfish');
+  });
+
+  it('goes on when it ended too early', async () => {
+    const server = await serve([
+      DONE,
+      write('more.txt', 'x'),
+      structured({ outcome: 'pr_ready', summary: 'all of it' }),
+    ]);
+    const reasons = ['the test fails: sum is 3', null];
+    const trial = bench.start(server.url, { beforeStop: async () => reasons.shift() ?? null });
+    expect(await trial.end).toMatchObject({ envelope: { summary: 'all of it' } });
+    expect(JSON.stringify(server.requests[1]?.body.messages)).toContain('the test fails: sum is 3');
+    expect(await bench.read('more.txt')).toBe('x');
+    expect(reasons).toEqual([]);
+  });
+
+  it('of a reader writes nothing, whatever it tries', async () => {
+    const server = await serve([
+      write('stray.txt', 'x'),
+      call('Bash', { command: 'echo x > stray.txt; ls' }),
+      structured({
+        outcome: 'approved',
+        summary: 'fine',
+        review: {
+          criteria: BRIEF.task.acceptance.map(({ id }) => ({ id, met: true, evidence: 'seen' })),
+          comments: [],
+        },
+      }),
+    ]);
+    const trial = bench.start(server.url, { brief: { ...BRIEF, mode: 'review' } });
+    expect(await trial.end).toMatchObject({ envelope: { outcome: 'approved' } });
+    const tools = server.requests[0]?.body.tools?.map(({ name }) => name);
+    expect(tools).toContain('Read');
+    for (const tool of ['Write', 'Edit', 'NotebookEdit']) expect(tools).not.toContain(tool);
+    if (sandbox.available) expect(await readdir(bench.worktree)).toEqual([]);
+  });
+});
+
+describe('a guard', () => {
+  const guarded = async (turns: MessagesScript, guard: (asked: ToolCall) => Promise<GuardVerdict>) => {
+    const server = await serve(turns);
+    const trial = bench.start(server.url, { guard });
+    expect(await trial.end).toEqual(done);
+    return lastResult(server);
+  };
+
+  it('denies, and the agent hears why', async () => {
+    const asked: ToolCall[] = [];
+    const heard = await guarded([write('.env', 'x'), DONE], async (toolCall) => {
+      asked.push(toolCall);
+      return { kind: 'deny', guard: 'secrets', reason: 'nobody writes .env here' };
+    });
+    expect(heard).toContain('nobody writes .env here');
+    expect(asked).toEqual([{ tool: 'Write', input: { file_path: path.join(bench.worktree, '.env'), content: 'x' } }]);
+    expect(await readdir(bench.worktree)).toEqual([]);
+  });
+
+  it('that breaks denies', async () => {
+    const heard = await guarded([write('a.txt', 'x'), DONE], () => Promise.reject(new Error('no such rule')));
+    expect(heard).toContain('no such rule');
+    expect(await readdir(bench.worktree)).toEqual([]);
+  });
+
+  it('rewrites the whole input', async () => {
+    const heard = await guarded([call('Bash', { command: 'echo bad', description: 'x' }), DONE], async ({ input }) => ({
+      ...{ kind: 'rewrite', guard: 'logs', reason: 'searched instead' },
+      input: { ...input, command: 'echo good' },
+    }));
+    expect(heard).toContain('good');
+    expect(heard).not.toContain('bad');
+  });
+
+  it('is asked in subagents too', async () => {
+    const server = await serve(({ body, headers, index }) => {
+      if (headers['x-claude-code-agent-id'] === undefined)
+        return index === 0
+          ? call('Agent', { description: 'help', prompt: 'write it', subagent_type: 'general-purpose' })
+          : DONE;
+      return JSON.stringify(body.messages).includes('not here') ? say('could not') : write('sub.txt', 'x');
+    });
+    const trial = bench.start(server.url, {
+      guard: async ({ tool }) =>
+        tool === 'Write' ? { kind: 'deny', guard: 'g', reason: 'not here' } : { kind: 'allow' },
+    });
+    expect(await trial.end).toEqual(done);
+    expect(await readdir(bench.worktree)).toEqual([]);
+    expect(trial.usage().requests).toBe(server.requests.length);
+  });
+});
+
+describe('a result', () => {
+  it('that is missing is asked for once more, in the same session', async () => {
+    const server = await serve([say('I am done.'), say('Really.'), DONE]);
+    const trial = bench.start(server.url, { beforeStop: async () => null });
+    expect(await trial.end).toEqual(done);
+    expect(JSON.stringify(server.requests[2]?.body.messages)).toContain('could not be read');
+    expect(bookedOnce(trial)).toEqual({ inputTokens: 300, outputTokens: 60, costUsd: 0.0024, requests: 3 });
+  });
+
+  it('in words is read too', async () => {
+    const server = await serve(say('Done.\n```json\n{"outcome":"pr_ready","summary":"done"}\n```'));
+    expect(await bench.start(server.url).end).toEqual(done);
+  });
+
+  it('that stays unfit fails the run', async () => {
+    const server = await serve(structured({ outcome: 'needs_info', summary: 'but no question' }));
+    expect(await bench.start(server.url).end).toMatchObject({
+      ...{ kind: 'failed', failure: 'invalid_result' },
+      message: expect.stringContaining('open_questions'),
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('the vendor’s trouble', () => {
+  it.each([
+    ['auth', refusals.auth, 'Invalid API key'],
+    ['credit', refusals.credit, 'Credit balance'],
+    ['credit', refusals.lowBalance, 'Credit balance'],
+    ['rate_limit', refusals.rateLimit(3600), '429'],
+    ['overloaded', refusals.overloaded, '529'],
+    ['overloaded', refusals.broken, '500'],
+    ['context_too_long', refusals.tooLong, 'too long'],
+    ['refused', say('', { stopReason: 'refusal' }), 'safeguards'],
+    ['network', say('a long text that breaks off', { cutAfter: 3 }), ''],
+  ] as const)('is %s', async (failure, turn, says) => {
+    const server = await serve(turn);
+    const trial = bench.start(server.url);
+    expect(await trial.end).toMatchObject({ kind: 'failed', failure, message: expect.stringContaining(says) });
+    expect(await bench.leftOver()).toEqual([]);
+  });
+
+  it('is the network when nobody answers', async () => {
+    const server = await serve(DONE);
+    await server.stop();
+    expect(await bench.start(server.url).end).toMatchObject({ failure: 'network' });
+  });
+
+  it('tells when to come back, if the vendor did', async () => {
+    const server = await serve(refusals.rateLimit(1));
+    const from = Date.now();
+    const end = await bench.start(server.url).end;
+    expect(end).toMatchObject({ failure: 'rate_limit', retryAt: expect.any(Number) });
+    expect((end as { retryAt: number }).retryAt).toBeGreaterThan(from);
+  });
+
+  it('goes by when it is short', async () => {
+    const server = await serve(({ index }) => (index === 0 ? refusals.overloaded : DONE));
+    expect(await bench.start(server.url).end).toEqual(done);
+  });
+
+  it('is a limit of turns when it goes in circles', async () => {
+    const server = await serve(call('Bash', { command: 'true' }));
+    const trial = bench.start(server.url, { maxTurns: 2 });
+    expect(await trial.end).toMatchObject({ failure: 'turn_limit' });
+    expect(bookedOnce(trial)).toEqual({ inputTokens: 200, outputTokens: 40, costUsd: 0.0016, requests: 2 });
+  });
+});
+
+describe('the books', () => {
+  const usage = { input: 1000, output: 100, cacheRead: 5000, cacheWrite: 200 };
+
+  it('hold what the model said, and a resumed session only once', async () => {
+    const first = await serve([write('a.txt', 'a'), structured({ outcome: 'pr_ready', summary: 'done' }, { usage })]);
+    const trial = bench.start(first.url, { model: 'claude-opus-5-5' });
+    expect(await trial.end).toEqual(done);
+    expect(trial.usage()).toMatchObject({ inputTokens: 100 + 6200, outputTokens: 120, requests: 2 });
+    const second = await serve([
+      structured({ outcome: 'pr_ready', summary: 'done' }, { usage: { input: 700, output: 7 } }),
+    ]);
+    const again = bench.start(second.url, { model: 'claude-opus-5-5', resume: trial.sessions[0] });
+    expect(await again.end).toEqual(done);
+    expect(again.sessions).toEqual(trial.sessions);
+    expect(JSON.stringify(second.requests[0]?.body.messages)).toContain('a.txt');
+    expect(again.usage()).toMatchObject({ inputTokens: 700, outputTokens: 7, requests: 1 });
+    expect(again.usage().costUsd).toBeLessThan(trial.usage().costUsd!);
+  });
+
+  it('know no price of a model that nobody has priced, and the repository’s own where it has one', async () => {
+    const server = await serve(
+      structured({ outcome: 'pr_ready', summary: 'done' }, { usage: { input: 1000, output: 0 } }),
+    );
+    const unknown = bench.start(server.url, { model: 'house-model-1' });
+    expect(await unknown.end).toEqual(done);
+    expect(unknown.usage()).toMatchObject({ costUsd: null, requests: 1 });
+    await mkdir(path.join(bench.host.root, '.tidemill'));
+    const prices = 'house-model-1: { input: 3, cached: 1, output: 10 }\n';
+    await writeFile(path.join(bench.host.root, '.tidemill', 'prices.yaml'), prices);
+    const priced = bench.start(server.url, { model: 'house-model-1' });
+    expect(await priced.end).toEqual(done);
+    expect(priced.usage().costUsd).toBeCloseTo(0.003, 9);
+  });
+
+  it('start a session anew when it is not there any more', async () => {
+    const server = await serve(DONE);
+    expect(await bench.start(server.url, { resume: crypto.randomUUID() }).end).toEqual(done);
+  });
+});
