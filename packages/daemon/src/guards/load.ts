@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync,
 import { join } from 'node:path';
 import type { Guard } from './guard.ts';
 
-export const GUARD_FOLDER = '.tidemill/guards';
+const GUARD_FOLDER = '.tidemill/guards';
 
 export interface LoadedGuards {
   builtin: Guard[];

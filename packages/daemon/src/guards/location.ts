@@ -18,7 +18,7 @@ export interface Location {
 const MOST_LINKS = 40;
 
 /** Some file systems do not tell `.GIT` from `.git`, nor two ways to write one letter. */
-export const comparable = (path: string): string => path.normalize('NFKC').toLowerCase();
+const comparable = (path: string): string => path.normalize('NFKC').toLowerCase();
 
 export function locationOf(path: string, cwd: string, worktree: string, home: string): Location {
   const written = path === '~' || path.startsWith('~/') ? home + path.slice(1) : path;

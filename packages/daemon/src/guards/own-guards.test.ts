@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppError } from '@tidemill/contract';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { GuardVerdict } from '../ports.ts';
 import { createGuards } from './guards.ts';
@@ -182,5 +183,66 @@ describe('what cannot be decided is denied', () => {
     symlinkSync('a', join(root, 'b'));
     expect(await check('Write', { file_path: 'a', content: '' })).toMatchObject({ kind: 'deny', guard: 'guards' });
     expect(await bash(`${'$(echo '.repeat(40)}x${')'.repeat(40)}`)).toMatchObject({ kind: 'deny', guard: 'guards' });
+  });
+});
+
+describe('by chance', () => {
+  /** Ways to say the same thing in shell. */
+  const disguise: ((command: string) => string)[] = [
+    (command) => `sh -c ${quoted(command)}`,
+    (command) => `bash -lc ${quoted(command)}`,
+    (command) => `eval ${quoted(command)}`,
+    (command) => `env A=1 ${command}`,
+    (command) => `(${command})`,
+    (command) => `{ ${command}; }`,
+    (command) => `if true; then ${command}; fi`,
+    (command) => `echo "$(${command})"`,
+    (command) => `true && ${command} || true`,
+    (command) => `for i in 1 2; do ${command}; done`,
+    (command) => `${command} 2>/dev/null | cat`,
+    (command) => `timeout 9 nice -n 3 sh -c ${quoted(command)}`,
+    (command) => `cat <<'END' | grep -c "it's"\nrm 'x\nEND\n${command}`,
+    (command) => `bash <<'TEXT'\n${command}\nTEXT\n`,
+  ];
+  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+  test('no disguise makes a forbidden command a permitted one, nor the other way round', async () => {
+    const guards = await createGuards({ root, dataDir });
+    const layers = fc.array(fc.constantFrom(...disguise), { maxLength: 4 });
+    const forbidden = fc.constantFrom(
+      'rm -rf ../x',
+      'git stash',
+      'cat .env',
+      'git push -f',
+      'echo x > ../y',
+      'touch .git/x',
+    );
+    const permitted = fc.constantFrom('ls', 'rm -rf dist', 'git status', 'cat a.ts', 'npm test', 'touch src/x');
+    const kind = async (command: string, worn: typeof disguise) => {
+      const input = { command: worn.reduce((inner, wear) => wear(inner), command) };
+      return (await guards.check({ tool: 'Bash', input }, { worktree: root, mode: 'implement' })).kind;
+    };
+    await fc.assert(fc.asyncProperty(forbidden, layers, async (bad, worn) => (await kind(bad, worn)) === 'deny'));
+    await fc.assert(fc.asyncProperty(permitted, layers, async (good, worn) => (await kind(good, worn)) === 'allow'));
+  });
+
+  test('whatever comes in, a verdict comes out, in time', async () => {
+    const guards = await createGuards({ root, dataDir });
+    const piece = fc.constantFrom(
+      ...'$ ( ) { } [ ] < > | & ; " \' ` \\ # * ? ~ = - . / a rm .env git << EOF\n \n'.split(' '),
+    );
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (command) => {
+        const startedAt = performance.now();
+        const verdict = await guards.check({ tool: 'Bash', input: { command } }, { worktree: root, mode: 'implement' });
+        expect(['allow', 'deny']).toContain(verdict.kind);
+        expect(performance.now() - startedAt).toBeLessThan(1_000);
+      }),
+      { numRuns: 400 },
+    );
   });
 });

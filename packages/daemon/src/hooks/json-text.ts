@@ -1,6 +1,6 @@
 // Changes to a JSON text that leave every other byte as it was. The text must be valid JSON.
 
-export interface Entry {
+export interface JsonEntry {
   /** Of a member; null for an element of a list. */
   key: string | null;
   /** Where the entry begins, its key included. */
@@ -38,9 +38,9 @@ function valueEnd(text: string, start: number): number {
 }
 
 /** What the object or list that starts here holds. */
-export function entriesOf(text: string, container: number): Entry[] {
+export function entriesOf(text: string, container: number): JsonEntry[] {
   const isObject = text[container] === '{';
-  const entries: Entry[] = [];
+  const entries: JsonEntry[] = [];
   for (let at = skipBlanks(text, container + 1); text[at] !== '}' && text[at] !== ']'; at = skipBlanks(text, at)) {
     const start = at;
     const keyEnd = isObject ? stringEnd(text, at) : at;
@@ -75,7 +75,7 @@ export function withEntry(text: string, container: number, entry: string): strin
 /** Takes an entry out, with the comma and the blanks that came with it. */
 export function withoutEntry(text: string, container: number, index: number): string {
   const entries = entriesOf(text, container);
-  const { start, end } = entries[index] as Entry;
+  const { start, end } = entries[index] as JsonEntry;
   const [before, after] = [entries[index - 1], entries[index + 1]];
   if (before) return text.slice(0, before.end) + text.slice(end);
   if (after) return text.slice(0, start) + text.slice(after.start);

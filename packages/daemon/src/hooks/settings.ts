@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { z } from 'zod';
-import { type Entry, entriesOf, rootOf, withEntry, withoutEntry } from './json-text.ts';
+import { entriesOf, type JsonEntry, rootOf, withEntry, withoutEntry } from './json-text.ts';
 
 /** The parts of Claude Code's settings that matter here; all others pass untouched. */
 const Settings = z.looseObject({
@@ -83,12 +83,12 @@ function withoutOurs(source: string, file: string): string {
     const index = groups.findIndex((group) => group.hooks?.some((hook) => OURS.test(hook.command ?? '')));
     if (index < 0) return text;
     const root = rootOf(text);
-    const hooks = member(text, root, 'hooks') as Entry;
-    const list = member(text, hooks.valueStart, 'PreToolUse') as Entry;
-    const group = entriesOf(text, list.valueStart)[index] as Entry;
+    const hooks = member(text, root, 'hooks') as JsonEntry;
+    const list = member(text, hooks.valueStart, 'PreToolUse') as JsonEntry;
+    const group = entriesOf(text, list.valueStart)[index] as JsonEntry;
     const inner = groups[index]?.hooks ?? [];
     if (inner.length > 1) {
-      const entries = member(text, group.valueStart, 'hooks') as Entry;
+      const entries = member(text, group.valueStart, 'hooks') as JsonEntry;
       const at = inner.findIndex((hook) => OURS.test(hook.command ?? ''));
       text = withoutEntry(text, entries.valueStart, at);
     } else if (groups.length > 1) text = withoutEntry(text, list.valueStart, index);
