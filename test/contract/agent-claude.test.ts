@@ -128,6 +128,12 @@ describe('a guard', () => {
     expect(await readdir(bench.worktree)).toEqual([]);
   });
 
+  it('alone decides: what Claude Code itself would ask a person about is asked of it', async () => {
+    const heard = await guarded([write('.vscode/settings.json', '{}'), DONE], async () => ({ kind: 'allow' }));
+    expect(heard).toContain('File created');
+    expect(await bench.read('.vscode/settings.json')).toBe('{}');
+  });
+
   it('that breaks denies', async () => {
     const heard = await guarded([write('a.txt', 'x'), DONE], () => Promise.reject(new Error('no such rule')));
     expect(heard).toContain('no such rule');

@@ -5,7 +5,7 @@ import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
 import { Conversation } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
-import { createHooks } from './hooks.ts';
+import { createHooks, createPermission } from './hooks.ts';
 import { Ledger } from './ledger.ts';
 import { ClaudeProcess } from './process.ts';
 import { resultSchema } from './result-schema.ts';
@@ -140,8 +140,8 @@ function settings(
     strictMcpConfig: true,
     verbatimPrompts: true,
     forwardSubagentText: true,
-    // Whatever no guard has allowed is refused: should a hook ever not be asked, nothing happens rather than anything.
-    permissionMode: 'dontAsk',
+    permissionMode: 'default',
+    canUseTool: createPermission((call) => request.guard(call)),
     tools: isReader(mode) ? READING : [...READING, ...WRITING],
     disallowedTools: isReader(mode) ? WRITING : [],
     maxTurns: request.maxTurns,

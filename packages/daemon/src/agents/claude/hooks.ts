@@ -13,6 +13,24 @@ export interface HookRequest extends Pick<AgentRequest, 'guard' | 'beforeStop' |
   isRepairing(): boolean;
 }
 
+/**
+ * What Claude Code would ask a person, such as whether a file that configures an editor may be written, is asked of the
+ * guards again. So nothing happens that no guard has allowed, even where a hook was passed over.
+ */
+export function createPermission(guard: AgentRequest['guard']): QueryOptions['canUseTool'] {
+  return async (tool, input) => {
+    const verdict = await guard({ tool, input }).catch(undecided);
+    if (verdict.kind === 'deny') return { behavior: 'deny', message: verdict.reason };
+    return { behavior: 'allow', updatedInput: verdict.kind === 'rewrite' ? verdict.input : input };
+  };
+}
+
+const undecided = (error: Error): GuardVerdict => ({
+  kind: 'deny',
+  guard: 'unknown',
+  reason: `The guards could not decide, so this is refused: ${error.message}`,
+});
+
 export function createHooks(request: HookRequest): QueryOptions['hooks'] {
   // Whoever was sent back and has used no tool since insists on being done: the engine's own gates decide then.
   let isSettled = false;
@@ -61,8 +79,7 @@ function deciding(decide: (tool: string, input: Record<string, unknown>) => Prom
       const { tool_name, tool_input } = PreToolUse.parse(raw);
       return answer(await decide(tool_name, tool_input));
     } catch (error) {
-      const reason = `The guards could not decide, so this is refused: ${(error as Error).message}`;
-      return answer({ kind: 'deny', guard: 'unknown', reason });
+      return answer(undecided(error as Error));
     }
   };
 }

@@ -32,6 +32,8 @@ export interface HookMatcher {
   timeout: number;
 }
 
+type Permission = { behavior: 'allow'; updatedInput: Record<string, unknown> } | { behavior: 'deny'; message: string };
+
 export interface QueryOptions {
   abortController: AbortController;
   cwd: string;
@@ -42,7 +44,8 @@ export interface QueryOptions {
   verbatimPrompts: true;
   /** Without it a subagent's requests that use no tool are not told of. */
   forwardSubagentText: true;
-  permissionMode: 'dontAsk';
+  permissionMode: 'default';
+  canUseTool(tool: string, input: Record<string, unknown>): Promise<Permission>;
   tools: string[];
   disallowedTools: string[];
   maxTurns: number;

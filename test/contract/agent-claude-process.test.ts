@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findSdk } from '../../packages/daemon/src/agents/claude/sdk.ts';
+import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
+import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
+import {
+  call,
+  type MessagesScript,
+  type MessagesServer,
+  say,
+  startMessagesServer,
+  structured,
+  toolResults,
+} from '../support/model/messages.ts';
+import { ClaudeBench, installClaude } from './claude-bench.ts';
+
+const installed = await installClaude();
+const modules = 'modules' in installed ? installed.modules : null;
+if ('missing' in installed) console.warn(`Claude Code is not tested: ${installed.missing}`);
+const sandbox = await sandboxStatus();
+
+const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
+const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
+/** Starts a command with a child of its own that ignores the request to end, and tells of both by a file. */
+const BUSY = call('Bash', {
+  command: `sh -c 'trap "" TERM; sleep 600 & echo ready > ready; wait; sleep 600'`,
+});
+
+let bench: ClaudeBench;
+const servers: MessagesServer[] = [];
+const serve = async (script: MessagesScript) => {
+  const server = await startMessagesServer(script);
+  servers.push(server);
+  return server;
+};
+const isBusy = async (worktree: string) => {
+  while (!(await readFile(path.join(worktree, 'ready'), 'utf8').catch(() => ''))) await delay(20);
+};
+
+beforeEach(async (context) => {
+  context.skip(modules === null, 'Claude Code cannot be installed here');
+  bench = await ClaudeBench.open(modules, 'auto');
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await bench?.close();
+});
+
+describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
+  beforeEach(async (context) => {
+    context.skip(kind === 'auto' && !sandbox.available, sandbox.why);
+    await bench.close();
+    bench = await ClaudeBench.open(modules, kind);
+  });
+
+  it('comes when it is asked for, with nothing left and the cost told', async () => {
+    const server = await serve([BUSY]);
+    const trial = bench.start(server.url);
+    await isBusy(bench.worktree);
+    const from = performance.now();
+    await trial.session.stop();
+    expect(performance.now() - from).toBeLessThan(7_000);
+    expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash', message: 'stopped' });
+    expect(await bench.leftOver()).toEqual([]);
+    expect(trial.usage()).toEqual({ inputTokens: 100, outputTokens: 20, costUsd: 0.0008, requests: 1 });
+  });
+
+  it('comes when time is up, also while the model is silent', async () => {
+    const server = await serve(say('', { after: new Promise(() => undefined) }));
+    const trial = bench.start(server.url, { timeoutMs: 2_000 });
+    expect(await trial.end).toMatchObject({
+      kind: 'failed',
+      failure: 'timeout',
+      message: expect.stringMatching('2 s'),
+    });
+    expect(await bench.leftOver()).toEqual([]);
+  });
+
+  it('comes when it is stopped before it began', async () => {
+    const server = await serve([DONE]);
+    const trial = bench.start(server.url);
+    await trial.session.stop();
+    expect(await trial.end).toMatchObject({ kind: 'failed', message: 'stopped' });
+    expect(await bench.leftOver()).toEqual([]);
+  });
+});
+
+it('leaves nothing behind when we are killed', async (context) => {
+  context.skip(!sandbox.available, sandbox.why);
+  const server = await serve([BUSY]);
+  const starter = spawn(process.execPath, [path.join(import.meta.dirname, 'claude-starter.ts'), server.url, 'auto'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [base] = (await once(createInterface(starter.stdout), 'line')) as [string];
+  const data = path.join(base, 'data');
+  await isBusy(path.join(data, 'worktrees', '7'));
+  expect((await leakedProcesses(data)).length).toBeGreaterThan(2);
+  starter.kill('SIGKILL');
+  const from = performance.now();
+  while ((await leakedProcesses(data)).length > 0 && performance.now() - from < 5_000) await delay(20);
+  expect(await leakedProcesses(data)).toEqual([]);
+  await rm(base, { recursive: true, force: true });
+});
+
+it('is a crash when the program is killed', async () => {
+  const server = await serve([BUSY]);
+  const trial = bench.start(server.url);
+  await isBusy(bench.worktree);
+  const program = (await bench.leftOver()).find(({ command }) => /\/claude /.test(command) && !/bwrap/.test(command));
+  process.kill(program!.pid, 'SIGKILL');
+  expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash' });
+  expect(trial.usage()).toMatchObject({ inputTokens: 100, costUsd: null, requests: 1 });
+  expect(await bench.leftOver()).toEqual([]);
+});
+
+it('waits for a model that speaks slowly', async () => {
+  const server = await serve({ ...DONE, say: 'slowly '.repeat(20), paceMs: 100 });
+  const trial = bench.start(server.url);
+  expect(await trial.end).toEqual(done);
+  expect(trial.output()).toContain('slowly '.repeat(19));
+});
+
+describe('the person’s own Claude Code', () => {
+  const login = (token: string) =>
+    JSON.stringify({
+      claudeAiOauth: {
+        ...{ accessToken: token, refreshToken: 'r', expiresAt: Date.now() + 8 * 3_600_000 },
+        ...{ scopes: ['user:inference', 'user:profile'], subscriptionType: 'max' },
+      },
+    });
+
+  it('lends its login and nothing else', async (context) => {
+    context.skip(!sandbox.available, sandbox.why);
+    const own = path.join(bench.home, '.claude');
+    await mkdir(own);
+    await writeFile(path.join(own, '.credentials.json'), login('token-1'));
+    await writeFile(path.join(own, 'settings.json'), '{"model":"theirs"}');
+    const probe =
+      'cd ~/.claude; ls -A; sed s/token-1/token-2/ .credentials.json > new; mv new .credentials.json || cat new > .credentials.json';
+    await writeFile(path.join(bench.worktree, 'probe.sh'), probe);
+    const server = await serve([call('Bash', { command: 'sh probe.sh 2>&1' }), DONE]);
+    const trial = bench.start(server.url, { env: { ANTHROPIC_API_KEY: '' } });
+    expect(await trial.end).toEqual(done);
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer token-1');
+    expect(toolResults(server.requests[1]!)[0]).toMatch(/^\.credentials\.json\n.*busy/);
+    expect(await readFile(path.join(own, 'settings.json'), 'utf8')).toBe('{"model":"theirs"}');
+    expect(await readFile(path.join(own, '.credentials.json'), 'utf8')).toContain('token-2');
+    expect(server.requests[1]?.headers.authorization).toBe('Bearer token-2');
+  });
+});
+
+describe('a missing program', () => {
+  it('is said with what to install', async () => {
+    expect(findSdk(bench.base, { PATH: '' })).toBeNull();
+    const trial = bench.start('http://127.0.0.1:1', { program: './no-such-claude' });
+    expect(await trial.end).toMatchObject({ failure: 'spawn', message: expect.stringContaining('no-such-claude') });
+  });
+
+  it('is a failed start when it is not Claude Code at all', async () => {
+    const trial = bench.start('http://127.0.0.1:1', { program: '/bin/false' });
+    expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash', exitCode: 1 });
+  });
+});
