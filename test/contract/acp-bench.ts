@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentConfig, Usage } from '@tidemill/contract';
 import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
@@ -22,6 +21,13 @@ export interface FakeScript {
   turns: Step[][];
   [more: string]: unknown;
 }
+
+export const RESULT = '```json\n{"outcome":"pr_ready","summary":"done"}\n```\n';
+export const DONE = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
+/** Asks whether it may run a command. */
+export const runs = (command: string, more: Step = {}): Step => ({
+  permit: { toolCall: { toolCallId: command, kind: 'execute', rawInput: { command } }, ...more },
+});
 
 export const config = (given: Partial<AcpConfig>): AcpConfig => ({
   type: 'acp',
@@ -72,5 +78,3 @@ export function acpStarter(bench: AgentBench, agentConfig: AcpConfig) {
     return { ...trial, sessions, asked, usage };
   };
 }
-
-export const homeOf = (bench: AgentBench) => path.join(bench.base, 'home');

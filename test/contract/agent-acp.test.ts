@@ -3,18 +3,13 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GuardVerdict } from '../../packages/daemon/src/ports.ts';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
-import { acpStarter, config, type FakeScript, fake, type Step } from './acp-bench.ts';
+import { acpStarter, config, DONE, type FakeScript, fake, RESULT, runs, type Step } from './acp-bench.ts';
 import { AgentBench, BRIEF } from './agent-bench.ts';
 
 const status = await sandboxStatus();
 if (!status.available) console.log(`skipped: agents in a sandbox, since ${status.why}`);
 
-const RESULT = '```json\n{"outcome":"pr_ready","summary":"done"}\n```\n';
-const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
 const REVIEW = { ...BRIEF, mode: 'review' as const };
-const run = (command: string, more: Step = {}): Step => ({
-  permit: { toolCall: { toolCallId: command, kind: 'execute', rawInput: { command } }, ...more },
-});
 const deny = async (): Promise<GuardVerdict> => ({ kind: 'deny', guard: 'push', reason: 'nobody pushes from here' });
 
 describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', (sandbox) => {
@@ -30,9 +25,9 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
   const start = (script: FakeScript) => acpStarter(bench, fake(script));
 
   it('hands back its result, what it said, and its session', async () => {
-    const steps = [{ say: 'working, ü\n' }, { write: 'made.txt' }, run('npm test'), { say: RESULT }];
+    const steps = [{ say: 'working, ü\n' }, { write: 'made.txt' }, runs('npm test'), { say: RESULT }];
     const trial = start({ turns: [steps] })();
-    expect(await trial.end).toEqual(done);
+    expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toBe(`working, ü\nwrote made.txt\n[execute] npm test\nchose yes\n${RESULT}`);
     expect(await bench.read('made.txt')).toBe('written\n');
     expect(trial.sessions).toEqual(['session-1']);
@@ -41,9 +36,9 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
   });
 
   it('is told why when it ends its turn over a denial, and goes on', async () => {
-    const push = run('git push --force', { ends: 'cancelled' });
+    const push = runs('git push --force', { ends: 'cancelled' });
     const trial = start({ turns: [[push], [{ echo: true }, { say: RESULT }]] })({ guard: deny });
-    expect(await trial.end).toEqual(done);
+    expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('[denied] nobody pushes from here\n');
     expect(trial.output()).toMatch(/not allowed[\s\S]*nobody pushes from here[\s\S]*Go on in another way/);
   });
@@ -51,7 +46,7 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
   it.each(['refusal', 'cancelled'])(
     'has refused when it ends with %s over every denial, after three more tries',
     async (ends) => {
-      const trial = start({ turns: [[run('git push', { ends })]] })({ guard: deny });
+      const trial = start({ turns: [[runs('git push', { ends })]] })({ guard: deny });
       const end = await trial.end;
       expect(end).toMatchObject({ kind: 'failed', failure: 'refused' });
       expect(end).toHaveProperty('message', expect.stringContaining('nobody pushes from here'));
@@ -62,7 +57,7 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
   it('cannot change a file while it is only to read', async () => {
     const steps = [
       { write: 'stray.txt' },
-      run('cat a.txt'),
+      runs('cat a.txt'),
       { permit: { toolCall: { toolCallId: 'e', kind: 'edit', rawInput: { filePath: 'a.txt', content: 'x' } } } },
       { permit: { toolCall: { toolCallId: 'r', kind: 'read', rawInput: { path: 'a.txt' } } } },
       { say: '{"outcome":"changes_requested","review":{"comments":["no"]}}' },
@@ -112,187 +107,6 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
   });
 });
 
-describe('what an agent of the protocol may do wrong', () => {
-  let bench: AgentBench;
-  beforeEach(async () => {
-    bench = await AgentBench.open('off');
-  });
-  afterEach(async () => {
-    expect(await bench.leftOver()).toEqual([]);
-    await bench.close();
-  });
-  const start = (script: FakeScript) => acpStarter(bench, fake(script));
-
-  it('is to print other things among its messages', async () => {
-    const noise = 'hello\n{"a":1}\n[1]\nnull\n{"jsonrpc":"2.0","result":\n\n{"jsonrpc":"2.0"}\n';
-    const steps = [
-      { print: noise },
-      { update: { sessionUpdate: 'brand_new', x: 1 } },
-      { update: { sessionUpdate: 'agent_message_chunk' } },
-      { update: {} },
-      { print: '{"jsonrpc":"2.0","method":"session/update"}\n{"jsonrpc":"2.0","method":"_vendor/news","params":{}}\n' },
-      { request: { method: 'fs/write_text_file', params: { path: '/etc/x', content: '' } } },
-      { request: { method: 'session/request_permission', params: { nothing: true } } },
-      { say: RESULT },
-    ];
-    const trial = start({ turns: [steps] })();
-    expect(await trial.end).toEqual(done);
-    expect(trial.output()).toMatch(/^hello\n\{"a":1\}\n\[1\]\n/);
-    expect(trial.output().match(/answer \{"code":-326\d\d/g)).toHaveLength(2);
-  });
-
-  it('is to send an update without end, which costs us no memory', async () => {
-    const before = process.memoryUsage().rss;
-    const trial = start({ turns: [[{ pad: 100 }, { say: RESULT }]] })();
-    expect(await trial.end).toEqual(done);
-    expect(trial.output()).toContain('more than 8 MB is left out');
-    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
-  });
-
-  it('is to answer without end', async () => {
-    const huge = start({ turns: [[{ print: '{"jsonrpc":"2.0","id":"q","result":"' }, { flood: 9 }]] })();
-    expect(await huge.end).toMatchObject({
-      kind: 'failed',
-      failure: 'crash',
-      message: expect.stringContaining('8 MB'),
-    });
-  });
-
-  it('is to say nothing of its result, once', async () => {
-    const trial = start({ turns: [[{ say: 'All done.' }], [{ echo: true }, { say: RESULT }]] })();
-    expect(await trial.end).toEqual(done);
-    expect(trial.output()).toContain('no JSON object with an "outcome" was found');
-  });
-
-  it('is to hand in a wrong result, and then none or a wrong one again', async () => {
-    const wrong = { say: '{"outcome":"approved"}' };
-    const end = await start({ turns: [[wrong]] })().end;
-    expect(end).toMatchObject({ kind: 'failed', failure: 'invalid_result' });
-    expect(end).toHaveProperty('message', expect.stringContaining('does not belong to implement'));
-    expect(await start({ turns: [[wrong], [{ say: 'Why?' }]] })().end).toMatchObject({ failure: 'no_result' });
-  });
-
-  it('is to go on and on', async () => {
-    const tool = (id: number): Step[] => [
-      { update: { sessionUpdate: 'tool_call', toolCallId: `t${id}`, title: 'look', status: 'pending' } },
-      { update: { sessionUpdate: 'tool_call_update', toolCallId: `t${id}`, status: 'completed' } },
-    ];
-    const steps = [
-      ...Array.from({ length: 8 }, (_, id) => tool(id)).flat(),
-      { wait: true },
-      { end: { stopReason: 'cancelled' } },
-    ];
-    expect(await start({ turns: [steps] })({ maxTurns: 5 }).end).toMatchObject({ failure: 'turn_limit' });
-    const told = [{ say: 'x' }, { end: { stopReason: 'max_turn_requests' } }];
-    expect(await start({ turns: [told] })().end).toMatchObject({ failure: 'turn_limit' });
-    expect(await start({ turns: [[{ end: { stopReason: 'refusal' } }]] })().end).toMatchObject({ failure: 'refused' });
-  });
-
-  it('is to speak another version', async () => {
-    const end = await start({ turns: [[]], hello: { protocolVersion: 7 } })().end;
-    expect(end).toMatchObject({ failure: 'spawn', message: expect.stringContaining('version 7') });
-  });
-
-  it.each([
-    [{ code: -32000, message: 'Authentication required' }, 'auth'],
-    [{ code: -32603, message: 'Internal error: invalid x-api-key' }, 'auth'],
-    [
-      { code: -32603, message: 'Internal error: Credit balance is too low', data: { errorKind: 'billing_error' } },
-      'credit',
-    ],
-    [{ code: -32603, message: 'Internal error', data: { details: '429 Too Many Requests' } }, 'rate_limit'],
-    [{ code: -32603, message: 'API Error: 529 Overloaded' }, 'overloaded'],
-    [{ code: -32603, message: 'Internal error: API Error: 500 Internal server error.' }, 'overloaded'],
-    [{ code: -32603, message: 'Prompt is too long: 210000 tokens > 200000 maximum' }, 'context_too_long'],
-    [{ code: -32603, message: 'Session too large to compact - context exceeds model limit' }, 'context_too_long'],
-    [{ code: -32603, message: 'fetch failed: ECONNREFUSED 127.0.0.1:9' }, 'network'],
-    [{ code: -32603, message: 'Internal error' }, 'crash'],
-  ])('is to fail: %j', async (error, failure) => {
-    const end = await start({ turns: [[{ fail: error }]] })().end;
-    expect(end).toMatchObject({ kind: 'failed', failure });
-    expect(end).toHaveProperty('message', expect.stringContaining(error.message));
-  });
-
-  it('is to be out of its limit, until a moment it names', async () => {
-    const error = { code: -32603, message: 'Rate limit reached, try again in 90 s' };
-    const end = (await start({ turns: [[{ fail: error }]] })().end) as { retryAt: number };
-    expect(end.retryAt - Date.now()).toBeGreaterThan(80_000);
-    expect(end.retryAt - Date.now()).toBeLessThan(91_000);
-    const sessionError = { code: -32000, message: 'Authentication required' };
-    expect(await start({ turns: [[]], sessionError })().end).toMatchObject({ failure: 'auth' });
-  });
-
-  it.each([
-    ['only for ever', [{ optionId: 'always', name: 'Always', kind: 'allow_always' }]],
-    ['not at all', []],
-  ])('is to ask for a permission that can be given %s', async (_how, options) => {
-    const trial = start({ turns: [[run('ls', { options }), { say: RESULT }]] })();
-    expect(await trial.end).toEqual(done);
-    expect(trial.output()).toContain('chose cancelled');
-  });
-
-  it.each([
-    [{ kind: 'execute', title: 'Terminal' }, [{ tool: 'Bash', input: { command: 'Terminal' } }]],
-    [{ kind: 'execute', title: ' ' }, []],
-    [{ kind: 'edit', title: 'an edit' }, []],
-    [{ kind: 'switch_mode', title: 'leave plan mode' }, []],
-    [
-      { kind: 'execute', rawInput: { command: ['/bin/bash', '-lc', 'rm -rf /'] } },
-      [{ tool: 'Bash', input: { command: 'rm -rf /' } }],
-    ],
-    [{ kind: 'other', name: 'mcp__x__y', rawInput: { a: 1 } }, [{ tool: 'mcp__x__y', input: { a: 1 } }]],
-    [{ kind: 'read', locations: [{ path: '/etc/passwd' }] }, [{ tool: 'Read', input: { file_path: '/etc/passwd' } }]],
-    [{ kind: 'fetch', rawInput: { url: 'http://x' } }, [{ tool: 'WebFetch', input: { url: 'http://x' } }]],
-    [
-      { kind: 'edit', _meta: { claudeCode: { toolName: 'MultiEdit' } }, rawInput: { file_path: '/a', edits: [] } },
-      [{ tool: 'MultiEdit', input: { file_path: '/a', edits: [] } }],
-    ],
-    [
-      {
-        kind: 'edit',
-        content: [
-          { type: 'diff', path: '/a', oldText: 'x', newText: 'y' },
-          { type: 'diff', path: '/b', newText: 'z' },
-        ],
-      },
-      [
-        { tool: 'Edit', input: { file_path: '/a', old_string: 'x', new_string: 'y' } },
-        { tool: 'Write', input: { file_path: '/b', content: 'z' } },
-      ],
-    ],
-    [
-      { kind: 'move', rawInput: { source: '/a', destination: '/b' } },
-      [
-        { tool: 'Write', input: { file_path: '/b', content: '' } },
-        { tool: 'Write', input: { file_path: '/a', content: '' } },
-      ],
-    ],
-  ])('is to describe its tools as it likes: %j', async (toolCall, asked) => {
-    const permit = { toolCall: { toolCallId: 't', ...toolCall } };
-    const trial = start({ turns: [[{ permit }, { say: RESULT }]] })();
-    expect(await trial.end).toEqual(done);
-    expect(trial.asked).toEqual(asked);
-    expect(trial.output()).toContain(asked.length > 0 ? 'chose yes' : 'chose no');
-  });
-
-  it('is to be asked by a guard that breaks, or that wants it otherwise', async () => {
-    const broken = start({ turns: [[run('ls'), { say: RESULT }]] })({ guard: () => Promise.reject(new Error('oops')) });
-    await broken.end;
-    expect(broken.output()).toContain('[denied] the guard could not answer: oops');
-    const rewrite = async (): Promise<GuardVerdict> => ({
-      kind: 'rewrite',
-      guard: 'g',
-      reason: 'too long',
-      input: { command: 'head x' },
-    });
-    const trial = start({ turns: [[run('cat x', { ends: 'refusal' })], [{ echo: true }, { say: RESULT }]] })({
-      guard: rewrite,
-    });
-    expect(await trial.end).toEqual(done);
-    expect(trial.output()).toContain('it would be allowed like this: {"command":"head x"}');
-  });
-});
-
 describe('the session of an agent of the protocol', () => {
   let bench: AgentBench;
   beforeEach(async () => {
@@ -312,7 +126,7 @@ describe('the session of an agent of the protocol', () => {
     )({
       beforeStop: async () => why.shift() ?? null,
     });
-    expect(await trial.end).toEqual(done);
+    expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('Gate test fails: 1 of 3');
   });
 
@@ -329,11 +143,11 @@ describe('the session of an agent of the protocol', () => {
     };
     const start = acpStarter(bench, fake(script));
     const first = start();
-    expect(await first.end).toEqual(done);
+    expect(await first.end).toEqual(DONE);
     expect(first.usage()).toEqual({ ...usage, costUsd: 0.25, requests: 1 });
 
     const second = start({ resume: 'session-1' });
-    expect(await second.end).toEqual(done);
+    expect(await second.end).toEqual(DONE);
     expect(second.sessions).toEqual(['session-1']);
     expect(second.output()).not.toContain('long ago');
     expect(second.usage()).toMatchObject({ inputTokens: 100, costUsd: 0 });
@@ -347,11 +161,11 @@ describe('the session of an agent of the protocol', () => {
     const loadError = { code: -32002, message: 'Resource not found' };
     const hello = { agentCapabilities: { loadSession: true } };
     const trial = acpStarter(bench, fake({ hello, loadError, turns: [[{ say: RESULT }]] }))({ resume: 'gone' });
-    expect(await trial.end).toEqual(done);
+    expect(await trial.end).toEqual(DONE);
     expect(trial.sessions).toEqual(['session-1']);
     expect(trial.output()).toContain('[session gone cannot be resumed: Resource not found]');
     const unable = acpStarter(bench, fake({ turns: [[{ say: RESULT }]] }))({ resume: 'gone' });
-    expect(await unable.end).toEqual(done);
+    expect(await unable.end).toEqual(DONE);
   });
 
   it('asks before it acts, and has the wanted model', async () => {
@@ -376,10 +190,17 @@ describe('the session of an agent of the protocol', () => {
     };
     const script = { session, turns: [[{ say: RESULT }]] };
     const trial = acpStarter(bench, fake(script, { model: 'large' }))();
-    expect(await trial.end).toEqual(done);
+    expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('m is large\nmode default\n');
     const end = await acpStarter(bench, fake(script, { model: 'huge' }))().end;
     expect(end).toMatchObject({ failure: 'unknown', message: 'the agent has no model huge; it has large' });
+  });
+
+  it('tells its tokens in another place', async () => {
+    const _meta = { quota: { token_count: { input_tokens: 300, output_tokens: 60 }, model_usage: [] } };
+    const trial = acpStarter(bench, fake({ turns: [[{ say: RESULT }, { end: { _meta } }]] }))();
+    await trial.end;
+    expect(trial.usage()).toEqual({ inputTokens: 300, outputTokens: 60, costUsd: null, requests: 1 });
   });
 
   it('tells its plan as progress', async () => {

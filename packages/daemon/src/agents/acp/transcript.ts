@@ -13,6 +13,7 @@ export interface Transcript {
   take(update: SessionUpdate): void;
   /** Words among the messages that belong to no update. */
   note(text: string): void;
+  /** A tool the agent asks permission for. */
   tool(update: ToolCallUpdate): KnownTool;
   /** The agent was asked something; what it says from here on is its answer. Beyond so many requests it is too much. */
   beginTurn(mostRequests: number): void;
@@ -96,6 +97,7 @@ export function createTranscript(sink: AgentSink, onLimit: () => void): Transcri
     },
     note: (said) => line(said.trimEnd()),
     tool(update) {
+      speaks(); // some announce a tool only by asking for it
       const tool = knowTool(update);
       printTool(tool, '');
       return tool;

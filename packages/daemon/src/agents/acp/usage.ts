@@ -9,7 +9,16 @@ const TurnUsage = z.object({
   cachedReadTokens: count,
   cachedWriteTokens: count,
 });
-const TurnAnswer = z.object({ usage: TurnUsage.nullish().catch(null) });
+/** How others spell it, for want of a better place. */
+const Quota = z
+  .object({ quota: z.object({ token_count: z.object({ input_tokens: count, output_tokens: count }) }) })
+  .transform(({ quota: { token_count: tokens } }) => ({
+    inputTokens: tokens.input_tokens,
+    outputTokens: tokens.output_tokens,
+    cachedReadTokens: 0,
+    cachedWriteTokens: 0,
+  }));
+const TurnAnswer = z.object({ usage: TurnUsage.nullish().catch(null), _meta: Quota.nullish().catch(null) });
 const SessionCost = z.object({ cost: z.object({ amount: z.number().nonnegative(), currency: z.literal('USD') }) });
 
 /** What sessions have cost so far, by their id: agents tell the sum, and the sum of a resumed session has been booked. */
@@ -27,11 +36,12 @@ export function createMeter(session: string, before: number | null, booked: Book
   let sum: number | null = null;
   return {
     hear(update) {
-      const told = SessionCost.safeParse(update);
-      if (told.success) sum = told.data.cost.amount;
+      const cost = SessionCost.safeParse(update);
+      if (cost.success) sum = cost.data.cost.amount;
     },
     book(answer, requests) {
-      const usage = TurnAnswer.safeParse(answer).data?.usage;
+      const told = TurnAnswer.safeParse(answer).data;
+      const usage = told?.usage ?? told?._meta;
       const costUsd = sum === null || known === null ? null : Math.max(0, sum - known);
       const cached = (usage?.cachedReadTokens ?? 0) + (usage?.cachedWriteTokens ?? 0);
       const inputTokens = (usage?.inputTokens ?? 0) + cached;
