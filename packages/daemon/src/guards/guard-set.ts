@@ -17,7 +17,7 @@ interface Situation {
 }
 
 /** A pattern may take for ever on a text made for it; what is not decided by then is denied. */
-const CHECK_LIMIT_MS = 1_500;
+const CHECK_LIMIT_MS = 1_800;
 const arena = createContext({});
 const ALLOW: GuardVerdict = { kind: 'allow' };
 

@@ -119,13 +119,13 @@ describe('shell commands that are refused, and by which guard', () => {
     ['case a in a) rm -rf ../x;; esac', 'store'],
     ['echo `rm -rf ../x`', 'store'],
     ['echo "$(rm -rf ../x)"', 'store'],
+    ['echo "$((rm -rf ../x) )"', 'store'],
     ['diff <(rm -rf ../x) src/a.ts', 'store'],
     ['sh <<EOF\nrm -rf ../x\nEOF', 'store'],
     ['cat <<EOF > ../x\nhello\nEOF', 'store'],
     ['python3 -c "import shutil; shutil.rmtree(\'../x\')"', 'store'],
     ["node -e \"require('fs').writeFileSync('/tmp/x', '')\"", 'worktree'],
     ['python3 - <<EOF\nopen("/tmp/x", "w")\nEOF', 'worktree'],
-    [`echo ${'a '.repeat(50_000)}; rm -rf ../x`, 'store'],
     ['rm -rf .', 'whole-worktree'],
     ['rm -rf "$PWD"', 'whole-worktree'],
     ['find . -delete', 'whole-worktree'],
@@ -176,6 +176,11 @@ describe('shell commands that are refused, and by which guard', () => {
     ['cat /etc/shadow', 'secrets'],
     ['find . -name .env -exec cat {} \\;', 'secrets'],
     ['for f in .*; do cat "$f"; done', 'secrets'],
+    ['grep -rn KEY .', 'secrets'],
+    ['grep -R KEY', 'secrets'],
+    ['rg --hidden KEY', 'secrets'],
+    ['find . -type f -exec cat {} +', 'secrets'],
+    ['find . -name .env | xargs cat', 'secrets'],
     ['cat ".env', 'hidden-secrets'],
     ['$CMD ~/.ssh/id_rsa', 'hidden-secrets'],
     // Destructive git.
@@ -233,6 +238,11 @@ describe('shell commands that are let through', () => {
     'test -f .env && echo there',
     'echo .env >> .gitignore',
     'grep -rn ".env" src',
+    "grep -rn KEY . --exclude='.env*'",
+    'grep -rn KEY --include="*.ts" .',
+    'rg KEY',
+    'find . -name "*.ts" | xargs wc -l',
+    'find src -type f | head',
     'grep -n "/etc/passwd" src/a.ts',
     "awk '/foo/ { print $1 }' src/a.ts",
     "sed -n '1,20p' src/a.ts",
@@ -271,9 +281,9 @@ describe('shell commands that are let through', () => {
     'PORT=3000 npm start & sleep 1; kill %1',
     'cat > src/y.ts <<\'EOF\'\nconst home = "~/x"; // ../../x $(rm -rf /)\nEOF',
     'tsc --noEmit -p . # .env and ../x in a comment',
-    `node -e '${'1;'.repeat(60_000)}'`,
     'echo "größer 大きい 🙂" > src/ü.txt',
     'type node; which npm',
+    'n=3; sed -n "$((n + 1)),$((n * 2))p" src/a.ts',
     'export FOO=bar; echo $FOO',
     'docker compose up -d && docker ps',
   ])('%s', async (command) => {
@@ -367,12 +377,18 @@ describe('a reviewer', () => {
     expect(named(await check(tool, input, 'review'))).toMatch(/^reviewer/);
   });
 
-  test.each(['npm test 2>&1 | tail', 'git diff HEAD~1', 'cat src/a.ts', 'cd src && ls', 'grep -rn x . 2>/dev/null'])(
+  test.each(['npm test 2>&1 | tail', 'git diff HEAD~1', 'cat src/a.ts', 'cd src && ls', 'grep -rn x src 2>/dev/null'])(
     'may run %s',
     async (command) => {
       expect(await bash(command, 'review')).toEqual({ kind: 'allow' });
     },
   );
+});
+
+test('very long commands are read to their end', async () => {
+  expect(named(await bash(`echo ${'a '.repeat(50_000)}; rm -rf ../x`))).toBe('store');
+  expect(await bash(`node -e '${'1;'.repeat(60_000)}'`)).toEqual({ kind: 'allow' });
+  expect(await bash(`cat > src/x.ts <<'EOF'\n${"// it's a line\n".repeat(20_000)}EOF\n`)).toEqual({ kind: 'allow' });
 });
 
 test('the reason tells the path and what to do instead', async () => {

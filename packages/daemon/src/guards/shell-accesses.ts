@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Access, AccessKind } from './access.ts';
+import { notableFilesBelow } from './files-below.ts';
 import { commandText, type SimpleCommand } from './shell-commands.ts';
 import { UNKNOWN } from './shell-expansion.ts';
 import { findRoots } from './shell-wrappers.ts';
@@ -62,7 +63,7 @@ function byProgram(command: SimpleCommand): Touched[] {
   if (SPEAKERS.has(name)) return [];
   if (name === 'cd' || name === 'pushd') return all('enter');
   if (name === 'git') return gitTouches(args, cwd);
-  if (name === 'find' || name === 'fd') return findTouches(args);
+  if (name === 'find' || name === 'fd') return findTouches(command);
   if (name === 'ln') return linkTouches(plain, args, cwd);
   if (name === 'dd') return args.flatMap((arg) => ddTouch(arg));
   if (name === 'tar' || name === 'unzip' || name === 'zip' || name === 'curl' || name === 'wget' || name === 'patch')
@@ -75,7 +76,7 @@ function byProgram(command: SimpleCommand): Touched[] {
     const isWhole = WHOLE.has(name) && !command.isPiped && command.writes.length === 0;
     return [...plain.map((path) => ({ path, kind: 'read' as const, isWhole })), ...options()];
   }
-  if (SEARCHERS.has(name) && !isInlineCode(name, args)) return searchTouches(name, args, plain, options());
+  if (SEARCHERS.has(name) && !isInlineCode(name, args)) return searchTouches(command, plain, options());
   if (INTERPRETERS.has(name)) return interpreterTouches(command, plain);
   return [...plain, ...optionValues(args)].flatMap((value) => likelyPaths(value, cwd));
 }
@@ -135,7 +136,7 @@ function ddTouch(arg: string): Touched[] {
   return path === undefined ? [] : [{ path, kind: key === 'of' ? 'write' : 'read' }];
 }
 
-function searchTouches(name: string, args: string[], plain: string[], options: Touched[]): Touched[] {
+function searchTouches({ name, args, cwd }: SimpleCommand, plain: string[], options: Touched[]): Touched[] {
   const hasOwnPattern = args.some((arg) => /^(-[a-zA-Z]*[ef]|--regexp|--file|--expression)(=|$)/.test(arg));
   const files = hasOwnPattern ? plain : plain.slice(1);
   const inPlace =
@@ -145,8 +146,21 @@ function searchTouches(name: string, args: string[], plain: string[], options: T
     ...files.map((path) => ({ path, kind: inPlace ? ('write' as const) : ('read' as const) })),
     ...program,
     ...options,
+    ...(isSweep(name, args) ? sweptFiles(files.length > 0 ? files : ['.'], cwd) : []),
   ];
 }
+
+/** Reads all there is, hidden files too: `grep -r`, `rg -uu`. Who names or leaves out files knows what is read. */
+function isSweep(name: string, args: string[]): boolean {
+  const sweeps = name.endsWith('grep')
+    ? /^(-[a-zA-Z]*[rR]|--(dereference-)?recursive$)/
+    : /^(-u|--hidden|--no-ignore|-\.)/;
+  const isNarrow = args.some((arg) => /^(--(in|ex)clude|-g|--glob|-t|--type)/.test(arg));
+  return (name.endsWith('grep') || name === 'rg') && args.some((arg) => sweeps.test(arg)) && !isNarrow;
+}
+
+const sweptFiles = (folders: string[], cwd: string): Touched[] =>
+  folders.flatMap((folder) => notableFilesBelow(folder, cwd)).map((path) => ({ path, kind: 'read' }));
 
 /** sed and awk can write files from within their program: `sed 'w ../x'`, `awk '{ print > "../x" }'`. */
 function programPaths(name: string, program: string): Touched[] {
@@ -175,11 +189,12 @@ function transferTouches(name: string, args: string[], cwd: string): Touched[] {
   });
 }
 
-function findTouches(args: string[]): Touched[] {
+function findTouches({ args, isPiped, cwd }: SimpleCommand): Touched[] {
   const roots = findRoots(args);
   const wanted = args.flatMap((arg, index) => (/^-i?(name|path|wholename)$/.test(args[index - 1] ?? '') ? [arg] : []));
   const printed = args.flatMap((arg, index) => (/^-f(print0?|ls|printf)$/.test(args[index - 1] ?? '') ? [arg] : []));
-  const runs = args.some((arg) => /^-(exec|ok)/.test(arg));
+  // What it finds is handed to another program, to read or worse.
+  const runs = isPiped || args.some((arg) => /^-(exec|ok)/.test(arg));
   const isNarrow = wanted.length > 0 || args.some((arg) => arg === 'f' || arg === '-newer' || arg === '-empty');
   return [
     ...roots.map((path) => ({ path, kind: 'list' as const })),
@@ -187,6 +202,7 @@ function findTouches(args: string[]): Touched[] {
     ...(runs
       ? roots.flatMap((root) => wanted.map((name) => ({ path: `${root}/${name}`, kind: 'read' as const })))
       : []),
+    ...(runs && wanted.length === 0 && !args.includes('-delete') ? sweptFiles(roots, cwd) : []),
     ...(args.includes('-delete')
       ? roots.map((root) => ({ path: isNarrow ? `${root}/${UNKNOWN}` : root, kind: 'remove' as const }))
       : []),

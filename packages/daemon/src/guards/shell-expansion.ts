@@ -28,6 +28,10 @@ export interface Surroundings {
 
 /** The words that the shell would make of one: variables, braces, wildcards and the tilde filled in where possible. */
 export function expandWord(parts: Part[], around: Surroundings): string[] {
+  const [only] = parts;
+  // Most words are plain, and a command may have a great many of them.
+  if (parts.length === 1 && only?.kind === 'text' && (only.quoted || !/[*?[\]{},~]/.test(only.text)))
+    return [only.text];
   let built = [''];
   for (const part of parts) {
     const values = valuesOf(part, around);

@@ -215,8 +215,11 @@ class Reader {
       }
     }
     this.#at += 1;
-    if (this.#source.startsWith('((', this.#at)) return computed(this.#bracketed('(', ')'), quoted);
-    if (this.#source[this.#at] === '(') return { kind: 'command', source: this.#bracketed('(', ')'), quoted };
+    if (this.#source[this.#at] === '(') {
+      const source = this.#bracketed('(', ')');
+      // `$((a + b))` is arithmetic; `$((rm x) )` is a subshell in a substitution. In doubt it runs something.
+      return isArithmetic(source) ? computed(source, quoted) : { kind: 'command', source, quoted };
+    }
     if (this.#source[this.#at] === '{') {
       const source = this.#bracketed('{', '}');
       return /^\w+$/.test(source) ? { kind: 'variable', name: source, quoted } : computed(source, quoted);
@@ -289,6 +292,8 @@ class Reader {
     throw new UnclearCommand(`a ${quote} is never closed`);
   }
 }
+
+const isArithmetic = (source: string) => /^\(.*\)$/s.test(source) && !/[A-Za-z_./~]\S*\s+\S*[A-Za-z./~]/.test(source);
 
 function computed(source: string, quoted: boolean): Part {
   return { kind: 'computed', source, inner: shellText(source), quoted };
