@@ -152,6 +152,18 @@ describe('what an agent of the protocol may do wrong', () => {
       ],
     ],
     [
+      { kind: 'other', name: 'fs', rawInput: { filePath: '/a', command: 'ls' } },
+      [
+        { tool: 'fs', input: { file_path: '/a', command: 'ls' } },
+        { tool: 'Bash', input: { file_path: '/a', command: 'ls' } },
+        { tool: 'Write', input: { file_path: '/a', content: '' } },
+      ],
+    ],
+    [
+      { kind: 'other', title: '/etc', rawInput: { filepath: '/etc/x', parentDir: '/etc' } },
+      [{ tool: 'Read', input: { file_path: '/etc/x' } }],
+    ],
+    [
       { kind: 'move', rawInput: { source: '/a', destination: '/b' } },
       [
         { tool: 'Write', input: { file_path: '/b', content: '' } },

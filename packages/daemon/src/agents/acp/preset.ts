@@ -16,7 +16,9 @@ export interface Preset {
 
 type PresetName = z.infer<typeof AcpPreset>;
 
-const everyAsk = JSON.stringify({ edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' });
+/** Reading too: secrets are not to be read, and guards can only say so when they are asked. */
+const ASKED = ['read', 'list', 'glob', 'grep', 'edit', 'bash', 'webfetch', 'websearch', 'external_directory', 'task'];
+const everyAsk = JSON.stringify(Object.fromEntries(ASKED.map((what) => [what, 'ask'])));
 
 const PRESETS: Record<PresetName, Preset> = {
   gemini: {

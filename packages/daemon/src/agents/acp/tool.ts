@@ -18,7 +18,6 @@ export function mergeTool(known: KnownTool | undefined, update: ToolCallUpdate):
   return merged;
 }
 
-const READING = new Set<ToolKind>(['read', 'search', 'think']);
 const CLAUDE_TOOL = /^(Write|Edit|MultiEdit|NotebookEdit|Bash|Read|Glob|Grep|WebFetch|WebSearch|LS|NotebookRead|Task)$/;
 const CLAUDE_READING = /^(Read|Glob|Grep|LS|NotebookRead)$/;
 
@@ -55,8 +54,19 @@ export function readTool(tool: KnownTool, cwd: string): ReadTool {
     case 'switch_mode':
       return { unclear: 'the mode of the session is not the agent’s to choose' };
     default:
-      return { calls: [{ tool: name || 'Unknown', input }], isReading: READING.has(kind) };
+      return { calls: readOther(name, input, cwd), isReading: kind === 'think' || 'parentDir' in input };
   }
+}
+
+/** A tool nobody knows, by its own name; and by what it is given, which may be a command or a file all the same. */
+function readOther(name: string, input: Record<string, unknown>, cwd: string): ToolCall[] {
+  const calls: ToolCall[] = [{ tool: name || 'Unknown', input }];
+  if (typeof input.command === 'string') calls.push({ tool: 'Bash', input });
+  if (typeof input.file_path !== 'string') return calls;
+  const file_path = path.resolve(cwd, input.file_path);
+  // opencode asks for a folder outside of the worktree first, then for what it does there.
+  if ('parentDir' in input) return [{ tool: 'Read', input: { file_path } }];
+  return [...calls, { tool: 'Write', input: { file_path, content: '' } }];
 }
 
 function readEdit(tool: KnownTool, input: Record<string, unknown>, cwd: string): ReadTool {
