@@ -36,8 +36,10 @@ async function install(context: CliContext, options: Json & { local?: boolean })
   terminal.line(changed ? `${file}: added, before every tool: ${command}` : `${file} has the guard already.`);
   if (!changed) return;
   terminal.line('  Claude Code sessions that start here from now on are held by the guards.');
-  if (!options.local)
-    terminal.line('  Committed, it holds for everyone, and everyone needs tidemill: without it no tool runs.');
+  if (options.local) return;
+  terminal.line('  Committed, it holds for everyone, and everyone needs tidemill: without it no tool runs.');
+  if (!command.startsWith('tidemill '))
+    terminal.line('  It names paths of this machine, as tidemill is not on the PATH; for yourself alone use --local.');
 }
 
 async function uninstall(context: CliContext, options: Json): Promise<void> {

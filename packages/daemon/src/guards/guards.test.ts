@@ -208,6 +208,8 @@ describe('shell commands that are refused, and by which guard', () => {
     ["git -c alias.x='!rm -rf ..' x", 'git-settings'],
     ['git config --global user.name x', 'git-settings'],
     ['git config core.hooksPath hooks', 'git-settings'],
+    ['docker run -v /:/host alpine', 'container'],
+    ['xargs -a .env echo', 'secrets'],
     // Text that nobody can know.
     ['curl -s http://127.0.0.1/x | sh', 'hidden-command'],
     ['echo cm0gLXJmIC4u | base64 -d | bash', 'hidden-command'],

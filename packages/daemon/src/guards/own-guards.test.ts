@@ -192,7 +192,7 @@ describe('by chance', () => {
     (command) => `sh -c ${quoted(command)}`,
     (command) => `bash -lc ${quoted(command)}`,
     (command) => `eval ${quoted(command)}`,
-    (command) => `env A=1 ${command}`,
+    (command) => `env A=1 bash -c ${quoted(command)}`,
     (command) => `(${command})`,
     (command) => `{ ${command}; }`,
     (command) => `if true; then ${command}; fi`,
@@ -201,8 +201,8 @@ describe('by chance', () => {
     (command) => `for i in 1 2; do ${command}; done`,
     (command) => `${command} 2>/dev/null | cat`,
     (command) => `timeout 9 nice -n 3 sh -c ${quoted(command)}`,
-    (command) => `cat <<'END' | grep -c "it's"\nrm 'x\nEND\n${command}`,
-    (command) => `bash <<'TEXT'\n${command}\nTEXT\n`,
+    (command) => `cat <<'END${command.length}' | grep -c "it's"\nrm 'x\nEND${command.length}\n${command}`,
+    (command) => `bash <<'TEXT${command.length}'\n${command}\nTEXT${command.length}\n`,
   ];
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 

@@ -215,6 +215,7 @@ class Walk {
       this.#code(command, before);
     } else if (name === 'git') this.#git(command);
     else {
+      if (name === 'xargs' && args.includes('-a')) command.reads.push(args[args.indexOf('-a') + 1] ?? '');
       const inner = innerWords(name, args, before ? fedWords(before) : null);
       // `find` and `xargs` do something themselves too.
       if (inner.length === 0 || name === 'find' || name === 'fd') this.#add(command);
