@@ -17,7 +17,7 @@ import {
   structured,
   toolResults,
 } from '../support/model/messages.ts';
-import { ClaudeBench, installClaude } from './claude-bench.ts';
+import { ClaudeBench, installClaude, login } from './claude-bench.ts';
 
 const installed = await installClaude();
 const modules = 'modules' in installed ? installed.modules : null;
@@ -126,14 +126,6 @@ it('waits for a model that speaks slowly', async () => {
 });
 
 describe('the person’s own Claude Code', () => {
-  const login = (token: string) =>
-    JSON.stringify({
-      claudeAiOauth: {
-        ...{ accessToken: token, refreshToken: 'r', expiresAt: Date.now() + 8 * 3_600_000 },
-        ...{ scopes: ['user:inference', 'user:profile'], subscriptionType: 'max' },
-      },
-    });
-
   it('lends its login and nothing else', async (context) => {
     context.skip(!sandbox.available, sandbox.why);
     const own = path.join(bench.home, '.claude');

@@ -7,7 +7,6 @@ import {
   call,
   type MessagesScript,
   type MessagesServer,
-  refusals,
   say,
   startMessagesServer,
   structured,
@@ -188,51 +187,6 @@ describe('a result', () => {
       message: expect.stringContaining('open_questions'),
     });
     expect(server.requests).toHaveLength(2);
-  });
-});
-
-describe('the vendor’s trouble', () => {
-  it.each([
-    ['auth', refusals.auth, 'Invalid API key'],
-    ['credit', refusals.credit, 'Credit balance'],
-    ['credit', refusals.lowBalance, 'Credit balance'],
-    ['rate_limit', refusals.rateLimit(3600), '429'],
-    ['overloaded', refusals.overloaded, '529'],
-    ['overloaded', refusals.broken, '500'],
-    ['context_too_long', refusals.tooLong, 'too long'],
-    ['refused', say('', { stopReason: 'refusal' }), 'safeguards'],
-    ['network', say('a long text that breaks off', { cutAfter: 3 }), ''],
-  ] as const)('is %s', async (failure, turn, says) => {
-    const server = await serve(turn);
-    const trial = bench.start(server.url);
-    expect(await trial.end).toMatchObject({ kind: 'failed', failure, message: expect.stringContaining(says) });
-    expect(await bench.leftOver()).toEqual([]);
-  });
-
-  it('is the network when nobody answers', async () => {
-    const server = await serve(DONE);
-    await server.stop();
-    expect(await bench.start(server.url).end).toMatchObject({ failure: 'network' });
-  });
-
-  it('tells when to come back, if the vendor did', async () => {
-    const server = await serve(refusals.rateLimit(1));
-    const from = Date.now();
-    const end = await bench.start(server.url).end;
-    expect(end).toMatchObject({ failure: 'rate_limit', retryAt: expect.any(Number) });
-    expect((end as { retryAt: number }).retryAt).toBeGreaterThan(from);
-  });
-
-  it('goes by when it is short', async () => {
-    const server = await serve(({ index }) => (index === 0 ? refusals.overloaded : DONE));
-    expect(await bench.start(server.url).end).toEqual(done);
-  });
-
-  it('is a limit of turns when it goes in circles', async () => {
-    const server = await serve(call('Bash', { command: 'true' }));
-    const trial = bench.start(server.url, { maxTurns: 2 });
-    expect(await trial.end).toMatchObject({ failure: 'turn_limit' });
-    expect(bookedOnce(trial)).toEqual({ inputTokens: 200, outputTokens: 40, costUsd: 0.0016, requests: 2 });
   });
 });
 

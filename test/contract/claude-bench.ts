@@ -35,6 +35,15 @@ export async function installClaude(): Promise<{ modules: string } | { missing: 
   return (await isThere()) ? { modules } : { missing: `${PACKAGE}@${VERSION} came without a program for this machine` };
 }
 
+/** What the person's own Claude Code keeps in `.credentials.json` after they logged in with a subscription. */
+export const login = (token: string) =>
+  JSON.stringify({
+    claudeAiOauth: {
+      ...{ accessToken: token, refreshToken: 'r', expiresAt: Date.now() + 8 * 3_600_000 },
+      ...{ scopes: ['user:inference', 'user:profile'], subscriptionType: 'max' },
+    },
+  });
+
 export interface ClaudeTrial {
   session: AgentSession;
   end: Promise<AgentEnd>;

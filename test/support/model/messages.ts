@@ -97,6 +97,19 @@ export const refusals = {
       'anthropic-ratelimit-requests-reset': new Date(Date.now() + seconds * 1000).toISOString(),
     },
   }),
+  /** What a subscription is told when it is used up until `reset` (epoch seconds). */
+  usageLimit: (reset: number): Refused => ({
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'This request would exceed your account’s rate limit. Please try again later.',
+    headers: {
+      'retry-after': String(reset - Math.floor(Date.now() / 1000)),
+      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-reset': String(reset),
+      'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+      'anthropic-ratelimit-unified-overage-status': 'rejected',
+    },
+  }),
   overloaded: { status: 529, type: 'overloaded_error', message: 'Overloaded' },
   broken: { status: 500, type: 'api_error', message: 'Internal server error' },
   tooLong: {
@@ -105,7 +118,7 @@ export const refusals = {
     message: 'prompt is too long: 210000 tokens > 200000 maximum',
   },
   badRequest: { status: 400, type: 'invalid_request_error', message: 'messages: something is wrong with it' },
-} satisfies Record<string, Refused | ((seconds: number) => Refused)>;
+} satisfies Record<string, Refused | ((when: number) => Refused)>;
 
 /** Everything the tools have answered so far, newest last, as text. */
 export function toolResults(request: MessagesRequest): string[] {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Mode } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
@@ -7,7 +8,7 @@ import { Conversation } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
 import { createHooks, createPermission } from './hooks.ts';
 import { Ledger } from './ledger.ts';
-import { ClaudeProcess } from './process.ts';
+import { type ClaudeChild, ClaudeProcess } from './process.ts';
 import { resultSchema } from './result-schema.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import type { QueryOptions } from './sdk-types.ts';
@@ -15,7 +16,8 @@ import type { QueryOptions } from './sdk-types.ts';
 /** What Claude Code gets from the daemon's environment unasked: what a `claude` in the same terminal would use. */
 export const CLAUDE_ENV = [
   ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
-  ...['CLAUDE_CONFIG_DIR', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS'],
+  ...['CLAUDE_CONFIG_DIR', 'NODE_EXTRA_CA_CERTS'],
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
 ];
 
 /** Without these it would call other hosts, wait minutes for a key that is wrong, or leave work behind its result. */
@@ -72,50 +74,33 @@ async function run(
   sink: AgentSink,
   stopped: Promise<void>,
 ): Promise<AgentEnd> {
-  const { host, prices } = options;
+  const { host, prices, env } = options;
   const sdk = await loadSdk(host.root, options.program);
   if ('missing' in sdk) return { kind: 'failed', failure: 'spawn', message: sdk.missing, exitCode: null };
   await forgetOldHomes(host.dataDir);
-  const reader = isReader(request.brief.mode);
-  const home = await prepareHome({
-    dataDir: host.dataDir,
-    worktree: request.cwd,
-    isReader: reader,
-    env: options.env,
-  });
+  const { mode, task, prompt } = request.brief;
+  const home = await prepareHome({ dataDir: host.dataDir, worktree: request.cwd, isReader: isReader(mode), env });
   const resume = request.resume !== null && (await hasSession(home, request.resume)) ? request.resume : undefined;
-  const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
+  const base = await settings(options, request, sdk, home);
   const abort = new AbortController();
   let process: ClaudeProcess | null = null;
   const conversation: Conversation = new Conversation({
-    expected: { mode: request.brief.mode, criteria: request.brief.task.acceptance },
-    prompt: request.brief.prompt,
+    expected: { mode, criteria: task.acceptance },
+    prompt,
     sink,
     ledger: new Ledger(prices, resume !== undefined, (usage) => sink.usage(usage)),
     abort,
     process: () => process,
-    open: (prompt) =>
+    open: (said) =>
       sdk.query({
-        prompt,
+        prompt: said,
         options: {
-          ...settings(options, request, sdk, home, isSandboxed),
-          abortController: abort,
+          ...base,
           ...(resume === undefined ? {} : { resume }),
+          abortController: abort,
           hooks: createHooks({ ...request, isRepairing: () => conversation.isRepairing }),
           spawnClaudeCodeProcess: (wanted) => {
-            process = new ClaudeProcess(
-              {
-                host,
-                runId: request.runId,
-                cwd: request.cwd,
-                network: true,
-                readOnlyWorktree: reader,
-                writable: [...home.writable, ...options.writable],
-                hidden: home.hidden,
-                timeoutMs: request.timeoutMs + 60_000, // the conversation has its own clock, and asks first
-              },
-              wanted,
-            );
+            process = new ClaudeProcess(childSpec(options, request, home, wanted.command), wanted);
             return process;
           },
         },
@@ -125,14 +110,35 @@ async function run(
   return conversation.run(request.timeoutMs);
 }
 
-function settings(
+function childSpec(
+  { host, writable }: ClaudeAgentOptions,
+  request: AgentRequest,
+  home: ClaudeHome,
+  program: string,
+): ClaudeChild {
+  // Some installations keep the program itself in the person's folder.
+  const isHidden = home.hidden.some((folder) => program.startsWith(folder + path.sep));
+  return {
+    host,
+    runId: request.runId,
+    cwd: request.cwd,
+    network: true,
+    readOnlyWorktree: isReader(request.brief.mode),
+    writable: [...home.writable, ...writable],
+    hidden: home.hidden,
+    readable: isHidden ? [path.dirname(program)] : [],
+    timeoutMs: request.timeoutMs + 60_000, // the conversation keeps the time itself, and asks before it ends anything
+  };
+}
+
+async function settings(
   options: ClaudeAgentOptions,
   request: AgentRequest,
   sdk: Sdk,
   home: ClaudeHome,
-  isSandboxed: boolean,
-): Omit<QueryOptions, 'abortController' | 'hooks' | 'spawnClaudeCodeProcess'> {
+): Promise<Omit<QueryOptions, 'abortController' | 'hooks' | 'spawnClaudeCodeProcess'>> {
   const { mode } = request.brief;
+  const isSandboxed = options.host.sandbox === 'auto' && (await sandboxStatus()).available;
   return {
     cwd: request.cwd,
     env: { ...QUIET, ...options.env, ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },

@@ -5,6 +5,9 @@ import type { SpawnedProcess, SpawnOptions } from './sdk-types.ts';
 
 const LAST_WORDS = 2000;
 
+/** What the SDK does not know of: where the process runs and what it may touch. */
+export type ClaudeChild = Omit<ChildSpec, 'command' | 'env' | 'stdin' | 'onOutput'>;
+
 /**
  * Claude Code's process: wanted by the SDK, started by us like every other child, in the sandbox and marked, so that it
  * and everything it started are gone when we are.
@@ -18,7 +21,7 @@ export class ClaudeProcess extends EventEmitter implements SpawnedProcess {
   lastWords = '';
   readonly #child: Child;
 
-  constructor(spec: Omit<ChildSpec, 'command' | 'env' | 'stdin' | 'onOutput'>, wanted: SpawnOptions) {
+  constructor(spec: ClaudeChild, wanted: SpawnOptions) {
     super();
     // The SDK's ends of the pipes break when it gives up; the exit says all that matters.
     this.stdin.on('error', () => undefined);

@@ -61,7 +61,8 @@ async function executable(
   const search = { PATH: process.env.PATH ?? '' };
   if (wanted !== undefined) {
     const found = await findProgram(wanted, search, root);
-    return 'file' in found ? found : { missing: `agents.…program: ${found.missing}` };
+    const hint = 'leave `program` out to use the one that comes with the SDK';
+    return 'file' in found ? found : { missing: `${found.missing}; ${hint}` };
   }
   const bundled = resolveFrom(sdk, `${PACKAGE}-${process.platform}-${process.arch}/package.json`);
   if (bundled !== null) return { file: undefined };
