@@ -88,18 +88,28 @@ function mostBytes({ name, values }: Step): number {
   return FRAME_BYTES + name.length + texts;
 }
 
-export type Value = string | number | null;
+/** A document, already as JSON. */
+export interface Json {
+  json: string;
+}
+export type Value = string | number | null | Json;
 
-/** A list becomes an array: a batch of one and a batch of 256 are the same statements. */
+/** A list becomes an array, of documents a JSON array: those are all quotes, which an array would have to escape. */
 export function encode(value: Value | Value[]): string | null {
-  if (Array.isArray(value)) return `{${value.map(element).join(',')}}`;
+  if (Array.isArray(value))
+    return isDocuments(value) ? `[${value.map(encode).join(',')}]` : `{${value.map(element).join(',')}}`;
   if (value === null) return null;
+  if (typeof value === 'object') return value.json;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`${value} cannot be stored`);
     return String(value);
   }
   if (value.includes('\0')) throw new Error('text with a zero byte cannot be stored');
   return value;
+}
+
+function isDocuments(values: Value[]): boolean {
+  return typeof values[0] === 'object' && values[0] !== null;
 }
 
 function element(value: Value): string {

@@ -2,7 +2,7 @@ import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
-import type { Answer, Step } from './postgres-pipeline.ts';
+import type { Answer, Json, Step, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, FEW_EVENTS, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
 
@@ -161,11 +161,11 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
     if (name === 'update_tasks' && rows.length < MANY) steps.push(...rows.map((row) => call('update_task', ...row)));
     else if (rows.length > 0) steps.push(call(name, ...columnsOf(rows)));
   };
-  save('projects', projects, (row) => [row.id, row.root, JSON.stringify(row)]);
-  save('workers', workers, (row) => [row.id, row.projectId, JSON.stringify(row)]);
+  save('projects', projects, (row) => [row.id, row.root, json(row)]);
+  save('workers', workers, (row) => [row.id, row.projectId, json(row)]);
   if (workers.removed.size > 0) steps.push(call('delete_workers', [...workers.removed]));
   save('tasks', tasks, taskValues);
-  save('runs', runs, (row) => [row.id, row.taskId, JSON.stringify(row)]);
+  save('runs', runs, (row) => [row.id, row.taskId, json(row)]);
   write(
     'insert_evidence',
     [...evidence.changed.values()].map((row) => [
@@ -175,7 +175,7 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
       row.tree,
       row.taskId,
       row.hash,
-      JSON.stringify(row),
+      json(row),
     ]),
   );
   const depending = loaded.withNewDependencies();
@@ -189,11 +189,11 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
   return steps;
 }
 
-type Values = (string | number | null)[];
+type Values = Value[];
 
 function appendOf(events: PendingEvent[], { channel, payload }: Notification): Step {
   const rows = events.map(
-    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body)],
+    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, json(body)],
   );
   const notice = [channel, payload, rows.length];
   return rows.length > FEW_EVENTS
@@ -216,8 +216,12 @@ function taskValues(task: Task): Values {
     c.lease_worker,
     c.scoped,
     c.last_run_id,
-    JSON.stringify(task),
+    json(task),
   ];
+}
+
+function json(row: unknown): Json {
+  return { json: JSON.stringify(row) };
 }
 
 /** Statements that load rows answer the document first, then whose it is. */

@@ -135,14 +135,16 @@ function appendingFew(count: number): string {
 
 function lists(columns: Columns): string {
   return Object.values(columns)
-    .map((type) => `${type}[]`)
+    .map((type) => (type === 'json' ? type : `${type}[]`))
     .join(', ');
 }
 
 function rowsOf(columns: Columns, after = 0): string {
-  return `unnest(${Object.keys(columns)
-    .map((_, index) => `$${after + index + 1}`)
-    .join(', ')})`;
+  const lists = Object.values(columns).map((type, index) => {
+    const list = `$${after + index + 1}`;
+    return type === 'json' ? `json_array_elements(${list})` : `unnest(${list})`;
+  });
+  return `ROWS FROM (${lists.join(', ')})`;
 }
 
 export function call(name: StatementName, ...args: (Value | Value[])[]): Step {
