@@ -3,7 +3,7 @@ import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { Answer, Json, Step, Value } from './postgres-pipeline.ts';
-import { call, columnsOf, FEW_EVENTS, type StatementName } from './postgres-statements.ts';
+import { call, columnsOf, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
 
 /** From here on one statement over arrays is quicker than one per row (measured). */
@@ -195,10 +195,7 @@ function appendOf(events: PendingEvent[], { channel, payload }: Notification): S
   const rows = events.map(
     ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, json(body)],
   );
-  const notice = [channel, payload, rows.length];
-  return rows.length > FEW_EVENTS
-    ? call('append_many', ...notice, ...columnsOf(rows))
-    : call(`append_${rows.length}`, ...notice, ...rows.flat());
+  return call('append_events', channel, payload, rows.length, ...columnsOf(rows));
 }
 
 function taskValues(task: Task): Values {

@@ -124,8 +124,7 @@ export class PostgresDriver implements Driver {
       await writer.query('ROLLBACK');
     } catch {
       if (this.#writer === writer) this.#writer = null;
-      // The connection is useless by now; whether it ends in order does not matter.
-      await writer.end().catch(() => undefined);
+      await discard(writer);
     }
   }
 
@@ -152,13 +151,18 @@ export class PostgresDriver implements Driver {
     writer.on('error', () => {
       if (this.#writer === writer) this.#writer = null;
     });
-    await writer.connect();
-    for (const text of PREPARATIONS) await writer.query(text);
-    // PREPARE does not take these; running them once leaves them prepared as well.
-    await writer.query({ name: BEGIN.name, text: 'BEGIN' });
-    await writer.query({ name: COMMIT.name, text: 'COMMIT' });
-    const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
-    this.#head = Number(rows[0]?.seq);
+    try {
+      await writer.connect();
+      for (const text of PREPARATIONS) await writer.query(text);
+      // PREPARE does not take these; running them once leaves them prepared as well.
+      await writer.query({ name: BEGIN.name, text: 'BEGIN' });
+      await writer.query({ name: COMMIT.name, text: 'COMMIT' });
+      const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
+      this.#head = Number(rows[0]?.seq);
+    } catch (error) {
+      await discard(writer);
+      throw error;
+    }
     this.#writer = writer;
     return writer;
   }
@@ -174,4 +178,9 @@ export class PostgresDriver implements Driver {
   async close(): Promise<void> {
     await Promise.all([this.#writer?.end(), this.#readers.end()]);
   }
+}
+
+/** The connection is useless by now; whether it ends in order does not matter. */
+async function discard(client: pg.Client): Promise<void> {
+  await client.end().catch(() => undefined);
 }
