@@ -2,7 +2,7 @@ import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
-import type { Answer, Json, Step, Value } from './postgres-pipeline.ts';
+import type { Answer, JsonText, PreparedCall, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
 
@@ -10,7 +10,7 @@ import { taskColumns } from './task-columns.ts';
 const MANY = 5;
 
 interface Load {
-  step: Step;
+  step: PreparedCall;
   /** Rows under a lock are the newest there are; they go into the slice before those that were merely read. */
   locked: boolean;
   take(rows: Answer, loaded: LoadedSlice): void;
@@ -19,7 +19,7 @@ interface Load {
 /** The statements that load a scope, in the order in which locks must be taken, and what to do with their answers. */
 export function loadsOf(scope: Scope, now: number): Load[] {
   const loads: Load[] = [];
-  const load = (locked: boolean, wanted: unknown[], step: () => Step, take: Load['take']) => {
+  const load = (locked: boolean, wanted: unknown[], step: () => PreparedCall, take: Load['take']) => {
     if (wanted.length > 0) loads.push({ step: step(), locked, take });
   };
   const s = scope;
@@ -145,9 +145,9 @@ interface Notification {
 }
 
 /** The statements that save what changed; the one that appends to the log is the last. */
-export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): Step[] {
+export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): PreparedCall[] {
   const { projects, workers, tasks, runs, evidence } = loaded.slice;
-  const steps: Step[] = [];
+  const steps: PreparedCall[] = [];
   const save = <T extends { id: string }>(
     noun: 'projects' | 'workers' | 'tasks' | 'runs',
     rows: Rows<T>,
@@ -191,7 +191,7 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
 
 type Values = Value[];
 
-function appendOf(events: PendingEvent[], { channel, payload }: Notification): Step {
+function appendOf(events: PendingEvent[], { channel, payload }: Notification): PreparedCall {
   const rows = events.map(
     ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, json(body)],
   );
@@ -217,7 +217,7 @@ function taskValues(task: Task): Values {
   ];
 }
 
-function json(row: unknown): Json {
+function json(row: unknown): JsonText {
   return { json: JSON.stringify(row) };
 }
 

@@ -1,4 +1,4 @@
-import { encode, type Step, type Value } from './postgres-pipeline.ts';
+import { encode, type PreparedCall, type Value } from './postgres-pipeline.ts';
 import { FINISHED_STAGES } from './task-columns.ts';
 
 type Columns = Record<string, string>;
@@ -127,7 +127,7 @@ function rowsOf(columns: Columns, after = 0): string {
   return `ROWS FROM (${lists.join(', ')})`;
 }
 
-export function call(name: StatementName, ...args: (Value | Value[])[]): Step {
+export function call(name: StatementName, ...args: (Value | Value[])[]): PreparedCall {
   return { name, values: args.map(encode) };
 }
 

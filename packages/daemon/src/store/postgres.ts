@@ -7,7 +7,7 @@ import { MIGRATIONS, type Migration } from './migrations.ts';
 import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
-import { ask, type Step } from './postgres-pipeline.ts';
+import { ask, type PreparedCall } from './postgres-pipeline.ts';
 import { ATTEMPTS, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
 import { fill, loadsOf, savesOf } from './postgres-slices.ts';
 import { PREPARATIONS } from './postgres-statements.ts';
@@ -16,8 +16,8 @@ import { sqlReads } from './sql-reads.ts';
 
 /** The second time a row clashes it is no race: the first try again has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
-const BEGIN: Step = { name: 'begin_batch', values: [] };
-const COMMIT: Step = { name: 'commit_batch', values: [] };
+const BEGIN: PreparedCall = { name: 'begin_batch', values: [] };
+const COMMIT: PreparedCall = { name: 'commit_batch', values: [] };
 
 /** Identifies a transaction whose COMMIT was sent, for the case that its answer never comes. */
 interface Doubt {
