@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { GitError, gitArgs, gitEnv } from './program.ts';
 
 /**
@@ -9,7 +10,8 @@ import { GitError, gitArgs, gitEnv } from './program.ts';
 export interface Resolver {
   /** null where the name does not exist. */
   resolve(names: string[]): Promise<(string | null)[]>;
-  close(): void;
+  /** Settles when the process has gone. */
+  close(): Promise<void>;
 }
 
 interface Question {
@@ -76,10 +78,14 @@ export function openResolver(gitDir: string): Resolver {
       const byName = new Map(asked.map((name, i) => [name, answers[i]!]));
       return names.map((name) => byName.get(name) ?? null);
     },
-    close() {
+    async close() {
       const ended = child;
       child = null;
-      ended?.stdin.end();
+      if (!ended || ended.exitCode !== null || ended.signalCode !== null) return;
+      hold(ended, true);
+      const gone = once(ended, 'exit');
+      ended.stdin.end();
+      await gone;
     },
   };
 }

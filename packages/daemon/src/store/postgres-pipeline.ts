@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** One prepared statement with its values, as the text Postgres reads. */
-export interface Step {
+export interface PreparedCall {
   name: string;
   values: (string | null)[];
 }
@@ -16,12 +16,12 @@ export type Answer = (string | null)[][];
  * `pg` hands the server's messages to whatever query is under way, by these method names.
  */
 class Pipeline implements pg.Submittable {
-  readonly #steps: Step[];
+  readonly #steps: PreparedCall[];
   readonly #answers: Answer[] = [];
   #rows: Answer = [];
   readonly #settled = Promise.withResolvers<Answer[]>();
 
-  constructor(steps: Step[]) {
+  constructor(steps: PreparedCall[]) {
     this.#steps = steps;
   }
 
@@ -49,12 +49,12 @@ class Pipeline implements pg.Submittable {
   }
 }
 
-export function ask(client: pg.Client, steps: Step[]): Promise<Answer[]> {
+export function ask(client: pg.Client, steps: PreparedCall[]): Promise<Answer[]> {
   return client.query(new Pipeline(steps)).answers;
 }
 
-/** Bind and Execute for each step, then Sync: a fifth of the time of `pg`'s own writer, which makes a buffer for each. */
-function packet(steps: Step[]): Buffer {
+/** Bind and Execute for each step, then Sync: less than half the work of `pg`'s own writer, which makes a buffer for each. */
+function packet(steps: PreparedCall[]): Buffer {
   const buffer = Buffer.allocUnsafe(steps.reduce((size, step) => size + mostBytes(step), SYNC.length));
   let end = 0;
   for (const { name, values } of steps) {
@@ -83,23 +83,33 @@ const EXECUTE = Buffer.from('E\0\0\0\x09\0\0\0\0\0');
 const SYNC = Buffer.from('S\0\0\0\x04');
 const FRAME_BYTES = 30;
 
-function mostBytes({ name, values }: Step): number {
+function mostBytes({ name, values }: PreparedCall): number {
   const texts = values.reduce((size, value) => size + 4 + 3 * (value?.length ?? 0), 0);
   return FRAME_BYTES + name.length + texts;
 }
 
-export type Value = string | number | null;
+/** A document, already as JSON. */
+export interface JsonText {
+  json: string;
+}
+export type Value = string | number | null | JsonText;
 
-/** A list becomes an array: a batch of one and a batch of 256 are the same statements. */
+/** A list becomes an array, of documents a JSON array: those are all quotes, which an array would have to escape. */
 export function encode(value: Value | Value[]): string | null {
-  if (Array.isArray(value)) return `{${value.map(element).join(',')}}`;
+  if (Array.isArray(value))
+    return isDocuments(value) ? `[${value.map(encode).join(',')}]` : `{${value.map(element).join(',')}}`;
   if (value === null) return null;
+  if (typeof value === 'object') return value.json;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`${value} cannot be stored`);
     return String(value);
   }
   if (value.includes('\0')) throw new Error('text with a zero byte cannot be stored');
   return value;
+}
+
+function isDocuments(values: Value[]): boolean {
+  return typeof values[0] === 'object' && values[0] !== null;
 }
 
 function element(value: Value): string {

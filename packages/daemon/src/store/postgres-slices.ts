@@ -2,15 +2,15 @@ import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import type { Rows, Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
-import type { Answer, Step } from './postgres-pipeline.ts';
-import { call, columnsOf, FEW_EVENTS, type StatementName } from './postgres-statements.ts';
+import type { Answer, JsonText, PreparedCall, Value } from './postgres-pipeline.ts';
+import { call, columnsOf, type StatementName } from './postgres-statements.ts';
 import { taskColumns } from './task-columns.ts';
 
 /** From here on one statement over arrays is quicker than one per row (measured). */
 const MANY = 5;
 
 interface Load {
-  step: Step;
+  step: PreparedCall;
   /** Rows under a lock are the newest there are; they go into the slice before those that were merely read. */
   locked: boolean;
   take(rows: Answer, loaded: LoadedSlice): void;
@@ -19,7 +19,7 @@ interface Load {
 /** The statements that load a scope, in the order in which locks must be taken, and what to do with their answers. */
 export function loadsOf(scope: Scope, now: number): Load[] {
   const loads: Load[] = [];
-  const load = (locked: boolean, wanted: unknown[], step: () => Step, take: Load['take']) => {
+  const load = (locked: boolean, wanted: unknown[], step: () => PreparedCall, take: Load['take']) => {
     if (wanted.length > 0) loads.push({ step: step(), locked, take });
   };
   const s = scope;
@@ -145,9 +145,9 @@ interface Notification {
 }
 
 /** The statements that save what changed; the one that appends to the log is the last. */
-export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): Step[] {
+export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): PreparedCall[] {
   const { projects, workers, tasks, runs, evidence } = loaded.slice;
-  const steps: Step[] = [];
+  const steps: PreparedCall[] = [];
   const save = <T extends { id: string }>(
     noun: 'projects' | 'workers' | 'tasks' | 'runs',
     rows: Rows<T>,
@@ -161,11 +161,11 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
     if (name === 'update_tasks' && rows.length < MANY) steps.push(...rows.map((row) => call('update_task', ...row)));
     else if (rows.length > 0) steps.push(call(name, ...columnsOf(rows)));
   };
-  save('projects', projects, (row) => [row.id, row.root, JSON.stringify(row)]);
-  save('workers', workers, (row) => [row.id, row.projectId, JSON.stringify(row)]);
+  save('projects', projects, (row) => [row.id, row.root, json(row)]);
+  save('workers', workers, (row) => [row.id, row.projectId, json(row)]);
   if (workers.removed.size > 0) steps.push(call('delete_workers', [...workers.removed]));
   save('tasks', tasks, taskValues);
-  save('runs', runs, (row) => [row.id, row.taskId, JSON.stringify(row)]);
+  save('runs', runs, (row) => [row.id, row.taskId, json(row)]);
   write(
     'insert_evidence',
     [...evidence.changed.values()].map((row) => [
@@ -175,7 +175,7 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
       row.tree,
       row.taskId,
       row.hash,
-      JSON.stringify(row),
+      json(row),
     ]),
   );
   const depending = loaded.withNewDependencies();
@@ -189,16 +189,13 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
   return steps;
 }
 
-type Values = (string | number | null)[];
+type Values = Value[];
 
-function appendOf(events: PendingEvent[], { channel, payload }: Notification): Step {
+function appendOf(events: PendingEvent[], { channel, payload }: Notification): PreparedCall {
   const rows = events.map(
-    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body)],
+    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, json(body)],
   );
-  const notice = [channel, payload, rows.length];
-  return rows.length > FEW_EVENTS
-    ? call('append_many', ...notice, ...columnsOf(rows))
-    : call(`append_${rows.length}`, ...notice, ...rows.flat());
+  return call('append_events', channel, payload, rows.length, ...columnsOf(rows));
 }
 
 function taskValues(task: Task): Values {
@@ -216,8 +213,12 @@ function taskValues(task: Task): Values {
     c.lease_worker,
     c.scoped,
     c.last_run_id,
-    JSON.stringify(task),
+    json(task),
   ];
+}
+
+function json(row: unknown): JsonText {
+  return { json: JSON.stringify(row) };
 }
 
 /** Statements that load rows answer the document first, then whose it is. */

@@ -1,4 +1,4 @@
-import { encode, type Step, type Value } from './postgres-pipeline.ts';
+import { encode, type PreparedCall, type Value } from './postgres-pipeline.ts';
 import { FINISHED_STAGES } from './task-columns.ts';
 
 type Columns = Record<string, string>;
@@ -24,8 +24,6 @@ const EVENT: Columns = {
   v: 'smallint',
   body: 'json',
 };
-/** What an append takes before its events: channel and text of the notification, number of events. */
-const NOTICE = 3;
 const TASK: Columns = {
   id: 'text',
   project_id: 'text',
@@ -81,30 +79,28 @@ const STATEMENTS = {
   insert_runs: inserting('runs', RUN),
   update_runs: updating('runs', RUN),
   insert_evidence: inserting('evidence', EVIDENCE),
-  append_many: appending(lists(EVENT), `${rowsOf(EVENT, NOTICE)} WITH ORDINALITY`),
+  // The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq.
+  append_events: `(text, text, integer, ${lists(EVENT)}) AS
+    WITH head AS (UPDATE log_head SET seq = seq + $3 RETURNING seq - $3 AS before),
+    appended AS (INSERT INTO events (seq, ${names(EVENT)})
+      SELECT head.before + e.place, e.project_id, e.task_id, e.type, e.at, e.v, e.body
+      FROM head, ${rowsOf(EVENT, 3)} WITH ORDINALITY AS e (${names(EVENT)}, place))
+    SELECT before, pg_notify($1, $2) FROM head`,
 };
-/** As many events as a few commands make; for so few, rows by themselves are quicker than lists (measured). */
-export const FEW_EVENTS = 8;
-const APPENDING_FEW = Object.fromEntries(
-  Array.from({ length: FEW_EVENTS }, (_, index) => [`append_${index + 1}`, appendingFew(index + 1)]),
-) as Record<`append_${number}`, string>;
-
-export type StatementName = keyof typeof STATEMENTS | keyof typeof APPENDING_FEW;
+export type StatementName = keyof typeof STATEMENTS;
 
 /** One by one: with each use the server copies the whole text that a statement was prepared in. */
-export const PREPARATIONS = Object.entries({ ...STATEMENTS, ...APPENDING_FEW }).map(
-  ([name, text]) => `PREPARE ${name} ${text}`,
-);
+export const PREPARATIONS = Object.entries(STATEMENTS).map(([name, text]) => `PREPARE ${name} ${text}`);
 
 function inserting(table: string, columns: Columns): string {
-  return `(${lists(columns)}) AS INSERT INTO ${table} (${Object.keys(columns).join(', ')})
+  return `(${lists(columns)}) AS INSERT INTO ${table} (${names(columns)})
     SELECT * FROM ${rowsOf(columns)}`;
 }
 
 function updating(table: string, columns: Columns): string {
   const sets = Object.keys(columns).slice(1);
   return `(${lists(columns)}) AS UPDATE ${table} SET ${sets.map((name) => `${name} = new.${name}`).join(', ')}
-    FROM ${rowsOf(columns)} AS new (${Object.keys(columns).join(', ')}) WHERE ${table}.id = new.id`;
+    FROM ${rowsOf(columns)} AS new (${names(columns)}) WHERE ${table}.id = new.id`;
 }
 
 /** Half the cost of `updating` for one row, more for many: see MANY in postgres-slices.ts. */
@@ -113,39 +109,25 @@ function updatingOne(table: string, columns: Columns): string {
   return `(${Object.values(columns).join(', ')}) AS UPDATE ${table} SET ${sets.slice(1).join(', ')} WHERE id = $1`;
 }
 
-/** The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq. */
-function appending(parameters: string, rows: string): string {
-  const columns = Object.keys(EVENT);
-  return `(text, text, integer, ${parameters}) AS
-    WITH head AS (UPDATE log_head SET seq = seq + $3 RETURNING seq - $3 AS before),
-    appended AS (INSERT INTO events (seq, ${columns.join(', ')})
-      SELECT head.before + e.place, ${columns.map((name) => `e.${name}`).join(', ')}
-      FROM head, ${rows} AS e (${columns.join(', ')}, place))
-    SELECT before, pg_notify($1, $2) FROM head`;
-}
-
-function appendingFew(count: number): string {
-  const types = Object.values(EVENT);
-  const rows = Array.from({ length: count }, (_, row) => {
-    const values = types.map((_, column) => `$${NOTICE + row * types.length + column + 1}`);
-    return `(${values.join(', ')}, ${row + 1})`;
-  });
-  return appending(rows.map(() => types.join(', ')).join(', '), `(VALUES ${rows.join(', ')})`);
+function names(columns: Columns): string {
+  return Object.keys(columns).join(', ');
 }
 
 function lists(columns: Columns): string {
   return Object.values(columns)
-    .map((type) => `${type}[]`)
+    .map((type) => (type === 'json' ? type : `${type}[]`))
     .join(', ');
 }
 
 function rowsOf(columns: Columns, after = 0): string {
-  return `unnest(${Object.keys(columns)
-    .map((_, index) => `$${after + index + 1}`)
-    .join(', ')})`;
+  const lists = Object.values(columns).map((type, index) => {
+    const list = `$${after + index + 1}`;
+    return type === 'json' ? `json_array_elements(${list})` : `unnest(${list})`;
+  });
+  return `ROWS FROM (${lists.join(', ')})`;
 }
 
-export function call(name: StatementName, ...args: (Value | Value[])[]): Step {
+export function call(name: StatementName, ...args: (Value | Value[])[]): PreparedCall {
   return { name, values: args.map(encode) };
 }
 

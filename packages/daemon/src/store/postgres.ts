@@ -7,7 +7,7 @@ import { MIGRATIONS, type Migration } from './migrations.ts';
 import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
-import { ask, type Step } from './postgres-pipeline.ts';
+import { ask, type PreparedCall } from './postgres-pipeline.ts';
 import { ATTEMPTS, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
 import { fill, loadsOf, savesOf } from './postgres-slices.ts';
 import { PREPARATIONS } from './postgres-statements.ts';
@@ -16,8 +16,8 @@ import { sqlReads } from './sql-reads.ts';
 
 /** The second time a row clashes it is no race: the first try again has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
-const BEGIN: Step = { name: 'begin_batch', values: [] };
-const COMMIT: Step = { name: 'commit_batch', values: [] };
+const BEGIN: PreparedCall = { name: 'begin_batch', values: [] };
+const COMMIT: PreparedCall = { name: 'commit_batch', values: [] };
 
 /** Identifies a transaction whose COMMIT was sent, for the case that its answer never comes. */
 interface Doubt {
@@ -124,8 +124,7 @@ export class PostgresDriver implements Driver {
       await writer.query('ROLLBACK');
     } catch {
       if (this.#writer === writer) this.#writer = null;
-      // The connection is useless by now; whether it ends in order does not matter.
-      await writer.end().catch(() => undefined);
+      await discard(writer);
     }
   }
 
@@ -152,13 +151,18 @@ export class PostgresDriver implements Driver {
     writer.on('error', () => {
       if (this.#writer === writer) this.#writer = null;
     });
-    await writer.connect();
-    for (const text of PREPARATIONS) await writer.query(text);
-    // PREPARE does not take these; running them once leaves them prepared as well.
-    await writer.query({ name: BEGIN.name, text: 'BEGIN' });
-    await writer.query({ name: COMMIT.name, text: 'COMMIT' });
-    const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
-    this.#head = Number(rows[0]?.seq);
+    try {
+      await writer.connect();
+      for (const text of PREPARATIONS) await writer.query(text);
+      // PREPARE does not take these; running them once leaves them prepared as well.
+      await writer.query({ name: BEGIN.name, text: 'BEGIN' });
+      await writer.query({ name: COMMIT.name, text: 'COMMIT' });
+      const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
+      this.#head = Number(rows[0]?.seq);
+    } catch (error) {
+      await discard(writer);
+      throw error;
+    }
     this.#writer = writer;
     return writer;
   }
@@ -174,4 +178,9 @@ export class PostgresDriver implements Driver {
   async close(): Promise<void> {
     await Promise.all([this.#writer?.end(), this.#readers.end()]);
   }
+}
+
+/** The connection is useless by now; whether it ends in order does not matter. */
+async function discard(client: pg.Client): Promise<void> {
+  await client.end().catch(() => undefined);
 }

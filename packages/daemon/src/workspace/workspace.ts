@@ -72,7 +72,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
     async close() {
       await trash.settled();
-      site.resolver.close();
+      await site.resolver.close();
     },
   };
 }
