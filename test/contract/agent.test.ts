@@ -63,7 +63,7 @@ describe.each(variants.filter(([, sandbox]) => sandbox === 'off' || status.avail
       });
       const end = await trial.end;
       expect(end).toMatchObject({ kind: 'result', envelope: { outcome: 'needs_info', open_questions: ['Which?'] } });
-      expect(trial.seen.usage).toEqual([{ inputTokens: 5, outputTokens: 2, costUsd: 0.5 }]);
+      expect(trial.seen.usage).toEqual([{ inputTokens: 5, outputTokens: 2, costUsd: 0.5, requests: 1 }]);
       expect(trial.seen.progress).toEqual([[40, 'half']]);
       expect(trial.output()).toContain('"many"');
     });

@@ -97,7 +97,8 @@ function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | n
   if (parsed.tidemill === 'result') return () => handlers.result(readEnvelope(parsed));
   if (parsed.tidemill === 'usage') {
     const usage = Usage.safeParse(parsed);
-    return usage.success ? () => handlers.usage(usage.data) : null;
+    // A line about usage stands for one request unless it says otherwise.
+    return usage.success ? () => handlers.usage({ ...usage.data, requests: usage.data.requests || 1 }) : null;
   }
   if (parsed.tidemill === 'progress') {
     const progress = Progress.safeParse(parsed);
