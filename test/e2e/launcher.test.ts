@@ -12,10 +12,10 @@ const PLATFORM = ['node', 'node-bin']
 
 /** A stand-in for the program: says who runs it, then waits, ends or fails as it is told. */
 const PROGRAM = `
-console.log(process.version.split('.')[0], process.pid, process.argv.slice(2).join(' '));
 const [what, code] = process.argv.slice(2);
-if (what === 'exit') process.exit(Number(code));
 process.on('SIGTERM', () => process.exit(7));
+console.log(process.version.split('.')[0], process.pid, process.argv.slice(2).join(' '));
+if (what === 'exit') process.exit(Number(code));
 setInterval(() => undefined, 1000);
 `;
 
