@@ -45,6 +45,8 @@ describe('README', () => {
     const { Config } = await import('@tidemill/contract');
     const [text] = blocks(readme, /```yaml\n(target: main {3,}[\s\S]*?)```/g);
     expect(Config.safeParse(parse(text!)).error).toBeUndefined();
+    const [agents] = blocks(readme, /```yaml\n(agents:\n {2}default: \{ type: claude[\s\S]*?)```/g);
+    expect(Config.safeParse(parse(agents!)).error).toBeUndefined();
   });
 
   it('the guards it shows are sound', async () => {
