@@ -44,11 +44,11 @@ export type FailureClass = z.infer<typeof FailureClass>;
 export const Usage = z.object({
   inputTokens: z.number().nonnegative().default(0),
   outputTokens: z.number().nonnegative().default(0),
-  /** Null when nobody said what it cost; such a request counts UNKNOWN_REQUEST_USD. */
+  /** Null when nobody said what it cost. */
   costUsd: z.number().nonnegative().nullable().default(null),
   requests: z.number().int().nonnegative().default(0),
 });
-export const UNKNOWN_REQUEST_USD = 0.5;
+
 export type Usage = z.infer<typeof Usage>;
 
 export const CriterionVerdict = z.object({
@@ -98,7 +98,5 @@ export const Run = z.object({
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
   /** The vendor's own session, so that a later run can go on with it. */
   session: z.string().nullable().default(null),
-  /** Parts of the prompt that did not fit its budget. */
-  dropped: z.array(z.string()).default([]),
 });
 export type Run = z.infer<typeof Run>;

@@ -177,7 +177,6 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
           validationRetries: 0,
           progress: null,
           session: null,
-          dropped: [],
         },
       });
       return;
