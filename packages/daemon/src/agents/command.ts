@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { Agent, AgentBrief, AgentEnd, AgentSession, AgentSink } from '../ports.ts';
+import type { Agent, AgentBrief, AgentEnd, AgentSink } from '../ports.ts';
 import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from '../process/child.ts';
 import { programFolder } from '../process/sandbox.ts';
 import { createProtocolReader, PROTOCOL, type ProposedResult } from './protocol.ts';
+import { beginSession } from './session.ts';
 
 /** More than a run's log keeps; beyond it output is still drained, but nobody is told. */
 const MOST_OUTPUT = 8 * 1024 * 1024;
@@ -22,25 +23,7 @@ export interface CommandAgentOptions {
 export function createCommandAgent(options: CommandAgentOptions): Agent {
   return {
     label: options.label,
-    start(request, sink) {
-      const listener = listen(sink);
-      const stopped = new AbortController();
-      const end = run(options, request, listener, stopped.signal).catch(
-        (error: Error): AgentEnd => ({
-          kind: 'failed',
-          failure: 'unknown',
-          message: `the run broke off: ${error.message}`,
-          exitCode: null,
-        }),
-      );
-      return {
-        end,
-        stop: async () => {
-          stopped.abort();
-          await end;
-        },
-      } satisfies AgentSession;
-    },
+    start: (request, sink) => beginSession((stopped) => run(options, request, listen(sink), stopped)),
   };
 }
 

@@ -83,7 +83,7 @@ reviewPlans: false
 # true: the target is pushed to its remote after each landing, never by force.
 push: true
 
-# auto: gates run in bubblewrap where it is installed. off: never.
+# auto: agents and gates run in bubblewrap where it is installed. off: never.
 sandbox: auto
 
 # Files whose conflicts only a person resolves, such as ["migrations/**"].

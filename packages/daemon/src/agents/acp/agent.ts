@@ -3,6 +3,7 @@ import type { ClientConnection, SessionNotification } from '@agentclientprotocol
 import type { Mode } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { Child } from '../../process/child.ts';
+import { beginSession } from '../session.ts';
 import { converse } from './conversation.ts';
 import { judge } from './ending.ts';
 import { type AcpProgram, launch } from './launch.ts';
@@ -26,24 +27,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   const booked: BookedCosts = new Map();
   return {
     label: options.label,
-    start(request, sink) {
-      const stopped = new AbortController();
-      const end = run(options, request, sink, booked, stopped.signal).catch(
-        (error: Error): AgentEnd => ({
-          kind: 'failed',
-          failure: 'unknown',
-          message: `the run broke off: ${error.message}`,
-          exitCode: null,
-        }),
-      );
-      return {
-        end,
-        stop: async () => {
-          stopped.abort();
-          await end;
-        },
-      };
-    },
+    start: (request, sink) => beginSession((stopped) => run(options, request, sink, booked, stopped)),
   };
 }
 

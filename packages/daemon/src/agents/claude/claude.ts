@@ -4,6 +4,7 @@ import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
+import { beginSession } from '../session.ts';
 import { Conversation } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
 import { createHooks, createPermission } from './hooks.ts';
@@ -47,24 +48,13 @@ const isReader = (mode: Mode) => mode !== 'implement' && mode !== 'request_chang
 export function createClaudeAgent(options: ClaudeAgentOptions): Agent {
   return {
     label: options.label,
-    start(request, sink) {
-      const stopped = Promise.withResolvers<void>();
-      const end = run(options, request, sink, stopped.promise).catch(
-        (error: Error): AgentEnd => ({
-          kind: 'failed',
-          failure: 'unknown',
-          message: `the run broke off: ${error.message}`,
-          exitCode: null,
-        }),
-      );
-      return {
-        end,
-        stop: async () => {
-          stopped.resolve();
-          await end;
-        },
-      };
-    },
+    start: (request, sink) =>
+      beginSession((stopped) => {
+        const asked = new Promise<void>((resolve) =>
+          stopped.addEventListener('abort', () => resolve(), { once: true }),
+        );
+        return run(options, request, sink, asked);
+      }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { ChildEnd, ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
 import { type ResultExpectation, readResult, repairRequest } from '../result.ts';
+import { beginSession } from '../session.ts';
 import { classify, retryAtIn } from './failure.ts';
 import { type GuardSocket, openGuardSocket } from './guard-socket.ts';
 import { prepareHome, tidyHome } from './home.ts';
@@ -35,19 +36,7 @@ export interface CodexAgentOptions {
 export function createCodexAgent(options: CodexAgentOptions): Agent {
   return {
     label: options.label,
-    start(request, sink) {
-      const stopped = new AbortController();
-      const end = run(options, request, sink, stopped.signal).catch(
-        (error: Error): AgentEnd => failed('unknown', `the run broke off: ${error.message}`),
-      );
-      return {
-        end,
-        stop: async () => {
-          stopped.abort();
-          await end;
-        },
-      };
-    },
+    start: (request, sink) => beginSession((stopped) => run(options, request, sink, stopped)),
   };
 }
 
