@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Config, type Project } from '@tidemill/contract';
@@ -72,6 +73,7 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     clock,
     ids,
     owner: 'bench',
+    hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,
     workers,
     onNote: (text, error) => console.error(`  note: ${text}`, error ?? ''),

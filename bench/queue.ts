@@ -1,4 +1,5 @@
 import type { ProjectRules, Task } from '@tidemill/contract';
+import { AUTONOMY_PRESETS } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import { createIds, systemClock } from '../packages/daemon/src/clock.ts';
 import type { Store } from '../packages/daemon/src/ports.ts';
@@ -16,6 +17,7 @@ const rules: ProjectRules = {
   gates: [],
   reviewPlans: false,
   critical: [],
+  hilConfig: AUTONOMY_PRESETS.full,
   pipelines: {
     one: {
       name: 'one',

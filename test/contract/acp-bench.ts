@@ -10,7 +10,7 @@ export interface AcpTrial extends Trial {
   sessions: string[];
   /** What the guard was asked. */
   asked: ToolCall[];
-  usage(): Required<Usage>;
+  usage(): Usage;
 }
 
 const FAKE = fileURLToPath(new URL('../support/acp-agent.mjs', import.meta.url));
@@ -53,6 +53,8 @@ export function acpStarter(bench: AgentBench, agentConfig: AcpConfig) {
       brief: BRIEF,
       timeoutMs: 60_000,
       maxTurns: 50,
+      model: null,
+      tools: null,
       resume: null,
       guard: async () => ({ kind: 'allow' }),
       beforeStop: async () => null,
@@ -66,7 +68,7 @@ export function acpStarter(bench: AgentBench, agentConfig: AcpConfig) {
       agentFor(request.brief.mode).start({ ...request, guard }, { ...sink, session: (id) => void sessions.push(id) }),
     );
     const usage = () =>
-      (trial.seen.usage as Required<Usage>[]).reduce(
+      (trial.seen.usage as Usage[]).reduce(
         (sum, { inputTokens, outputTokens, costUsd, requests }) => ({
           inputTokens: sum.inputTokens + inputTokens,
           outputTokens: sum.outputTokens + outputTokens,

@@ -80,6 +80,8 @@ export class AgentBench {
           brief: { ...BRIEF, ...more.brief },
           timeoutMs: more.timeoutMs ?? 60_000,
           maxTurns: 50,
+          model: null,
+          tools: null,
           resume: null,
           guard: async () => ({ kind: 'allow' as const }),
           beforeStop: async () => null,

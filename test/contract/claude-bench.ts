@@ -104,7 +104,13 @@ export class ClaudeBench {
     const session = agent.start(
       {
         ...{ runId: `run_${crypto.randomUUID()}`, cwd: this.worktree, brief: BRIEF, timeoutMs: 60_000, maxTurns: 50 },
-        ...{ resume: null, guard: async () => ({ kind: 'allow' as const }), beforeStop: async () => null },
+        ...{
+          model: null,
+          tools: null,
+          resume: null,
+          guard: async () => ({ kind: 'allow' as const }),
+          beforeStop: async () => null,
+        },
         ...request,
       },
       {

@@ -40,7 +40,7 @@ export interface CodexTrial {
   session: AgentSession;
   end: Promise<AgentEnd>;
   output(): string;
-  usage(): Required<Usage>;
+  usage(): Usage;
   sessions: string[];
   /** Resolves once the output contains the text. */
   says(text: string): Promise<void>;
@@ -104,7 +104,13 @@ export class CodexBench {
     const session = agent.start(
       {
         ...{ runId: `run_${crypto.randomUUID()}`, cwd: this.worktree, brief: BRIEF, timeoutMs: 60_000, maxTurns: 50 },
-        ...{ resume: null, guard: async () => ({ kind: 'allow' as const }), beforeStop: async () => null },
+        ...{
+          model: null,
+          tools: null,
+          resume: null,
+          guard: async () => ({ kind: 'allow' as const }),
+          beforeStop: async () => null,
+        },
         ...request,
       },
       {

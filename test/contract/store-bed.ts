@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pipeline, ProjectRules, Role, Task } from '@tidemill/contract';
+import { AUTONOMY_PRESETS } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import pg from 'pg';
 import { createIds, systemClock } from '../../packages/daemon/src/clock.ts';
@@ -31,6 +32,7 @@ export const rules: ProjectRules = {
   pipelines: { tiny, agent },
   reviewPlans: false,
   critical: [],
+  hilConfig: AUTONOMY_PRESETS.full,
 };
 
 /** Where a store lives, so that it can be opened again or by another process. */

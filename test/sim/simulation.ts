@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import type { LoggedEvent } from '@tidemill/contract';
+import { AUTONOMY_PRESETS } from '@tidemill/contract';
 import { builtinPipelines, decide, reduce } from '@tidemill/core';
 import { Engine } from '../../packages/daemon/src/engine/engine.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
@@ -14,6 +16,15 @@ import { VirtualClock } from './virtual-clock.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PROJECT = 'project_sim';
+const NO_BRIEFING = {
+  prompt: '',
+  promptTokens: 0,
+  dropped: [],
+  model: null,
+  tools: null,
+  maxTurns: null,
+  timeoutMs: null,
+};
 const RULES = {
   target: 'main',
   defaultPipeline: 'feature',
@@ -21,6 +32,7 @@ const RULES = {
   pipelines: builtinPipelines,
   reviewPlans: false,
   critical: [],
+  hilConfig: AUTONOMY_PRESETS.full,
 };
 
 export interface Options {
@@ -160,11 +172,12 @@ class Simulation {
       agentFor: () => agent,
       gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees), isDead),
       guards: { check: async () => ({ kind: 'allow' }) },
-      prompts: { render: async () => '' },
+      prompts: { render: async () => NO_BRIEFING },
       openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
       clock,
       ids: this.#ids(),
       owner,
+      hash: (text) => hash('sha256', text),
       isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),
       workers: 3,
       onNote: () => undefined,

@@ -10,6 +10,7 @@ import type {
   Role,
   Task,
 } from '@tidemill/contract';
+import { AUTONOMY_PRESETS } from '@tidemill/contract';
 import { builtinPipelines, type CommandOf, modeOf, stageOf } from '@tidemill/core';
 import { CommandWorld } from './command-world.ts';
 
@@ -24,6 +25,7 @@ export const defaultRules: ProjectRules = {
   pipelines: builtinPipelines,
   reviewPlans: false,
   critical: ['package.json', 'migrations/'],
+  hilConfig: AUTONOMY_PRESETS.full,
 };
 
 type NewTaskFields = Partial<Omit<CommandOf<'task.create'>, 'type' | 'projectId' | 'taskId'>>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HilSetting } from './autonomy.ts';
 
 /** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
 export const Duration = z
@@ -87,6 +88,8 @@ export const Config = z.strictObject({
   pipeline: z.string().default('feature'),
   landing: z.enum(['squash', 'rebase', 'merge']).default('squash'),
   reviewPlans: z.boolean().default(false),
+  /** What agents may decide without a person. */
+  hilConfig: HilSetting.prefault('full'),
   push: z.boolean().default(true),
   sandbox: z.enum(['auto', 'off']).default('auto'),
   /** Paths where a conflict is always a person's to resolve. */

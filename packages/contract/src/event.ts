@@ -65,6 +65,7 @@ export const EventBody = z.discriminatedUnion('type', [
   event('run.progressed', { ...task, runId: z.string(), percent: z.number(), text: z.string() }),
   /** Provisional while the run goes on: an interrupted run has cost this much. */
   event('run.spent', { ...task, runId: z.string(), usage: Usage }),
+  event('run.briefed', { ...task, runId: z.string(), promptTokens: z.number(), dropped: z.array(z.string()) }),
   event('run.session_known', { ...task, runId: z.string(), session: z.string() }),
   event('guard.denied', { ...task, runId: z.string(), guard: z.string(), tool: z.string(), reason: z.string() }),
   event('run.sent_back', { ...task, runId: z.string(), retry: z.number(), gates: z.array(z.string()) }),
@@ -80,6 +81,8 @@ export const EventBody = z.discriminatedUnion('type', [
   event('work.committed', { ...task, commit: z.string(), tree: z.string(), notes: z.array(z.string()) }),
   event('evidence.recorded', { evidence: Evidence }),
   event('failure.counted', { ...task, failure: z.string(), count: z.number(), notBefore: z.number() }),
+  /** Seen again with nothing but numbers, paths and times changed. */
+  event('failure.recognised', { ...task, fingerprint: z.string(), count: z.number() }),
   event('merge.prepared', { ...task, ...PreparedMerge.shape, evidence: z.array(z.string()) }),
   event('merge.abandoned', { ...task, why: z.string() }),
   event('merge.landed', { ...task, commit: z.string(), tree: z.string() }),

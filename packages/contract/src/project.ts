@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTONOMY_PRESETS, HilConfig } from './autonomy.ts';
 import { Pipeline } from './pipeline.ts';
 
 /** The part of a project's settings that decisions depend on. It is in the log, so a replay decides the same. */
@@ -11,6 +12,7 @@ export const ProjectRules = z.object({
   reviewPlans: z.boolean(),
   /** Globs of files whose conflicts only a person resolves. */
   critical: z.array(z.string()),
+  hilConfig: HilConfig.default(AUTONOMY_PRESETS.full),
 });
 export type ProjectRules = z.infer<typeof ProjectRules>;
 

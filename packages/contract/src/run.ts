@@ -47,7 +47,11 @@ export const Usage = z.object({
   /** Null when nobody said what it cost. */
   costUsd: z.number().nonnegative().nullable().default(null),
   requests: z.number().int().nonnegative().default(0),
+  /** The part of `costUsd` that nobody told: requests without a price, at UNKNOWN_REQUEST_USD each. */
+  assumedUsd: z.number().nonnegative().optional(),
 });
+/** What a request counts when nobody says what it cost: too much rather than too little. */
+export const UNKNOWN_REQUEST_USD = 0.5;
 
 export type Usage = z.infer<typeof Usage>;
 
@@ -98,5 +102,10 @@ export const Run = z.object({
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
   /** The vendor's own session, so that a later run can go on with it. */
   session: z.string().nullable().default(null),
+  /** How long the prompt was, and what was left out of it to fit. */
+  briefing: z
+    .object({ promptTokens: z.number(), dropped: z.array(z.string()) })
+    .nullable()
+    .default(null),
 });
 export type Run = z.infer<typeof Run>;

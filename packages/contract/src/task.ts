@@ -45,6 +45,7 @@ export const BlockReason = z.enum([
   'unverified_gate',
   'no_transition',
   'time_limit',
+  'no_progress',
 ]);
 export type BlockReason = z.infer<typeof BlockReason>;
 
@@ -57,6 +58,8 @@ export const TaskCounters = z.object({
   failures: z.record(z.string(), z.number()).default({}),
   reviewCycles: z.number().default(0),
   interruptions: z.number().default(0),
+  /** How often the very same failure was seen, by its fingerprint; only a person wipes them. */
+  fingerprints: z.record(z.string(), z.number()).default({}),
 });
 
 export const Task = z.object({

@@ -27,6 +27,8 @@ export interface StageEnd extends Fence {
   failure?: FailureClass;
   message?: string;
   feedback?: Feedback[];
+  /** From when on the vendor would answer again, if it said so. */
+  retryAt?: number;
   /** The tree the stage ended with, so that its evidence is at hand when the next stage asks for it. */
   tree?: string;
 }
@@ -54,7 +56,7 @@ export type Command = { projectId: string } & (
   | { type: 'task.retry'; taskId: string; by: string; note?: string; stage?: string }
   | { type: 'task.approve'; taskId: string; by: string; note?: string }
   | { type: 'task.reject'; taskId: string; by: string; note: string }
-  | { type: 'work.claim'; workerId: string; role: Role; owner: string; window: number }
+  | { type: 'work.claim'; workerId: string; role: Role; owner: string; window: number; restingModes?: Mode[] }
   | ({ type: 'lease.renew' } & Fence)
   | ({ type: 'lease.release'; why: string } & Fence)
   /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
@@ -62,6 +64,7 @@ export type Command = { projectId: string } & (
   | ({ type: 'run.start'; runId: string; mode: Mode; agent: string } & Fence)
   | ({ type: 'run.progress'; runId: string; percent: number; text: string } & Fence)
   | ({ type: 'run.spend'; runId: string; usage: Usage } & Fence)
+  | ({ type: 'run.brief'; runId: string; promptTokens: number; dropped: string[] } & Fence)
   | ({ type: 'run.know_session'; runId: string; session: string } & Fence)
   | ({ type: 'guard.deny'; runId: string; guard: string; tool: string; reason: string } & Fence)
   | ({ type: 'run.send_back'; runId: string; gates: string[] } & Fence)

@@ -7,7 +7,16 @@ import { endStage } from './pipeline/end-stage.ts';
 import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
 import { accept, refuse } from './refusal.ts';
-import { denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run/run.ts';
+import {
+  briefRun,
+  denyInRun,
+  finishRun,
+  knowSession,
+  progressRun,
+  sendBackRun,
+  spendInRun,
+  startRun,
+} from './run/run.ts';
 import type { Slice } from './slice.ts';
 import { createTask, setDependencies } from './task/create.ts';
 import { approve, cancel, reject, retry } from './task/steer.ts';
@@ -48,6 +57,8 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
       return progressRun(slice, command);
     case 'run.spend':
       return spendInRun(slice, command);
+    case 'run.brief':
+      return briefRun(slice, command);
     case 'run.know_session':
       return knowSession(slice, command);
     case 'guard.deny':

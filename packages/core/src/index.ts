@@ -6,7 +6,16 @@ export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { reduce } from './reduce.ts';
-export { MAX_TURNS, MAX_VALIDATION_RETRIES, RUN_LIMIT_MS } from './run/policy.ts';
+export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './run/fingerprint.ts';
+export {
+  isInfrastructure,
+  isResumable,
+  MAX_TURNS,
+  MAX_VALIDATION_RETRIES,
+  needsPerson,
+  RUN_LIMIT_MS,
+  VENDOR_WAIT_MS,
+} from './run/policy.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';

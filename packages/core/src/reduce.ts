@@ -89,7 +89,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
     case 'task.waiting':
       return { waiting: body.why, notBefore: body.until };
     case 'task.counters_reset':
-      return { counters: { failures: {}, reviewCycles: 0, interruptions: 0 } };
+      return { counters: { failures: {}, reviewCycles: 0, interruptions: 0, fingerprints: {} } };
     case 'task.feedback_given':
       return { feedback: feedbackAfter(task.feedback, body.feedback), rework: body.feedback.length > 0 };
     case 'task.noted':
@@ -111,6 +111,11 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
         counters: { ...task.counters, failures: { ...task.counters.failures, [body.failure]: body.count } },
         notBefore: body.notBefore,
       };
+    case 'failure.recognised': {
+      const { counters } = task;
+      const fingerprints = { ...counters.fingerprints, [body.fingerprint]: body.count };
+      return { counters: { ...counters, fingerprints } };
+    }
     case 'merge.prepared':
       return { prepared: { commit: body.commit, tree: body.tree, base: body.base } };
     case 'merge.abandoned':
@@ -177,6 +182,7 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
           validationRetries: 0,
           progress: null,
           session: null,
+          briefing: null,
         },
       });
       return;
@@ -186,6 +192,9 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
       return;
     case 'run.spent':
       if (run) slice.runs.put({ ...run, usage: body.usage });
+      return;
+    case 'run.briefed':
+      if (run) slice.runs.put({ ...run, briefing: { promptTokens: body.promptTokens, dropped: body.dropped } });
       return;
     case 'run.session_known':
       if (run) slice.runs.put({ ...run, session: body.session });

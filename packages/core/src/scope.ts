@@ -76,6 +76,7 @@ export function scopeOf(command: Command): Scope {
     case 'run.start':
     case 'run.progress':
     case 'run.spend':
+    case 'run.brief':
     case 'run.know_session':
     case 'guard.deny':
     case 'run.send_back':

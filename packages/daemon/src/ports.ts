@@ -3,6 +3,7 @@ import type {
   Evidence,
   FailureClass,
   Feedback,
+  HilConfig,
   LoggedEvent,
   Mode,
   Project,
@@ -190,6 +191,8 @@ export interface AgentSink {
 /** A tool an agent is about to use, in the words of Claude Code (`Write`, `Edit`, `Bash` …) whatever agent it is. */
 export interface ToolCall {
   tool: string;
+  /** The folder it is meant from, where the agent says so; else the worktree's root. */
+  cwd?: string;
   input: Record<string, unknown>;
 }
 
@@ -201,7 +204,8 @@ export type GuardVerdict =
 
 /** A project's guards. Never rejects: a guard that throws or takes too long denies. */
 export interface Guards {
-  check(call: ToolCall, about: { worktree: string; mode: Mode }): Promise<GuardVerdict>;
+  /** `cwd` is where the agent's shell stands, when it has left the worktree's root. */
+  check(call: ToolCall, about: { worktree: string; mode: Mode; cwd?: string }): Promise<GuardVerdict>;
 }
 
 export type AgentEnd =
@@ -234,6 +238,10 @@ export interface AgentRequest {
   brief: AgentBrief;
   timeoutMs: number;
   maxTurns: number;
+  /** Asked for by the prompt's head; null leaves the agent's own choice. */
+  model: string | null;
+  /** The tools the agent may use, in Claude Code's words; null leaves them to the mode. For agents that can be told. */
+  tools: string[] | null;
   /** A session of an earlier run of the same task and agent to go on with, if the agent can. */
   resume: string | null;
   /** Asked before each tool use, by agents that can be asked. Every denial is recorded by whoever gives this. */
@@ -264,7 +272,27 @@ export interface RunLog {
 }
 export type OpenRunLog = (runId: string) => RunLog;
 
-/** The text an agent is told, from the templates. */
+/** What an agent is told, and what its template's head asks for. */
+export interface Briefing {
+  prompt: string;
+  /** An estimate: nobody but the vendor counts exactly. */
+  promptTokens: number;
+  /** What was left out or cut to keep within the budget of tokens. */
+  dropped: string[];
+  model: string | null;
+  tools: string[] | null;
+  maxTurns: number | null;
+  timeoutMs: number | null;
+}
+
+/** From the templates. */
 export interface Prompts {
-  render(input: { task: Task; mode: Mode; target: string; diff: string; gates: string }): Promise<string>;
+  render(input: {
+    task: Task;
+    mode: Mode;
+    target: string;
+    diff: string;
+    gates: string;
+    hilConfig: HilConfig;
+  }): Promise<Briefing>;
 }

@@ -1,7 +1,7 @@
-import type { EventBody, Project, Task } from '@tidemill/contract';
+import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { enter } from '../pipeline/enter.ts';
-import { roleOf, stageOf } from '../pipeline/stage.ts';
+import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
@@ -26,7 +26,13 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   const held = slice.leasedBy(command.workerId);
   if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
   const window = slice.ready(command.projectId, command.role);
-  const task = pick({ window, running: slice.scopedRunning(command.projectId), workerId: worker.id, now: env.now });
+  const task = pick({
+    window,
+    running: slice.scopedRunning(command.projectId),
+    workerId: worker.id,
+    now: env.now,
+    isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []),
+  });
   if (!task)
     return refuse(window.length >= command.window ? 'window_exhausted' : 'nothing_ready', 'nothing to claim now');
   if (roleOf(project.rules, task.pipeline, task.stage) !== worker.role)
@@ -52,6 +58,14 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
       because: `${worker.name} took it`,
     });
   return accept(...events);
+}
+
+function isResting(project: Project, task: Task, modes: Mode[]): boolean {
+  if (modes.length === 0) return false;
+  const { rules } = project;
+  const stage = task.stage === 'open' ? rules.pipelines[task.pipeline]?.start : task.stage;
+  const agent = stage === undefined ? undefined : rules.pipelines[task.pipeline]?.stages[stage];
+  return agent?.actor === 'agent' && modes.includes(modeOf(agent, task));
 }
 
 /** The pipeline was changed while the task was in it: find out anew whose hands its stage needs, or ask a person. */

@@ -9,7 +9,17 @@ import type {
   Task,
 } from '@tidemill/contract';
 import type { DecideEnv } from '../command.ts';
-import { backoffMs, CONFLICT_FILES_LIMIT, MAX_RETURNS, MAX_REVIEW_CYCLES, RETRY_POLICY } from '../run/policy.ts';
+import { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from '../run/fingerprint.ts';
+import {
+  backoffMs,
+  CONFLICT_FILES_LIMIT,
+  isInfrastructure,
+  MAX_RETURNS,
+  MAX_REVIEW_CYCLES,
+  needsPerson,
+  RETRY_POLICY,
+  VENDOR_WAIT_MS,
+} from '../run/policy.ts';
 import { scopesOverlap } from '../schedule/overlap.ts';
 import type { Slice } from '../slice.ts';
 import { enter } from './enter.ts';
@@ -21,6 +31,7 @@ export interface End {
   message: string;
   feedback?: Feedback[];
   questions?: string[];
+  retryAt?: number;
   tree?: string;
 }
 
@@ -90,24 +101,49 @@ function retryOrAsk(ending: Ending): EventBody[] {
   const { task, end, env } = ending;
   const failure = end.failure ?? 'unknown';
   const count = (task.counters.failures[failure] ?? 0) + 1;
-  const policy = RETRY_POLICY[failure];
+  if (needsPerson(failure)) {
+    const why = `${end.message || `The agent does not let us in (${failure}).`} Put it right, then retry.`;
+    return [{ type: 'task.waiting', taskId: task.id, why, until: end.retryAt ?? env.now + VENDOR_WAIT_MS }];
+  }
+  const seen = isInfrastructure(failure) ? null : recognise(ending, failure);
   const feedback: EventBody[] = end.feedback?.length
     ? [{ type: 'task.feedback_given', taskId: task.id, feedback: end.feedback }]
     : [];
-  if (count <= policy.retries) {
-    const notBefore = env.now + backoffMs(failure, count);
-    return [...feedback, { type: 'failure.counted', taskId: task.id, failure, count, notBefore }];
+  const isWorthTrying = count <= RETRY_POLICY[failure].retries;
+  if (isWorthTrying && !seen?.isStuck) {
+    const notBefore = Math.max(end.retryAt ?? 0, env.now + backoffMs(failure, count));
+    return [
+      ...feedback,
+      ...(seen?.events ?? []),
+      { type: 'failure.counted', taskId: task.id, failure, count, notBefore },
+    ];
   }
-  const reason: BlockReason =
-    failure === 'validation' ? 'validation' : failure === 'unverified_gate' ? 'unverified_gate' : 'agent_failed';
+  const reason: BlockReason = isWorthTrying
+    ? 'no_progress'
+    : failure === 'validation'
+      ? 'validation'
+      : failure === 'unverified_gate'
+        ? 'unverified_gate'
+        : 'agent_failed';
   const text = `${end.message || `The agent failed (${failure}).`} Tried ${count === 1 ? 'once' : `${count} times`}; retry it with a note, or cancel it.`;
   const counted: EventBody = { type: 'failure.counted', taskId: task.id, failure, count, notBefore: 0 };
   const to = (ending.stage.on as Partial<Record<Outcome, string>>).failed ?? 'blocked';
   return [
     ...feedback,
+    ...(seen?.events ?? []),
     counted,
     ...enter(ending.slice, ending.rules, task, { to, because: `failed: ${failure}`, block: { reason, text } }),
   ];
+}
+
+/** The no-progress breaker: one and the same failure again and again is a person's to look at. */
+function recognise({ task, end, env }: Ending, kind: string): { events: EventBody[]; isStuck: boolean } {
+  const fingerprint = fingerprintOf(kind, failureText(end.message, end.feedback), env.hash);
+  const count = (task.counters.fingerprints[fingerprint] ?? 0) + 1;
+  return {
+    events: [{ type: 'failure.recognised', taskId: task.id, fingerprint, count }],
+    isStuck: count >= SAME_FAILURE_LIMIT,
+  };
 }
 
 /** From a system stage back to the builder, at most MAX_RETURNS times. */
@@ -117,14 +153,27 @@ function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind
   // A gate that cannot run is nothing an agent could put right.
   const isForAgent = end.failure !== 'unverified_gate';
   const feedback = end.feedback?.length ? end.feedback : [{ kind: 'gate' as const, text: end.message, files: [] }];
+  // The same files may conflict again and again, each time with newer work.
+  const seen = kind === 'conflict' ? { events: [], isStuck: false } : recognise(ending, kind);
   const events: EventBody[] = [
+    ...seen.events,
     { type: 'failure.counted', taskId: task.id, failure: kind, count, notBefore: 0 },
     ...(isForAgent ? [{ type: 'task.feedback_given' as const, taskId: task.id, feedback }] : []),
   ];
   const next = (stage.on as Partial<Record<Outcome, string>>)[outcome] ?? 'blocked';
-  const to = isForAgent && count <= MAX_RETURNS ? next : 'blocked';
-  const reason: BlockReason = kind === 'conflict' ? 'conflict' : isForAgent ? 'validation' : 'unverified_gate';
-  const often = count > MAX_RETURNS ? ` It came back ${count} times.` : '';
+  const to = isForAgent && count <= MAX_RETURNS && !seen.isStuck ? next : 'blocked';
+  const reason: BlockReason = !isForAgent
+    ? 'unverified_gate'
+    : seen.isStuck
+      ? 'no_progress'
+      : kind === 'conflict'
+        ? 'conflict'
+        : 'validation';
+  const often = seen.isStuck
+    ? ` The very same failure was seen ${SAME_FAILURE_LIMIT} times.`
+    : count > MAX_RETURNS
+      ? ` It came back ${count} times.`
+      : '';
   const text = `${end.message}${often} A person must decide how to go on.`;
   return [...events, ...enter(slice, rules, task, { to, because: outcome, block: { reason, text } })];
 }

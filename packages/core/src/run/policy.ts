@@ -5,12 +5,13 @@ export const RETRY_POLICY: Record<FailureClass, { retries: number; backoffMs: nu
   // Infrastructure: nobody's fault.
   crash: { retries: 2, backoffMs: 1_000 },
   network: { retries: 2, backoffMs: 5_000 },
-  rate_limit: { retries: 2, backoffMs: 30_000 },
   workspace: { retries: 2, backoffMs: 1_000 },
   spawn: { retries: 2, backoffMs: 5_000 },
   overloaded: { retries: 4, backoffMs: 5_000 },
-  auth: { retries: 0, backoffMs: 0 },
-  credit: { retries: 0, backoffMs: 0 },
+  // Waited out, however long: see VENDOR_WAIT_MS.
+  rate_limit: { retries: Number.POSITIVE_INFINITY, backoffMs: 30_000 },
+  auth: { retries: Number.POSITIVE_INFINITY, backoffMs: 0 },
+  credit: { retries: Number.POSITIVE_INFINITY, backoffMs: 0 },
   // The agent's.
   context_too_long: { retries: 1, backoffMs: 0 },
   refused: { retries: 0, backoffMs: 0 },
@@ -26,9 +27,23 @@ export const RETRY_POLICY: Record<FailureClass, { retries: number; backoffMs: nu
   unknown: { retries: 0, backoffMs: 0 },
 };
 
-/** Each further wait is four times the one before. */
+/** Failures of the vendor or the machine. They say nothing about the task, so they are no sign of a lack of progress. */
+const INFRASTRUCTURE: readonly FailureClass[] = [
+  ...(['crash', 'network', 'rate_limit', 'workspace', 'spawn', 'overloaded', 'auth', 'credit'] as const),
+];
+export const isInfrastructure = (failure: FailureClass) => INFRASTRUCTURE.includes(failure);
+
+/** After these the vendor's session is whole, and a new run of the same agent goes on with it. */
+const RESUMABLE: readonly FailureClass[] = [...INFRASTRUCTURE, 'timeout', 'turn_limit'];
+export const isResumable = (failure: FailureClass) => RESUMABLE.includes(failure);
+
+/** Only a person can put these right. Until then the agent is tried again now and then. */
+export const needsPerson = (failure: FailureClass) => failure === 'auth' || failure === 'credit';
+export const VENDOR_WAIT_MS = 15 * 60_000;
+
+/** Each further wait is four times the one before, up to a quarter of an hour. */
 export function backoffMs(failure: FailureClass, count: number): number {
-  return RETRY_POLICY[failure].backoffMs * 4 ** (count - 1);
+  return Math.min(RETRY_POLICY[failure].backoffMs * 4 ** (count - 1), VENDOR_WAIT_MS);
 }
 
 export const MAX_VALIDATION_RETRIES = 3;

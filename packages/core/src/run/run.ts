@@ -39,6 +39,13 @@ export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>): Decis
   return accept({ type: 'run.spent', taskId, runId, usage });
 }
 
+export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {
+  const checked = currentRun(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, runId, promptTokens, dropped } = command;
+  return accept({ type: 'run.briefed', taskId, runId, promptTokens, dropped });
+}
+
 export function knowSession(slice: Slice, command: CommandOf<'run.know_session'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
@@ -86,7 +93,15 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   if (note) events.push({ type: 'task.noted', taskId: task.id, entry: note });
   const feedback = end.comments ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
   const questions = command.envelope?.open_questions ?? [];
-  events.push(...endStage(slice, project.rules, task, { ...end, feedback, questions, tree: command.tree }, env));
+  events.push(
+    ...endStage(
+      slice,
+      project.rules,
+      task,
+      { ...end, feedback, questions, tree: command.tree, retryAt: command.retryAt },
+      env,
+    ),
+  );
   return accept(...events, released(task, end.outcome));
 }
 

@@ -8,14 +8,17 @@ interface Candidates {
   running: Task[];
   workerId: string;
   now: number;
+  /** Whether the agent a task would be given to rests. */
+  isResting?(task: Task): boolean;
 }
 
 /** The first candidate this worker may take: ready, out of its backoff, touching no file of running work, not its own to review. */
-export function pick({ window, running, workerId, now }: Candidates): Task | undefined {
+export function pick({ window, running, workerId, now, isResting }: Candidates): Task | undefined {
   return window.find(
     (task) =>
       isReady(task) &&
       task.notBefore <= now &&
+      !isResting?.(task) &&
       !(task.role === 'reviewer' && task.builders.includes(workerId)) &&
       !(
         task.role === 'builder' &&

@@ -19,7 +19,7 @@ export function newTask(
     fence: 0,
     head: null,
     builders: [],
-    counters: { failures: {}, reviewCycles: 0, interruptions: 0 },
+    counters: { failures: {}, reviewCycles: 0, interruptions: 0, fingerprints: {} },
     rework: false,
     feedback: [],
     context: [],

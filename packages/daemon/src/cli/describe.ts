@@ -56,6 +56,12 @@ function describeEvent({ body }: LoggedEvent): string {
       return `${body.entry.source}: ${body.entry.summary}`;
     case 'task.criteria_judged':
       return `${body.criteria.filter(({ met }) => met).length} of ${body.criteria.length} criteria met`;
+    case 'failure.recognised':
+      return body.count > 1
+        ? `the same failure for the ${body.count === 2 ? 'second' : `${body.count}th`} time`
+        : 'a failure not seen before';
+    case 'run.briefed':
+      return `briefed with about ${body.promptTokens} tokens${body.dropped.length > 0 ? `; left out: ${body.dropped.join(', ')}` : ''}`;
     case 'lease.claimed':
       return `taken by ${body.workerId.split('/').at(-1)}`;
     case 'lease.renewed':

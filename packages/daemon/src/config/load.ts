@@ -57,6 +57,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     pipelines,
     reviewPlans: config.reviewPlans,
     critical: config.critical,
+    hilConfig: config.hilConfig,
   };
 }
 

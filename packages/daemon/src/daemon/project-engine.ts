@@ -10,6 +10,7 @@ import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
+import { sha256 } from './offline.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
@@ -52,6 +53,7 @@ export async function createProjectEngine(
     clock,
     ids,
     owner,
+    hash: sha256,
     isOwnerDead,
     workers,
     onNote,

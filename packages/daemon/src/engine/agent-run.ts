@@ -1,6 +1,6 @@
-import type { Feedback, Mode, Usage } from '@tidemill/contract';
+import { type Feedback, type Mode, UNKNOWN_REQUEST_USD, type Usage } from '@tidemill/contract';
 import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
-import type { AgentEnd, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
+import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 
@@ -8,10 +8,12 @@ const RECORD_EVERY_MS = 1_000;
 const DIFF_LIMIT = 200_000;
 /** How often an agent that wants to end is asked to go on; after that the engine's own gates decide alone. */
 const MAX_STOP_BLOCKS = 3;
+/** How much of what an agent said last is handed to the one that goes on where its context ended. */
+const LAST_WORDS = 6_000;
 
 /** One run's agent: started as often as the gates send it back, its output in one log, its usage added up. */
 export class AgentRun {
-  readonly usage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
+  readonly usage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0, assumedUsd: 0 };
   readonly #deps: EngineDeps;
   readonly #held: Held;
   readonly #runId: string;
@@ -23,33 +25,55 @@ export class AgentRun {
   #stopBlocks = 0;
   #progressAt = 0;
   #spentAt = 0;
-  #session: string | null = null;
+  #session: string | null;
+  #lastWords = '';
+  #isCompacted = false;
 
-  constructor(deps: EngineDeps, held: Held, runId: string, mode: Mode, beforeStop: () => Promise<string | null>) {
+  constructor(
+    deps: EngineDeps,
+    held: Held,
+    { runId, mode, session }: { runId: string; mode: Mode; session: string | null },
+    beforeStop: () => Promise<string | null>,
+  ) {
     this.#deps = deps;
     this.#held = held;
     this.#runId = runId;
     this.#mode = mode;
     this.#log = deps.openRunLog(runId);
     this.#beforeStop = beforeStop;
+    this.#session = session;
   }
 
-  /** Lets the agent work once. Returns only when nothing of it is left running; throws when the work must stop. */
+  /**
+   * Lets the agent work once. Returns only when nothing of it is left running; throws when the work must stop. One whose
+   * context is full is followed, once, by a fresh one that is told what the first had come to.
+   */
   async once(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
+    const end = await this.#play(cwd, feedback);
+    if (end.kind !== 'failed' || end.failure !== 'context_too_long' || this.#isCompacted) return end;
+    this.#isCompacted = true;
+    this.#session = null;
+    return this.#play(cwd, [...feedback, { kind: 'agent', text: whereItWas(this.#lastWords), files: [] }]);
+  }
+
+  async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
     const { task } = this.#held;
     this.#attempt += 1;
+    const briefing = await this.#brief(feedback);
     const session = this.#deps.agentFor(this.#mode).start(
       {
         runId: this.#runId,
         cwd,
-        timeoutMs: RUN_LIMIT_MS[this.#mode],
-        maxTurns: MAX_TURNS[this.#mode],
+        timeoutMs: briefing.timeoutMs ?? RUN_LIMIT_MS[this.#mode],
+        maxTurns: briefing.maxTurns ?? MAX_TURNS[this.#mode],
+        model: briefing.model,
+        tools: briefing.tools,
         resume: this.#session,
         guard: (call) => this.#guard(call, cwd),
         beforeStop: () => this.#askBeforeStop(),
         brief: {
           mode: this.#mode,
-          prompt: await this.#prompt(feedback),
+          prompt: briefing.prompt,
           task: {
             id: task.id,
             number: task.number,
@@ -64,7 +88,7 @@ export class AgentRun {
         },
       },
       {
-        output: (chunk) => this.#log.write(chunk),
+        output: (chunk) => this.#write(chunk),
         usage: (usage) => this.#spend(usage),
         progress: (percent, text) => this.#progress(percent, text),
         session: (id) => this.#knowSession(id),
@@ -83,18 +107,34 @@ export class AgentRun {
     return this.#log.close();
   }
 
-  async #prompt(feedback: Feedback[]): Promise<string> {
+  #write(chunk: string): void {
+    this.#log.write(chunk);
+    this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS);
+  }
+
+  async #brief(feedback: Feedback[]): Promise<Briefing> {
     const { task, ref } = this.#held;
     const { workspace, store, project, prompts } = this.#deps;
     const diff = this.#mode === 'review' ? await workspace.diff(ref, DIFF_LIMIT) : '';
     const links = this.#mode === 'review' && task.head ? await store.evidenceForTree(project.id, task.head.tree) : [];
     const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
-    return prompts.render({ task: { ...task, feedback }, mode: this.#mode, target: project.rules.target, diff, gates });
+    const { target, hilConfig } = project.rules;
+    const briefing = await prompts.render({
+      task: { ...task, feedback },
+      mode: this.#mode,
+      target,
+      diff,
+      gates,
+      hilConfig,
+    });
+    const { promptTokens, dropped } = briefing;
+    await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
+    return briefing;
   }
 
   /** Every denial is on record before the agent hears of it. */
   async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
-    const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode });
+    const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
     if (verdict.kind === 'deny') {
       const { guard, reason } = verdict;
       this.#record({ type: 'guard.deny', runId: this.#runId, guard, tool: call.tool, reason }, 'a denial');
@@ -114,7 +154,10 @@ export class AgentRun {
     this.usage.inputTokens += usage.inputTokens;
     this.usage.outputTokens += usage.outputTokens;
     this.usage.requests += usage.requests;
-    if (usage.costUsd !== null) this.usage.costUsd = (this.usage.costUsd ?? 0) + usage.costUsd;
+    const assumed = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
+    const cost = usage.costUsd ?? assumed;
+    if (usage.costUsd !== null || assumed > 0) this.usage.costUsd = (this.usage.costUsd ?? 0) + cost;
+    this.usage.assumedUsd = (this.usage.assumedUsd ?? 0) + assumed;
     const now = this.#deps.clock.now();
     if (now - this.#spentAt < RECORD_EVERY_MS) return;
     this.#spentAt = now;
@@ -140,4 +183,13 @@ export class AgentRun {
       .execute(command)
       .catch((error: unknown) => this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error));
   }
+}
+
+function whereItWas(lastWords: string): string {
+  return [
+    'The agent before you worked on this until its context was full. Its changes are in this folder: look at them first',
+    '(`git status`, `git diff`), keep what is good, and finish the rest. The last it said:',
+    '',
+    lastWords.trim() || '(nothing)',
+  ].join('\n');
 }

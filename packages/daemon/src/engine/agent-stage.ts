@@ -1,10 +1,18 @@
 import type { AgentEnvelope, FailureClass, Feedback, Mode, Outcome, Stage } from '@tidemill/contract';
-import { MAX_VALIDATION_RETRIES, modeOf } from '@tidemill/core';
+import {
+  failureText,
+  fingerprintOf,
+  isResumable,
+  MAX_VALIDATION_RETRIES,
+  modeOf,
+  SAME_FAILURE_LIMIT,
+} from '@tidemill/core';
 import type { AgentEnd, Worktree } from '../ports.ts';
 import { AgentRun } from './agent-run.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 import { prove } from './prove.ts';
+import type { Setback } from './rest.ts';
 
 interface Conclusion {
   outcome: Outcome;
@@ -13,22 +21,28 @@ interface Conclusion {
   message?: string;
   feedback?: Feedback[];
   tree?: string;
+  retryAt?: number;
 }
 
-/**
- * A stage whose actor is an agent: one run, from its start on record to its end on record. Answers what it failed of,
- * if it did.
- */
+/** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
+export interface StageReport {
+  mode: Mode;
+  setback: Setback | null;
+}
+
+/** A stage whose actor is an agent: one run, from its start on record to its end on record. */
 export async function agentStage(
   deps: EngineDeps,
   held: Held,
   stage: Extract<Stage, { actor: 'agent' }>,
-): Promise<FailureClass | null> {
+): Promise<StageReport> {
   const mode = modeOf(stage, held.task);
   const runId = deps.ids.next('run');
-  await held.must({ type: 'run.start', runId, mode, agent: deps.agentFor(mode).label });
+  const agent = deps.agentFor(mode).label;
+  const session = await sessionToResume(deps, held, mode, agent);
+  await held.must({ type: 'run.start', runId, mode, agent });
   const isBuilding = mode === 'implement' || mode === 'request_changes';
-  const run = new AgentRun(deps, held, runId, mode, () =>
+  const run = new AgentRun(deps, held, { runId, mode, session }, () =>
     isBuilding ? unfinished(deps, held) : Promise.resolve(null),
   );
   try {
@@ -37,10 +51,20 @@ export async function agentStage(
       ? await build(deps, held, run, runId, mode, worktree)
       : await consult(deps, held, run, mode, worktree);
     await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion });
-    return conclusion.failure ?? null;
+    const { failure, message = '', retryAt } = conclusion;
+    return { mode, setback: failure ? { mode, failure, message, retryAt } : null };
   } finally {
     await run.close();
   }
+}
+
+/** A run that was cut short by something other than the work itself is gone on with where it was. */
+async function sessionToResume(deps: EngineDeps, held: Held, mode: Mode, agent: string): Promise<string | null> {
+  const { lastRunId } = held.task;
+  const last = lastRunId ? await deps.store.run(lastRunId) : null;
+  if (!last || last.mode !== mode || last.agent !== agent) return null;
+  const isCutShort = last.outcome === 'interrupted' || (last.failure !== null && isResumable(last.failure));
+  return isCutShort ? last.session : null;
 }
 
 /** The agent writes, the engine commits and runs the gates; their errors go back to the agent, three times at most. */
@@ -53,6 +77,7 @@ async function build(
   worktree: Worktree,
 ): Promise<Conclusion> {
   let feedback = held.task.feedback;
+  const seen = new Map<string, number>();
   if (feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(held.ref);
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
@@ -69,8 +94,12 @@ async function build(
     if (proof.kind === 'passed') return { outcome: 'pr_ready', envelope, tree };
     if (proof.kind === 'unverified')
       return { outcome: 'failed', envelope, failure: 'unverified_gate', message: proof.message };
-    if (retry >= MAX_VALIDATION_RETRIES) {
-      const message = `Gates still fail after ${retry} repairs: ${proof.gates.join(', ')}.`;
+    const fingerprint = fingerprintOf('validation', failureText('', proof.feedback), deps.hash);
+    const times = (seen.get(fingerprint) ?? 0) + 1;
+    seen.set(fingerprint, times);
+    if (retry >= MAX_VALIDATION_RETRIES || times >= SAME_FAILURE_LIMIT) {
+      const how = times >= SAME_FAILURE_LIMIT ? `in the same way for the ${times}rd time` : `after ${retry} repairs`;
+      const message = `Gates still fail ${how}: ${proof.gates.join(', ')}.`;
       return { outcome: 'failed', envelope, failure: 'validation', message, feedback: proof.feedback };
     }
     await held.must({ type: 'run.send_back', runId, gates: proof.gates });
@@ -106,7 +135,7 @@ async function consult(
 }
 
 function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
-  return { outcome: 'failed', envelope: null, failure: end.failure, message: end.message };
+  return { outcome: 'failed', envelope: null, failure: end.failure, message: end.message, retryAt: end.retryAt };
 }
 
 /**

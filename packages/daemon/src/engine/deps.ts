@@ -15,6 +15,7 @@ export interface EngineDeps {
   ids: Ids;
   /** This daemon instance; leases carry it. */
   owner: string;
+  hash(text: string): string;
   /** Is the instance that took a lease certainly gone? */
   isOwnerDead(owner: string): boolean;
   /** Builders; one reviewer comes on top. */

@@ -1,11 +1,11 @@
-import type { Role, Task } from '@tidemill/contract';
+import type { Mode, Task } from '@tidemill/contract';
+import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { expireLeases, recover } from './recovery.ts';
+import { Rests } from './rest.ts';
 import { Slot } from './slot.ts';
 
 const SUPERVISE_EVERY_MS = 60_000;
-/** An agent that cannot be started fails every task alike, so its whole role rests before the next one is tried. */
-const UNSTARTABLE_REST_MS = 30_000;
 /** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
 const WINDOWS = [2, 64, 2048];
 
@@ -18,7 +18,7 @@ export class Engine {
   readonly #slots: Slot[];
   /** What is under way, by task. */
   readonly #working = new Map<string, Promise<unknown>>();
-  readonly #restUntil = new Map<Role, number>();
+  readonly #rests: Rests;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -28,6 +28,7 @@ export class Engine {
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.#rests = new Rests(deps);
     const builders = Array.from(
       { length: deps.workers },
       (_, index) => new Slot(deps, `agent-${index + 1}`, 'builder'),
@@ -88,11 +89,11 @@ export class Engine {
   async #dispatch(): Promise<void> {
     this.#isDirty = false;
     try {
-      const now = this.#deps.clock.now();
-      const exhausted = new Set([...this.#restUntil].filter(([, until]) => until > now).map(([role]) => role));
+      const exhausted = new Set<string>();
+      const resting = this.#rests.modes();
       for (const slot of this.#slots) {
         if (slot.held || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
-        const task = await this.#claim(slot);
+        const task = await this.#claim(slot, resting);
         if (task) this.#begin(slot, task);
         else exhausted.add(slot.role);
       }
@@ -103,11 +104,12 @@ export class Engine {
     }
   }
 
-  async #claim(slot: Slot): Promise<Task | null> {
+  async #claim(slot: Slot, restingModes: Mode[]): Promise<Task | null> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
     for (const window of WINDOWS) {
-      const reply = await store.execute({ type: 'work.claim', projectId: project.id, workerId, role, owner, window });
+      const claim = { type: 'work.claim', projectId: project.id, workerId, role, owner, window, restingModes } as const;
+      const reply = await store.execute(claim);
       if (reply.ok) return reply.task;
       if (reply.refusal.code !== 'window_exhausted') return null;
     }
@@ -117,18 +119,21 @@ export class Engine {
   /** A task that was taken from another slot here waits until that slot has let go of the worktree. */
   #begin(slot: Slot, task: Task): void {
     const before = this.#working.get(task.id);
-    const work = slot.work(task, before).then((failure) => {
+    const work = slot.work(task, before).then(async (report) => {
       if (this.#working.get(task.id) === work) this.#working.delete(task.id);
-      if (failure === 'spawn') this.#rest(slot.role);
+      if (report) await this.#noteRest(report);
       this.wake();
     });
     this.#working.set(task.id, work);
   }
 
-  #rest(role: Role): void {
-    this.#deps.onNote(`the agent for ${role}s cannot be started; they rest for ${UNSTARTABLE_REST_MS / 1000} s`);
-    this.#restUntil.set(role, this.#deps.clock.now() + UNSTARTABLE_REST_MS);
-    void this.#deps.clock.sleep(UNSTARTABLE_REST_MS, this.#stopped.signal).then(() => this.wake());
+  async #noteRest({ mode, setback }: StageReport): Promise<void> {
+    try {
+      const restMs = await this.#rests.note(mode, setback);
+      if (restMs > 0) void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
+    } catch (error) {
+      this.#deps.onNote('a notice about an agent could not be recorded', error);
+    }
   }
 
   /** When the only claimable work is in its backoff, wake when the first comes out of it. */
@@ -159,12 +164,16 @@ export class Engine {
   /** A lease that ends by another's hand (cancelled, expired) stops the agent at once, not at the next heartbeat. */
   async #watchLeases(after: number): Promise<void> {
     const { store, project } = this.#deps;
-    const filter = { projectId: project.id, types: ['lease.released', 'task.moved'] };
+    const filter = { projectId: project.id, types: ['lease.released', 'task.moved', 'task.counters_reset'] };
     for await (const { body } of store.subscribe(after, filter, this.#stopped.signal)) {
       if (body.type === 'lease.released')
         this.#slots
           .find(({ held }) => held?.task.id === body.taskId && held.token === body.token)
           ?.held?.abandon('lease lost');
+      if (body.type === 'task.counters_reset') {
+        this.#rests.clear();
+        this.wake();
+      }
       if (body.type === 'task.moved' && body.to === 'cancelled') await this.#tidy(body.taskId);
     }
   }

@@ -1,6 +1,6 @@
-import type { FailureClass, Role, Task } from '@tidemill/contract';
+import type { Role, Task } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
-import { agentStage } from './agent-stage.ts';
+import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { mergeStage, verifyStage } from './system-stage.ts';
@@ -20,8 +20,8 @@ export class Slot {
     this.role = role;
   }
 
-  /** Never rejects, and answers what the run failed of, if it did: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
-  async work(task: Task, before?: Promise<unknown>): Promise<FailureClass | null> {
+  /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
+  async work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
     const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
     this.held = held;
     void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
@@ -37,7 +37,7 @@ export class Slot {
     }
   }
 
-  async #stage(held: Held): Promise<FailureClass | null> {
+  async #stage(held: Held): Promise<StageReport | null> {
     const stage = stageOf(this.#deps.project.rules, held.task);
     if (stage?.actor === 'agent') return agentStage(this.#deps, held, stage);
     if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${held.task.stage}`);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Mode, Task } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, Mode, Task } from '@tidemill/contract';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { assetDir } from '../assets.ts';
 import { createPrompts } from './prompts.ts';
@@ -57,15 +57,18 @@ const TASK = Task.parse({
   runs: {},
 });
 
-const render = (mode: Mode, change: Partial<Task> = {}, more: { diff?: string; gates?: string } = {}) =>
-  createPrompts({ root, builtinDir }).render({
+const render = async (mode: Mode, change: Partial<Task> = {}, more: { diff?: string; gates?: string } = {}) => {
+  const { prompt } = await createPrompts({ root, builtinDir }).render({
     task: task(change),
     mode,
     target: 'main',
     diff: '',
     gates: '',
+    hilConfig: AUTONOMY_PRESETS.full,
     ...more,
   });
+  return prompt;
+};
 
 const override = (text: string, mode = 'implement') =>
   writeFile(path.join(root, '.tidemill', 'agents', `${mode}.md`), text);

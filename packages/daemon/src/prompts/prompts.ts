@@ -21,7 +21,9 @@ export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
       const text = fillTemplate(template, sections);
       // A template that forgets the feedback must not leave the agent to make the same mistake again.
       const feedback = template.uses.has('feedbackSection') ? '' : sections.feedbackSection;
-      return `${contextSection(task)}${text}${feedback === '' ? '' : `\n${feedback}`}`;
+      const prompt = `${contextSection(task)}${text}${feedback === '' ? '' : `\n${feedback}`}`;
+      const promptTokens = Math.ceil(prompt.length / 4);
+      return { prompt, promptTokens, dropped: [], model: null, tools: null, maxTurns: null, timeoutMs: null };
     },
   };
 }

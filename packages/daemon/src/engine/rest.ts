@@ -1,0 +1,75 @@
+import { type FailureClass, Mode } from '@tidemill/contract';
+import { needsPerson, VENDOR_WAIT_MS } from '@tidemill/core';
+import type { EngineDeps } from './deps.ts';
+
+/** A run that failed for a reason every other task would meet as well. */
+export interface Setback {
+  mode: Mode;
+  failure: FailureClass;
+  message: string;
+  retryAt?: number;
+}
+
+/** How long an agent rests when nobody said from when on it would answer again. */
+const REST_MS: Partial<Record<FailureClass, number>> = {
+  spawn: 30_000,
+  rate_limit: 30_000,
+  overloaded: 10_000,
+  auth: VENDOR_WAIT_MS,
+  credit: VENDOR_WAIT_MS,
+};
+
+/** Which agents are not worth asking now: one that is out of credit would fail every task in turn. */
+export class Rests {
+  readonly #deps: EngineDeps;
+  readonly #until = new Map<string, number>();
+  /** Told to a person already, until the agent has worked again. */
+  readonly #told = new Set<string>();
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+  }
+
+  /** The modes whose agent rests. */
+  modes(): Mode[] {
+    const now = this.#deps.clock.now();
+    for (const [agent, until] of this.#until) if (until <= now) this.#until.delete(agent);
+    return this.#until.size === 0 ? [] : Mode.options.filter((mode) => this.#until.has(this.#labelOf(mode)));
+  }
+
+  /** Answers for how long the agent rests now, in ms; 0 when it does not. */
+  async note(mode: Mode, setback: Setback | null): Promise<number> {
+    const agent = this.#labelOf(mode);
+    const rest = setback ? REST_MS[setback.failure] : undefined;
+    if (!setback || rest === undefined) {
+      if (!setback) this.#told.delete(agent);
+      return 0;
+    }
+    const now = this.#deps.clock.now();
+    const until = Math.max(setback.retryAt ?? now + rest, this.#until.get(agent) ?? 0);
+    this.#until.set(agent, until);
+    this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${setback.failure}`);
+    if (needsPerson(setback.failure)) await this.#tell(agent, setback);
+    return until - now;
+  }
+
+  /** A person stepped in: what was in the way may be gone. */
+  clear(): void {
+    this.#until.clear();
+    this.#told.clear();
+  }
+
+  /** Once for all the tasks it stops. */
+  async #tell(agent: string, { failure, message }: Setback): Promise<void> {
+    if (this.#told.has(agent)) return;
+    this.#told.add(agent);
+    const what = failure === 'auth' ? 'is not logged in' : 'is out of credit';
+    const text = `The agent ${agent} ${what}: ${message} Put it right, then retry one of its tasks; until then it is tried again every quarter of an hour.`;
+    const { store, project } = this.#deps;
+    await store.execute({ type: 'alert.raise', projectId: project.id, taskId: null, kind: `agent_${failure}`, text });
+  }
+
+  #labelOf(mode: Mode): string {
+    return this.#deps.agentFor(mode).label;
+  }
+}
