@@ -36,6 +36,7 @@ export interface Ending {
   message?: string;
   feedback?: Feedback[];
   tree?: string;
+  retryAt?: number;
   envelope?: Partial<AgentEnvelope> | null;
 }
 

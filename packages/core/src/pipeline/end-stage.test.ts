@@ -107,7 +107,7 @@ describe('the end of a stage', () => {
 });
 
 describe('failures of an agent', () => {
-  test.each(FailureClass.options)(
+  test.each(FailureClass.options.filter((failure) => Number.isFinite(RETRY_POLICY[failure].retries)))(
     '%s is tried again as often as its policy says, then a person is asked',
     (failure) => {
       const mill = new Mill({ defaultPipeline: 'quick' });
@@ -125,6 +125,40 @@ describe('failures of an agent', () => {
       expect(mill.task(id).blocked?.text).toMatch(retries === 0 ? /Tried once/ : `Tried ${retries + 1} times`);
     },
   );
+
+  test('a rate limit is waited out until its reset, however often it comes', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    for (let count = 1; count <= 20; count += 1) {
+      const retryAt = mill.now + 3_600_000;
+      mill.end(id, 'failed', { failure: 'rate_limit', message: 'slow down', envelope: null, retryAt });
+      expect(mill.task(id)).toMatchObject({ stage: 'implement', blocked: null, notBefore: retryAt });
+      mill.now = retryAt;
+    }
+  });
+
+  test.each(['auth', 'credit'] as const)('%s waits for a person and counts nowhere', (failure) => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    for (let count = 1; count <= 5; count += 1) {
+      mill.end(id, 'failed', { failure, message: 'No key.', envelope: null });
+      expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { failures: {} } });
+      expect(mill.task(id).waiting).toBe('No key. Put it right, then retry.');
+      mill.now = mill.task(id).notBefore;
+    }
+  });
+
+  test('the same failure three times is no progress, even with successes in between', () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add();
+    for (const took of ['12 ms', '9 ms', '100 ms']) {
+      mill.bring(id, 'merge');
+      mill.end(id, 'failed', { failure: 'validation', message: `Red after ${took}.` });
+    }
+    expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_progress' } });
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    expect(mill.task(id).counters.fingerprints).toEqual({});
+  });
 
   test('a success wipes the count, a person does too', () => {
     const mill = new Mill();
@@ -166,7 +200,8 @@ describe('coming back from a system stage', () => {
     const id = mill.add();
     for (let count = 1; count <= 3; count += 1) {
       mill.bring(id, stage);
-      mill.end(id, 'failed', gateFailed);
+      const feedback: Feedback[] = [{ kind: 'gate', text: 'red'.repeat(count), files: [] }];
+      mill.end(id, 'failed', { ...gateFailed, feedback });
       expect(mill.task(id)).toMatchObject({ stage: 'implement', rework: true, feedback });
       expect(mill.task(id).counters.failures).toEqual({ [stage]: count });
     }
