@@ -18,6 +18,7 @@ const rules: ProjectRules = {
   reviewPlans: false,
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
+  budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
   pipelines: {
     one: {
       name: 'one',

@@ -33,6 +33,7 @@ export const rules: ProjectRules = {
   reviewPlans: false,
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
+  budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
 };
 
 /** Where a store lives, so that it can be opened again or by another process. */

@@ -1,4 +1,4 @@
-import { type GateStatus, INTEGRITY_GATE, type Mode } from '@tidemill/contract';
+import { AskedQuestion, type GateStatus, INTEGRITY_GATE, type Mode } from '@tidemill/contract';
 import type {
   Agent,
   AgentBrief,
@@ -17,6 +17,8 @@ const MINUTE = 60_000;
 type Behaviour = 'honest' | 'sloppy' | 'idle liar' | 'crash' | 'silent' | 'asks' | 'slow' | 'out of role';
 
 /** An agent drawn anew for each run: mostly honest, now and then anything else. */
+const WHICH_TIDE = AskedQuestion.parse('Which tide?');
+
 export class SimAgent implements Agent {
   readonly label = 'simulated';
   readonly #repository: SimRepository;
@@ -51,7 +53,7 @@ export class SimAgent implements Agent {
       case 'silent':
         return failed('no_result', 'said nothing');
       case 'asks':
-        return { kind: 'result', envelope: { outcome: 'needs_info', summary: '', open_questions: ['Which tide?'] } };
+        return { kind: 'result', envelope: { outcome: 'needs_info', summary: '', open_questions: [WHICH_TIDE] } };
       case 'out of role':
         return {
           kind: 'result',

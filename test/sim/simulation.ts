@@ -33,6 +33,7 @@ const RULES = {
   reviewPlans: false,
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
+  budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
 };
 
 export interface Options {

@@ -1,4 +1,14 @@
-import { EventBody, type Evidence, type Project, type Role, type Run, Task, type Worker } from '@tidemill/contract';
+import {
+  EventBody,
+  type Evidence,
+  type Project,
+  type Role,
+  type Run,
+  recordColumns,
+  type StoredRecord,
+  Task,
+  type Worker,
+} from '@tidemill/contract';
 import {
   type Command,
   claimOrder,
@@ -29,6 +39,7 @@ export class CommandWorld {
   readonly runs = new Map<string, Run>();
   readonly workers = new Map<string, Worker>();
   readonly evidence = new Map<string, Evidence>();
+  readonly records = new Map<string, StoredRecord>();
   readonly log: WorldEvent[] = [];
   now = 1_000_000;
   #ids = 0;
@@ -57,8 +68,14 @@ export class CommandWorld {
   /** A world of its own with the same past. */
   copy(): CommandWorld {
     const copy = new CommandWorld();
-    const from = [this.projects, this.tasks, this.runs, this.workers, this.evidence] as Map<string, unknown>[];
-    const to = [copy.projects, copy.tasks, copy.runs, copy.workers, copy.evidence] as Map<string, unknown>[];
+    const from = [this.projects, this.tasks, this.runs, this.workers, this.evidence, this.records] as Map<
+      string,
+      unknown
+    >[];
+    const to = [copy.projects, copy.tasks, copy.runs, copy.workers, copy.evidence, copy.records] as Map<
+      string,
+      unknown
+    >[];
     for (const [index, rows] of from.entries()) for (const [id, row] of rows) to[index]!.set(id, row);
     copy.log.push(...this.log);
     copy.now = this.now;
@@ -114,6 +131,12 @@ export class CommandWorld {
     for (const { projectId, tree } of scope.evidence)
       for (const link of this.evidence.values())
         if (link.projectId === projectId && link.tree === tree) slice.loadEvidence(link);
+    for (const id of [...scope.records, ...scope.readRecords]) loadRow(slice.records, this.records.get(id));
+    for (const record of this.records.values()) {
+      const { taskId, isOpen } = recordColumns(record);
+      const isWanted = scope.projectRecords.some((w) => w.projectId === record.projectId && w.noun === record.noun);
+      if (isWanted || (isOpen && scope.openRecordsOf.includes(taskId ?? ''))) slice.records.load(record);
+    }
     for (const id of scope.edges)
       for (const task of all)
         if (task.projectId === id && task.stage !== 'done') slice.loadEdges(task.id, task.dependsOn);
@@ -130,6 +153,7 @@ export class CommandWorld {
       ...{ workers: workers!, leasedBy: workers!, tasks: tasks!, dependentsOf: tasks!, lastRunsOf: tasks! },
       ready: projects!.flatMap((projectId) => roles.map((role) => ({ projectId, role, limit: Number.MAX_VALUE }))),
       evidence: trees,
+      ...{ records: [...this.records.keys()], readRecords: [], openRecordsOf: [], projectRecords: [] },
     });
   }
 
@@ -146,6 +170,7 @@ export class CommandWorld {
     save(this.runs, slice.runs);
     save(this.workers, slice.workers);
     save(this.evidence, slice.evidence);
+    save(this.records, slice.records);
   }
 }
 

@@ -1,16 +1,16 @@
-import type {
+import {
   AgentEnvelope,
-  EventBody,
-  FailureClass,
-  Feedback,
-  GateStatus,
-  Outcome,
-  ProjectRules,
-  Receipt,
-  Role,
-  Task,
+  AUTONOMY_PRESETS,
+  type EventBody,
+  type FailureClass,
+  type Feedback,
+  type GateStatus,
+  type Outcome,
+  type ProjectRules,
+  type Receipt,
+  type Role,
+  type Task,
 } from '@tidemill/contract';
-import { AUTONOMY_PRESETS } from '@tidemill/contract';
 import { builtinPipelines, type CommandOf, modeOf, stageOf } from '@tidemill/core';
 import { CommandWorld } from './command-world.ts';
 
@@ -26,6 +26,7 @@ export const defaultRules: ProjectRules = {
   reviewPlans: false,
   critical: ['package.json', 'migrations/'],
   hilConfig: AUTONOMY_PRESETS.full,
+  budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
 };
 
 type NewTaskFields = Partial<Omit<CommandOf<'task.create'>, 'type' | 'projectId' | 'taskId'>>;
@@ -37,7 +38,7 @@ export interface Ending {
   feedback?: Feedback[];
   tree?: string;
   retryAt?: number;
-  envelope?: Partial<AgentEnvelope> | null;
+  envelope?: (Partial<Omit<AgentEnvelope, 'open_questions'>> & { open_questions?: unknown[] }) | null;
 }
 
 /** A world with one project, its workers, and a person's view of what happens in it. */
@@ -117,7 +118,7 @@ export class Mill extends CommandWorld {
     if (this.task(id).role === 'verifier' || this.task(id).role === 'merger')
       return this.must({ type: 'stage.finish', ...this.take(id), outcome, ...more });
     const { fence, runId } = this.startRun(id);
-    const full = envelope === null ? null : { outcome, summary: `said ${outcome}`, ...envelope };
+    const full = envelope === null ? null : AgentEnvelope.parse({ outcome, summary: `said ${outcome}`, ...envelope });
     return this.must({ type: 'run.finish', ...fence, runId, outcome, envelope: full, usage: NO_USAGE, ...more });
   }
   /** An implement run that leaves this tree, with these gate results on record. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HilSetting } from './autonomy.ts';
+import { BudgetLimits } from './budget.ts';
 
 /** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
 export const Duration = z
@@ -90,6 +91,8 @@ export const Config = z.strictObject({
   reviewPlans: z.boolean().default(false),
   /** What agents may decide without a person. */
   hilConfig: HilSetting.prefault('full'),
+  /** What may be spent. Days and months begin at midnight of the time zone (`Europe/Berlin`; the machine's own when left out). */
+  budget: BudgetLimits.extend({ timeZone: z.string().min(1).optional() }).prefault({}),
   push: z.boolean().default(true),
   sandbox: z.enum(['auto', 'off']).default('auto'),
   /** Paths where a conflict is always a person's to resolve. */

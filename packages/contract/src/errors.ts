@@ -27,6 +27,9 @@ export const ErrorCode = z.enum([
   'disk_full',
   'git_failed',
   'too_large',
+  'budget_exhausted',
+  'already_answered',
+  'worker_paused',
   'internal',
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

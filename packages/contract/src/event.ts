@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import { HilConfig } from './autonomy.ts';
+import { BudgetLimits, BudgetPeriod, BudgetThreshold } from './budget.ts';
 import { Evidence } from './gate.ts';
+import { Notification, Severity } from './notice.ts';
 import { ProjectRules } from './project.ts';
+import { Answer, Question } from './question.ts';
 import { AgentEnvelope, FailureClass, Mode, Outcome, Usage } from './run.ts';
 import { BlockReason, ContextEntry, Criterion, Feedback, PreparedMerge, TaskKind } from './task.ts';
-import { Role } from './worker.ts';
+import { Beat, Role, WorkerWish } from './worker.ts';
 
 /**
  * Facts, in the past tense. An event carries all that `reduce` needs, so that replaying the log gives the same rows.
@@ -12,6 +16,17 @@ import { Role } from './worker.ts';
 const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.object({ type: z.literal(type), ...shape });
 
+export const SupervisorAction = z.enum(['watch', 'ask', 'interrupt', 'grant', 'preempt', 'deny', 'redistribute']);
+export type SupervisorAction = z.infer<typeof SupervisorAction>;
+export const EmergencyOperation = z.enum([
+  'emergency_stop',
+  'recover_stuck',
+  'purge_queue',
+  'restart_worker',
+  'reset_worker',
+]);
+export type EmergencyOperation = z.infer<typeof EmergencyOperation>;
+
 const task = { taskId: z.string() };
 
 export const EventBody = z.discriminatedUnion('type', [
@@ -19,6 +34,11 @@ export const EventBody = z.discriminatedUnion('type', [
   event('project.configured', { rules: ProjectRules }),
   event('worker.registered', { workerId: z.string(), name: z.string(), role: Role }),
   event('worker.removed', { workerId: z.string() }),
+  event('worker.wished', { workerId: z.string(), wish: WorkerWish, by: z.string() }),
+  event('worker.beat', { workerId: z.string(), beat: Beat }),
+  event('worker.crashed', { workerId: z.string(), error: z.string() }),
+  /** Errors and figures count from here on. */
+  event('worker.reset', { workerId: z.string(), by: z.string() }),
   event('task.created', {
     ...task,
     number: z.number(),
@@ -32,7 +52,10 @@ export const EventBody = z.discriminatedUnion('type', [
     unmet: z.number(),
     priority: z.number(),
     branch: z.string(),
+    hilConfig: HilConfig.nullable().default(null),
   }),
+  event('task.assigned', { ...task, workerId: z.string().nullable(), by: z.string() }),
+  event('task.matter_approved', { ...task, matters: z.array(HilConfig.keyof()), by: z.string() }),
   event('task.dependencies_set', { ...task, dependsOn: z.array(z.string()), unmet: z.number() }),
   event('task.dependency_met', { ...task, dependency: z.string() }),
   event('task.moved', { ...task, from: z.string(), to: z.string(), because: z.string() }),
@@ -61,7 +84,10 @@ export const EventBody = z.discriminatedUnion('type', [
     mode: Mode,
     agent: z.string(),
     attempt: z.number(),
+    reservedUsd: z.number().default(0),
   }),
+  /** It has spent what was set aside for it, and the budget has no more. */
+  event('run.overdrawn', { ...task, runId: z.string(), spentUsd: z.number() }),
   event('run.progressed', { ...task, runId: z.string(), percent: z.number(), text: z.string() }),
   /** Provisional while the run goes on: an interrupted run has cost this much. */
   event('run.spent', { ...task, runId: z.string(), usage: Usage }),
@@ -87,7 +113,71 @@ export const EventBody = z.discriminatedUnion('type', [
   event('merge.abandoned', { ...task, why: z.string() }),
   event('merge.landed', { ...task, commit: z.string(), tree: z.string() }),
   event('snapshot.taken', { ...task, ref: z.string(), why: z.string() }),
-  event('alert.raised', { taskId: z.string().nullable(), kind: z.string(), text: z.string() }),
+  event('alert.raised', {
+    taskId: z.string().nullable(),
+    kind: z.string(),
+    text: z.string(),
+    severity: Severity.default('warning'),
+    /** What it is about, so that the same is not told twice in a row: a worker, a task, a budget. */
+    subject: z.string().default(''),
+  }),
+  /** The same matter again, too soon to be told anew. */
+  event('alert.repeated', { alertId: z.string() }),
+  event('alert.acknowledged', { alertId: z.string(), by: z.string() }),
+  event('question.asked', { taskId: z.string().nullable(), question: Question }),
+  event('question.answered', { taskId: z.string().nullable(), questionId: z.string(), answer: Answer }),
+  event('question.reminded', {
+    taskId: z.string().nullable(),
+    questionId: z.string(),
+    remindAt: z.number().nullable(),
+  }),
+  /** Nobody needs to know any more: dismissed by time, or its task is gone. */
+  event('question.closed', {
+    taskId: z.string().nullable(),
+    questionId: z.string(),
+    status: z.enum(['dismissed', 'withdrawn']),
+    why: z.string(),
+  }),
+  event('preference.learned', {
+    preferenceId: z.string(),
+    fingerprint: z.string(),
+    text: z.string(),
+    answer: z.string(),
+    count: z.number(),
+    isActive: z.boolean(),
+  }),
+  event('preference.revoked', { preferenceId: z.string(), by: z.string() }),
+  event('budget.limited', { accountId: z.string(), limits: BudgetLimits, timeZone: z.string(), by: z.string() }),
+  event('budget.threshold_reached', {
+    accountId: z.string(),
+    period: BudgetPeriod,
+    threshold: BudgetThreshold,
+    spentUsd: z.number(),
+    limitUsd: z.number(),
+  }),
+  event('notification.queued', { notification: Notification }),
+  event('notification.tried', {
+    notificationId: z.string(),
+    /** Null when it got through. */
+    error: z.string().nullable(),
+    reference: z.string().nullable(),
+    nextAt: z.number().nullable(),
+  }),
+  /** What the supervisor decided, and why; acts follow as events of their own. */
+  event('supervisor.decided', {
+    taskId: z.string().nullable(),
+    action: SupervisorAction,
+    subject: z.string(),
+    reason: z.string(),
+  }),
+  /** The audit of what stops or throws away: who, when, what it hit. */
+  event('emergency.executed', {
+    operation: EmergencyOperation,
+    by: z.string(),
+    reason: z.string(),
+    workers: z.array(z.string()),
+    tasks: z.array(z.number()),
+  }),
 ]);
 export type EventBody = z.infer<typeof EventBody>;
 export type EventType = EventBody['type'];

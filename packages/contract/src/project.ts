@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AUTONOMY_PRESETS, HilConfig } from './autonomy.ts';
+import { BudgetLimits } from './budget.ts';
 import { Pipeline } from './pipeline.ts';
 
 /** The part of a project's settings that decisions depend on. It is in the log, so a replay decides the same. */
@@ -13,6 +14,7 @@ export const ProjectRules = z.object({
   /** Globs of files whose conflicts only a person resolves. */
   critical: z.array(z.string()),
   hilConfig: HilConfig.default(AUTONOMY_PRESETS.full),
+  budget: BudgetLimits.extend({ timeZone: z.string().default('UTC') }).prefault({}),
 });
 export type ProjectRules = z.infer<typeof ProjectRules>;
 

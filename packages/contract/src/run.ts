@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { HilConfig } from './autonomy.ts';
+import { AskedQuestion } from './question.ts';
 
 export const Mode = z.enum(['plan', 'plan_revision', 'investigate', 'implement', 'request_changes', 'review']);
 export type Mode = z.infer<typeof Mode>;
@@ -76,7 +78,9 @@ export const AgentEnvelope = z.object({
   investigationSummary: z.string().optional(),
   subtasks: z.array(z.string()).optional(),
   review: ReviewVerdict.optional(),
-  open_questions: z.array(z.string()).optional(),
+  open_questions: z.array(AskedQuestion).max(50).optional(),
+  /** Matters a person may want to decide that this work touches, as the agent sees it. */
+  declares: z.array(HilConfig.keyof()).optional(),
 });
 export type AgentEnvelope = z.infer<typeof AgentEnvelope>;
 
@@ -102,6 +106,8 @@ export const Run = z.object({
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
   /** The vendor's own session, so that a later run can go on with it. */
   session: z.string().nullable().default(null),
+  /** Set aside for it from the budget when it began. */
+  reservedUsd: z.number().default(0),
   /** How long the prompt was, and what was left out of it to fit. */
   briefing: z
     .object({ promptTokens: z.number(), dropped: z.array(z.string()) })

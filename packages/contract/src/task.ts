@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HilConfig, HilSetting } from './autonomy.ts';
 
 import { Lease, Role } from './worker.ts';
 
@@ -46,6 +47,7 @@ export const BlockReason = z.enum([
   'no_transition',
   'time_limit',
   'no_progress',
+  'skipped',
 ]);
 export type BlockReason = z.infer<typeof BlockReason>;
 
@@ -97,7 +99,16 @@ export const Task = z.object({
   /** Where a parked task resumes. */
   resumeStage: z.string().nullable(),
   blocked: z.object({ reason: BlockReason, text: z.string() }).nullable(),
-  openQuestions: z.array(z.string()),
+  /** Open questions that hold the task: it goes on when all of them are answered. */
+  openQuestions: z.array(z.object({ id: z.string(), text: z.string() })),
+  /** What was asked about this task, by fingerprint: nothing is asked twice within a day. */
+  asked: z.record(z.string(), z.object({ questionId: z.string(), at: z.number() })).default({}),
+  /** Matters a person has agreed to for this task. */
+  approved: z.array(HilConfig.keyof()).default([]),
+  /** Overrides the project's autonomy. */
+  hilConfig: HilConfig.nullable().default(null),
+  /** The one worker that may take it, when a person said so. */
+  assignee: z.string().nullable().default(null),
   /** Set while a stage cannot go on because of something a person holds, such as a dirty checkout. */
   waiting: z.string().nullable(),
   notBefore: z.number(),
@@ -119,6 +130,7 @@ export const NewTask = z.strictObject({
   files: z.array(z.string().min(1)).default([]),
   after: z.array(z.number().int().positive()).default([]),
   priority: Priority.default(2),
+  hilConfig: HilSetting.optional(),
 });
 export type NewTask = z.input<typeof NewTask>;
 

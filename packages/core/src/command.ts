@@ -1,18 +1,31 @@
 import type {
   AgentEnvelope,
+  AnswerSource,
+  ApprovalMatter,
+  AskedQuestion,
+  Beat,
+  BudgetLimits,
+  EmergencyOperation,
   EventBody,
   FailureClass,
   Feedback,
+  HilConfig,
   LoggedEvent,
   Mode,
+  Notification,
   Outcome,
   ProjectRules,
+  Question,
+  QuestionSource,
   Receipt,
   Refusal,
   Role,
+  Severity,
+  SupervisorAction,
   Task,
   TaskKind,
   Usage,
+  WorkerWish,
 } from '@tidemill/contract';
 
 /** The right to write about a task: a worker's commands carry the token its claim returned. */
@@ -33,12 +46,24 @@ export interface StageEnd extends Fence {
   tree?: string;
 }
 
+/** Who asks, and about what. */
+export interface Asker {
+  agent: string;
+  source: QuestionSource;
+  sourceId: string;
+  effect?: Question['effect'];
+}
+
 /** Commands are imperative. Every change of state starts as one of these, whoever asks. */
 export type Command = { projectId: string } & (
   | { type: 'project.register'; name: string; root: string; rules: ProjectRules }
   | { type: 'project.configure'; rules: ProjectRules }
   | { type: 'worker.register'; workerId: string; name: string; role: Role }
   | { type: 'worker.remove'; workerId: string }
+  | { type: 'worker.wish'; workerId: string; wish: WorkerWish; by: string }
+  | { type: 'worker.beat'; workerId: string; beat: Omit<Beat, 'at'> }
+  | { type: 'worker.crash'; workerId: string; error: string }
+  | { type: 'worker.reset'; workerId: string; by: string }
   | {
       type: 'task.create';
       taskId: string;
@@ -50,7 +75,10 @@ export type Command = { projectId: string } & (
       files: string[];
       dependsOn: string[];
       priority: number;
+      hilConfig?: HilConfig;
     }
+  /** Null lets any worker take it again. */
+  | { type: 'task.assign'; taskId: string; workerId: string | null; by: string }
   | { type: 'task.set_dependencies'; taskId: string; dependsOn: string[] }
   | { type: 'task.cancel'; taskId: string; by: string }
   | { type: 'task.retry'; taskId: string; by: string; note?: string; stage?: string }
@@ -59,16 +87,26 @@ export type Command = { projectId: string } & (
   | { type: 'work.claim'; workerId: string; role: Role; owner: string; window: number; restingModes?: Mode[] }
   | ({ type: 'lease.renew' } & Fence)
   | ({ type: 'lease.release'; why: string } & Fence)
+  /** A person's or the supervisor's: takes the task from whoever holds it, its work kept. */
+  | { type: 'lease.take'; taskId: string; by: string; why: string }
   /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
   | { type: 'lease.expire'; taskId: string; token: number; ownerIsDead: boolean }
   | ({ type: 'run.start'; runId: string; mode: Mode; agent: string } & Fence)
+  /** Asked while it runs, through a tool. */
+  | ({ type: 'run.ask'; runId: string; questions: AskedQuestion[] } & Fence)
   | ({ type: 'run.progress'; runId: string; percent: number; text: string } & Fence)
   | ({ type: 'run.spend'; runId: string; usage: Usage } & Fence)
   | ({ type: 'run.brief'; runId: string; promptTokens: number; dropped: string[] } & Fence)
   | ({ type: 'run.know_session'; runId: string; session: string } & Fence)
   | ({ type: 'guard.deny'; runId: string; guard: string; tool: string; reason: string } & Fence)
   | ({ type: 'run.send_back'; runId: string; gates: string[] } & Fence)
-  | ({ type: 'run.finish'; runId: string; envelope: AgentEnvelope | null; usage: Usage } & StageEnd)
+  | ({
+      type: 'run.finish';
+      runId: string;
+      envelope: AgentEnvelope | null;
+      usage: Usage;
+      touches?: ApprovalMatter[];
+    } & StageEnd)
   | ({ type: 'stage.finish' } & StageEnd)
   | ({ type: 'stage.wait'; why: string; untilMs: number } & Fence)
   | ({ type: 'work.commit'; commit: string; tree: string; notes: string[] } & Fence)
@@ -77,8 +115,44 @@ export type Command = { projectId: string } & (
   | ({ type: 'merge.abandon'; why: string } & Fence)
   | ({ type: 'merge.land'; commit: string } & Fence)
   | { type: 'snapshot.note'; taskId: string; ref: string; why: string }
-  | { type: 'alert.raise'; taskId: string | null; kind: string; text: string }
+  | { type: 'alert.raise'; taskId: string | null; kind: string; text: string; severity?: Severity; subject?: string }
+  | { type: 'alert.acknowledge'; alertId: string; by: string }
+  | ({ type: 'question.ask'; taskId: string | null; stage: string; questions: AskedQuestion[] } & Asker)
+  | {
+      type: 'question.answer';
+      taskId: string | null;
+      questionId: string;
+      by: string;
+      source: AnswerSource;
+      text: string;
+    }
+  /** Its time is up: the default is taken, or it is dismissed. */
+  | { type: 'question.expire'; taskId: string | null; questionId: string }
+  | { type: 'question.remind'; taskId: string | null; questionId: string }
+  | { type: 'preference.revoke'; preferenceId: string; by: string }
+  | { type: 'budget.limit'; accountId: string; limits: BudgetLimits; timeZone: string; by: string }
+  | { type: 'notification.queue'; notification: NewNotification }
+  | {
+      type: 'notification.settle';
+      notificationId: string;
+      error: string | null;
+      reference: string | null;
+      nextAt: number | null;
+    }
+  | { type: 'supervisor.decide'; taskId: string | null; action: SupervisorAction; subject: string; reason: string }
+  | {
+      type: 'emergency.record';
+      operation: EmergencyOperation;
+      by: string;
+      reason: string;
+      workers: string[];
+      tasks: number[];
+    }
 );
+export type NewNotification = Pick<
+  Notification,
+  'id' | 'taskId' | 'channel' | 'severity' | 'title' | 'text' | 'questionIds' | 'nextAt'
+>;
 export type CommandType = Command['type'];
 export type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;
 

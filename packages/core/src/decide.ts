@@ -1,4 +1,8 @@
+import { acknowledgeAlert, raiseAlert } from './alert/alert.ts';
+import { queueNotification, settleNotification } from './alert/notification.ts';
+import { limitBudget } from './budget/budget.ts';
 import type { Command, CommandOf, DecideEnv, Decision } from './command.ts';
+import { assignTask, steerWorker, takeLease } from './fleet/fleet.ts';
 import { recordEvidence } from './gate/evidence.ts';
 import { fenced, findTask } from './lease/fence.ts';
 import { claim, expire, interruptRun, release, released, renew } from './lease/lease.ts';
@@ -6,6 +10,8 @@ import { abandonMerge, landMerge, prepareMerge } from './merge/merge.ts';
 import { endStage } from './pipeline/end-stage.ts';
 import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
+import { answerQuestion, expireQuestion, remindOfQuestion, revokePreference } from './question/answer.ts';
+import { askInRun, askQuestion } from './question/ask.ts';
 import { accept, refuse } from './refusal.ts';
 import {
   briefRun,
@@ -52,11 +58,13 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
     case 'lease.expire':
       return expire(slice, command, env);
     case 'run.start':
-      return startRun(slice, command);
+      return startRun(slice, command, env);
+    case 'run.ask':
+      return askInRun(slice, command, env);
     case 'run.progress':
       return progressRun(slice, command);
     case 'run.spend':
-      return spendInRun(slice, command);
+      return spendInRun(slice, command, env);
     case 'run.brief':
       return briefRun(slice, command);
     case 'run.know_session':
@@ -84,7 +92,42 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
     case 'snapshot.note':
       return noteSnapshot(slice, command);
     case 'alert.raise':
-      return accept({ type: 'alert.raised', taskId: command.taskId, kind: command.kind, text: command.text });
+      return raiseAlert(slice, command, env);
+    case 'alert.acknowledge':
+      return acknowledgeAlert(slice, command);
+    case 'question.ask':
+      return askQuestion(slice, command, env);
+    case 'question.answer':
+      return answerQuestion(slice, command, env);
+    case 'question.expire':
+      return expireQuestion(slice, command, env);
+    case 'question.remind':
+      return remindOfQuestion(slice, command, env);
+    case 'preference.revoke':
+      return revokePreference(slice, command);
+    case 'budget.limit':
+      return limitBudget(slice, command);
+    case 'notification.queue':
+      return queueNotification(slice, command, env);
+    case 'notification.settle':
+      return settleNotification(slice, command);
+    case 'worker.wish':
+    case 'worker.beat':
+    case 'worker.crash':
+    case 'worker.reset':
+      return steerWorker(slice, command, env);
+    case 'lease.take':
+      return takeLease(slice, command);
+    case 'task.assign':
+      return assignTask(slice, command);
+    case 'supervisor.decide': {
+      const { taskId, action, subject, reason } = command;
+      return accept({ type: 'supervisor.decided', taskId, action, subject, reason });
+    }
+    case 'emergency.record': {
+      const { operation, by, reason, workers, tasks } = command;
+      return accept({ type: 'emergency.executed', operation, by, reason, workers, tasks });
+    }
   }
 }
 

@@ -1,5 +1,9 @@
 import type { EventBody, Feedback, Outcome, Run, Task } from '@tidemill/contract';
+import { reduceAlert } from './alert/alert.ts';
+import { reduceBudget } from './budget/reduce.ts';
+import { reduceWorker } from './fleet/fleet.ts';
 import { roleOf } from './pipeline/stage.ts';
+import { reduceQuestion, taskAfterQuestion } from './question/reduce.ts';
 import type { Slice } from './slice.ts';
 import { newTask } from './task/new-task.ts';
 
@@ -11,9 +15,13 @@ const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_re
 
 /** Folds one event into the rows. The only projection there is: stores save what it changes, doctor replays it. */
 export function reduce(slice: Slice, projectId: string, at: number, body: EventBody): void {
-  // An alert changes no row, so its task need not be at hand.
-  if ('taskId' in body && body.type !== 'task.created' && body.type !== 'alert.raised') reduceTask(slice, at, body);
+  // The accounts come first: they need to know what the run had cost before.
+  reduceBudget(slice, projectId, at, body);
+  if (changesTask(body)) reduceTask(slice, at, body);
   if ('runId' in body) reduceRun(slice, projectId, at, body);
+  reduceQuestion(slice, projectId, at, body);
+  reduceAlert(slice, projectId, at, body);
+  reduceWorker(slice, projectId, at, body);
   switch (body.type) {
     case 'project.registered': {
       const { name, root, rules } = body;
@@ -30,12 +38,6 @@ export function reduce(slice: Slice, projectId: string, at: number, body: EventB
     }
     case 'project.configured':
       slice.projects.put({ ...slice.projects.get(projectId)!, rules: body.rules });
-      return;
-    case 'worker.registered':
-      slice.workers.put({ id: body.workerId, projectId, name: body.name, role: body.role });
-      return;
-    case 'worker.removed':
-      slice.workers.remove(body.workerId);
       return;
     case 'task.created': {
       const project = slice.projects.get(projectId)!;
@@ -54,7 +56,14 @@ export function reduce(slice: Slice, projectId: string, at: number, body: EventB
   }
 }
 
-type TaskEvent = Extract<EventBody, { taskId: string }>;
+type TaskEvent = Exclude<Extract<EventBody, { taskId: string | null }>, { type: UntoldType }> & { taskId: string };
+/** About a task, but without a change to it: its row need not be at hand. */
+type UntoldType = 'task.created' | 'alert.raised' | 'supervisor.decided' | 'question.reminded';
+const UNTOLD: string[] = ['task.created', 'alert.raised', 'supervisor.decided', 'question.reminded'];
+
+function changesTask(body: EventBody): body is TaskEvent {
+  return 'taskId' in body && body.taskId !== null && !UNTOLD.includes(body.type);
+}
 
 function reduceTask(slice: Slice, at: number, body: TaskEvent): void {
   const task = slice.tasks.get(body.taskId);
@@ -85,7 +94,15 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
         blocked: { reason: body.reason, text: body.text },
       };
     case 'task.parked':
-      return { ...settled(at), stage: 'needs_info', role: null, resumeStage: body.from, openQuestions: body.questions };
+      return { ...settled(at), stage: 'needs_info', role: null, resumeStage: body.from };
+    case 'question.asked':
+    case 'question.answered':
+    case 'question.closed':
+      return taskAfterQuestion(task, at, body);
+    case 'task.assigned':
+      return { assignee: body.workerId };
+    case 'task.matter_approved':
+      return { approved: [...new Set([...task.approved, ...body.matters])] };
     case 'task.waiting':
       return { waiting: body.why, notBefore: body.until };
     case 'task.counters_reset':
@@ -137,7 +154,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
 
 /** Every arrival in a stage starts with a clean slate of what was in the way. */
 function settled(at: number): Partial<Task> {
-  return { stageSince: at, resumeStage: null, blocked: null, waiting: null, openQuestions: [], notBefore: 0 };
+  return { stageSince: at, resumeStage: null, blocked: null, waiting: null, notBefore: 0 };
 }
 
 /** Newer output of a gate, a reviewer or a merge replaces the older; what a person said stays. An empty list takes all back. */
@@ -182,6 +199,7 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
           validationRetries: 0,
           progress: null,
           session: null,
+          reservedUsd: body.reservedUsd,
           briefing: null,
         },
       });
@@ -200,6 +218,7 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
       if (run) slice.runs.put({ ...run, session: body.session });
       return;
     case 'guard.denied':
+    case 'run.overdrawn':
       return;
     case 'run.sent_back':
       if (run) slice.runs.put({ ...run, validationRetries: body.retry });

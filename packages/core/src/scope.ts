@@ -1,4 +1,4 @@
-import type { Role } from '@tidemill/contract';
+import { ALL_PROJECTS, accountId, type RecordNoun, type Role } from '@tidemill/contract';
 import type { Command } from './command.ts';
 
 /**
@@ -27,7 +27,16 @@ export interface Scope {
    * only after `lockedProjects` are locked, and not locked themselves.
    */
   edges: string[];
+  /** Locked, after everything above. */
+  records: string[];
+  /** Open records of these tasks, looked up only after `tasks` are locked, and locked. */
+  openRecordsOf: string[];
+  /** Read only. */
+  readRecords: string[];
+  /** The newest open records of a noun, at most PROJECT_RECORDS. Not locked. */
+  projectRecords: { projectId: string; noun: RecordNoun }[];
 }
+export const PROJECT_RECORDS = 500;
 
 export function emptyScope(): Scope {
   return {
@@ -42,6 +51,10 @@ export function emptyScope(): Scope {
     scopedRunning: [],
     evidence: [],
     edges: [],
+    records: [],
+    openRecordsOf: [],
+    readRecords: [],
+    projectRecords: [],
   };
 }
 
@@ -55,6 +68,10 @@ export function scopeOf(command: Command): Scope {
       return scope;
     case 'worker.register':
     case 'worker.remove':
+    case 'worker.wish':
+    case 'worker.beat':
+    case 'worker.crash':
+    case 'worker.reset':
       scope.workers.push(command.workerId);
       return scope;
     case 'task.create':
@@ -72,6 +89,9 @@ export function scopeOf(command: Command): Scope {
       scope.leasedBy.push(command.workerId);
       scope.ready.push({ projectId: command.projectId, role: command.role, limit: command.window });
       scope.scopedRunning.push(command.projectId);
+      // Read only: whether a run may begin is decided by run.start, under the lock.
+      if (command.role === 'builder' || command.role === 'reviewer')
+        scope.readRecords.push(...accounts(command.projectId));
       return scope;
     case 'run.start':
     case 'run.progress':
@@ -83,9 +103,17 @@ export function scopeOf(command: Command): Scope {
     case 'lease.renew':
     case 'lease.release':
     case 'lease.expire':
+    case 'lease.take':
     case 'stage.wait':
       scope.tasks.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);
+      if (maySpend(command)) scope.records.push(...accounts(command.projectId));
+      return scope;
+    case 'run.ask':
+      scope.tasks.push(command.taskId);
+      scope.lastRunsOf.push(command.taskId);
+      scope.openRecordsOf.push(command.taskId);
+      scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
       return scope;
     case 'evidence.record':
       scope.lockedProjects.push(command.projectId);
@@ -97,15 +125,52 @@ export function scopeOf(command: Command): Scope {
       scope.evidence.push({ projectId: command.projectId, tree: command.tree });
       return scope;
     case 'alert.raise':
+      scope.records.push(alertId(command.projectId, command.kind, command.subject ?? ''));
       return scope;
-    case 'stage.finish':
+    case 'alert.acknowledge':
+      scope.records.push(command.alertId);
+      return scope;
+    case 'question.ask':
+    case 'question.answer':
+    case 'question.expire':
+    case 'question.remind':
+      if (command.taskId !== null) {
+        scope.tasks.push(command.taskId);
+        scope.dependentsOf.push(command.taskId);
+        scope.lastRunsOf.push(command.taskId);
+        scope.openRecordsOf.push(command.taskId);
+        scope.records.push(...accounts(command.projectId));
+      }
+      if (command.type !== 'question.ask') scope.records.push(command.questionId);
+      scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
+      return scope;
+    case 'preference.revoke':
+      scope.records.push(command.preferenceId);
+      return scope;
+    case 'budget.limit':
+      scope.records.push(command.accountId);
+      return scope;
+    case 'notification.queue':
+      scope.records.push(command.notification.id);
+      return scope;
+    case 'notification.settle':
+      scope.records.push(command.notificationId);
+      return scope;
+    case 'supervisor.decide':
+    case 'emergency.record':
+      return scope;
     case 'run.finish':
+      scope.records.push(...accounts(command.projectId));
+      scope.openRecordsOf.push(command.taskId);
+      scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
+      return inStage(scope, command);
+    case 'stage.finish':
+      return inStage(scope, command);
+    case 'merge.land':
       scope.tasks.push(command.taskId);
       scope.dependentsOf.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);
-      if (command.tree) scope.evidence.push({ projectId: command.projectId, tree: command.tree });
       return scope;
-    case 'merge.land':
     case 'task.cancel':
     case 'task.retry':
     case 'task.approve':
@@ -113,6 +178,12 @@ export function scopeOf(command: Command): Scope {
       scope.tasks.push(command.taskId);
       scope.dependentsOf.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);
+      scope.openRecordsOf.push(command.taskId);
+      scope.records.push(...accounts(command.projectId));
+      return scope;
+    case 'task.assign':
+      scope.tasks.push(command.taskId);
+      if (command.workerId !== null) scope.workers.push(command.workerId);
       return scope;
     case 'work.commit':
     case 'merge.abandon':
@@ -121,3 +192,21 @@ export function scopeOf(command: Command): Scope {
       return scope;
   }
 }
+
+/** What pays for runs: the project's own account, and the one of all projects. */
+const accounts = (projectId: string) => [accountId(projectId), accountId(ALL_PROJECTS)];
+
+/** Commands that begin a run, book its cost or may end it. The others about a run need no account. */
+function maySpend({ type }: Command): boolean {
+  return !['run.progress', 'run.brief', 'run.know_session', 'guard.deny', 'run.send_back'].includes(type);
+}
+
+function inStage(scope: Scope, command: { projectId: string; taskId: string; tree?: string }): Scope {
+  scope.tasks.push(command.taskId);
+  scope.dependentsOf.push(command.taskId);
+  scope.lastRunsOf.push(command.taskId);
+  if (command.tree) scope.evidence.push({ projectId: command.projectId, tree: command.tree });
+  return scope;
+}
+
+export const alertId = (projectId: string, kind: string, subject: string) => `alert/${projectId}/${kind}/${subject}`;

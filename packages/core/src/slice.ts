@@ -1,4 +1,14 @@
-import type { Evidence, Project, Role, Run, Task, Worker } from '@tidemill/contract';
+import type {
+  Evidence,
+  Project,
+  RecordNoun,
+  RecordOf,
+  Role,
+  Run,
+  StoredRecord,
+  Task,
+  Worker,
+} from '@tidemill/contract';
 
 /** Rows of one noun that are loaded, and which of them changed since. Rows are replaced, never mutated. */
 export class Rows<T extends { id: string }> {
@@ -38,6 +48,7 @@ export class Slice {
   readonly runs = new Rows<Run>();
   readonly workers = new Rows<Worker>();
   readonly evidence = new Rows<Evidence>();
+  readonly records = new Rows<StoredRecord>();
   readonly #ready = new Map<string, string[]>();
   readonly #scopedRunning = new Map<string, Set<string>>();
   readonly #leasedBy = new Map<string, Set<string>>();
@@ -88,6 +99,15 @@ export class Slice {
   }
   edges(taskId: string): string[] {
     return this.tasks.get(taskId)?.dependsOn ?? this.#edges.get(taskId) ?? [];
+  }
+  record<N extends RecordNoun>(noun: N, id: string): RecordOf<N> | undefined {
+    const found = this.records.get(id);
+    return found?.noun === noun ? (found as RecordOf<N>) : undefined;
+  }
+  /** Those of the project that are loaded: see `Scope.projectRecords` and `Scope.openRecordsOf`. */
+  recordsOf<N extends RecordNoun>(noun: N, projectId: string): RecordOf<N>[] {
+    const all = [...this.records.values()].filter((each) => each.noun === noun && each.projectId === projectId);
+    return all as RecordOf<N>[];
   }
   loadEvidence(evidence: Evidence): void {
     if (this.evidence.get(evidence.id)) return;

@@ -8,7 +8,10 @@ import type {
   Mode,
   Project,
   Receipt,
+  RecordNoun,
+  RecordOf,
   Run,
+  StoredRecord,
   Task,
   Usage,
   Worker,
@@ -51,7 +54,18 @@ export type StoredRow =
   | { noun: 'task'; row: Task }
   | { noun: 'run'; row: Run }
   | { noun: 'worker'; row: Worker }
-  | { noun: 'evidence'; row: Evidence };
+  | { noun: 'evidence'; row: Evidence }
+  | { noun: 'record'; row: StoredRecord };
+
+export interface RecordQuery<N extends RecordNoun> {
+  noun: N;
+  projectId?: string;
+  taskId?: string;
+  isOpen?: boolean;
+  /** Only those somebody has to look at by then, the most pressing first. Else they come in the order of their ids. */
+  dueBefore?: number;
+  limit?: number;
+}
 
 /**
  * The one door to state. `execute` loads the command's scope, decides, appends the events and saves the rows in one
@@ -75,6 +89,12 @@ export interface Store {
   workers(projectId: string): Promise<Worker[]>;
   run(id: string): Promise<Run | null>;
   runs(taskId: string): Promise<Run[]>;
+  /** By their end, which lies after `after`. */
+  runsEnded(query: { projectId: string; after: number }): Promise<Run[]>;
+  record<N extends RecordNoun>(noun: N, id: string): Promise<RecordOf<N> | null>;
+  records<N extends RecordNoun>(query: RecordQuery<N>): Promise<RecordOf<N>[]>;
+  /** When the first record of the noun is due. */
+  nextDue(noun: RecordNoun, projectId?: string): Promise<number | null>;
   /** Ascending by position. */
   evidence(query: { projectId: string; afterPosition?: number; limit?: number; taskId?: string }): Promise<Evidence[]>;
   evidenceForTree(projectId: string, tree: string): Promise<Evidence[]>;

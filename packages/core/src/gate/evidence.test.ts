@@ -100,5 +100,6 @@ describe('has a tree passed?', () => {
 
 function emptyFor(mill: Mill) {
   const none = { lockedProjects: [], workers: [], leasedBy: [], tasks: [], dependentsOf: [], lastRunsOf: [] };
-  return { projects: [mill.projectId], ...none, ready: [], scopedRunning: [], edges: [] };
+  const records = { records: [], readRecords: [], openRecordsOf: [], projectRecords: [] };
+  return { projects: [mill.projectId], ...none, ...records, ready: [], scopedRunning: [], edges: [] };
 }

@@ -1,4 +1,6 @@
 import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
+import { shortageFor } from '../budget/budget.ts';
+import { pursesOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { enter } from '../pipeline/enter.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
@@ -23,8 +25,12 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     return refuse('not_found', `there is no worker ${command.workerId}`);
   if (worker.role !== command.role)
     return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
+  if (worker.wish !== 'running') return refuse('worker_paused', `${worker.name} is ${worker.wish}`, 'resume it first');
   const held = slice.leasedBy(command.workerId);
   if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
+  const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
+  const shortage = isPaid ? shortageFor(pursesOf(slice, project, env.now), 0, env.now) : null;
+  if (shortage) return refuse('budget_exhausted', shortage.text);
   const window = slice.ready(command.projectId, command.role);
   const task = pick({
     window,
@@ -77,7 +83,7 @@ function overtaken(slice: Slice, project: Project, task: Task): EventBody[] {
     ? `Pipeline ${task.pipeline} no longer has stage ${task.stage}; its stages are ${Object.keys(pipeline.stages).join(', ')}.`
     : `There is no pipeline ${task.pipeline} any more.`;
   return [
-    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text },
+    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text, severity: 'error', subject: task.id },
     { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
   ];
 }

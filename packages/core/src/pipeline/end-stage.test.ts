@@ -33,11 +33,15 @@ const ELSE: Record<Outcome, string> = {
   ...{ needs_info: 'needs_info', failed: 'agent_failed', conflicts_detected: 'conflict', interrupted: 'stays' },
 };
 
+const isSystem = (stage: string) => stage === 'verify' || stage === 'merge';
+const otherwise = (stage: string, outcome: Outcome) =>
+  outcome === 'needs_info' && isSystem(stage) ? 'no_transition' : ELSE[outcome];
+
 const table = Object.entries(WAYS).flatMap(([pipeline, stages]) =>
   Object.entries(stages).flatMap(([stage, ways]) =>
     Outcome.options
       .filter((outcome) => !(stage === 'merge' && outcome === 'approved'))
-      .map((outcome) => [pipeline, stage, outcome, ways[outcome] ?? ELSE[outcome]] as const),
+      .map((outcome) => [pipeline, stage, outcome, ways[outcome] ?? otherwise(stage, outcome)] as const),
   ),
 );
 
@@ -47,7 +51,8 @@ describe('the end of a stage', () => {
     const id = mill.add({ pipeline });
     mill.bring(id, stage);
     const review = { criteria: [{ id: 'C1', met: outcome === 'approved', evidence: '' }], comments: [] };
-    const events = mill.end(id, outcome, { message: 'told', envelope: { review, open_questions: ['why?'] } });
+    const asks = outcome === 'needs_info' ? { open_questions: ['why?'] } : {};
+    const events = mill.end(id, outcome, { message: 'told', envelope: { review, ...asks } });
     const task = mill.task(id);
     expect(task.lease).toBeNull();
     expect(events.at(-1)?.type).toBe('lease.released');

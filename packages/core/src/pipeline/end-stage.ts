@@ -30,7 +30,6 @@ export interface End {
   failure?: FailureClass;
   message: string;
   feedback?: Feedback[];
-  questions?: string[];
   retryAt?: number;
   tree?: string;
 }
@@ -53,7 +52,8 @@ export function endStage(slice: Slice, rules: ProjectRules, task: Task, end: End
     case 'interrupted':
       return [];
     case 'needs_info':
-      return park(ending);
+      // Whoever asks parks the task: see question/at-end. The engine itself has nobody to ask in a run.
+      return stage.actor === 'agent' ? [] : noTransition(task, end.outcome);
     case 'failed':
       return stage.actor === 'agent'
         ? retryOrAsk(ending)
@@ -86,15 +86,9 @@ function follow(ending: Ending, block?: { reason: BlockReason; text: string }): 
 function noTransition(task: Task, outcome: Outcome): EventBody[] {
   const text = `Stage ${task.stage} of pipeline ${task.pipeline} ended in ${outcome}, and no transition is given for that.`;
   return [
-    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text },
+    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text, severity: 'error', subject: task.id },
     { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
   ];
-}
-
-function park({ task, end }: Ending): EventBody[] {
-  const asked = end.questions?.filter((question) => question.trim() !== '') ?? [];
-  const questions = asked.length > 0 ? asked : [end.message || 'The agent needs to know more, but did not say what.'];
-  return [{ type: 'task.parked', taskId: task.id, from: task.stage, questions }];
 }
 
 function retryOrAsk(ending: Ending): EventBody[] {

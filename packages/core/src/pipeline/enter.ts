@@ -30,7 +30,7 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
     }
     passed.add(to);
     const stage = rules.pipelines[task.pipeline]?.stages[to];
-    if (stage?.actor === 'human' && stage.onlyIfPlansAreReviewed && !rules.reviewPlans) {
+    if (stage?.actor === 'human' && stage.onlyIfPlansAreReviewed && !arePlansReviewed(rules, task)) {
       to = stage.on.approved;
       continue;
     }
@@ -53,6 +53,12 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
     to = stage.on.approved;
     because = 'every gate has passed for this tree';
   }
+}
+
+/** Who wants to be asked about everything is asked about plans. */
+function arePlansReviewed(rules: ProjectRules, task: Task): boolean {
+  const { scopeChanges, architectureDecisions } = task.hilConfig ?? rules.hilConfig;
+  return rules.reviewPlans || (scopeChanges === 'requires_approval' && architectureDecisions === 'requires_approval');
 }
 
 function meetDependents(slice: Slice, task: Task): EventBody[] {

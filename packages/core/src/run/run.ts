@@ -1,14 +1,17 @@
 import type { AgentEnvelope, ContextEntry, EventBody, Mode, Outcome, Run } from '@tidemill/contract';
+import { afterSpending, estimateOf, shortageFor } from '../budget/budget.ts';
+import { pursesOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { type Fenced, fenced } from '../lease/fence.ts';
 import { released } from '../lease/lease.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { stageOf } from '../pipeline/stage.ts';
+import { askAtEnd } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { judge, type Verdict } from './verdict.ts';
 
-export function startRun(slice: Slice, command: CommandOf<'run.start'>): Decision {
+export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
@@ -22,7 +25,13 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>): Decisio
   const attempt = (task.runs[command.mode] ?? 0) + 1;
   const { runId, mode, agent } = command;
   const workerId = task.lease!.workerId;
-  return accept({ type: 'run.started', taskId: task.id, runId, workerId, stage: task.stage, mode, agent, attempt });
+  const purses = pursesOf(slice, project, env.now);
+  const reservedUsd = estimateOf(purses, agent, mode, task);
+  const shortage = shortageFor(purses, reservedUsd, env.now);
+  if (shortage)
+    return refuse('budget_exhausted', shortage.text, `at the earliest at ${new Date(shortage.until).toISOString()}`);
+  const { id: taskId, stage: at } = task;
+  return accept({ type: 'run.started', taskId, runId, workerId, stage: at, mode, agent, attempt, reservedUsd });
 }
 
 export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): Decision {
@@ -32,11 +41,12 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
   return accept({ type: 'run.progressed', taskId, runId, percent, text });
 }
 
-export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>): Decision {
+export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
   const { taskId, runId, usage } = command;
-  return accept({ type: 'run.spent', taskId, runId, usage });
+  const spending = { taskId, runId, before: checked.run.usage, after: usage, isRunning: true };
+  return accept(...afterSpending(slice, checked.project, spending, env), { type: 'run.spent', taskId, runId, usage });
 }
 
 export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {
@@ -76,7 +86,9 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
     run.mode === 'review' && isVerdict(command.outcome)
       ? judge(task, command.envelope, command.outcome)
       : proposalOf(command);
+  const spending = { taskId: task.id, runId: run.id, before: run.usage, after: command.usage, isRunning: false };
   const events: EventBody[] = [
+    ...afterSpending(slice, project, spending, env),
     {
       type: 'run.finished',
       taskId: task.id,
@@ -92,16 +104,9 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   const note = noteOf(run, end.outcome, command.envelope, env.now);
   if (note) events.push({ type: 'task.noted', taskId: task.id, entry: note });
   const feedback = end.comments ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
-  const questions = command.envelope?.open_questions ?? [];
-  events.push(
-    ...endStage(
-      slice,
-      project.rules,
-      task,
-      { ...end, feedback, questions, tree: command.tree, retryAt: command.retryAt },
-      env,
-    ),
-  );
+  const { tree, retryAt } = command;
+  const after = endStage(slice, project.rules, task, { ...end, feedback, tree, retryAt }, env);
+  events.push(...askAtEnd({ slice, project, task, run, command, end, after, env }));
   return accept(...events, released(task, end.outcome));
 }
 

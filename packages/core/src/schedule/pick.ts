@@ -18,6 +18,7 @@ export function pick({ window, running, workerId, now, isResting }: Candidates):
     (task) =>
       isReady(task) &&
       task.notBefore <= now &&
+      (task.assignee === null || task.assignee === workerId || !isForAgent(task)) &&
       !isResting?.(task) &&
       !(task.role === 'reviewer' && task.builders.includes(workerId)) &&
       !(
@@ -26,3 +27,6 @@ export function pick({ window, running, workerId, now, isResting }: Candidates):
       ),
   );
 }
+
+/** Somebody it was given to builds it; judging and landing stay whose they are. */
+const isForAgent = (task: Task) => task.role === 'builder';

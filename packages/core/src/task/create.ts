@@ -32,6 +32,7 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
     unmet: unmetOf(slice, dependsOn),
     priority: command.priority,
     branch: `task/${number}-${slugOf(command.title)}`,
+    hilConfig: command.hilConfig ?? null,
   });
 }
 

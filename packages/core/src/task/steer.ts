@@ -3,6 +3,7 @@ import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../lease/fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
+import { answerAll, withdrawAll } from '../question/answer.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
@@ -17,7 +18,13 @@ export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decisio
   if (task.prepared) return landing(task);
   const because = `cancelled by ${command.by}`;
   const stop = task.lease ? [...interruptRun(slice, task, because), released(task, because)] : [];
-  return accept(...stop, { type: 'task.moved', taskId: task.id, from: task.stage, to: 'cancelled', because });
+  return accept(...stop, ...withdrawAll(slice, task, because), {
+    type: 'task.moved',
+    taskId: task.id,
+    from: task.stage,
+    to: 'cancelled',
+    because,
+  });
 }
 
 export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: DecideEnv): Decision {
@@ -32,15 +39,17 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
     );
   if (task.stage === 'done') return refuse('wrong_stage', `#${task.number} is done`, 'add a new task');
   if (task.stage === 'needs_info' && !command.note)
-    return refuse('bad_input', `#${task.number} asks: ${task.openQuestions.join(' / ')}`, 'answer with a note');
+    return refuse('bad_input', `#${task.number} asks: ${asked(task)}`, 'answer with a note');
   const to = command.stage ?? (task.stage === 'cancelled' ? 'open' : (task.resumeStage ?? task.stage));
   const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
   if (to !== 'open' && !stages.includes(to))
     return refuse('bad_input', `pipeline ${task.pipeline} has no stage "${to}"`, `choose one of ${stages.join(', ')}`);
   if (task.prepared && to !== (task.resumeStage ?? task.stage)) return landing(task);
   const because = `retried by ${command.by}`;
+  const answers = command.note ? answerAll(slice, task, command.note, command.by, env) : [];
   return accept(
     ...say(task, command, env),
+    ...answers,
     { type: 'task.counters_reset', taskId: task.id, by: command.by },
     ...enter(slice, project.rules, task, { to, because }),
   );
@@ -100,11 +109,13 @@ function say(task: Task, command: Command & { note?: string }, env: DecideEnv): 
 }
 
 function noteOf(task: Task, note: string, env: DecideEnv): EventBody {
-  const asked = task.openQuestions.length > 0 ? `Asked: ${task.openQuestions.join(' / ')}\nAnswer: ` : '';
-  const summary = `${asked}${note}`.slice(0, 2000);
+  const question = task.openQuestions.length > 0 ? `Asked: ${asked(task)}\nAnswer: ` : '';
+  const summary = `${question}${note}`.slice(0, 2000);
   return {
     type: 'task.noted',
     taskId: task.id,
     entry: { runId: null, source: 'person', entryType: 'note', summary, at: env.now },
   };
 }
+
+const asked = (task: Task) => task.openQuestions.map(({ text }) => text).join(' / ');

@@ -54,9 +54,9 @@ export function readEnvelope(raw: unknown): { envelope: AgentEnvelope } | { inva
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     return { invalid: 'The result is not a JSON object.' };
   const { open_questions, openQuestions, question, ...rest } = raw as Record<string, unknown>;
-  const asked = [open_questions, openQuestions, question].flat().filter(isSaid).map(textOf);
+  const asked = [open_questions, openQuestions, question].flat().filter(isSaid).map(questionOf).filter(hasText);
   const given: Record<string, unknown> = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  if (asked.length > 0) given.open_questions = [...new Set(asked)];
+  if (asked.length > 0) given.open_questions = asked;
   if (Array.isArray(given.subtasks)) given.subtasks = given.subtasks.map(textOf);
   const envelope = AgentEnvelope.safeParse(given);
   if (envelope.success) return { envelope: envelope.data };
@@ -103,7 +103,7 @@ function problemOf(envelope: AgentEnvelope, { mode, criteria }: ResultExpectatio
   const allowed = outcomesOf(mode);
   if (!allowed.includes(outcome))
     return `The outcome "${outcome}" does not belong to ${mode}; it has to be one of ${allowed.join(', ')}.`;
-  if (outcome === 'needs_info' && !envelope.open_questions?.some((question) => question.trim() !== ''))
+  if (outcome === 'needs_info' && !envelope.open_questions?.length)
     return 'The outcome needs_info comes without a question: put what you need to know into "open_questions".';
   if (outcome === 'plan_complete' && !envelope.plan?.trim()) return 'The plan is missing: put all of it into "plan".';
   if (outcome === 'investigation_complete' && !envelope.plan?.trim() && !envelope.investigationSummary?.trim())
@@ -122,6 +122,16 @@ function problemOfApproval({ review }: AgentEnvelope, criteria: ResultExpectatio
 
 const isResult = (object: Record<string, unknown>) => 'outcome' in object || object.tidemill === 'result';
 const isSaid = (value: unknown) => value !== undefined && value !== null && value !== '';
+
+/** A bare text, or an object whose text has one of several names. */
+function questionOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return { text: value };
+  return { ...value, text: textOf(value) };
+}
+const hasText = (question: unknown) => {
+  const { text } = question as { text: unknown };
+  return typeof text !== 'string' || text.trim() !== '';
+};
 
 /** Some agents hand in a question or a step as an object; its text is what a person needs to see. */
 function textOf(value: unknown): unknown {

@@ -96,6 +96,50 @@ function describeEvent({ body }: LoggedEvent): string {
       return `landed as ${body.commit.slice(0, 10)}`;
     case 'snapshot.taken':
       return `work kept as ${body.ref} (${body.why})`;
+    case 'alert.repeated':
+      return 'the same alert again';
+    case 'alert.acknowledged':
+      return `alert seen by ${body.by}`;
+    case 'question.asked':
+      return `${body.question.agent} asks (${body.question.type}): ${body.question.text}`;
+    case 'question.answered':
+      return `answered by ${body.answer.by}${body.answer.source === 'user' ? '' : ` (${body.answer.source})`}: ${body.answer.text}`;
+    case 'question.reminded':
+      return 'reminded of a question';
+    case 'question.closed':
+      return `question ${body.status}: ${body.why}`;
+    case 'preference.learned':
+      return body.isActive
+        ? `learned: "${body.text}" is answered with "${body.answer}"`
+        : `noted an answer to "${body.text}"`;
+    case 'preference.revoked':
+      return `a learned default was revoked by ${body.by}`;
+    case 'budget.limited':
+      return `the budget of all projects is ${body.limits.dailyUsd} USD a day, ${body.limits.monthlyUsd} USD a month`;
+    case 'budget.threshold_reached':
+      return `${body.threshold} % of the ${body.period} budget: ${body.spentUsd.toFixed(2)} of ${body.limitUsd.toFixed(2)} USD`;
+    case 'notification.queued':
+      return `told ${body.notification.channel}: ${body.notification.title}`;
+    case 'notification.tried':
+      return body.error === null ? 'delivered' : `not delivered: ${body.error}`;
+    case 'supervisor.decided':
+      return `supervisor: ${body.action} ${body.subject} (${body.reason})`;
+    case 'emergency.executed':
+      return `${body.operation} by ${body.by}: ${body.reason}`;
+    case 'worker.wished':
+      return `${body.workerId.split('/').at(-1)} shall be ${body.wish} (${body.by})`;
+    case 'worker.beat':
+      return `${body.workerId.split('/').at(-1)} is alive, ${Math.round(body.beat.memoryMb)} MB`;
+    case 'worker.crashed':
+      return `${body.workerId.split('/').at(-1)} crashed: ${body.error}`;
+    case 'worker.reset':
+      return `${body.workerId.split('/').at(-1)} starts from zero (${body.by})`;
+    case 'task.assigned':
+      return body.workerId === null ? 'any worker may take it' : `only for ${body.workerId.split('/').at(-1)}`;
+    case 'task.matter_approved':
+      return `${body.by} agreed to ${body.matters.join(', ')}`;
+    case 'run.overdrawn':
+      return `its money is used up (${body.spentUsd.toFixed(2)} USD)`;
     case 'alert.raised':
       return `${body.kind}: ${body.text}`;
   }

@@ -20,7 +20,7 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
   if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
   if (task.waiting) line(paint('yellow', `  waits: ${oneLine(task.waiting)}`));
-  for (const question of task.openQuestions) line(paint('yellow', `  asks: ${oneLine(question)}`));
+  for (const { text } of task.openQuestions) line(paint('yellow', `  asks: ${oneLine(text)}`));
   if (task.body) {
     line();
     for (const text of task.body.split('\n')) line(`  ${oneLine(text)}`);

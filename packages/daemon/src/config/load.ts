@@ -58,6 +58,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     reviewPlans: config.reviewPlans,
     critical: config.critical,
     hilConfig: config.hilConfig,
+    budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },
   };
 }
 
@@ -126,3 +127,5 @@ async function loadPipelines(root: string, gates: string[]): Promise<Record<stri
   }
   return pipelines;
 }
+
+const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -86,7 +86,7 @@ async function cancelledDependency(store: Services['store'], task: Task): Promis
 async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsYou, 'why' | 'command'>> {
   const named = (verb: string, rest = '') => `tidemill task ${verb} ${task.number}${rest}`;
   if (task.stage === 'needs_info')
-    return { why: task.openQuestions.join(' / '), command: named('retry', ' --note "…"') };
+    return { why: task.openQuestions.map(({ text }) => text).join(' / '), command: named('retry', ' --note "…"') };
   if (task.stage === 'blocked') {
     const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';

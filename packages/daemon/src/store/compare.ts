@@ -59,6 +59,7 @@ function snapshot(slice: Slice): Map<string, object> {
   add('run', slice.runs);
   add('worker', slice.workers);
   add('evidence', slice.evidence);
+  add('record', slice.records);
   return rows;
 }
 

@@ -1,4 +1,4 @@
-import { AppError, Evidence, Project, Run, Task, Worker } from '@tidemill/contract';
+import { AppError, Evidence, Project, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
 import { type Rows, Slice } from '@tidemill/core';
 import type { z } from 'zod';
 
@@ -79,6 +79,9 @@ export class LoadedSlice {
   }
   run(text: string): void {
     this.#load(this.slice.runs, parseRow(Run, 'run', text));
+  }
+  record(text: string): void {
+    this.#load(this.slice.records, parseRow(StoredRecord, 'record', text));
   }
   evidence(text: string): void {
     this.slice.loadEvidence(parseRow(Evidence, 'piece of evidence', text));

@@ -3,12 +3,16 @@ import {
   type Evidence,
   type LoggedEvent,
   type Project,
+  type RecordNoun,
+  type RecordOf,
   type Run,
+  recordColumns,
+  type StoredRecord,
   type Task,
   type Worker,
 } from '@tidemill/contract';
-import { isReady, type Rows, type Scope, Slice } from '@tidemill/core';
-import type { EventFilter, StoredRow, Workload } from '../ports.ts';
+import { isReady, PROJECT_RECORDS, type Rows, type Scope, Slice } from '@tidemill/core';
+import type { EventFilter, RecordQuery, StoredRow, Workload } from '../ports.ts';
 import { type Driver, type PendingEvent, type Reads, taskOf } from './driver.ts';
 import { ReadyQueues } from './ready-queue.ts';
 import { FINISHED_STAGES } from './task-columns.ts';
@@ -20,6 +24,7 @@ export class MemoryDriver implements Driver {
   readonly #runs = new Map<string, Run>();
   readonly #workers = new Map<string, Worker>();
   readonly #evidence = new Map<string, Evidence>();
+  readonly #records = new Map<string, StoredRecord>();
   readonly #byTree = new Map<string, Evidence[]>();
   readonly #dependents = new Map<string, Set<string>>();
   readonly #leased = new Map<string, Task>();
@@ -78,12 +83,28 @@ export class MemoryDriver implements Driver {
     for (const { projectId, tree } of scope.evidence) {
       for (const each of this.#byTree.get(`${projectId}/${tree}`) ?? []) slice.loadEvidence(each);
     }
+    this.#loadRecords(slice, scope);
     for (const projectId of scope.edges) {
       for (const each of this.#tasks.values()) {
         if (each.projectId === projectId && !isFinished(each)) slice.loadEdges(each.id, each.dependsOn);
       }
     }
     return slice;
+  }
+
+  #loadRecords(slice: Slice, scope: Scope): void {
+    for (const id of [...scope.records, ...scope.readRecords]) load(slice.records, this.#records.get(id));
+    if (scope.openRecordsOf.length + scope.projectRecords.length === 0) return;
+    const all = [...this.#records.values()];
+    const open = all.filter((record) => recordColumns(record).isOpen);
+    for (const taskId of scope.openRecordsOf)
+      for (const record of open) if (recordColumns(record).taskId === taskId) slice.records.load(record);
+    for (const { projectId, noun } of scope.projectRecords)
+      for (const record of all
+        .filter((each) => each.projectId === projectId && each.noun === noun)
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, PROJECT_RECORDS))
+        slice.records.load(record);
   }
 
   #loadRunning(slice: Slice, scope: Scope): void {
@@ -117,6 +138,7 @@ export class MemoryDriver implements Driver {
       const tree = `${evidence.projectId}/${evidence.tree}`;
       this.#byTree.set(tree, [...(this.#byTree.get(tree) ?? []), evidence]);
     }
+    for (const record of slice.records.changed.values()) this.#records.set(record.id, record);
     for (const task of slice.tasks.changed.values()) this.#saveTask(task);
   }
 
@@ -158,6 +180,18 @@ export class MemoryDriver implements Driver {
           .slice(0, limit),
       evidenceForTree: async (projectId, tree) => this.#byTree.get(`${projectId}/${tree}`) ?? [],
       evidenceByHash: async (hash) => [...this.#evidence.values()].find((each) => each.hash === hash) ?? null,
+      runsEnded: async ({ projectId, after }) =>
+        [...this.#runs.values()]
+          .filter((run) => run.projectId === projectId && run.endedAt !== null && run.endedAt > after)
+          .sort((a, b) => a.endedAt! - b.endedAt!),
+      record: async (noun, id) => ofNoun(noun, this.#records.get(id)),
+      records: async (query) => recordsWhere([...this.#records.values()], query),
+      nextDue: async (noun, projectId) => {
+        const due = recordsWhere([...this.#records.values()], { noun, projectId }).flatMap(
+          (record) => recordColumns(record).dueAt ?? [],
+        );
+        return due.length > 0 ? Math.min(...due) : null;
+      },
       lastSeq: async () => this.#log.length,
       events: async ({ after, upTo = this.#log.length, limit, ...filter }) =>
         this.#log
@@ -174,11 +208,31 @@ export class MemoryDriver implements Driver {
     for (const row of this.#runs.values()) yield { noun: 'run', row };
     for (const row of this.#workers.values()) yield { noun: 'worker', row };
     for (const row of this.#evidence.values()) yield { noun: 'evidence', row };
+    for (const row of this.#records.values()) yield { noun: 'record', row };
   }
 }
 
 function load<T extends { id: string }>(rows: Rows<T>, row: T | undefined): void {
   if (row) rows.load(row);
+}
+
+function ofNoun<N extends RecordNoun>(noun: N, record: StoredRecord | undefined): RecordOf<N> | null {
+  return record?.noun === noun ? (record as RecordOf<N>) : null;
+}
+
+function recordsWhere<N extends RecordNoun>(all: StoredRecord[], query: RecordQuery<N>): RecordOf<N>[] {
+  const { noun, projectId, taskId, isOpen, dueBefore, limit } = query;
+  const found = all.filter((record) => {
+    const columns = recordColumns(record);
+    return (
+      record.noun === noun &&
+      (projectId === undefined || record.projectId === projectId) &&
+      (taskId === undefined || columns.taskId === taskId) &&
+      (isOpen === undefined || columns.isOpen === isOpen) &&
+      (dueBefore === undefined || (columns.dueAt !== null && columns.dueAt <= dueBefore))
+    );
+  });
+  return found.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit) as RecordOf<N>[];
 }
 
 function isFinished(task: Task): boolean {

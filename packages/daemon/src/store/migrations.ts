@@ -26,6 +26,13 @@ CREATE INDEX evidence_task ON evidence (task_id, position);
 CREATE INDEX events_task ON events (task_id, seq) WHERE task_id IS NOT NULL;
 `;
 
+const recordIndexes = `
+CREATE INDEX records_noun ON records (project_id, noun, is_open, id);
+CREATE INDEX records_task ON records (task_id, id) WHERE task_id IS NOT NULL AND is_open = 1;
+CREATE INDEX records_due ON records (noun, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX runs_ended ON runs (project_id, ended_at) WHERE ended_at IS NOT NULL;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -76,6 +83,26 @@ CREATE TABLE events (
 CREATE TABLE log_head (seq bigint NOT NULL);
 INSERT INTO log_head VALUES (0);
 ${indexes}`,
+  },
+  {
+    version: 2,
+    sqlite: `
+CREATE TABLE records (
+  id TEXT PRIMARY KEY, noun TEXT NOT NULL, project_id TEXT NOT NULL, task_id TEXT, is_open INTEGER NOT NULL,
+  due_at INTEGER, doc TEXT NOT NULL
+) STRICT;
+ALTER TABLE runs ADD COLUMN project_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN ended_at INTEGER;
+UPDATE runs SET project_id = json_extract(doc, '$.projectId'), ended_at = json_extract(doc, '$.endedAt');
+${recordIndexes}`,
+    postgres: `
+CREATE TABLE records (
+  id text COLLATE "C" PRIMARY KEY, noun text NOT NULL, project_id text COLLATE "C" NOT NULL, task_id text COLLATE "C",
+  is_open smallint NOT NULL, due_at bigint, doc json NOT NULL
+);
+ALTER TABLE runs ADD COLUMN project_id text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN ended_at bigint;
+UPDATE runs SET project_id = doc->>'projectId', ended_at = (doc->>'endedAt')::bigint;
+${recordIndexes}`,
   },
 ];
 

@@ -1,9 +1,10 @@
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
-import type { Rows, Scope } from '@tidemill/core';
+import { PROJECT_RECORDS, type Rows, type Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { Answer, JsonText, PreparedCall, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, type StatementName } from './postgres-statements.ts';
+import { recordValues, runValues } from './record-columns.ts';
 import { taskColumns } from './task-columns.ts';
 
 /** From here on one statement over arrays is quicker than one per row (measured). */
@@ -125,6 +126,40 @@ export function loadsOf(scope: Scope, now: number): Load[] {
         );
     },
   );
+  load(
+    true,
+    s.records,
+    () => call('lock_records', s.records),
+    (rows, to) => {
+      for (const row of rows) to.record(doc(row));
+    },
+  );
+  load(
+    true,
+    s.openRecordsOf,
+    () => call('lock_open_records', s.openRecordsOf),
+    (rows, to) => {
+      for (const row of rows) to.record(doc(row));
+    },
+  );
+  load(
+    false,
+    s.readRecords,
+    () => call('load_records', s.readRecords),
+    (rows, to) => {
+      for (const row of rows) to.record(doc(row));
+    },
+  );
+  for (const { projectId, noun } of s.projectRecords) {
+    load(
+      false,
+      ['records'],
+      () => call('load_project_records', projectId, noun, PROJECT_RECORDS),
+      (rows, to) => {
+        for (const row of rows) to.record(doc(row));
+      },
+    );
+  }
   return loads;
 }
 
@@ -146,7 +181,7 @@ interface Notification {
 
 /** The statements that save what changed; the one that appends to the log is the last. */
 export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): PreparedCall[] {
-  const { projects, workers, tasks, runs, evidence } = loaded.slice;
+  const { projects, workers, tasks, runs, evidence, records } = loaded.slice;
   const steps: PreparedCall[] = [];
   const save = <T extends { id: string }>(
     noun: 'projects' | 'workers' | 'tasks' | 'runs',
@@ -165,7 +200,11 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
   save('workers', workers, (row) => [row.id, row.projectId, json(row)]);
   if (workers.removed.size > 0) steps.push(call('delete_workers', [...workers.removed]));
   save('tasks', tasks, taskValues);
-  save('runs', runs, (row) => [row.id, row.taskId, json(row)]);
+  save('runs', runs, (row) => [...runValues(row), json(row)]);
+  write(
+    'save_records',
+    [...records.changed.values()].map((row) => [...recordValues(row), json(row)]),
+  );
   write(
     'insert_evidence',
     [...evidence.changed.values()].map((row) => [

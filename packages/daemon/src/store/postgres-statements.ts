@@ -5,7 +5,16 @@ type Columns = Record<string, string>;
 
 const PROJECT: Columns = { id: 'text', root: 'text', doc: 'json' };
 const WORKER: Columns = { id: 'text', project_id: 'text', doc: 'json' };
-const RUN: Columns = { id: 'text', task_id: 'text', doc: 'json' };
+const RUN: Columns = { id: 'text', task_id: 'text', project_id: 'text', ended_at: 'bigint', doc: 'json' };
+const RECORD: Columns = {
+  id: 'text',
+  noun: 'text',
+  project_id: 'text',
+  task_id: 'text',
+  is_open: 'smallint',
+  due_at: 'bigint',
+  doc: 'json',
+};
 const DEPENDENCY: Columns = { task_id: 'text', depends_on: 'text' };
 const EVIDENCE: Columns = {
   id: 'text',
@@ -66,6 +75,13 @@ const STATEMENTS = {
   load_edges: `(text[]) AS SELECT depends_on, task_id FROM tasks JOIN dependencies ON task_id = tasks.id
     WHERE project_id = ANY ($1) AND stage NOT IN (${FINISHED_STAGES.map((stage) => `'${stage}'`).join(', ')})`,
 
+  lock_records: '(text[]) AS SELECT doc FROM records WHERE id = ANY ($1) ORDER BY id FOR UPDATE',
+  lock_open_records: `(text[]) AS SELECT doc FROM records
+    WHERE task_id = ANY ($1) AND task_id IS NOT NULL AND is_open = 1 ORDER BY id FOR UPDATE`,
+  load_records: '(text[]) AS SELECT doc FROM records WHERE id = ANY ($1)',
+  load_project_records: `(text, text, integer) AS SELECT doc FROM records
+    WHERE project_id = $1 AND noun = $2 ORDER BY id DESC LIMIT $3`,
+
   insert_projects: inserting('projects', PROJECT),
   update_projects: updating('projects', PROJECT),
   insert_workers: inserting('workers', WORKER),
@@ -78,6 +94,8 @@ const STATEMENTS = {
   insert_dependencies: inserting('dependencies', DEPENDENCY),
   insert_runs: inserting('runs', RUN),
   update_runs: updating('runs', RUN),
+  save_records: `${inserting('records', RECORD)} ON CONFLICT (id) DO UPDATE SET
+    task_id = excluded.task_id, is_open = excluded.is_open, due_at = excluded.due_at, doc = excluded.doc`,
   insert_evidence: inserting('evidence', EVIDENCE),
   // The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq.
   append_events: `(text, text, integer, ${lists(EVENT)}) AS

@@ -13,6 +13,9 @@ export function mergeScopes(scopes: Scope[]): Scope {
     'lastRunsOf',
     'scopedRunning',
     'edges',
+    'records',
+    'openRecordsOf',
+    'readRecords',
   ] as const) {
     merged[field] = distinct(
       scopes.flatMap((scope) => scope[field]),
@@ -22,6 +25,10 @@ export function mergeScopes(scopes: Scope[]): Scope {
   merged.evidence = distinct(
     scopes.flatMap((scope) => scope.evidence),
     (wanted) => `${wanted.projectId}/${wanted.tree}`,
+  );
+  merged.projectRecords = distinct(
+    scopes.flatMap((scope) => scope.projectRecords),
+    (wanted) => `${wanted.projectId}/${wanted.noun}`,
   );
   merged.ready = mergeWindows(scopes.flatMap((scope) => scope.ready));
   return merged;

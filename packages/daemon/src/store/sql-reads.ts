@@ -1,5 +1,5 @@
-import { Evidence, Project, Run, Task, Worker } from '@tidemill/contract';
-import type { StoredRow, Workload } from '../ports.ts';
+import { Evidence, Project, type RecordNoun, type RecordOf, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
+import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
 import { type RunQuery, select, selectEvents } from './sql-query.ts';
 
@@ -10,6 +10,7 @@ export function sqlReads(run: RunQuery): Reads {
   const workers = select(run, 'workers', Worker);
   const runs = select(run, 'runs', Run);
   const evidence = select(run, 'evidence', Evidence);
+  const records = select(run, 'records', StoredRecord);
   return {
     projects: () => projects.all({ orderBy: 'id' }),
     project: (id) => projects.one({ where: [['id =', id]] }),
@@ -66,6 +67,46 @@ export function sqlReads(run: RunQuery): Reads {
       for await (const row of runs.pages()) yield { noun: 'run', row };
       for await (const row of workers.pages()) yield { noun: 'worker', row };
       for await (const row of evidence.pages()) yield { noun: 'evidence', row };
+      for await (const row of records.pages()) yield { noun: 'record', row };
+    },
+    runsEnded: ({ projectId, after }) =>
+      runs.all({
+        where: [
+          ['project_id =', projectId],
+          ['ended_at >', after],
+        ],
+        orderBy: 'ended_at',
+      }),
+    record: async <N extends RecordNoun>(noun: N, id: string) =>
+      (await records.one({
+        where: [
+          ['id =', id],
+          ['noun =', noun],
+        ],
+      })) as RecordOf<N> | null,
+    records: async <N extends RecordNoun>(query: RecordQuery<N>) => {
+      const { noun, projectId, taskId, isOpen, dueBefore, limit } = query;
+      const found = await records.all({
+        where: [
+          ['noun =', noun],
+          ['project_id =', projectId],
+          ['task_id =', taskId],
+          ['is_open =', isOpen === undefined ? undefined : Number(isOpen)],
+          ['due_at <=', dueBefore],
+        ],
+        orderBy: dueBefore === undefined ? 'id' : 'due_at, id',
+        limit,
+      });
+      return found as RecordOf<N>[];
+    },
+    nextDue: async (noun, projectId) => {
+      const where = projectId === undefined ? '' : ' AND project_id = ?';
+      const values = projectId === undefined ? [noun] : [noun, projectId];
+      const [row] = await run(
+        `SELECT min(due_at) AS n FROM records WHERE noun = ? AND due_at IS NOT NULL${where}`,
+        values,
+      );
+      return row?.n == null ? null : Number(row.n);
     },
     lastSeq: async () => Number((await run('SELECT max(seq) AS seq FROM events', []))[0]?.seq ?? 0),
     events: ({ after, upTo, limit, projectId, taskId, types }) =>

@@ -1,15 +1,22 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
-import type { Scope } from '@tidemill/core';
+import { PROJECT_RECORDS, type Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, RowMemo } from './loaded-slice.ts';
+import { RECORD_COLUMNS, RUN_COLUMNS, recordValues, runValues } from './record-columns.ts';
 import { FINISHED_STAGES, taskColumns } from './task-columns.ts';
 
 /** Loads and saves slices. Every statement is compiled once, here. */
 export class SqliteSlices {
-  readonly #one: Record<'project' | 'worker' | 'task' | 'lastRun', StatementSync>;
-  readonly #many: Record<'leasedBy' | 'dependents' | 'ready' | 'scopedRunning' | 'evidence' | 'edges', StatementSync>;
-  readonly #save: Record<'project' | 'worker' | 'run' | 'evidence' | 'task' | 'dependency' | 'event', StatementSync>;
+  readonly #one: Record<'project' | 'worker' | 'task' | 'lastRun' | 'record', StatementSync>;
+  readonly #many: Record<
+    'leasedBy' | 'dependents' | 'ready' | 'scopedRunning' | 'evidence' | 'edges' | 'openRecordsOf' | 'projectRecords',
+    StatementSync
+  >;
+  readonly #save: Record<
+    'project' | 'worker' | 'run' | 'evidence' | 'task' | 'dependency' | 'event' | 'record',
+    StatementSync
+  >;
   readonly #delete: Record<'worker' | 'dependencies', StatementSync>;
   readonly #head: StatementSync;
   readonly #memo = new RowMemo();
@@ -19,6 +26,7 @@ export class SqliteSlices {
       project: db.prepare('SELECT doc FROM projects WHERE id = ?'),
       worker: db.prepare('SELECT doc FROM workers WHERE id = ?'),
       task: db.prepare('SELECT doc FROM tasks WHERE id = ?'),
+      record: db.prepare('SELECT doc FROM records WHERE id = ?'),
       lastRun: db.prepare('SELECT runs.doc FROM tasks JOIN runs ON runs.id = tasks.last_run_id WHERE tasks.id = ?'),
     };
     this.#many = {
@@ -37,6 +45,8 @@ export class SqliteSlices {
          WHERE project_id = ? AND scoped = 1 AND lease_worker IS NOT NULL`,
       ),
       evidence: db.prepare('SELECT doc FROM evidence WHERE project_id = ? AND tree = ? ORDER BY position'),
+      openRecordsOf: db.prepare('SELECT doc FROM records WHERE task_id = ? AND is_open = 1 ORDER BY id'),
+      projectRecords: db.prepare('SELECT doc FROM records WHERE project_id = ? AND noun = ? ORDER BY id DESC LIMIT ?'),
       edges: db.prepare(
         `SELECT task_id, depends_on FROM tasks JOIN dependencies ON dependencies.task_id = tasks.id
          WHERE project_id = ? AND stage NOT IN (${FINISHED_STAGES.map((stage) => `'${stage}'`).join(', ')})`,
@@ -45,7 +55,8 @@ export class SqliteSlices {
     this.#save = {
       project: db.prepare(upsert('projects', ['id', 'root', 'doc'])),
       worker: db.prepare(upsert('workers', ['id', 'project_id', 'doc'])),
-      run: db.prepare(upsert('runs', ['id', 'task_id', 'doc'])),
+      run: db.prepare(upsert('runs', RUN_COLUMNS)),
+      record: db.prepare(upsert('records', RECORD_COLUMNS)),
       evidence: db.prepare(insert('evidence', ['id', 'project_id', 'position', 'tree', 'task_id', 'hash', 'doc'])),
       task: db.prepare(upsert('tasks', TASK_COLUMNS)),
       dependency: db.prepare(insert('dependencies', ['task_id', 'depends_on'])),
@@ -77,18 +88,23 @@ export class SqliteSlices {
     for (const { projectId, tree } of scope.evidence) {
       for (const doc of docs(this.#many.evidence, projectId, tree)) loaded.evidence(doc);
     }
+    for (const id of [...scope.records, ...scope.readRecords]) one(this.#one.record, id, (doc) => loaded.record(doc));
+    for (const id of scope.openRecordsOf) for (const doc of docs(this.#many.openRecordsOf, id)) loaded.record(doc);
+    for (const { projectId, noun } of scope.projectRecords)
+      for (const doc of docs(this.#many.projectRecords, projectId, noun, PROJECT_RECORDS)) loaded.record(doc);
     for (const id of scope.edges) loadEdges(loaded, this.#many.edges.all(id));
     return loaded;
   }
 
   /** Answers the number of the last event before these. */
   save(loaded: LoadedSlice, events: PendingEvent[]): number {
-    const { projects, workers, runs, evidence, tasks } = loaded.slice;
+    const { projects, workers, runs, evidence, tasks, records } = loaded.slice;
     for (const row of projects.changed.values()) this.#save.project.run(row.id, row.root, JSON.stringify(row));
     for (const row of workers.changed.values()) this.#save.worker.run(row.id, row.projectId, JSON.stringify(row));
     for (const id of workers.removed) this.#delete.worker.run(id);
     for (const row of tasks.changed.values()) this.#save.task.run(...taskValues(row));
-    for (const row of runs.changed.values()) this.#save.run.run(row.id, row.taskId, JSON.stringify(row));
+    for (const row of runs.changed.values()) this.#save.run.run(...runValues(row), JSON.stringify(row));
+    for (const row of records.changed.values()) this.#save.record.run(...recordValues(row), JSON.stringify(row));
     for (const row of evidence.changed.values()) {
       const { id, projectId, position, tree, taskId, hash } = row;
       this.#save.evidence.run(id, projectId, position, tree, taskId, hash, JSON.stringify(row));

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+export const Severity = z.enum(['info', 'warning', 'error', 'critical']);
+export type Severity = z.infer<typeof Severity>;
+
+/** The last time a matter was told of, so that it is not told again and again. */
+export const Alert = z.object({
+  noun: z.literal('alert'),
+  /** `alert/<projectId>/<kind>/<subject>`. */
+  id: z.string(),
+  projectId: z.string(),
+  kind: z.string(),
+  subject: z.string(),
+  severity: Severity,
+  text: z.string(),
+  at: z.number(),
+  /** How often it was raised, the unheard times included. */
+  count: z.number().int(),
+  acknowledgedAt: z.number().nullable().default(null),
+});
+export type Alert = z.infer<typeof Alert>;
+
+export const ChannelName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]*$/, 'a channel name is lower-case letters, digits, - and _');
+
+/** One delivery: a question or alerts, to one channel. Kept until it got through. */
+export const Notification = z.object({
+  noun: z.literal('notification'),
+  id: z.string(),
+  projectId: z.string(),
+  taskId: z.string().nullable(),
+  channel: z.string(),
+  severity: Severity,
+  title: z.string(),
+  text: z.string(),
+  /** Questions it asks and can carry answers of. */
+  questionIds: z.array(z.string()),
+  createdAt: z.number(),
+  /** When to try (again); null once it is delivered or given up. */
+  nextAt: z.number().nullable(),
+  attempts: z.number().int(),
+  deliveredAt: z.number().nullable(),
+  /** What the channel calls the message, so that a reply can be told apart. */
+  reference: z.string().nullable(),
+  error: z.string().nullable(),
+});
+export type Notification = z.infer<typeof Notification>;

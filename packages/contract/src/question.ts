@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { HilConfig } from './autonomy.ts';
+import { Duration } from './config.ts';
+
+/**
+ * blocking waits for ever; clarifying takes its default after 4 h; confirming counts as yes after 24 h; educational is
+ * dismissed after a week; celebratory is acknowledged; preference is learned from.
+ */
+export const QuestionType = z.enum([
+  'blocking',
+  'clarifying',
+  'confirming',
+  'educational',
+  'celebratory',
+  'preference',
+]);
+export type QuestionType = z.infer<typeof QuestionType>;
+
+export const QuestionOption = z.object({
+  label: z.string().trim().min(1).max(500),
+  description: z.string().max(5_000).default(''),
+  recommended: z.boolean().default(false),
+  implications: z.string().max(5_000).default(''),
+});
+export type QuestionOption = z.infer<typeof QuestionOption>;
+
+const QuestionText = z
+  .string()
+  .trim()
+  .min(1, 'a question needs a text')
+  .max(20_000, 'a question has at most 20,000 characters');
+
+/** A question as whoever asks it writes it; a bare text is a blocking one. */
+export const AskedQuestion = z.preprocess(
+  (value) => (typeof value === 'string' ? { text: value } : value),
+  z.object({
+    text: QuestionText,
+    /** Untyped means that nobody said it could go on without. */
+    type: QuestionType.default('blocking'),
+    context: z.string().max(20_000).default(''),
+    options: z
+      .array(z.preprocess((value) => (typeof value === 'string' ? { label: value } : value), QuestionOption))
+      .max(20)
+      .default([]),
+    allowFreeText: z.boolean().default(true),
+    default: z.string().max(5_000).nullish(),
+    defaultOption: z.string().max(5_000).nullish(),
+    expiresAfter: Duration.optional(),
+    reminderAfter: Duration.optional(),
+    tags: z.array(z.string().max(100)).max(20).default([]),
+  }),
+);
+export type AskedQuestion = z.infer<typeof AskedQuestion>;
+
+/** Where a question comes from, and what of there it is about. */
+export const QuestionSource = z.enum(['eval', 'prd', 'plan', 'execute', 'engine', 'supervisor', 'catalogue']);
+export type QuestionSource = z.infer<typeof QuestionSource>;
+
+export const AnswerSource = z.enum(['user', 'default', 'timeout', 'learned']);
+export type AnswerSource = z.infer<typeof AnswerSource>;
+
+export const Answer = z.object({
+  text: z.string(),
+  /** The label chosen, when it was one of the options. */
+  option: z.string().nullable(),
+  source: AnswerSource,
+  by: z.string(),
+  at: z.number(),
+});
+export type Answer = z.infer<typeof Answer>;
+
+/** What an answer decides, beyond being handed on: an approval lets work on or sends it back; others are commands. */
+export const QuestionEffect = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('none') }),
+  z.object({ kind: z.literal('approval'), matters: z.array(HilConfig.keyof()), sendBackTo: z.string() }),
+  /** The supervisor's about a stuck task: wait, skip or retry. */
+  z.object({ kind: z.literal('stuck') }),
+]);
+
+export const Question = z.object({
+  noun: z.literal('question'),
+  id: z.string(),
+  projectId: z.string(),
+  taskId: z.string().nullable(),
+  runId: z.string().nullable(),
+  source: QuestionSource,
+  sourceId: z.string(),
+  /** Who asks: an agent's label, `engine`, `supervisor`. */
+  agent: z.string(),
+  stage: z.string(),
+  type: QuestionType,
+  text: z.string(),
+  context: z.string(),
+  options: z.array(QuestionOption),
+  allowFreeText: z.boolean(),
+  /** What is taken when nobody answers; null when nothing can be. */
+  defaultAnswer: z.string().nullable(),
+  /** True when `defaultAnswer` was learned from earlier answers: shown as such. */
+  isDefaultLearned: z.boolean().default(false),
+  tags: z.array(z.string()),
+  /** The task stands still until this is answered. */
+  holds: z.boolean(),
+  /** What makes it the same question again. */
+  fingerprint: z.string(),
+  /** Questions of the same agent and stage within 5 minutes share one. */
+  batchId: z.string(),
+  effect: QuestionEffect.default({ kind: 'none' }),
+  askedAt: z.number(),
+  remindAt: z.number().nullable(),
+  remindEveryMs: z.number().nullable(),
+  reminders: z.number().int(),
+  expiresAt: z.number().nullable(),
+  status: z.enum(['open', 'answered', 'dismissed', 'withdrawn']),
+  answer: Answer.nullable(),
+});
+export type Question = z.infer<typeof Question>;
+
+/** An answer that was given before, used for the next question of the same kind until somebody revokes it. */
+export const Preference = z.object({
+  noun: z.literal('preference'),
+  id: z.string(),
+  projectId: z.string(),
+  fingerprint: z.string(),
+  text: z.string(),
+  answer: z.string(),
+  count: z.number().int(),
+  learnedAt: z.number(),
+  /** Counted, but not used: too few equal answers so far, or revoked. */
+  isActive: z.boolean(),
+  revokedBy: z.string().nullable().default(null),
+});
+export type Preference = z.infer<typeof Preference>;

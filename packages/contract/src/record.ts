@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Account } from './budget.ts';
+import { Alert, Notification } from './notice.ts';
+import { Preference, Question } from './question.ts';
+
+/**
+ * Nouns that need no columns of their own: a store keeps them in one table, found by id, by noun and project, by task,
+ * and by whether something is still due.
+ */
+export const StoredRecord = z.discriminatedUnion('noun', [Question, Preference, Account, Alert, Notification]);
+export type StoredRecord = z.infer<typeof StoredRecord>;
+export type RecordNoun = StoredRecord['noun'];
+export type RecordOf<N extends RecordNoun> = Extract<StoredRecord, { noun: N }>;
+
+/** What a query needs to know of a record without reading it. */
+export interface RecordColumns {
+  taskId: string | null;
+  /** Waits for something: an answer, a delivery. */
+  isOpen: boolean;
+  /** When somebody has to look at it; null when nobody has to. */
+  dueAt: number | null;
+}
+
+export function recordColumns(record: StoredRecord): RecordColumns {
+  switch (record.noun) {
+    case 'question': {
+      const isOpen = record.status === 'open';
+      const due = [record.remindAt, record.expiresAt].filter((at) => at !== null);
+      return { taskId: record.taskId, isOpen, dueAt: isOpen && due.length > 0 ? Math.min(...due) : null };
+    }
+    case 'notification':
+      return { taskId: record.taskId, isOpen: record.nextAt !== null, dueAt: record.nextAt };
+    case 'preference':
+      return { taskId: null, isOpen: record.isActive, dueAt: null };
+    case 'alert':
+      return { taskId: null, isOpen: record.acknowledgedAt === null, dueAt: null };
+    case 'account':
+      return { taskId: null, isOpen: false, dueAt: null };
+  }
+}

@@ -1,0 +1,66 @@
+import type { EventBody } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { accept, refuse } from '../refusal.ts';
+import { alertId } from '../scope.ts';
+import type { Slice } from '../slice.ts';
+
+const MINUTE = 60_000;
+/** The same matter is not told again within this time. */
+const QUIET_MS: Record<string, number> = { stuck: 30 * MINUTE };
+const QUIET_DEFAULT_MS = 5 * MINUTE;
+
+export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env: DecideEnv): Decision {
+  const { taskId, kind, text, severity = 'warning', subject = '' } = command;
+  const id = alertId(command.projectId, kind, subject);
+  const last = slice.record('alert', id);
+  if (last && env.now - last.at < (QUIET_MS[kind] ?? QUIET_DEFAULT_MS))
+    return accept({ type: 'alert.repeated', alertId: id });
+  return accept({ type: 'alert.raised', taskId, kind, text, severity, subject });
+}
+
+export function acknowledgeAlert(slice: Slice, command: CommandOf<'alert.acknowledge'>): Decision {
+  const alert = slice.record('alert', command.alertId);
+  if (alert?.projectId !== command.projectId) return refuse('not_found', `there is no alert ${command.alertId}`);
+  if (alert.acknowledgedAt !== null) return accept();
+  return accept({ type: 'alert.acknowledged', alertId: alert.id, by: command.by });
+}
+
+export function reduceAlert(slice: Slice, projectId: string, at: number, body: EventBody): void {
+  switch (body.type) {
+    case 'alert.raised': {
+      const { kind, subject, severity, text } = body;
+      const id = alertId(projectId, kind, subject);
+      const count = (slice.record('alert', id)?.count ?? 0) + 1;
+      slice.records.put({
+        ...{ noun: 'alert', id, projectId, kind, subject, severity, text, at, count, acknowledgedAt: null },
+      });
+      return;
+    }
+    case 'alert.repeated': {
+      const alert = slice.record('alert', body.alertId);
+      if (alert) slice.records.put({ ...alert, count: alert.count + 1 });
+      return;
+    }
+    case 'alert.acknowledged': {
+      const alert = slice.record('alert', body.alertId);
+      if (alert) slice.records.put({ ...alert, acknowledgedAt: at });
+      return;
+    }
+    case 'notification.queued':
+      slice.records.put(body.notification);
+      return;
+    case 'notification.tried': {
+      const notification = slice.record('notification', body.notificationId);
+      if (!notification) return;
+      const { error, reference, nextAt } = body;
+      const deliveredAt = error === null ? at : notification.deliveredAt;
+      slice.records.put({
+        ...{ ...notification, error, nextAt, deliveredAt, attempts: notification.attempts + 1 },
+        reference: reference ?? notification.reference,
+      });
+      return;
+    }
+    default:
+      return;
+  }
+}

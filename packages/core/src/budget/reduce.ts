@@ -1,0 +1,73 @@
+import type { Account, EventBody, Run } from '@tidemill/contract';
+import { ALL_PROJECTS, accountId } from '@tidemill/contract';
+import type { Slice } from '../slice.ts';
+import { estimateKey, learnEstimate } from './budget.ts';
+import { newAccount, pursesOf } from './period.ts';
+
+/** The accounts after an event. Called before the run's own row changes: what it cost so far is there. */
+export function reduceBudget(slice: Slice, projectId: string, at: number, body: EventBody): void {
+  switch (body.type) {
+    case 'run.started': {
+      const { runId, reservedUsd } = body;
+      if (reservedUsd > 0)
+        onAccounts(slice, projectId, at, (account) => ({ reserved: { ...account.reserved, [runId]: reservedUsd } }));
+      return;
+    }
+    case 'run.spent':
+    case 'run.finished': {
+      const run = slice.runs.get(body.runId);
+      if (run) book(slice, projectId, at, run, body);
+      return;
+    }
+    case 'budget.limited': {
+      const limits = { ...body.limits, timeZone: body.timeZone };
+      const account = slice.record('account', body.accountId) ?? newAccount(ALL_PROJECTS, limits, at);
+      slice.records.put({ ...account, limits });
+      return;
+    }
+    case 'budget.threshold_reached': {
+      const { accountId: id, period, threshold } = body;
+      onAccounts(slice, projectId, at, (account) =>
+        account.id === id ? { told: { ...account.told, [period]: threshold } } : {},
+      );
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function book(
+  slice: Slice,
+  projectId: string,
+  at: number,
+  run: Run,
+  body: Extract<EventBody, { type: 'run.spent' | 'run.finished' }>,
+): void {
+  const more = Math.max(0, (body.usage.costUsd ?? 0) - (run.usage.costUsd ?? 0));
+  const isOver = body.type === 'run.finished';
+  const isKnown = run.reservedUsd > 0 || more > 0;
+  if (!isKnown) return;
+  const task = slice.tasks.get(run.taskId);
+  const key = task ? estimateKey(run.agent, run.mode, task) : null;
+  onAccounts(slice, projectId, at, (account) => {
+    const { [run.id]: left = 0, ...others } = account.reserved;
+    const isOwn = account.id === accountId(projectId);
+    // What was interrupted or failed says little about what a run like it costs.
+    const isTelling = isOver && isOwn && key !== null && body.failure === null && body.outcome !== 'interrupted';
+    return {
+      spentDayUsd: account.spentDayUsd + more,
+      spentMonthUsd: account.spentMonthUsd + more,
+      reserved: isOver ? others : { ...others, [run.id]: Math.max(0, left - more) },
+      estimates: isTelling
+        ? { ...account.estimates, [key]: learnEstimate(account.estimates[key], body.usage.costUsd ?? 0) }
+        : account.estimates,
+    };
+  });
+}
+
+function onAccounts(slice: Slice, projectId: string, at: number, change: (account: Account) => Partial<Account>): void {
+  const project = slice.projects.get(projectId);
+  if (!project) return;
+  for (const { account } of pursesOf(slice, project, at)) slice.records.put({ ...account, ...change(account) });
+}

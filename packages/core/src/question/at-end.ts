@@ -1,0 +1,115 @@
+import type { ApprovalMatter, AskedQuestion, EventBody, Project, Run, Task } from '@tidemill/contract';
+import type { CommandOf, DecideEnv } from '../command.ts';
+import type { Verdict } from '../run/verdict.ts';
+import type { Slice } from '../slice.ts';
+import { APPROVE, SEND_BACK } from './answer.ts';
+import { type Asking, askAll, canPark, parked } from './ask.ts';
+
+interface RunEnd {
+  slice: Slice;
+  project: Project;
+  task: Task;
+  run: Run;
+  command: CommandOf<'run.finish'>;
+  end: Verdict;
+  /** What would follow if nobody had anything to ask. */
+  after: EventBody[];
+  env: DecideEnv;
+}
+
+/**
+ * The end of a run with what it asks. A question that holds parks the task where it would have gone on; an agent that
+ * failed for want of an answer has not failed.
+ */
+export function askAtEnd(runEnd: RunEnd): EventBody[] {
+  const { slice, task, run, command, end, after, env } = runEnd;
+  const needsInfo = end.outcome === 'needs_info';
+  const asking = askingOf(runEnd, needsInfo);
+  const own = askAll(slice, asking, questionsOf(command, needsInfo, end.message), env);
+  if (needsInfo || (end.outcome === 'failed' && own.holding.length > 0)) {
+    if (own.holding.length > 0) return [...own.events, parked(task, task.stage, own.holding)];
+    // It asks again what was answered a moment ago: once more it will not help.
+    const text = `The agent asks again what was answered already: ${end.message}`;
+    return [...own.events, { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_progress', text }];
+  }
+  const approval = approvalOf(runEnd, asking);
+  const holding = [...own.holding, ...approval.holding];
+  const stage = stageAfter(task, after);
+  const events = [...after, ...own.events, ...approval.events];
+  return holding.length > 0 && canPark({ stage }) && end.outcome !== 'failed'
+    ? [...events, parked({ ...task, id: run.taskId }, stage, holding)]
+    : events;
+}
+
+function questionsOf({ envelope }: CommandOf<'run.finish'>, needsInfo: boolean, message: string): AskedQuestion[] {
+  const questions = envelope?.open_questions ?? [];
+  if (questions.length > 0 || !needsInfo) return questions;
+  return [blocking(message || 'The agent needs to know more, but did not say what.')];
+}
+
+function askingOf({ project, task, run }: RunEnd, holdsAlways: boolean): Asking {
+  const source = run.mode === 'plan' || run.mode === 'plan_revision' ? 'plan' : 'execute';
+  return { project, task, runId: run.id, stage: run.stage, holdsAlways, agent: run.agent, source, sourceId: task.id };
+}
+
+/** What the change touches that a person wants to decide, or to hear of. */
+function approvalOf({ slice, project, task, command, end, env }: RunEnd, asking: Asking) {
+  const isFinished = end.outcome === 'pr_ready' || end.outcome === 'plan_complete';
+  const touched = new Set<ApprovalMatter>([...(command.touches ?? []), ...(command.envelope?.declares ?? [])]);
+  const setting = task.hilConfig ?? project.rules.hilConfig;
+  const open = isFinished ? [...touched].filter((matter) => !task.approved.includes(matter)) : [];
+  const notices = open
+    .filter((matter) => setting[matter] === 'notify_and_proceed')
+    .map(
+      (matter): EventBody => ({
+        ...{
+          type: 'alert.raised',
+          taskId: task.id,
+          kind: 'autonomy',
+          severity: 'info',
+          subject: `${task.id} ${matter}`,
+        },
+        text: `#${task.number} ${WORDS[matter]}: ${end.message}`.slice(0, 2000),
+      }),
+    );
+  const matters = open.filter((matter) => setting[matter] === 'requires_approval');
+  if (matters.length === 0) return { events: notices, holding: [] };
+  const what = matters.map((matter) => WORDS[matter]).join(' and ');
+  const question: AskedQuestion = {
+    ...blocking(`#${task.number} ${task.title}: the work ${what}. Go on with it?`),
+    context: end.message,
+    options: [
+      { label: APPROVE, description: 'The work goes on.', recommended: false, implications: '' },
+      {
+        label: SEND_BACK,
+        description: 'Say in your own words what to do instead.',
+        recommended: false,
+        implications: '',
+      },
+    ],
+    tags: matters,
+  };
+  const effect = { kind: 'approval', matters, sendBackTo: task.stage } as const;
+  const fresh = { ...asking, task: { ...task, openQuestions: [] }, agent: 'engine', source: 'engine' as const, effect };
+  const asked = askAll(slice, fresh, [question], env);
+  return { events: [...notices, ...asked.events], holding: asked.holding };
+}
+
+const WORDS: Record<ApprovalMatter, string> = {
+  scopeChanges: 'goes beyond the files it was given',
+  architectureDecisions: 'decides about the architecture',
+  dependencyModifications: 'changes dependencies',
+};
+
+function blocking(text: string): AskedQuestion {
+  return { text: text.slice(0, 20_000), type: 'blocking', context: '', options: [], allowFreeText: true, tags: [] };
+}
+
+function stageAfter(task: Task, events: EventBody[]): string {
+  let stage = task.stage;
+  for (const event of events) {
+    if (event.type === 'task.moved' && event.taskId === task.id) stage = event.to;
+    if (event.type === 'task.blocked' && event.taskId === task.id) stage = 'blocked';
+  }
+  return stage;
+}
