@@ -1,6 +1,10 @@
 export * from './command.ts';
 export { decide } from './decide.ts';
+export { workerHealth } from './fleet/health.ts';
 export { CHAIN_START, chainFaults, evidenceHash } from './gate/evidence.ts';
+export * from './health/examine.ts';
+export { decideLock, type LockDecision } from './health/file-lock.ts';
+export type { WaitGraph } from './health/wait-graph.ts';
 export { HEARTBEAT_MS, LEASE_MS } from './lease/lease.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';

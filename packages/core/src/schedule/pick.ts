@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { scopesOverlap } from './overlap.ts';
+import { decideLock } from '../health/file-lock.ts';
 import { isReady } from './ready.ts';
 
 /** A bounded snapshot: candidates in claiming order, and the running tasks that have a file scope. */
@@ -21,10 +21,7 @@ export function pick({ window, running, workerId, now, isResting }: Candidates):
       (task.assignee === null || task.assignee === workerId || !isForAgent(task)) &&
       !isResting?.(task) &&
       !(task.role === 'reviewer' && task.builders.includes(workerId)) &&
-      !(
-        task.role === 'builder' &&
-        running.some((other) => other.id !== task.id && scopesOverlap(task.files, other.files))
-      ),
+      !(task.role === 'builder' && decideLock(task, running, now).action !== 'grant'),
   );
 }
 
