@@ -36,7 +36,11 @@ export const EventBody = z.discriminatedUnion('type', [
   event('worker.removed', { workerId: z.string() }),
   event('worker.wished', { workerId: z.string(), wish: WorkerWish, by: z.string() }),
   event('worker.beat', { workerId: z.string(), beat: Beat }),
-  event('worker.crashed', { workerId: z.string(), error: z.string() }),
+  event('worker.crashed', {
+    workerId: z.string(),
+    error: z.string(),
+    status: z.enum(['crashed', 'failed']).default('crashed'),
+  }),
   /** Errors and figures count from here on. */
   event('worker.reset', { workerId: z.string(), by: z.string() }),
   event('task.created', {
@@ -74,7 +78,8 @@ export const EventBody = z.discriminatedUnion('type', [
     token: z.number(),
     expiresAt: z.number(),
   }),
-  event('lease.renewed', { ...task, token: z.number(), expiresAt: z.number() }),
+  /** `frozenMs` is the time the worker stood still by a person's wish: it counts towards no limit. */
+  event('lease.renewed', { ...task, token: z.number(), expiresAt: z.number(), frozenMs: z.number().optional() }),
   event('lease.released', { ...task, workerId: z.string(), token: z.number(), why: z.string() }),
   event('run.started', {
     ...task,
@@ -103,6 +108,8 @@ export const EventBody = z.discriminatedUnion('type', [
     message: z.string(),
     envelope: AgentEnvelope.nullable(),
     usage: Usage,
+    /** Whose figures it counts in. */
+    workerId: z.string().optional(),
   }),
   event('work.committed', { ...task, commit: z.string(), tree: z.string(), notes: z.array(z.string()) }),
   event('evidence.recorded', { evidence: Evidence }),
@@ -111,7 +118,13 @@ export const EventBody = z.discriminatedUnion('type', [
   event('failure.recognised', { ...task, fingerprint: z.string(), count: z.number() }),
   event('merge.prepared', { ...task, ...PreparedMerge.shape, evidence: z.array(z.string()) }),
   event('merge.abandoned', { ...task, why: z.string() }),
-  event('merge.landed', { ...task, commit: z.string(), tree: z.string() }),
+  event('merge.landed', {
+    ...task,
+    commit: z.string(),
+    tree: z.string(),
+    /** In whose figures it counts as completed. */
+    workers: z.array(z.string()).optional(),
+  }),
   event('snapshot.taken', { ...task, ref: z.string(), why: z.string() }),
   event('alert.raised', {
     taskId: z.string().nullable(),
@@ -126,6 +139,8 @@ export const EventBody = z.discriminatedUnion('type', [
   event('alert.acknowledged', { alertId: z.string(), by: z.string() }),
   event('question.asked', { taskId: z.string().nullable(), question: Question }),
   event('question.answered', { taskId: z.string().nullable(), questionId: z.string(), answer: Answer }),
+  /** It was asked as one that can wait, but the agent cannot go on without it after all. */
+  event('question.held', { taskId: z.string(), questionId: z.string(), text: z.string() }),
   event('question.reminded', {
     taskId: z.string().nullable(),
     questionId: z.string(),

@@ -3,7 +3,7 @@ import { EventBody, type LoggedEvent } from './event.ts';
 import { Evidence } from './gate.ts';
 import { Run } from './run.ts';
 import { NewTask, Task } from './task.ts';
-import { Role } from './worker.ts';
+import { Role, WorkerHealth, WorkerStatus, WorkerWish } from './worker.ts';
 
 /** Shapes that exist only for readers: what a surface shows, put together from several nouns. */
 
@@ -51,6 +51,16 @@ export const WorkerView = z.object({
   elapsedMs: z.number(),
   mode: z.string().nullable(),
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
+  status: WorkerStatus,
+  health: WorkerHealth,
+  wish: WorkerWish,
+  wishedBy: z.string(),
+  lastBeatAt: z.number().nullable(),
+  memoryMb: z.number(),
+  cpuPercent: z.number(),
+  errors: z.number(),
+  tasksCompleted: z.number(),
+  lastError: z.string().nullable(),
 });
 export type WorkerView = z.infer<typeof WorkerView>;
 

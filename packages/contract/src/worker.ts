@@ -10,6 +10,7 @@ export const Lease = z.object({
   /** The daemon instance that runs the worker. A lease of an instance known to be dead is an orphan. */
   owner: z.string(),
   token: z.number().int(),
+  /** Time it stood still by a person's wish left out. */
   claimedAt: z.number(),
   expiresAt: z.number(),
 });
@@ -35,8 +36,15 @@ export const Worker = z.object({
   wishedAt: z.number().default(0),
   /** Newest last, at most BEATS_KEPT. */
   beats: z.array(Beat).default([]),
-  /** Its processes ended by themselves: what with, until it is restarted or works again. */
-  crash: z.object({ error: z.string(), at: z.number() }).nullable().default(null),
+  /** Its processes ended by themselves (crashed) or never began (failed): until it is restarted or works again. */
+  crash: z
+    .object({ error: z.string(), at: z.number(), status: z.enum(['crashed', 'failed']).default('crashed') })
+    .nullable()
+    .default(null),
+  /** Since `resetAt`: tasks it built that have landed, or reviews it gave; and runs of it that failed. */
+  completed: z.number().int().default(0),
+  errors: z.number().int().default(0),
+  lastError: z.string().nullable().default(null),
   /** Counts from here on: a reset worker has no past. */
   resetAt: z.number().default(0),
 });
@@ -57,3 +65,23 @@ export type WorkerStatus = z.infer<typeof WorkerStatus>;
 
 export const WorkerHealth = z.enum(['healthy', 'degraded', 'unresponsive']);
 export type WorkerHealth = z.infer<typeof WorkerHealth>;
+
+/** What lies in `.claude-sessions/<name>.session`. A mirror for other programs: the store is the truth. */
+export const SessionFile = z.object({
+  agentId: z.string().min(1),
+  status: WorkerStatus,
+  /** The number of the task in hand. */
+  currentProjectNumber: z.number().int().nullable(),
+  currentPhase: z.string().nullable(),
+  branchName: z.string().nullable(),
+  lastHeartbeat: z.iso.datetime(),
+  tasksCompleted: z.number().int().nonnegative(),
+  currentTaskDescription: z.string().nullable(),
+  errorCount: z.number().int().nonnegative(),
+  lastError: z.string().nullable(),
+});
+export type SessionFile = z.infer<typeof SessionFile>;
+
+/** What a person may do to a worker. `freeze` is a pause that does not wait for the checkpoint. */
+export const WorkerOperation = z.enum(['start', 'pause', 'freeze', 'resume', 'stop', 'restart', 'reset']);
+export type WorkerOperation = z.infer<typeof WorkerOperation>;

@@ -62,7 +62,7 @@ export type Command = { projectId: string } & (
   | { type: 'worker.remove'; workerId: string }
   | { type: 'worker.wish'; workerId: string; wish: WorkerWish; by: string }
   | { type: 'worker.beat'; workerId: string; beat: Omit<Beat, 'at'> }
-  | { type: 'worker.crash'; workerId: string; error: string }
+  | { type: 'worker.crash'; workerId: string; error: string; status?: 'crashed' | 'failed' }
   | { type: 'worker.reset'; workerId: string; by: string }
   | {
       type: 'task.create';
@@ -84,8 +84,17 @@ export type Command = { projectId: string } & (
   | { type: 'task.retry'; taskId: string; by: string; note?: string; stage?: string }
   | { type: 'task.approve'; taskId: string; by: string; note?: string }
   | { type: 'task.reject'; taskId: string; by: string; note: string }
-  | { type: 'work.claim'; workerId: string; role: Role; owner: string; window: number; restingModes?: Mode[] }
-  | ({ type: 'lease.renew' } & Fence)
+  | {
+      type: 'work.claim';
+      workerId: string;
+      role: Role;
+      owner: string;
+      window: number;
+      restingModes?: Mode[];
+      /** Who would do the work: a task whose estimate the budget does not cover is not given out. */
+      agents?: Partial<Record<Mode, string>>;
+    }
+  | ({ type: 'lease.renew'; frozenMs?: number } & Fence)
   | ({ type: 'lease.release'; why: string } & Fence)
   /** A person's or the supervisor's: takes the task from whoever holds it, its work kept. */
   | { type: 'lease.take'; taskId: string; by: string; why: string }
@@ -105,6 +114,8 @@ export type Command = { projectId: string } & (
       runId: string;
       envelope: AgentEnvelope | null;
       usage: Usage;
+      /** Whose run it was, so that it counts in that worker's figures. */
+      workerId?: string;
       touches?: ApprovalMatter[];
     } & StageEnd)
   | ({ type: 'stage.finish' } & StageEnd)
@@ -113,7 +124,7 @@ export type Command = { projectId: string } & (
   | ({ type: 'evidence.record'; receipts: Receipt[] } & Fence)
   | ({ type: 'merge.prepare'; commit: string; tree: string; base: string } & Fence)
   | ({ type: 'merge.abandon'; why: string } & Fence)
-  | ({ type: 'merge.land'; commit: string } & Fence)
+  | ({ type: 'merge.land'; commit: string; workers?: string[] } & Fence)
   | { type: 'snapshot.note'; taskId: string; ref: string; why: string }
   | { type: 'alert.raise'; taskId: string | null; kind: string; text: string; severity?: Severity; subject?: string }
   | { type: 'alert.acknowledge'; alertId: string; by: string }

@@ -1,6 +1,10 @@
+export { exhaustedPeriod, howToRaise } from './budget/budget.ts';
+export { nextPeriodAt, purseOf } from './budget/period.ts';
+export { viewAccount } from './budget/view.ts';
 export * from './command.ts';
 export { decide } from './decide.ts';
 export { workerHealth } from './fleet/health.ts';
+export { workerStatus } from './fleet/status.ts';
 export { CHAIN_START, chainFaults, evidenceHash } from './gate/evidence.ts';
 export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
@@ -9,6 +13,7 @@ export { HEARTBEAT_MS, LEASE_MS } from './lease/lease.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
+export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { reduce } from './reduce.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './run/fingerprint.ts';
 export {

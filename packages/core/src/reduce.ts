@@ -31,6 +31,7 @@ export function reduce(slice: Slice, projectId: string, at: number, body: EventB
         root,
         createdAt: at,
         nextNumber: 1,
+        nextQuestion: 1,
         rules,
         evidence: { head: '', count: 0 },
       });
@@ -96,6 +97,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
     case 'task.parked':
       return { ...settled(at), stage: 'needs_info', role: null, resumeStage: body.from };
     case 'question.asked':
+    case 'question.held':
     case 'question.answered':
     case 'question.closed':
       return taskAfterQuestion(task, at, body);
@@ -117,8 +119,11 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
       const { workerId, owner, token, expiresAt } = body;
       return { lease: { workerId, owner, token, claimedAt: at, expiresAt }, fence: token };
     }
-    case 'lease.renewed':
-      return task.lease ? { lease: { ...task.lease, expiresAt: body.expiresAt } } : null;
+    case 'lease.renewed': {
+      if (!task.lease) return null;
+      const claimedAt = task.lease.claimedAt + (body.frozenMs ?? 0);
+      return { lease: { ...task.lease, claimedAt, expiresAt: body.expiresAt } };
+    }
     case 'lease.released':
       return { lease: null };
     case 'work.committed':
@@ -143,7 +148,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
       const builds = body.mode === 'implement' || body.mode === 'request_changes';
       const builders =
         builds && !task.builders.includes(body.workerId) ? [...task.builders, body.workerId] : task.builders;
-      return { lastRunId: body.runId, runs: { ...task.runs, [body.mode]: body.attempt }, builders };
+      return { waiting: null, lastRunId: body.runId, runs: { ...task.runs, [body.mode]: body.attempt }, builders };
     }
     case 'run.finished':
       return afterRun(task, slice.runs.get(body.runId), body);

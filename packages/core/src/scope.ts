@@ -141,6 +141,11 @@ export function scopeOf(command: Command): Scope {
         scope.openRecordsOf.push(command.taskId);
         scope.records.push(...accounts(command.projectId));
       }
+      // Counted, and looked at for the same question again.
+      if (command.type === 'question.ask' && command.taskId === null) {
+        scope.lockedProjects.push(command.projectId);
+        scope.projectRecords.push({ projectId: command.projectId, noun: 'question' });
+      }
       if (command.type !== 'question.ask') scope.records.push(command.questionId);
       scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
       return scope;
@@ -160,6 +165,7 @@ export function scopeOf(command: Command): Scope {
     case 'emergency.record':
       return scope;
     case 'run.finish':
+      if (command.workerId) scope.workers.push(command.workerId);
       scope.records.push(...accounts(command.projectId));
       scope.openRecordsOf.push(command.taskId);
       scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
@@ -167,6 +173,7 @@ export function scopeOf(command: Command): Scope {
     case 'stage.finish':
       return inStage(scope, command);
     case 'merge.land':
+      scope.workers.push(...(command.workers ?? []));
       scope.tasks.push(command.taskId);
       scope.dependentsOf.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);

@@ -1,4 +1,4 @@
-import { BEATS_KEPT, type EventBody } from '@tidemill/contract';
+import { BEATS_KEPT, type EventBody, type Run, type Worker } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../lease/fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
@@ -22,7 +22,7 @@ export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv):
     case 'worker.beat':
       return accept({ type: 'worker.beat', workerId, beat: { at: env.now, ...command.beat } });
     case 'worker.crash':
-      return accept({ type: 'worker.crashed', workerId, error: command.error });
+      return accept({ type: 'worker.crashed', workerId, error: command.error, status: command.status ?? 'crashed' });
     case 'worker.reset':
       return accept({ type: 'worker.reset', workerId, by: command.by });
   }
@@ -43,8 +43,11 @@ export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Dec
   if (!found.ok) return found;
   const { task } = found;
   const { workerId, by } = command;
-  if (workerId !== null && slice.workers.get(workerId)?.projectId !== task.projectId)
-    return refuse('not_found', `there is no worker ${workerId.split('/').at(-1)}`);
+  const worker = workerId === null ? null : slice.workers.get(workerId);
+  if (worker === undefined || (worker && worker.projectId !== task.projectId))
+    return refuse('not_found', `there is no worker ${workerId?.split('/').at(-1)}`);
+  if (worker && worker.role !== 'builder')
+    return refuse('bad_input', `${worker.name} is a ${worker.role}`, 'tasks are given to those who build: agent-1 …');
   if (task.stage === 'done' || task.stage === 'cancelled')
     return refuse('wrong_stage', `#${task.number} is ${task.stage}`, 'only work that is left can be given to somebody');
   if (task.assignee === workerId) return accept();
@@ -53,33 +56,56 @@ export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Dec
 
 export function reduceWorker(slice: Slice, projectId: string, at: number, body: EventBody): void {
   if (body.type === 'worker.registered') {
-    const known = slice.workers.get(body.workerId);
-    slice.workers.put({
-      ...{ wish: 'running', wishedBy: '', wishedAt: 0, beats: [], crash: null, resetAt: 0, ...known },
-      ...{ id: body.workerId, projectId, name: body.name, role: body.role },
-    });
+    const { workerId: id, name, role } = body;
+    slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role });
     return;
   }
-  if (!('workerId' in body) || body.workerId === null) return;
-  const worker = slice.workers.get(body.workerId);
-  if (!worker) return;
+  if (body.type === 'merge.landed') {
+    for (const id of body.workers ?? []) change(slice, id, ({ completed }) => ({ completed: completed + 1 }));
+    return;
+  }
+  if (body.type === 'worker.removed') {
+    slice.workers.remove(body.workerId);
+    return;
+  }
+  if (!('workerId' in body) || !body.workerId) return;
+  const run = body.type === 'run.finished' ? slice.runs.get(body.runId) : undefined;
+  change(slice, body.workerId, (worker) => workerAfter(worker, at, body, run));
+}
+
+const NEW_WORKER = {
+  ...{ wish: 'running', wishedBy: '', wishedAt: 0, beats: [], crash: null, resetAt: 0 },
+  ...{ completed: 0, errors: 0, lastError: null },
+} as const satisfies Partial<Worker>;
+
+function change(slice: Slice, id: string, after: (worker: Worker) => Partial<Worker> | null): void {
+  const worker = slice.workers.get(id);
+  const changed = worker && after(worker);
+  if (worker && changed) slice.workers.put({ ...worker, ...changed });
+}
+
+/** The fields of the worker that the event changes; null when it changes none. */
+function workerAfter(worker: Worker, at: number, body: EventBody, run: Run | undefined): Partial<Worker> | null {
   switch (body.type) {
-    case 'worker.removed':
-      slice.workers.remove(body.workerId);
-      return;
-    case 'worker.wished':
-      slice.workers.put({ ...worker, wish: body.wish, wishedBy: body.by, wishedAt: at });
-      return;
+    case 'worker.wished': {
+      // Whoever lets it run again has seen what it died of.
+      const crash = body.wish === 'running' ? null : worker.crash;
+      return { wish: body.wish, wishedBy: body.by, wishedAt: at, crash };
+    }
     case 'worker.beat':
-      slice.workers.put({ ...worker, beats: [...worker.beats, body.beat].slice(-BEATS_KEPT) });
-      return;
+      return { beats: [...worker.beats, body.beat].slice(-BEATS_KEPT) };
     case 'worker.crashed':
-      slice.workers.put({ ...worker, crash: { error: body.error, at } });
-      return;
+      return { crash: { error: body.error, at, status: body.status } };
     case 'worker.reset':
-      slice.workers.put({ ...worker, crash: null, beats: [], resetAt: at });
-      return;
+      return { crash: null, beats: [], resetAt: at, completed: 0, errors: 0, lastError: null };
+    case 'lease.claimed':
+      return worker.crash ? { crash: null } : null;
+    case 'run.finished': {
+      if (body.failure !== null) return { errors: worker.errors + 1, lastError: `${body.failure}: ${body.message}` };
+      const isReview = run?.mode === 'review';
+      return isReview && body.outcome !== 'interrupted' ? { completed: worker.completed + 1 } : null;
+    }
     default:
-      return;
+      return null;
   }
 }

@@ -1,9 +1,10 @@
 import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
-import { shortageFor } from '../budget/budget.ts';
-import { pursesOf } from '../budget/period.ts';
+import { estimateOf, type Shortage, shortageFor } from '../budget/budget.ts';
+import { type Purse, pursesOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { enter } from '../pipeline/enter.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
+import { parkedIfAsking } from '../question/park.ts';
 import { accept, refuse } from '../refusal.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
@@ -29,16 +30,24 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   const held = slice.leasedBy(command.workerId);
   if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
   const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
-  const shortage = isPaid ? shortageFor(pursesOf(slice, project, env.now), 0, env.now) : null;
-  if (shortage) return refuse('budget_exhausted', shortage.text);
+  const purses = isPaid ? pursesOf(slice, project, env.now) : [];
+  const closed = shortageFor(purses, 0, env.now);
+  if (closed) return refuse('budget_exhausted', closed.text);
+  let shortage: Shortage | null = null;
+  const isTooDear = (candidate: Task) => {
+    const missing = isPaid ? shortageOf(project, candidate, purses, command, env.now) : null;
+    shortage ??= missing;
+    return missing !== null;
+  };
   const window = slice.ready(command.projectId, command.role);
   const task = pick({
     window,
     running: slice.scopedRunning(command.projectId),
     workerId: worker.id,
     now: env.now,
-    isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []),
+    isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []) || isTooDear(candidate),
   });
+  if (!task && shortage) return refuse('budget_exhausted', (shortage as Shortage).text);
   if (!task)
     return refuse(window.length >= command.window ? 'window_exhausted' : 'nothing_ready', 'nothing to claim now');
   if (roleOf(project.rules, task.pipeline, task.stage) !== worker.role)
@@ -68,10 +77,28 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
 
 function isResting(project: Project, task: Task, modes: Mode[]): boolean {
   if (modes.length === 0) return false;
-  const { rules } = project;
+  const mode = nextModeOf(project, task);
+  return mode !== null && modes.includes(mode);
+}
+
+/** The same sum that the run's start will ask for: a task given out must not come straight back. */
+function shortageOf(
+  project: Project,
+  task: Task,
+  purses: Purse[],
+  { agents }: CommandOf<'work.claim'>,
+  now: number,
+): Shortage | null {
+  const mode = agents ? nextModeOf(project, task) : null;
+  if (!agents || mode === null) return null;
+  return shortageFor(purses, estimateOf(purses, agents[mode] ?? '', mode, task), now);
+}
+
+/** The mode an agent would work in on it. */
+function nextModeOf({ rules }: Project, task: Task): Mode | null {
   const stage = task.stage === 'open' ? rules.pipelines[task.pipeline]?.start : task.stage;
   const agent = stage === undefined ? undefined : rules.pipelines[task.pipeline]?.stages[stage];
-  return agent?.actor === 'agent' && modes.includes(modeOf(agent, task));
+  return agent?.actor === 'agent' ? modeOf(agent, task) : null;
 }
 
 /** The pipeline was changed while the task was in it: find out anew whose hands its stage needs, or ask a person. */
@@ -92,8 +119,11 @@ export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: Deci
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task } = checked;
-  if (env.now - task.lease!.claimedAt < LEASE_CAP_MS)
-    return accept({ type: 'lease.renewed', taskId: task.id, token: command.token, expiresAt: env.now + LEASE_MS });
+  const { frozenMs = 0, token } = command;
+  if (env.now - task.lease!.claimedAt - frozenMs < LEASE_CAP_MS) {
+    const frozen = frozenMs > 0 ? { frozenMs } : {};
+    return accept({ type: 'lease.renewed', taskId: task.id, token, expiresAt: env.now + LEASE_MS, ...frozen });
+  }
   const text = 'A worker held the task for 8 hours, which is the limit. Its work is kept; retry it or cut it smaller.';
   return accept(
     ...interruptRun(slice, task, 'held for longer than 8 hours'),
@@ -105,7 +135,8 @@ export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: Deci
 export function release(slice: Slice, command: CommandOf<'lease.release'>): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  return accept(...interruptRun(slice, checked.task, command.why), released(checked.task, command.why));
+  const { task } = checked;
+  return accept(...interruptRun(slice, task, command.why), released(task, command.why), ...parkedIfAsking(task));
 }
 
 export function expire(slice: Slice, command: CommandOf<'lease.expire'>, env: DecideEnv): Decision {
@@ -115,7 +146,8 @@ export function expire(slice: Slice, command: CommandOf<'lease.expire'>, env: De
   if (!lease || lease.token !== command.token) return refuse('conflict', 'that lease is already gone');
   if (!command.ownerIsDead && env.now < lease.expiresAt) return refuse('conflict', 'that lease has not run out');
   const why = command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s';
-  return accept(...interruptRun(slice, found.task, why), released(found.task, why));
+  const { task } = found;
+  return accept(...interruptRun(slice, task, why), released(task, why), ...parkedIfAsking(task));
 }
 
 export function released(task: Task, why: string): EventBody {

@@ -53,8 +53,10 @@ export function landMerge(slice: Slice, command: CommandOf<'merge.land'>): Decis
   const stage = stageOf(project.rules, task);
   if (task.prepared?.commit !== command.commit || stage?.actor !== 'system' || stage.does !== 'merge')
     return refuse('wrong_stage', `${command.commit} was not prepared for #${task.number}`);
+  const workers = (command.workers ?? []).filter((id) => slice.workers.get(id));
+  const credit = workers.length > 0 ? { workers } : {};
   return accept(
-    { type: 'merge.landed', taskId: task.id, commit: command.commit, tree: task.prepared.tree },
+    { type: 'merge.landed', taskId: task.id, commit: command.commit, tree: task.prepared.tree, ...credit },
     ...enter(slice, project.rules, task, { to: stage.on.approved, because: 'landed' }),
     released(task, 'landed'),
   );

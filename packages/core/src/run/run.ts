@@ -29,7 +29,7 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
   const reservedUsd = estimateOf(purses, agent, mode, task);
   const shortage = shortageFor(purses, reservedUsd, env.now);
   if (shortage)
-    return refuse('budget_exhausted', shortage.text, `at the earliest at ${new Date(shortage.until).toISOString()}`);
+    return refuse('budget_exhausted', shortage.text, `until ${new Date(shortage.until).toISOString()} at the latest`);
   const { id: taskId, stage: at } = task;
   return accept({ type: 'run.started', taskId, runId, workerId, stage: at, mode, agent, attempt, reservedUsd });
 }
@@ -98,6 +98,7 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
       message: end.message,
       envelope: command.envelope,
       usage: command.usage,
+      ...(command.workerId && slice.workers.get(command.workerId) ? { workerId: command.workerId } : {}),
     },
   ];
   if (end.criteria) events.push({ type: 'task.criteria_judged', taskId: task.id, criteria: end.criteria });
