@@ -3,7 +3,7 @@ import { ALL_PROJECTS } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
-import { nextDayAt, type Purse, pursesOf } from './period.ts';
+import { nextPeriodAt, type Purse, pursesOf } from './period.ts';
 
 /** From here on no new work is begun. */
 export const NO_CLAIMS_PERCENT = 90;
@@ -51,7 +51,8 @@ export function learnEstimate(before: Account['estimates'][string] | undefined, 
   return { runs, meanUsd: mean + (costUsd - mean) / runs };
 }
 
-const reservedOf = (account: Account) => Object.values(account.reserved).reduce((sum, usd) => sum + usd, 0);
+/** What running runs may still spend. */
+export const reservedOf = (account: Account) => Object.values(account.reserved).reduce((sum, usd) => sum + usd, 0);
 
 export interface Shortage {
   text: string;
@@ -59,21 +60,43 @@ export interface Shortage {
   until: number;
 }
 
-/** Why this much cannot be set aside now, or null. */
+/** Why this much cannot be set aside now, or null. Of several reasons the one that lasts longest. */
 export function shortageFor(purses: Purse[], wantedUsd: number, now: number): Shortage | null {
+  let longest: Shortage | null = null;
   for (const { account, limits } of purses) {
+    const reserved = reservedOf(account);
     for (const { period, spent, limit } of periodsOf(account, limits)) {
       const isClosed = spent >= (limit * NO_CLAIMS_PERCENT) / 100 - CENT;
-      const isTooMuch = spent + reservedOf(account) + wantedUsd > limit + CENT;
+      const isTooMuch = spent + reserved + wantedUsd > limit + CENT;
       if (!isClosed && !isTooMuch) continue;
-      const whose = account.projectId === ALL_PROJECTS ? 'of all projects' : 'of the project';
-      const used = `${usd(spent)} of ${usd(limit)} spent, ${usd(reservedOf(account))} set aside for running work`;
+      const used = `${usd(spent)} of ${usd(limit)} spent, ${usd(reserved)} set aside for running work`;
       const why = isClosed ? `beyond ${NO_CLAIMS_PERCENT} % nothing new is begun` : `${usd(wantedUsd)} more do not fit`;
-      return { text: `The ${period} budget ${whose}: ${used}; ${why}.`, until: nextDayAt(now, limits.timeZone) };
+      const until = nextPeriodAt(period, now, limits.timeZone);
+      if (!longest || until > longest.until)
+        longest = { text: `The ${period} budget ${whose(account)}: ${used}; ${why}.`, until };
+    }
+  }
+  return longest;
+}
+
+/** The first limit that is used up altogether: nobody may go on, whatever was set aside. */
+export function exhaustedPeriod(purses: Purse[]): { accountId: string; text: string } | null {
+  for (const { account, limits } of purses) {
+    for (const { period, spent, limit } of periodsOf(account, limits)) {
+      if (spent < limit - CENT) continue;
+      const text = `The ${period} budget ${whose(account)} is used up: ${usd(spent)} of ${usd(limit)}.`;
+      return { accountId: account.id, text };
     }
   }
   return null;
 }
+
+/** Who pays, and how a person gives more. */
+const whose = ({ projectId }: Account) => (projectId === ALL_PROJECTS ? 'of all projects' : 'of the project');
+export const howToRaise = (accountId: string) =>
+  accountId === `account/${ALL_PROJECTS}`
+    ? 'raise it with `tidemill budget --total-daily` or `--total-monthly`'
+    : 'raise `budget` in .tidemill/config.yaml';
 
 export function periodsOf(account: Account, limits: { dailyUsd: number; monthlyUsd: number }) {
   return [
@@ -100,8 +123,10 @@ export function afterSpending(
     const left = (account.reserved[spending.runId] ?? 0) - more;
     for (const { period, spent, limit, told } of periodsOf(account, limits)) {
       const percent = ((spent + more) / limit) * 100;
-      const reached = THRESHOLDS.findLast((threshold) => percent >= threshold - CENT && threshold > told);
-      if (reached !== undefined) {
+      // A limit that was raised meanwhile has its thresholds before it again.
+      const passed = Math.min(told, passedAt((spent / limit) * 100) ?? 0);
+      const reached = passedAt(percent);
+      if (reached !== undefined && reached > passed) {
         const figures = { period, threshold: reached, spentUsd: spent + more, limitUsd: limit };
         events.push({ type: 'budget.threshold_reached', accountId: account.id, ...figures });
       }
@@ -115,6 +140,8 @@ export function afterSpending(
   }
   return events;
 }
+
+const passedAt = (percent: number) => THRESHOLDS.findLast((threshold) => percent >= threshold - CENT);
 
 export function limitBudget(slice: Slice, command: CommandOf<'budget.limit'>): Decision {
   const { accountId, limits, timeZone, by } = command;

@@ -1,4 +1,4 @@
-import type { Account, BudgetLimits, Project } from '@tidemill/contract';
+import type { Account, BudgetLimits, BudgetPeriod, Project } from '@tidemill/contract';
 import { ALL_PROJECTS, accountId } from '@tidemill/contract';
 import type { Slice } from '../slice.ts';
 
@@ -17,24 +17,48 @@ export function dayOf(now: number, timeZone: string): string {
   return format.format(now);
 }
 
-/** When the next day begins there: found by halving, since no clock change is a multiple of anything. */
-export function nextDayAt(now: number, timeZone: string): number {
-  const today = dayOf(now, timeZone);
+const HOUR = 3_600_000;
+const LONGEST = { daily: 26 * HOUR, monthly: 32 * 24 * HOUR } satisfies Record<BudgetPeriod, number>;
+
+/** `2026-11-16` or `2026-11`. */
+const nameOf = (period: BudgetPeriod, at: number, timeZone: string) =>
+  period === 'daily' ? dayOf(at, timeZone) : dayOf(at, timeZone).slice(0, 7);
+
+/** When the next day or month begins there: found by halving, since no clock change is a multiple of anything. */
+export function nextPeriodAt(period: BudgetPeriod, now: number, timeZone: string): number {
+  const current = nameOf(period, now, timeZone);
   let before = now;
-  let after = now + 26 * 3_600_000;
+  let after = now + LONGEST[period];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
-    if (dayOf(middle, timeZone) === today) before = middle;
+    if (nameOf(period, middle, timeZone) === current) before = middle;
     else after = middle;
   }
   return after;
 }
 
-/** The account in today's figures: a new day or month starts at zero. A clock that went back changes nothing. */
+/** When the day or month began. */
+export function periodStartAt(period: BudgetPeriod, now: number, timeZone: string): number {
+  const current = nameOf(period, now, timeZone);
+  let before = now - LONGEST[period];
+  let after = now;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (nameOf(period, middle, timeZone) === current) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
+/**
+ * The account in today's figures: a new day or month starts at zero. A clock that went back a day changes nothing, or
+ * one that wavers at midnight would pay twice; one that had been far ahead keeps its figures and is put right.
+ */
 export function rolled(account: Account, limits: Limits, now: number): Account {
   const day = dayOf(now, limits.timeZone);
   const month = day.slice(0, 7);
-  if (day <= account.day) return account;
+  if (day === account.day) return account;
+  if (day < account.day) return daysBetween(day, account.day) > 1 ? { ...account, day, month } : account;
   const isNewMonth = month > account.month;
   return {
     ...account,
@@ -46,6 +70,8 @@ export function rolled(account: Account, limits: Limits, now: number): Account {
   };
 }
 
+const daysBetween = (earlier: string, later: string) => (Date.parse(later) - Date.parse(earlier)) / (24 * HOUR);
+
 export interface Purse {
   account: Account;
   limits: Limits;
@@ -53,11 +79,16 @@ export interface Purse {
 
 /** What pays for a project's runs: its own account and the one of all projects, as of now. */
 export function pursesOf(slice: Slice, project: Project, now: number): Purse[] {
-  return [project.id, ALL_PROJECTS].map((owner) => {
-    const stored = slice.record('account', accountId(owner));
-    const limits = owner === ALL_PROJECTS ? (stored?.limits ?? DEFAULT_LIMITS) : project.rules.budget;
-    return { limits, account: rolled(stored ?? newAccount(owner, limits, now), limits, now) };
-  });
+  return [project, null].map((owner) =>
+    purseOf(owner, slice.record('account', accountId(owner?.id ?? ALL_PROJECTS)), now),
+  );
+}
+
+/** Of a project, or (null) of all. */
+export function purseOf(project: Project | null, stored: Account | undefined, now: number): Purse {
+  const limits = project ? project.rules.budget : (stored?.limits ?? DEFAULT_LIMITS);
+  const account = stored ?? newAccount(project?.id ?? ALL_PROJECTS, limits, now);
+  return { limits, account: rolled(account, limits, now) };
 }
 
 export function newAccount(owner: string, limits: Limits, now: number): Account {

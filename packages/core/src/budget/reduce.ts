@@ -58,7 +58,7 @@ function book(
     return {
       spentDayUsd: account.spentDayUsd + more,
       spentMonthUsd: account.spentMonthUsd + more,
-      reserved: isOver ? others : { ...others, [run.id]: Math.max(0, left - more) },
+      reserved: isOver || left === 0 ? others : { ...others, [run.id]: Math.max(0, left - more) },
       estimates: isTelling
         ? { ...account.estimates, [key]: learnEstimate(account.estimates[key], body.usage.costUsd ?? 0) }
         : account.estimates,

@@ -1,0 +1,41 @@
+import { type Account, type AccountView, ALL_PROJECTS, type BudgetPeriod, type Project } from '@tidemill/contract';
+import { exhaustedPeriod, howToRaise, periodsOf, reservedOf, shortageFor } from './budget.ts';
+import { nextPeriodAt, type Purse, periodStartAt, purseOf } from './period.ts';
+
+/** A forecast from less than this would say more about the first run than about the day. */
+const SHORTEST_RECORD_MS = 3_600_000;
+
+/** As a person wants to see it. `project` is null for the account of all projects. */
+export function viewAccount(project: Project | null, stored: Account | null, now: number): AccountView {
+  const purse = purseOf(project, stored ?? undefined, now);
+  const { account, limits } = purse;
+  const { timeZone, ...amounts } = limits;
+  const [daily, monthly] = periodsOf(account, limits).map(({ period, spent, limit }) => ({
+    spentUsd: spent,
+    reservedUsd: reservedOf(account),
+    percent: (spent / limit) * 100,
+    forecastUsd: forecast(period, spent, now, timeZone),
+  }));
+  return {
+    name: project?.name ?? ALL_PROJECTS,
+    ...{ limits: amounts, timeZone },
+    ...{ daily: daily!, monthly: monthly! },
+    stopped: stoppedBecause(purse, now),
+  };
+}
+
+/** What will have been spent by the period's end when it goes on as it went so far. */
+function forecast(period: BudgetPeriod, spentUsd: number, now: number, timeZone: string): number {
+  const start = periodStartAt(period, now, timeZone);
+  const end = nextPeriodAt(period, now, timeZone);
+  const passed = Math.max(now - start, SHORTEST_RECORD_MS);
+  return spentUsd + (spentUsd / passed) * Math.max(0, end - now);
+}
+
+function stoppedBecause(purse: Purse, now: number): string | null {
+  const exhausted = exhaustedPeriod([purse])?.text;
+  const shortage = shortageFor([purse], 0, now);
+  if (!shortage) return null;
+  const until = new Date(shortage.until).toISOString();
+  return `${exhausted ?? shortage.text} It goes on by itself at ${until}, or ${howToRaise(purse.account.id)}.`;
+}
