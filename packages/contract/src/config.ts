@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { HilSetting } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
+import { ChannelConfig, NotifyConfig } from './channel.ts';
+import { ChannelName } from './notice.ts';
 
 /** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
 export const Duration = z
@@ -101,6 +103,9 @@ export const Config = z.strictObject({
     message: 'agents needs an entry named default',
   }),
   gates: z.array(GateConfig).default([]),
+  /** Where a person is told what needs them, and can answer. */
+  channels: z.record(ChannelName, ChannelConfig).default({}),
+  notify: NotifyConfig.prefault({}),
 });
 export type Config = z.infer<typeof Config>;
 export const MAX_WORKERS = 10;

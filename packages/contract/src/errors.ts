@@ -30,6 +30,7 @@ export const ErrorCode = z.enum([
   'budget_exhausted',
   'already_answered',
   'worker_paused',
+  'channel_failed',
   'internal',
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

@@ -34,6 +34,10 @@ export const Notification = z.object({
   severity: Severity,
   title: z.string(),
   text: z.string(),
+  /** What it tells of: `question/<id>`, `reminder/<id>`, `alert/…`, `task/<id>`, `budget/…`. */
+  about: z.string().default(''),
+  /** Those of one group that are due together become one message. */
+  group: z.string().default(''),
   /** Questions it asks and can carry answers of. */
   questionIds: z.array(z.string()),
   createdAt: z.number(),
