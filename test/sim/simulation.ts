@@ -161,6 +161,7 @@ class Simulation {
         root: '/sim',
         createdAt: 0,
         nextNumber: 1,
+        nextQuestion: 1,
         evidence: { head: '', count: 0 },
         rules: RULES,
       },

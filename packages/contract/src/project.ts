@@ -24,6 +24,8 @@ export const Project = z.object({
   root: z.string(),
   createdAt: z.number(),
   nextNumber: z.number().int(),
+  /** Of the next question that is about no task. */
+  nextQuestion: z.number().int().default(1),
   rules: ProjectRules,
   evidence: z.object({ head: z.string(), count: z.number().int() }),
 });

@@ -75,11 +75,15 @@ export const QuestionEffect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('approval'), matters: z.array(HilConfig.keyof()), sendBackTo: z.string() }),
   /** The supervisor's about a stuck task: wait, skip or retry. */
   z.object({ kind: z.literal('stuck') }),
+  /** About a blocked task: whatever is said sets it to work again with it, but for these labels, which leave it. */
+  z.object({ kind: z.literal('unblock'), leaves: z.array(z.string()) }),
 ]);
 
 export const Question = z.object({
   noun: z.literal('question'),
   id: z.string(),
+  /** What a person calls it: `Q7.2` is the second about task #7, `Q3` the third about the project. */
+  ref: z.string().default(''),
   projectId: z.string(),
   taskId: z.string().nullable(),
   runId: z.string().nullable(),

@@ -103,6 +103,8 @@ export const Task = z.object({
   openQuestions: z.array(z.object({ id: z.string(), text: z.string() })),
   /** What was asked about this task, by fingerprint: nothing is asked twice within a day. */
   asked: z.record(z.string(), z.object({ questionId: z.string(), at: z.number() })).default({}),
+  /** Questions about it so far, whoever asked. */
+  questionCount: z.number().int().default(0),
   /** Matters a person has agreed to for this task. */
   approved: z.array(HilConfig.keyof()).default([]),
   /** Overrides the project's autonomy. */

@@ -1,15 +1,12 @@
 import type { Answer, EventBody, Project, Question, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { interruptRun, released } from '../lease/lease.ts';
-import { enter } from '../pipeline/enter.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
-import { LEARNED_AFTER } from './life.ts';
+import { APPROVE, effectOf, SEND_BACK } from './effect.ts';
+import { LEARNED_AFTER, TAKES_DEFAULT } from './life.ts';
+import { answerNote, wholeAnswer } from './note.ts';
 
 const LONGEST_ANSWER = 20_000;
-export const APPROVE = 'Approve';
-export const SEND_BACK = 'Send back';
-export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as const;
 
 export function answerQuestion(slice: Slice, command: CommandOf<'question.answer'>, env: DecideEnv): Decision {
   const found = findQuestion(slice, command);
@@ -20,7 +17,7 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   if (text === '') return refuse('bad_input', 'an answer needs a text', 'say what you decide');
   if (text.length > LONGEST_ANSWER)
     return refuse('bad_input', `an answer has at most ${LONGEST_ANSWER} characters; this one has ${text.length}`);
-  const option = question.options.find(({ label }) => label.toLowerCase() === text.toLowerCase())?.label ?? null;
+  const option = optionMeant(question, text);
   if (option === null && !question.allowFreeText && question.options.length > 0) {
     const labels = question.options.map(({ label }) => `"${label}"`).join(', ');
     return refuse('bad_input', `"${text.slice(0, 100)}" is none of the options`, `choose one of ${labels}`);
@@ -29,27 +26,37 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   return accept(...answered(slice, project, question, answer));
 }
 
+const YES = /^(y|yes|ok|okay|approved?|lgtm)[.!]?$/i;
+const NO = /^(n|no|rejected|reject)[.!]?$/i;
+
+/** The label that was written, however its letters are; of an approval, also a plain yes or no. */
+function optionMeant({ options, effect }: Question, text: string): string | null {
+  const label = options.find((each) => each.label.toLowerCase() === text.toLowerCase())?.label;
+  if (label !== undefined) return label;
+  if (effect.kind !== 'approval') return null;
+  return YES.test(text) ? APPROVE : NO.test(text) ? SEND_BACK : null;
+}
+
 /** Its time is up: its default is the answer, or nobody needs to know any more. */
 export function expireQuestion(slice: Slice, command: CommandOf<'question.expire'>, env: DecideEnv): Decision {
   const found = findQuestion(slice, command);
   if (!found.ok) return found;
   const { question, project } = found;
+  const { taskId, id: questionId, type, holds, defaultAnswer } = question;
   if (question.status !== 'open') return accept();
   if (question.expiresAt === null || env.now < question.expiresAt)
     return refuse('conflict', 'that question still has time');
-  const text = question.defaultAnswer ?? (question.holds ? 'Nobody answered: use your own judgement.' : null);
+  const text = holds
+    ? (defaultAnswer ?? 'Nobody answered: use your own judgement.')
+    : TAKES_DEFAULT.includes(type)
+      ? defaultAnswer
+      : null;
   if (text === null) {
-    const why = 'nobody answered in time';
-    return accept({
-      type: 'question.closed',
-      taskId: question.taskId,
-      questionId: question.id,
-      status: 'dismissed',
-      why,
-    });
+    const why = type === 'celebratory' ? 'acknowledged' : 'nobody answered in time';
+    return accept({ type: 'question.closed', taskId, questionId, status: 'dismissed', why });
   }
   const option = question.options.find(({ label }) => label === text)?.label ?? null;
-  const source = question.type === 'clarifying' || question.type === 'preference' ? 'default' : 'timeout';
+  const source = type === 'clarifying' || type === 'preference' ? 'default' : 'timeout';
   return accept(...answered(slice, project, question, { text, option, source, by: 'time', at: env.now }));
 }
 
@@ -70,14 +77,15 @@ export function revokePreference(slice: Slice, command: CommandOf<'preference.re
   return accept({ type: 'preference.revoked', preferenceId: preference.id, by: command.by });
 }
 
-/** Every open question of a task gets the same answer: a person said one thing for all of them. */
+/** Every open question that holds the task gets the same answer: a person said one thing for all of them. */
 export function answerAll(slice: Slice, task: Task, text: string, by: string, env: DecideEnv): EventBody[] {
   const answer: Answer = { text, option: null, source: 'user', by, at: env.now };
-  return task.openQuestions.flatMap(({ id }) =>
-    slice.record('question', id)?.status === 'open'
-      ? [{ type: 'question.answered' as const, taskId: task.id, questionId: id, answer }]
-      : [],
-  );
+  return holdingOf(slice, task).map(({ id }) => ({
+    type: 'question.answered',
+    taskId: task.id,
+    questionId: id,
+    answer,
+  }));
 }
 
 /** The task is going where its questions no longer matter. */
@@ -85,29 +93,50 @@ export function withdrawAll(slice: Slice, task: Task, why: string): EventBody[] 
   return slice
     .recordsOf('question', task.projectId)
     .filter((question) => question.taskId === task.id && question.status === 'open')
-    .map(({ id }) => ({ type: 'question.closed', taskId: task.id, questionId: id, status: 'withdrawn', why }));
+    .map((question) => withdrawn(question, why));
 }
 
-function answered(slice: Slice, project: Project, question: Question, answer: Answer): EventBody[] {
+/** The task goes on without the answers it waited for. */
+export function withdrawHolding(slice: Slice, task: Task, why: string): EventBody[] {
+  return holdingOf(slice, task).map((question) => withdrawn(question, why));
+}
+
+/** What a person has to agree to before the task goes on; there is never more than one of these open. */
+export function openApproval(slice: Slice, task: Task) {
+  const question = holdingOf(slice, task).find(({ effect }) => effect.kind === 'approval');
+  return question?.effect.kind === 'approval' ? { question, ...question.effect } : null;
+}
+
+function holdingOf(slice: Slice, task: Task): Question[] {
+  return task.openQuestions.flatMap(({ id }) => {
+    const question = slice.record('question', id);
+    return question?.status === 'open' ? [question] : [];
+  });
+}
+
+export function withdrawn({ id: questionId, taskId }: Question, why: string): EventBody {
+  return { type: 'question.closed', taskId, questionId, status: 'withdrawn', why };
+}
+
+/** An answer and all that follows from it. */
+export function answered(slice: Slice, project: Project, question: Question, answer: Answer): EventBody[] {
   const { id: questionId, taskId } = question;
   const task = taskId === null ? undefined : slice.tasks.get(taskId);
+  const event: EventBody = { type: 'question.answered', taskId, questionId, answer };
+  const events = [event, ...learned(slice, question, answer)];
+  if (!task) return events;
   return [
-    { type: 'question.answered', taskId, questionId, answer },
-    ...learned(slice, question, answer),
-    ...(task ? [noteOf(task, question, answer), ...effectOf(slice, project, task, question, answer)] : []),
+    ...events,
+    answerNote(task, question, answer),
+    ...(question.effect.kind === 'none' ? wholeAnswer(task, question, answer) : []),
+    ...effectOf(slice, project, task, question, answer),
   ];
-}
-
-function noteOf(task: Task, question: Question, answer: Answer): EventBody {
-  const who = answer.source === 'user' ? '' : ` (${answer.source})`;
-  const summary = `Asked: ${question.text.slice(0, 900)}\nAnswer${who}: ${answer.text.slice(0, 1000)}`;
-  const entry = { runId: question.runId, source: 'person' as const, entryType: 'answer', summary, at: answer.at };
-  return { type: 'task.noted', taskId: task.id, entry };
 }
 
 /** What a person says twice, or says of their own taste once, is taken for granted from then on. */
 function learned(slice: Slice, question: Question, answer: Answer): EventBody[] {
-  if (answer.source !== 'user' || question.effect.kind !== 'none') return [];
+  const isOfInterest = question.type !== 'celebratory' && question.effect.kind === 'none';
+  if (answer.source !== 'user' || !isOfInterest) return [];
   const { projectId, fingerprint, text } = question;
   const id = `preference/${projectId}/${fingerprint}`;
   const before = slice.record('preference', id);
@@ -116,47 +145,21 @@ function learned(slice: Slice, question: Question, answer: Answer): EventBody[] 
   return [{ type: 'preference.learned', preferenceId: id, fingerprint, text, answer: answer.text, count, isActive }];
 }
 
-function effectOf(slice: Slice, project: Project, task: Task, question: Question, answer: Answer): EventBody[] {
-  if (question.effect.kind === 'stuck') return stuckChoice(slice, project, task, answer);
-  const events: EventBody[] = [];
-  let resume = task.resumeStage ?? task.stage;
-  if (question.effect.kind === 'approval') {
-    const { matters, sendBackTo } = question.effect;
-    if (answer.option === APPROVE) {
-      events.push({ type: 'task.matter_approved', taskId: task.id, matters, by: answer.by });
-    } else {
-      resume = sendBackTo;
-      const feedback = [{ kind: 'person' as const, text: answer.text, files: [] }];
-      events.push({ type: 'task.feedback_given', taskId: task.id, feedback });
-    }
-  }
-  const rest = task.openQuestions.filter(({ id }) => id !== question.id);
-  if (task.stage !== 'needs_info') return events;
-  if (rest.length === 0) return [...events, ...enter(slice, project.rules, task, { to: resume, because: 'answered' })];
-  if (resume === task.resumeStage) return events;
-  return [...events, { type: 'task.parked', taskId: task.id, from: resume, questions: rest.map(({ text }) => text) }];
-}
-
-/** A person's word on a task that makes no progress. */
-function stuckChoice(slice: Slice, project: Project, task: Task, { option, text, by }: Answer): EventBody[] {
-  if (task.lease === null || option === STUCK_CHOICES.wait) return [];
-  const why = `${by} said: ${text}`;
-  const stop = [...interruptRun(slice, task, why), released(task, why)];
-  if (option !== STUCK_CHOICES.skip) return stop;
-  const block = { reason: 'skipped' as const, text: `${why}. Its work is kept; retry it when you like.` };
-  return [...stop, ...enter(slice, project.rules, task, { to: 'blocked', because: why, block })];
-}
-
 type Found = { ok: true; question: Question; project: Project } | Extract<Decision, { ok: false }>;
 
-function findQuestion(slice: Slice, command: { projectId: string; questionId: string }): Found {
+function findQuestion(slice: Slice, command: { projectId: string; questionId: string; taskId: string | null }): Found {
   const project = slice.projects.get(command.projectId);
   const question = slice.record('question', command.questionId);
-  if (project && question?.projectId === project.id) return { ok: true, question, project };
-  return {
+  const refused = (code: 'not_found' | 'conflict', message: string): Found => ({
     ok: false,
-    refusal: { code: 'not_found', message: `there is no question ${command.questionId} in this project`, hint: '' },
-  };
+    refusal: { code, message, hint: '' },
+  });
+  if (!project || question?.projectId !== project.id)
+    return refused('not_found', `there is no question ${command.questionId} in this project`);
+  // Its task's rows are at hand only when the command named the task.
+  if (question.taskId !== command.taskId)
+    return refused('conflict', `${question.ref} is not about ${command.taskId ?? 'the project'}`);
+  return { ok: true, question, project };
 }
 
 function closedAlready({ status, answer }: Question): Decision {

@@ -1,10 +1,12 @@
-import type { AskedQuestion, EventBody, Project, Question, Task } from '@tidemill/contract';
+import type { Answer, AskedQuestion, EventBody, Project, Question, Task } from '@tidemill/contract';
 import type { Asker, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../lease/fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import { fingerprintOf } from '../run/fingerprint.ts';
 import type { Slice } from '../slice.ts';
 import { ASKED_AGAIN_MS, BATCH_MS, defaultOf, timesOf } from './life.ts';
+import { answerNote } from './note.ts';
+import { canPark, parked } from './park.ts';
 
 /**
  *   asked ──answer by a person, a learned default──▶ answered
@@ -19,64 +21,103 @@ export interface Asking extends Asker {
   stage: string;
   /** Holds the task whatever its type: the agent said that it cannot go on. */
   holdsAlways: boolean;
+  /** Asked before in the same decision, so that no two have the same number. */
+  askedJustNow?: number;
 }
 
 export interface Asked {
   events: EventBody[];
   /** Open questions that hold the task now, the ones asked before included. */
   holding: { id: string; text: string }[];
+  asked: number;
+  /** How many were answered at once, by what was learned. */
+  answered: number;
 }
 
 export function askAll(slice: Slice, asking: Asking, questions: AskedQuestion[], env: DecideEnv): Asked {
-  const events: EventBody[] = [];
-  const holding = [...(asking.task?.openQuestions ?? [])];
+  const result: Asked = { events: [], holding: [...(asking.task?.openQuestions ?? [])], asked: 0, answered: 0 };
   const seen = new Set<string>();
   let batchId: string | null = null;
   for (const asked of questions) {
     const fingerprint = fingerprintOf('question', asked.text, env.hash);
-    const before = asking.task?.asked[fingerprint];
-    if (seen.has(fingerprint) || (before && env.now - before.at < ASKED_AGAIN_MS)) continue;
+    if (seen.has(fingerprint)) continue;
     seen.add(fingerprint);
-    const question = questionFrom(slice, asking, asked, fingerprint, env);
-    batchId ??= batchOf(slice, question);
-    const whole: Question = { ...question, batchId: batchId ?? question.id };
-    batchId = whole.batchId;
-    events.push({ type: 'question.asked', taskId: whole.taskId, question: whole });
-    if (whole.isDefaultLearned && whole.type !== 'blocking') {
-      const answer = {
-        text: whole.defaultAnswer!,
-        option: null,
-        source: 'learned' as const,
-        by: 'learned',
-        at: env.now,
-      };
-      events.push({ type: 'question.answered', taskId: whole.taskId, questionId: whole.id, answer });
-    } else if (whole.holds) {
-      holding.push({ id: whole.id, text: whole.text });
+    const before = askedBefore(slice, asking, fingerprint, env.now);
+    if (before) {
+      if (asking.holdsAlways || asked.type === 'blocking') hold(slice, before, result);
+      continue;
     }
+    const number = (asking.askedJustNow ?? 0) + result.asked + 1;
+    const question = questionFrom(slice, asking, asked, { fingerprint, number }, env);
+    batchId ??= batchOf(slice, question) ?? question.id;
+    const whole: Question = { ...question, batchId };
+    result.asked += 1;
+    result.events.push({ type: 'question.asked', taskId: whole.taskId, question: whole });
+    if (whole.isDefaultLearned && whole.type !== 'blocking') answerFromMemory(asking, whole, result, env);
+    else if (whole.holds) result.holding.push({ id: whole.id, text: whole.text });
   }
-  return { events, holding };
+  return result;
+}
+
+/** The same question, asked within a day or still open. */
+function askedBefore(slice: Slice, { task, project }: Asking, fingerprint: string, now: number): string | null {
+  if (task) {
+    const before = task.asked[fingerprint];
+    if (!before) return null;
+    const isOpen = slice.record('question', before.questionId)?.status === 'open';
+    return isOpen || now - before.at < ASKED_AGAIN_MS ? before.questionId : null;
+  }
+  const same = slice
+    .recordsOf('question', project.id)
+    .find(
+      (other) =>
+        other.taskId === null &&
+        other.fingerprint === fingerprint &&
+        (other.status === 'open' || now - other.askedAt < ASKED_AGAIN_MS),
+    );
+  return same?.id ?? null;
+}
+
+/** One that could wait when it was asked, and cannot any more. */
+function hold(slice: Slice, questionId: string, { events, holding }: Asked): void {
+  const question = slice.record('question', questionId);
+  if (question?.status !== 'open' || question.holds || question.taskId === null) return;
+  events.push({ type: 'question.held', taskId: question.taskId, questionId, text: question.text });
+  holding.push({ id: questionId, text: question.text });
+}
+
+function answerFromMemory({ task }: Asking, question: Question, result: Asked, env: DecideEnv): void {
+  const text = question.defaultAnswer!;
+  const option = question.options.find(({ label }) => label === text)?.label ?? null;
+  const answer: Answer = { text, option, source: 'learned', by: 'learned', at: env.now };
+  result.answered += 1;
+  result.events.push({ type: 'question.answered', taskId: question.taskId, questionId: question.id, answer });
+  if (task) result.events.push(answerNote(task, question, answer));
 }
 
 function questionFrom(
   slice: Slice,
-  { project, task, runId, stage, holdsAlways, agent, source, sourceId, effect }: Asking,
+  { project, task, runId, stage, holdsAlways, agent, source, sourceId, effect = { kind: 'none' } }: Asking,
   asked: AskedQuestion,
-  fingerprint: string,
+  { fingerprint, number }: { fingerprint: string; number: number },
   env: DecideEnv,
 ): Question {
-  const learned = slice
-    .recordsOf('preference', project.id)
-    .find((preference) => preference.isActive && preference.fingerprint === fingerprint);
+  // What an answer sets in motion is never taken for granted.
+  const learned =
+    effect.kind === 'none'
+      ? slice.recordsOf('preference', project.id).find((each) => each.isActive && each.fingerprint === fingerprint)
+      : undefined;
   const id = env.newId('question');
+  const ref = task ? `Q${task.number}.${task.questionCount + number}` : `Q${project.nextQuestion + number - 1}`;
   const { type, text, context, options, allowFreeText, tags } = asked;
   return {
-    ...{ noun: 'question', id, projectId: project.id, taskId: task?.id ?? null, runId, source, sourceId, agent, stage },
+    ...{ noun: 'question', id, ref, projectId: project.id, taskId: task?.id ?? null },
+    ...{ runId, source, sourceId, agent, stage, effect },
     ...{ type, text, context, options, allowFreeText, tags, fingerprint, batchId: id },
     defaultAnswer: learned?.answer ?? defaultOf(asked),
     isDefaultLearned: learned !== undefined,
-    holds: task !== null && (type === 'blocking' || holdsAlways),
-    effect: effect ?? { kind: 'none' },
+    // One about a task that is stuck is over when the task moves again, whether or not somebody answered.
+    holds: task !== null && effect.kind !== 'stuck' && (type === 'blocking' || holdsAlways),
     askedAt: env.now,
     ...timesOf(asked, env.now),
     ...{ reminders: 0, status: 'open', answer: null },
@@ -105,11 +146,22 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
   const found = command.taskId === null ? null : findTask(slice, { ...command, taskId: command.taskId });
   if (found && !found.ok) return found;
   const task = found?.task ?? null;
+  if (task === null && isTooSoon(slice, command, env.now)) return accept();
   const { agent, source, sourceId, effect, stage } = command;
   const asking = { agent, source, sourceId, effect, stage, project, task, runId: null, holdsAlways: false };
   const { events, holding } = askAll(slice, asking, command.questions, env);
   const isHeld = task !== null && holding.length > 0 && task.lease === null && canPark(task);
   return accept(...events, ...(isHeld ? [parked(task, task.stage, holding)] : []));
+}
+
+/** What a catalogue raises about a project, whatever its words, is raised once a day. */
+function isTooSoon(slice: Slice, { projectId, source, sourceId }: CommandOf<'question.ask'>, now: number): boolean {
+  return (
+    source === 'catalogue' &&
+    slice
+      .recordsOf('question', projectId)
+      .some((other) => other.source === source && other.sourceId === sourceId && now - other.askedAt < ASKED_AGAIN_MS)
+  );
 }
 
 /** Asked by an agent while it works. The task is parked when the run ends, if it still needs the answer then. */
@@ -120,14 +172,8 @@ export function askInRun(slice: Slice, command: CommandOf<'run.ask'>, env: Decid
   const run = slice.runs.get(command.runId);
   if (run?.status !== 'running' || task.lastRunId !== run.id)
     return refuse('conflict', `run ${command.runId} is not under way`);
-  const asker = { agent: run.agent, source: 'execute', sourceId: task.id } as const;
+  const source = run.mode === 'plan' || run.mode === 'plan_revision' ? 'plan' : 'execute';
+  const asker = { agent: run.agent, source, sourceId: task.id } as const;
   const asking = { ...asker, project, task, runId: run.id, stage: task.stage, holdsAlways: false };
   return accept(...askAll(slice, asking, command.questions, env).events);
-}
-
-export const canPark = ({ stage }: Pick<Task, 'stage'>) =>
-  !['done', 'cancelled', 'blocked', 'needs_info'].includes(stage);
-
-export function parked(task: Task, from: string, holding: { text: string }[]): EventBody {
-  return { type: 'task.parked', taskId: task.id, from, questions: holding.map(({ text }) => text) };
 }

@@ -2,8 +2,10 @@ import type { ApprovalMatter, AskedQuestion, EventBody, Project, Run, Task } fro
 import type { CommandOf, DecideEnv } from '../command.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Slice } from '../slice.ts';
-import { APPROVE, SEND_BACK } from './answer.ts';
-import { type Asking, askAll, canPark, parked } from './ask.ts';
+import { withdrawn } from './answer.ts';
+import { type Asked, type Asking, askAll } from './ask.ts';
+import { APPROVE, SEND_BACK } from './effect.ts';
+import { canPark, parked } from './park.ts';
 
 interface RunEnd {
   slice: Slice;
@@ -26,19 +28,29 @@ export function askAtEnd(runEnd: RunEnd): EventBody[] {
   const needsInfo = end.outcome === 'needs_info';
   const asking = askingOf(runEnd, needsInfo);
   const own = askAll(slice, asking, questionsOf(command, needsInfo, end.message), env);
+  own.events.unshift(...noLongerStuck(slice, task));
   if (needsInfo || (end.outcome === 'failed' && own.holding.length > 0)) {
     if (own.holding.length > 0) return [...own.events, parked(task, task.stage, own.holding)];
+    // Answered at once, by what was learned: the next run knows.
+    if (own.answered > 0) return own.events;
     // It asks again what was answered a moment ago: once more it will not help.
     const text = `The agent asks again what was answered already: ${end.message}`;
     return [...own.events, { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_progress', text }];
   }
-  const approval = approvalOf(runEnd, asking);
+  const approval = approvalOf(runEnd, { ...asking, askedJustNow: own.asked });
   const holding = [...own.holding, ...approval.holding];
   const stage = stageAfter(task, after);
   const events = [...after, ...own.events, ...approval.events];
   return holding.length > 0 && canPark({ stage }) && end.outcome !== 'failed'
     ? [...events, parked({ ...task, id: run.taskId }, stage, holding)]
     : events;
+}
+
+function noLongerStuck(slice: Slice, task: Task): EventBody[] {
+  return slice
+    .recordsOf('question', task.projectId)
+    .filter(({ taskId, status, effect }) => taskId === task.id && status === 'open' && effect.kind === 'stuck')
+    .map((question) => withdrawn(question, 'its run has ended'));
 }
 
 function questionsOf({ envelope }: CommandOf<'run.finish'>, needsInfo: boolean, message: string): AskedQuestion[] {
@@ -53,7 +65,10 @@ function askingOf({ project, task, run }: RunEnd, holdsAlways: boolean): Asking 
 }
 
 /** What the change touches that a person wants to decide, or to hear of. */
-function approvalOf({ slice, project, task, command, end, env }: RunEnd, asking: Asking) {
+function approvalOf(
+  { slice, project, task, command, end, env }: RunEnd,
+  asking: Asking,
+): Pick<Asked, 'events' | 'holding'> {
   const isFinished = end.outcome === 'pr_ready' || end.outcome === 'plan_complete';
   const touched = new Set<ApprovalMatter>([...(command.touches ?? []), ...(command.envelope?.declares ?? [])]);
   const setting = task.hilConfig ?? project.rules.hilConfig;
@@ -90,7 +105,15 @@ function approvalOf({ slice, project, task, command, end, env }: RunEnd, asking:
     tags: matters,
   };
   const effect = { kind: 'approval', matters, sendBackTo: task.stage } as const;
-  const fresh = { ...asking, task: { ...task, openQuestions: [] }, agent: 'engine', source: 'engine' as const, effect };
+  // Asked as often as it comes up: an approval that was refused before is no approval.
+  const fresh = {
+    ...asking,
+    task: { ...task, openQuestions: [], asked: {} },
+    holdsAlways: false,
+    agent: 'engine',
+    source: 'engine' as const,
+    effect,
+  };
   const asked = askAll(slice, fresh, [question], env);
   return { events: [...notices, ...asked.events], holding: asked.holding };
 }

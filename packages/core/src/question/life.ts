@@ -10,6 +10,9 @@ export const BATCH_MS = 5 * MINUTE;
 /** As often must the same answer have been given before it becomes a default. */
 export const LEARNED_AFTER = 2;
 
+/** What becomes of the others when their time is up: nobody needs to know any more. */
+export const TAKES_DEFAULT: readonly QuestionType[] = ['blocking', 'clarifying', 'confirming', 'preference'];
+
 interface Life {
   expiresMs: number | null;
   remindMs: number | null;

@@ -4,9 +4,17 @@ import type { Slice } from '../slice.ts';
 /** The rows of questions and learned defaults after an event. */
 export function reduceQuestion(slice: Slice, projectId: string, at: number, body: EventBody): void {
   switch (body.type) {
-    case 'question.asked':
+    case 'question.asked': {
       slice.records.put(body.question);
+      const project = body.taskId === null ? slice.projects.get(projectId) : undefined;
+      if (project) slice.projects.put({ ...project, nextQuestion: project.nextQuestion + 1 });
       return;
+    }
+    case 'question.held': {
+      const question = slice.record('question', body.questionId);
+      if (question) slice.records.put({ ...question, holds: true });
+      return;
+    }
     case 'question.answered': {
       const question = slice.record('question', body.questionId);
       if (question) slice.records.put({ ...question, status: 'answered', answer: body.answer });
@@ -44,13 +52,16 @@ export function reduceQuestion(slice: Slice, projectId: string, at: number, body
 export function taskAfterQuestion(
   task: Task,
   at: number,
-  body: Extract<EventBody, { type: 'question.asked' | 'question.answered' | 'question.closed' }>,
+  body: Extract<EventBody, { type: 'question.asked' | 'question.held' | 'question.answered' | 'question.closed' }>,
 ): Partial<Task> {
+  if (body.type === 'question.held')
+    return { openQuestions: [...task.openQuestions, { id: body.questionId, text: body.text }] };
   if (body.type !== 'question.asked')
     return { openQuestions: task.openQuestions.filter(({ id }) => id !== body.questionId) };
   const { id, text, holds, fingerprint } = body.question;
   return {
     asked: { ...task.asked, [fingerprint]: { questionId: id, at } },
+    questionCount: task.questionCount + 1,
     openQuestions: holds ? [...task.openQuestions, { id, text }] : task.openQuestions,
   };
 }

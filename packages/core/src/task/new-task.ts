@@ -29,6 +29,7 @@ export function newTask(
     blocked: null,
     openQuestions: [],
     asked: {},
+    questionCount: 0,
     approved: [],
     assignee: null,
     waiting: null,

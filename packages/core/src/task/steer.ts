@@ -3,7 +3,8 @@ import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../lease/fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
-import { answerAll, withdrawAll } from '../question/answer.ts';
+import { answerAll, answered, openApproval, withdrawAll, withdrawHolding } from '../question/answer.ts';
+import { APPROVE } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
@@ -40,13 +41,19 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
   if (task.stage === 'done') return refuse('wrong_stage', `#${task.number} is done`, 'add a new task');
   if (task.stage === 'needs_info' && !command.note)
     return refuse('bad_input', `#${task.number} asks: ${asked(task)}`, 'answer with a note');
-  const to = command.stage ?? (task.stage === 'cancelled' ? 'open' : (task.resumeStage ?? task.stage));
+  const approval = openApproval(slice, task);
+  if (approval && command.stage !== undefined)
+    return refuse('wrong_stage', `#${task.number} waits for your approval`, 'approve it, or reject it with a note');
+  const to =
+    command.stage ?? approval?.sendBackTo ?? (task.stage === 'cancelled' ? 'open' : (task.resumeStage ?? task.stage));
   const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
   if (to !== 'open' && !stages.includes(to))
     return refuse('bad_input', `pipeline ${task.pipeline} has no stage "${to}"`, `choose one of ${stages.join(', ')}`);
   if (task.prepared && to !== (task.resumeStage ?? task.stage)) return landing(task);
   const because = `retried by ${command.by}`;
-  const answers = command.note ? answerAll(slice, task, command.note, command.by, env) : [];
+  const answers = command.note
+    ? answerAll(slice, task, command.note, command.by, env)
+    : withdrawHolding(slice, task, because);
   return accept(
     ...say(task, command, env),
     ...answers,
@@ -65,12 +72,19 @@ function landing(task: Task): Decision {
 export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: DecideEnv): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;
+  const approval = openApproval(slice, found.task);
+  if (approval) {
+    const answer = { text: APPROVE, option: APPROVE, source: 'user' as const, by: command.by, at: env.now };
+    const note: EventBody[] = command.note ? [noteOf({ ...found.task, openQuestions: [] }, command.note, env)] : [];
+    return accept(...note, ...answered(slice, found.project, approval.question, answer));
+  }
   const choice = choiceOf(found.task, found.project);
   if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
   const because = `approved by ${command.by}`;
   const note: EventBody[] = command.note ? [noteOf(found.task, command.note, env)] : [];
   return accept(
     ...note,
+    ...withdrawHolding(slice, found.task, because),
     { type: 'task.counters_reset', taskId: found.task.id, by: command.by },
     // What a reviewer still wanted is overruled: a builder must not see it when the merge sends the task back.
     ...(found.task.feedback.length > 0
@@ -83,10 +97,16 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
 export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: DecideEnv): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;
+  const approval = openApproval(slice, found.task);
+  if (approval) {
+    const answer = { text: command.note, option: null, source: 'user' as const, by: command.by, at: env.now };
+    return accept(...answered(slice, found.project, approval.question, answer));
+  }
   const choice = choiceOf(found.task, found.project);
   if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
   const because = `rejected by ${command.by}`;
   return accept(
+    ...withdrawHolding(slice, found.task, because),
     ...say(found.task, command, env),
     { type: 'task.counters_reset', taskId: found.task.id, by: command.by },
     ...enter(slice, found.project.rules, found.task, { to: choice.changes_requested, because }),

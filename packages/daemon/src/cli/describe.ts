@@ -104,6 +104,8 @@ function describeEvent({ body }: LoggedEvent): string {
       return `${body.question.agent} asks (${body.question.type}): ${body.question.text}`;
     case 'question.answered':
       return `answered by ${body.answer.by}${body.answer.source === 'user' ? '' : ` (${body.answer.source})`}: ${body.answer.text}`;
+    case 'question.held':
+      return `cannot go on without an answer: ${body.text}`;
     case 'question.reminded':
       return 'reminded of a question';
     case 'question.closed':

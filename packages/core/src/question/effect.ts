@@ -1,0 +1,76 @@
+import type { Answer, EventBody, Project, Question, Task } from '@tidemill/contract';
+import { interruptRun, released } from '../lease/lease.ts';
+import { enter } from '../pipeline/enter.ts';
+import type { Slice } from '../slice.ts';
+import { parked } from './park.ts';
+
+export const APPROVE = 'Approve';
+export const SEND_BACK = 'Send back';
+export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as const;
+
+type EffectOf<K extends Question['effect']['kind']> = Extract<Question['effect'], { kind: K }>;
+
+/** What an answer sets in motion in the task it is about. */
+export function effectOf(slice: Slice, project: Project, task: Task, question: Question, answer: Answer): EventBody[] {
+  const { effect } = question;
+  const goOn = (to: string) => whenAllAnswered(slice, project, task, question, to);
+  switch (effect.kind) {
+    case 'stuck':
+      return stuckChoice(slice, project, task, answer);
+    case 'unblock':
+      return unblock(task, effect, answer, goOn);
+    case 'approval':
+      return approval(task, effect, answer, goOn);
+    case 'none':
+      return task.stage === 'needs_info' ? goOn(task.resumeStage ?? task.stage) : [];
+  }
+}
+
+/** The task goes on when this was the last question that held it; else only where it goes on may have changed. */
+function whenAllAnswered(slice: Slice, project: Project, task: Task, question: Question, to: string): EventBody[] {
+  const rest = task.openQuestions.filter(({ id }) => id !== question.id);
+  if (rest.length === 0) return enter(slice, project.rules, task, { to, because: 'answered' });
+  return task.stage === 'needs_info' && to === task.resumeStage ? [] : [parked(task, to, rest)];
+}
+
+function approval(
+  task: Task,
+  { matters, sendBackTo }: EffectOf<'approval'>,
+  answer: Answer,
+  goOn: (to: string) => EventBody[],
+): EventBody[] {
+  const isParked = task.stage === 'needs_info';
+  if (answer.option === APPROVE) {
+    const agreed: EventBody = { type: 'task.matter_approved', taskId: task.id, matters, by: answer.by };
+    return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];
+  }
+  const feedback = [{ kind: 'person' as const, text: answer.text, files: [] }];
+  return [{ type: 'task.feedback_given', taskId: task.id, feedback }, ...(isParked ? goOn(sendBackTo) : [])];
+}
+
+function unblock(
+  task: Task,
+  { leaves }: EffectOf<'unblock'>,
+  { option, text, by }: Answer,
+  goOn: (to: string) => EventBody[],
+): EventBody[] {
+  const { resumeStage, id: taskId } = task;
+  if (task.stage !== 'blocked' || resumeStage === null) return [];
+  if (option !== null && leaves.includes(option)) {
+    const why = `${by} said: ${text}. Its work is kept; retry it when you like.`;
+    return [{ type: 'task.blocked', taskId, from: resumeStage, reason: 'skipped', text: why }];
+  }
+  const said: EventBody[] =
+    option === null ? [{ type: 'task.feedback_given', taskId, feedback: [{ kind: 'person', text, files: [] }] }] : [];
+  return [...said, { type: 'task.counters_reset', taskId, by }, ...goOn(resumeStage)];
+}
+
+/** A person's word on a task that makes no progress. */
+function stuckChoice(slice: Slice, project: Project, task: Task, { option, text, by }: Answer): EventBody[] {
+  if (task.lease === null || option === STUCK_CHOICES.wait) return [];
+  const why = `${by} said: ${text}`;
+  const stop = [...interruptRun(slice, task, why), released(task, why)];
+  if (option !== STUCK_CHOICES.skip) return stop;
+  const block = { reason: 'skipped' as const, text: `${why}. Its work is kept; retry it when you like.` };
+  return [...stop, ...enter(slice, project.rules, task, { to: 'blocked', because: why, block })];
+}
