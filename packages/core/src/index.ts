@@ -1,3 +1,4 @@
+export * from './alert/routing.ts';
 export { exhaustedPeriod, howToRaise } from './budget/budget.ts';
 export { nextPeriodAt, purseOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';

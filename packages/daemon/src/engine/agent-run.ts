@@ -109,6 +109,7 @@ export class AgentRun {
 
   #write(chunk: string): void {
     this.#log.write(chunk);
+    this.#held.sign();
     this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS);
   }
 
@@ -151,6 +152,7 @@ export class AgentRun {
 
   /** Kept on record while the run goes on, so that an interrupted run is not free. */
   #spend(usage: Usage): void {
+    this.#held.sign();
     this.usage.inputTokens += usage.inputTokens;
     this.usage.outputTokens += usage.outputTokens;
     this.usage.requests += usage.requests;
@@ -171,6 +173,7 @@ export class AgentRun {
   }
 
   #progress(percent: number, text: string): void {
+    this.#held.sign();
     const now = this.#deps.clock.now();
     if (now - this.#progressAt < RECORD_EVERY_MS) return;
     this.#progressAt = now;

@@ -1,5 +1,16 @@
 import type { Project } from '@tidemill/contract';
-import type { AgentFor, Clock, Gates, Guards, Ids, OpenRunLog, Prompts, Store, Workspace } from '../ports.ts';
+import type {
+  AgentFor,
+  Clock,
+  Gates,
+  Guards,
+  Ids,
+  OpenRunLog,
+  Prompts,
+  SessionFiles,
+  Store,
+  Workspace,
+} from '../ports.ts';
 
 /** All that the engine knows of the world. The simulator hands in its own. */
 export interface EngineDeps {
@@ -11,6 +22,8 @@ export interface EngineDeps {
   guards: Guards;
   prompts: Prompts;
   openRunLog: OpenRunLog;
+  /** None where no other program could look at them. */
+  sessions?: SessionFiles;
   clock: Clock;
   ids: Ids;
   /** This daemon instance; leases carry it. */

@@ -4,6 +4,7 @@ import type { EngineDeps } from './deps.ts';
 import { expireLeases, recover } from './recovery.ts';
 import { Rests } from './rest.ts';
 import { Slot } from './slot.ts';
+import { Supervisor } from './supervisor.ts';
 
 const SUPERVISE_EVERY_MS = 60_000;
 /** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
@@ -19,6 +20,7 @@ export class Engine {
   /** What is under way, by task. */
   readonly #working = new Map<string, Promise<unknown>>();
   readonly #rests: Rests;
+  readonly #supervisor: Supervisor;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -29,6 +31,7 @@ export class Engine {
   constructor(deps: EngineDeps) {
     this.#deps = deps;
     this.#rests = new Rests(deps);
+    this.#supervisor = new Supervisor(deps, () => this.#slots);
     const builders = Array.from(
       { length: deps.workers },
       (_, index) => new Slot(deps, `agent-${index + 1}`, 'builder'),
@@ -158,6 +161,8 @@ export class Engine {
       await expireLeases(this.#deps).catch((error: unknown) =>
         this.#deps.onNote('looking for expired leases failed', error),
       );
+      // A look that fails is left out; the next one comes in a minute.
+      await this.#supervisor.pass().catch((error: unknown) => this.#deps.onNote('a health check failed', error));
     }
   }
 

@@ -1,11 +1,12 @@
 import type { Role, Task } from '@tidemill/contract';
 import { type Command, type CommandOf, type CommandType, HEARTBEAT_MS, type Reply } from '@tidemill/core';
 import type { Clock, Store, WorktreeRef } from '../ports.ts';
+import { HeldReins } from './reins.ts';
 
 /** Why work on a task ended before its stage did. Thrown to unwind; caught by the slot, nowhere else. */
 export class Unwound extends Error {
-  readonly why: 'lease lost' | 'shutdown';
-  constructor(why: 'lease lost' | 'shutdown') {
+  readonly why: 'lease lost' | 'shutdown' | 'stopped';
+  constructor(why: Unwound['why']) {
     super(why);
     this.why = why;
   }
@@ -29,6 +30,11 @@ export class Held {
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   #ended = new AbortController();
+  /** When the work was last heard of, for the supervisor. */
+  lastSignAt: number;
+  /** Gates run: silence is normal. */
+  isTesting = false;
+  readonly reins: HeldReins;
 
   constructor(task: Task, role: Role, store: Store, clock: Clock) {
     this.task = task;
@@ -37,6 +43,8 @@ export class Held {
     this.ref = { number: task.number, branch: task.branch };
     this.#store = store;
     this.#clock = clock;
+    this.reins = new HeldReins(clock);
+    this.lastSignAt = clock.now();
   }
 
   /** Aborts when the work must stop: the lease is gone, or Tidemill shuts down. */
@@ -44,8 +52,27 @@ export class Held {
     return this.#abort.signal;
   }
 
+  /** Something was heard of the work. */
+  sign(): void {
+    this.lastSignAt = this.#clock.now();
+  }
+
+  /** A person froze it: silence is what they wanted. */
+  get isFrozen(): boolean {
+    return this.reins.isFrozen;
+  }
+
   abandon(why: Unwound['why']): void {
-    if (!this.signal.aborted) this.#abort.abort(new Unwound(why));
+    if (this.signal.aborted) return;
+    // Whoever is asked to end must be able to hear it.
+    this.reins.thaw();
+    this.#abort.abort(new Unwound(why));
+  }
+
+  /** Ends its processes without asking them. */
+  kill(): void {
+    this.reins.kill();
+    this.abandon('stopped');
   }
 
   /** Throws what unwinds the work, if it must stop. */
@@ -55,8 +82,16 @@ export class Held {
 
   /** Executes a command about this task under its fence. A refused fence means somebody else has the task now. */
   async execute(command: WithoutFence<CommandOf<FencedType>>): Promise<Reply> {
-    const fence = { projectId: this.task.projectId, taskId: this.task.id, token: this.token };
-    const reply = await this.#store.execute({ ...command, ...fence } as Command);
+    const { projectId, id: taskId, lease, builders } = this.task;
+    if (this.isFrozen) await this.reins.moving();
+    const fence = { projectId, taskId, token: this.token };
+    const credit =
+      command.type === 'run.finish'
+        ? { workerId: lease!.workerId }
+        : command.type === 'merge.land'
+          ? { workers: [...builders, lease!.workerId] }
+          : {};
+    const reply = await this.#store.execute({ ...command, ...credit, ...fence } as Command);
     if (reply.ok || reply.refusal.code !== 'stale_lease') return reply;
     this.abandon('lease lost');
     throw this.signal.reason;
@@ -75,8 +110,11 @@ export class Held {
       await this.#clock.sleep(HEARTBEAT_MS, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
       try {
-        const reply = await this.#store.execute({ type: 'lease.renew', projectId, taskId, token: this.token });
+        const { frozenMs } = this.reins;
+        const renewal = { type: 'lease.renew', projectId, taskId, token: this.token } as const;
+        const reply = await this.#store.execute(frozenMs > 0 ? { ...renewal, frozenMs } : renewal);
         if (!reply.ok) return this.abandon('lease lost');
+        this.reins.forgetFrozen(frozenMs);
       } catch (error) {
         onTrouble(error);
       }

@@ -30,7 +30,11 @@ export async function prove(
   files: string[],
 ): Promise<Proof> {
   if (await isProven(deps, tree)) return { kind: 'passed' };
-  const reports = await deps.gates.run(worktree, tree, files, held.signal);
+  held.isTesting = true;
+  const reports = await deps.gates.run(worktree, tree, files, held.signal).finally(() => {
+    held.isTesting = false;
+    held.sign();
+  });
   // Gates that were stopped have proven nothing, either way.
   held.check();
   await held.must({ type: 'evidence.record', receipts: reports.map((report) => report.receipt) });

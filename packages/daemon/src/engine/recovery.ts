@@ -4,15 +4,20 @@ import type { EngineDeps } from './deps.ts';
 
 /** Takes the task from whoever held it: work snapshotted and kept, run interrupted, task back in its stage. */
 async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Promise<void> {
+  const { id: taskId, projectId } = task;
+  await keep(deps, task, ownerIsDead ? 'daemon died' : 'lease expired');
+  await deps.store.execute({ type: 'lease.expire', projectId, taskId, token: task.lease!.token, ownerIsDead });
+}
+
+/** Snapshots what lies in the task's worktree, if it is more than the branch has. */
+export async function keep(deps: EngineDeps, task: Task, why: string): Promise<void> {
   const { id: taskId, projectId, number, branch } = task;
-  const why = ownerIsDead ? 'daemon died' : 'lease expired';
   try {
     const ref = await deps.workspace.snapshot({ number, branch }, why);
     if (ref) await deps.store.execute({ type: 'snapshot.note', projectId, taskId, ref, why });
   } catch (error) {
     deps.onNote(`the worktree of #${number} could not be snapshotted; it stays as it is`, error);
   }
-  await deps.store.execute({ type: 'lease.expire', projectId, taskId, token: task.lease!.token, ownerIsDead });
 }
 
 /** Once, before anything is claimed: what an earlier daemon left behind. */

@@ -1,8 +1,9 @@
-import type { Role, Task } from '@tidemill/contract';
+import type { Role, Task, WorkerWish } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
+import { keep } from './recovery.ts';
 import { mergeStage, verifyStage } from './system-stage.ts';
 
 /** A worker's place: works on one task at a time, from claim to the end of its stage. */
@@ -12,6 +13,9 @@ export class Slot {
   readonly role: Role;
   readonly #deps: EngineDeps;
   held: Held | null = null;
+  /** Settles when the slot is free. */
+  free: Promise<unknown> = Promise.resolve();
+  #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
 
   constructor(deps: EngineDeps, name: string, role: Role) {
     this.#deps = deps;
@@ -21,9 +25,27 @@ export class Slot {
   }
 
   /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
-  async work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
+  work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
     const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
     this.held = held;
+    // It may have been uttered between the claim and this line.
+    this.obey(this.#wish.is, this.#wish.by);
+    const work = this.#work(held, before);
+    this.free = work;
+    return work;
+  }
+
+  /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
+  obey(wish: WorkerWish, by: string): void {
+    this.#wish = { is: wish, by };
+    if (!this.held) return;
+    if (wish === 'frozen') this.held.reins.freeze();
+    else this.held.reins.thaw();
+    if (wish === 'stopped') this.held.abandon('stopped');
+  }
+
+  async #work(held: Held, before?: Promise<unknown>): Promise<StageReport | null> {
+    const { task } = held;
     void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
     try {
       await before;
@@ -53,6 +75,11 @@ export class Slot {
         const now = await this.#deps.store.task(task.id);
         if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
         return;
+      }
+      if (error instanceof Unwound && error.why === 'stopped') {
+        const why = this.#wish.is === 'stopped' ? `stopped by ${this.#wish.by}` : 'stopped';
+        await keep(this.#deps, task, why);
+        return await held.release(why);
       }
       if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
       this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
