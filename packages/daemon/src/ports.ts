@@ -11,6 +11,7 @@ import type {
   RecordNoun,
   RecordOf,
   Run,
+  SessionFile,
   StoredRecord,
   Task,
   Usage,
@@ -182,6 +183,22 @@ export interface Workspace {
   snapshots(): Promise<Snapshot[]>;
 }
 
+/** Child processes of a worker, or something that keeps their time. */
+export interface Reined {
+  /** They stand still until thawed, and no limit of time runs on meanwhile. */
+  freeze(): void;
+  thaw(): void;
+  /** All of them, at once, without a word. */
+  kill(): void;
+  /** Zero where it cannot be found out. `cpuMs` only grows. */
+  usage(): Promise<{ memoryMb: number; cpuMs: number }>;
+}
+
+/** What holds a worker's children. Whoever starts one hands it over, and lets go when it has ended. */
+export interface Reins {
+  take(part: Reined): () => void;
+}
+
 /** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`). */
 export interface AgentBrief {
   mode: Mode;
@@ -264,6 +281,8 @@ export interface AgentRequest {
   tools: string[] | null;
   /** A session of an earlier run of the same task and agent to go on with, if the agent can. */
   resume: string | null;
+  /** Every child of the agent is handed over to these. */
+  reins?: Reins;
   /** Asked before each tool use, by agents that can be asked. Every denial is recorded by whoever gives this. */
   guard(call: ToolCall): Promise<GuardVerdict>;
   /** Asked when the agent wants to end, by agents that can be asked: why it should go on, or null. */
@@ -282,7 +301,7 @@ export interface GateReport {
 /** Runs a project's gates on a worktree that shows `tree`. Output is kept under its hash. */
 export interface Gates {
   readonly names: string[];
-  run(worktree: Worktree, tree: string, files: string[], signal: AbortSignal): Promise<GateReport[]>;
+  run(worktree: Worktree, tree: string, files: string[], signal: AbortSignal, reins?: Reins): Promise<GateReport[]>;
 }
 
 /** Where a run's output goes: capped, flushed at least every 3 s. */
@@ -315,4 +334,14 @@ export interface Prompts {
     gates: string;
     hilConfig: HilConfig;
   }): Promise<Briefing>;
+}
+
+/** The files that tell other programs of the workers. Writing them may fail without hurting anybody. */
+export interface SessionFiles {
+  put(file: SessionFile): void;
+  drop(agentId: string): void;
+  /** Removes what workers that are gone left behind. */
+  keepOnly(agentIds: string[]): Promise<void>;
+  /** Settles when all that was asked for is on the disk, or given up. */
+  settled(): Promise<void>;
 }
