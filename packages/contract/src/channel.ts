@@ -26,7 +26,7 @@ const noSecret = (instead: string) =>
 const address = z
   .url({ protocol: /^https?$/, error: 'it must be an address that starts with http:// or https://' })
   .refine(
-    (url) => !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === ''),
+    (url) => !/^https?:\/\/[^/?#]*@/i.test(url),
     'a password does not belong in this file: leave it out of the address',
   );
 

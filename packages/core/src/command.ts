@@ -162,7 +162,7 @@ export type Command = { projectId: string } & (
 );
 export type NewNotification = Pick<
   Notification,
-  'id' | 'taskId' | 'channel' | 'severity' | 'title' | 'text' | 'questionIds' | 'nextAt'
+  'id' | 'taskId' | 'channel' | 'severity' | 'title' | 'text' | 'about' | 'group' | 'questionIds' | 'nextAt'
 >;
 export type CommandType = Command['type'];
 export type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;

@@ -1,5 +1,6 @@
 import type {
   AgentEnvelope,
+  ChannelConfig,
   Evidence,
   FailureClass,
   Feedback,
@@ -7,11 +8,13 @@ import type {
   LoggedEvent,
   Mode,
   Project,
+  Question,
   Receipt,
   RecordNoun,
   RecordOf,
   Run,
   SessionFile,
+  Severity,
   StoredRecord,
   Task,
   Usage,
@@ -303,6 +306,52 @@ export interface Gates {
   readonly names: string[];
   run(worktree: Worktree, tree: string, files: string[], signal: AbortSignal, reins?: Reins): Promise<GateReport[]>;
 }
+
+/** What a person is told: one or more notices, or the questions of a batch. */
+export interface ChannelMessage {
+  /** The same for every attempt to send it. */
+  id: string;
+  project: string;
+  severity: Severity;
+  title: string;
+  at: number;
+  parts: MessagePart[];
+}
+
+export interface MessagePart {
+  /** The notification's, by which an answer names its question. */
+  id: string;
+  severity: Severity;
+  title: string;
+  text: string;
+  question: Question | null;
+}
+
+/** An answer as it came in: one of the question's options, or words. */
+export interface ChannelAnswer {
+  /** Of the part it answers. */
+  partId: string;
+  /** Its place among the options, from 0. */
+  option?: number;
+  text?: string;
+  /** `telegram:@ada`. */
+  by: string;
+}
+
+/** Gives back what to tell whoever answered. Never rejects. */
+export type HearAnswer = (answer: ChannelAnswer) => Promise<string>;
+
+/** A way to reach people. Its errors are `ChannelTrouble`, without secrets. */
+export interface Channel {
+  /** Those with the same line hear each other's answers: the same bot, the same app. */
+  readonly line: string;
+  /** Resolves once the other side has taken it, with what it calls the message; null when it has no name for it. */
+  send(message: ChannelMessage, signal: AbortSignal): Promise<string | null>;
+  /** Left out where a channel carries nothing back. Runs until the signal aborts; rejects when it hears no more. */
+  listen?(hear: HearAnswer, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+export type OpenChannel = (config: ChannelConfig) => Promise<Channel>;
 
 /** Where a run's output goes: capped, flushed at least every 3 s. */
 export interface RunLog {
