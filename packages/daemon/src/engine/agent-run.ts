@@ -24,7 +24,8 @@ export class AgentRun {
   #attempt = 0;
   #stopBlocks = 0;
   #progressAt = 0;
-  #spentAt = 0;
+  #isSpendingUntold = false;
+  #booking: Promise<void> | null = null;
   #session: string | null;
   #lastWords = '';
   #isCompacted = false;
@@ -103,8 +104,9 @@ export class AgentRun {
     return end;
   }
 
-  close(): Promise<void> {
-    return this.#log.close();
+  async close(): Promise<void> {
+    await this.#booking;
+    await this.#log.close();
   }
 
   #write(chunk: string): void {
@@ -160,10 +162,25 @@ export class AgentRun {
     const cost = usage.costUsd ?? assumed;
     if (usage.costUsd !== null || assumed > 0) this.usage.costUsd = (this.usage.costUsd ?? 0) + cost;
     this.usage.assumedUsd = (this.usage.assumedUsd ?? 0) + assumed;
-    const now = this.#deps.clock.now();
-    if (now - this.#spentAt < RECORD_EVERY_MS) return;
-    this.#spentAt = now;
-    this.#record({ type: 'run.spend', runId: this.#runId, usage: { ...this.usage } }, 'spending');
+    this.#isSpendingUntold = true;
+    this.#booking ??= this.#book().finally(() => {
+      this.#booking = null;
+    });
+  }
+
+  /** Every request, as soon as it is known: the budget can only stop what it hears of. */
+  async #book(): Promise<void> {
+    while (this.#isSpendingUntold) {
+      this.#isSpendingUntold = false;
+      try {
+        const usage = { ...this.usage };
+        const reply = await this.#held.execute({ type: 'run.spend', runId: this.#runId, usage });
+        if (reply.ok && reply.events.some(({ body }) => body.type === 'run.overdrawn'))
+          this.#held.abandon('budget', `The run has cost ${usage.costUsd?.toFixed(2)} USD, and the budget has no more.`);
+      } catch (error) {
+        this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
+      }
+    }
   }
 
   #knowSession(session: string): void {

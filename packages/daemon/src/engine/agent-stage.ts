@@ -10,7 +10,7 @@ import {
 import type { AgentEnd, Worktree } from '../ports.ts';
 import { AgentRun } from './agent-run.ts';
 import type { EngineDeps } from './deps.ts';
-import type { Held } from './held.ts';
+import { type Held, Unwound } from './held.ts';
 import { prove } from './prove.ts';
 import type { Setback } from './rest.ts';
 
@@ -40,7 +40,9 @@ export async function agentStage(
   const runId = deps.ids.next('run');
   const agent = deps.agentFor(mode).label;
   const session = await sessionToResume(deps, held, mode, agent);
-  await held.must({ type: 'run.start', runId, mode, agent });
+  const begun = await held.execute({ type: 'run.start', runId, mode, agent });
+  if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
+  if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const isBuilding = mode === 'implement' || mode === 'request_changes';
   const run = new AgentRun(deps, held, { runId, mode, session }, () =>
     isBuilding ? unfinished(deps, held) : Promise.resolve(null),

@@ -5,9 +5,9 @@ import { HeldReins } from './reins.ts';
 
 /** Why work on a task ended before its stage did. Thrown to unwind; caught by the slot, nowhere else. */
 export class Unwound extends Error {
-  readonly why: 'lease lost' | 'shutdown' | 'stopped';
-  constructor(why: Unwound['why']) {
-    super(why);
+  readonly why: 'lease lost' | 'shutdown' | 'stopped' | 'budget';
+  constructor(why: Unwound['why'], text: string = why) {
+    super(text);
     this.why = why;
   }
 }
@@ -62,11 +62,11 @@ export class Held {
     return this.reins.isFrozen;
   }
 
-  abandon(why: Unwound['why']): void {
+  abandon(why: Unwound['why'], text?: string): void {
     if (this.signal.aborted) return;
     // Whoever is asked to end must be able to hear it.
     this.reins.thaw();
-    this.#abort.abort(new Unwound(why));
+    this.#abort.abort(new Unwound(why, text));
   }
 
   /** Ends its processes without asking them. */

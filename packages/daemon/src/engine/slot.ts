@@ -4,6 +4,7 @@ import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { keep } from './recovery.ts';
+import { setAside } from './spending.ts';
 import { mergeStage, verifyStage } from './system-stage.ts';
 
 /** A worker's place: works on one task at a time, from claim to the end of its stage. */
@@ -81,6 +82,7 @@ export class Slot {
         await keep(this.#deps, task, why);
         return await held.release(why);
       }
+      if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, held, error.message);
       if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
       this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
       await this.#reportFailure(held, error instanceof Error ? error.message : String(error));

@@ -1,0 +1,146 @@
+import {
+  ALL_PROJECTS,
+  accountId,
+  type BudgetPeriod,
+  type BudgetThreshold,
+  type EventBody,
+  type Mode,
+  type Severity,
+} from '@tidemill/contract';
+import { exhaustedPeriod, howToRaise, nextPeriodAt, purseOf } from '@tidemill/core';
+import type { EngineDeps } from './deps.ts';
+import type { Held } from './held.ts';
+import type { Slot } from './slot.ts';
+
+const SEVERITY: Record<BudgetThreshold, Severity> = { 50: 'info', 75: 'warning', 90: 'error', 100: 'critical' };
+/** A look at the budget at least this often while it holds work back: the clock may have been set. */
+const LOOK_AGAIN_MS = 10 * 60_000;
+/** Longer than a moment, so that two engines that contend for the last cent do not hand it to and fro. */
+const WAIT_MS = 1_000;
+const BUILDING: readonly Mode[] = ['implement', 'request_changes'];
+
+/**
+ *   50, 75 %: told · 90 %: told, core gives out nothing new · 100 %: every agent that draws on the account stops
+ * The limit raised or the period over: claims succeed again, so all that is needed is to try.
+ */
+export class Spending {
+  readonly #deps: EngineDeps;
+  readonly #slots: () => readonly Slot[];
+
+  constructor(deps: EngineDeps, slots: () => readonly Slot[]) {
+    this.#deps = deps;
+    this.#slots = slots;
+  }
+
+  /** Also hears what other projects do to the account of all. */
+  async watch(after: number, signal: AbortSignal): Promise<void> {
+    const types = ['budget.threshold_reached', 'budget.limited', 'project.configured'];
+    await this.#tellUntold().catch((error: unknown) => this.#deps.onNote('the budget could not be looked at', error));
+    for await (const { projectId, body } of this.#deps.store.subscribe(after, { types }, signal)) {
+      try {
+        await this.#follow(projectId, body);
+      } catch (error) {
+        this.#deps.onNote('what the budget asks for could not be done', error);
+      }
+    }
+  }
+
+  /** When to try again to begin something that the budget held back. */
+  async resumeAt(): Promise<number> {
+    const { clock } = this.#deps;
+    const now = clock.now();
+    const nextDays = (await this.#purses()).map(({ limits }) => nextPeriodAt('daily', now, limits.timeZone));
+    return Math.min(now + LOOK_AGAIN_MS, ...nextDays);
+  }
+
+  async #follow(projectId: string, body: EventBody): Promise<void> {
+    const { project } = this.#deps;
+    if (body.type === 'budget.threshold_reached') {
+      const isOurs = [accountId(project.id), accountId(ALL_PROJECTS)].includes(body.accountId);
+      if (isOurs && body.threshold === 100) await this.#stopIfUsedUp();
+      // Once for all projects: by the one whose spending it was.
+      if (projectId === project.id) await this.#tell(body);
+    } else if (body.type === 'budget.limited' || projectId === project.id) await this.#stopIfUsedUp();
+  }
+
+  /** Everything that costs. What it did is kept; the tasks wait in their stages. */
+  async #stopIfUsedUp(): Promise<void> {
+    const exhausted = exhaustedPeriod(await this.#purses());
+    const paid = this.#slots().filter(({ held, role }) => held && (role === 'builder' || role === 'reviewer'));
+    if (!exhausted || paid.length === 0) return;
+    const { store, project } = this.#deps;
+    const tasks = paid.flatMap(({ held }) => held?.task.number ?? []);
+    for (const { held } of paid) held?.abandon('budget', exhausted.text);
+    const about = { operation: 'emergency_stop', by: 'budget', reason: exhausted.text } as const;
+    const workers = paid.map(({ name }) => name);
+    await store.execute({ type: 'emergency.record', projectId: project.id, ...about, workers, tasks });
+  }
+
+  /** A threshold that was passed just before the daemon died is told by the next one. */
+  async #tellUntold(): Promise<void> {
+    const { project, store } = this.#deps;
+    const [own] = await this.#purses();
+    if (!own) return;
+    const { account, limits } = own;
+    for (const period of ['daily', 'monthly'] as const) {
+      const threshold = account.told[period] as BudgetThreshold | 0;
+      const [spentUsd, limitUsd] =
+        period === 'daily' ? [account.spentDayUsd, limits.dailyUsd] : [account.spentMonthUsd, limits.monthlyUsd];
+      const subject = subjectOf(account.id, period, account);
+      const known = await store.record('alert', `alert/${project.id}/budget_${threshold}/${subject}`);
+      if (threshold !== 0 && !known) await this.#tell({ accountId: account.id, period, threshold, spentUsd, limitUsd });
+    }
+  }
+
+  async #tell(passed: Omit<Extract<EventBody, { type: 'budget.threshold_reached' }>, 'type'>): Promise<void> {
+    const { store, project, clock } = this.#deps;
+    const { accountId: id, period, threshold, spentUsd, limitUsd } = passed;
+    const purse = (await this.#purses()).find(({ account }) => account.id === id);
+    if (!purse) return;
+    const whose = id === accountId(ALL_PROJECTS) ? 'of all projects' : 'of the project';
+    const figures = `${spentUsd.toFixed(2)} of ${limitUsd.toFixed(2)} USD`;
+    const until = new Date(nextPeriodAt(period, clock.now(), purse.limits.timeZone)).toISOString();
+    const then = `until ${until}, or ${howToRaise(id)}`;
+    const effect =
+      threshold === 100
+        ? ` Every agent it pays for is stopped ${then}. Their work is kept.`
+        : threshold === 90
+          ? ` Nothing new is begun ${then}.`
+          : '';
+    await store.execute({
+      ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: `budget_${threshold}` },
+      ...{ severity: SEVERITY[threshold], subject: subjectOf(id, period, purse.account) },
+      text: `${threshold} % of the ${period} budget ${whose} is spent: ${figures}.${effect}`,
+    });
+  }
+
+  async #purses() {
+    const { store, project, clock } = this.#deps;
+    const now = clock.now();
+    const current = (await store.project(project.id)) ?? project;
+    const accounts = await Promise.all(
+      [project.id, ALL_PROJECTS].map((owner) => store.record('account', accountId(owner))),
+    );
+    return [purseOf(current, accounts[0] ?? undefined, now), purseOf(null, accounts[1] ?? undefined, now)];
+  }
+}
+
+/** One matter per account and period: it is told once, and again tomorrow. */
+const subjectOf = (id: string, period: BudgetPeriod, { day, month }: { day: string; month: string }) =>
+  `${id}/${period === 'daily' ? day : month}`;
+
+/** Gives a task back that the budget does not pay for any longer. It waits in its stage; what was built is on its branch. */
+export async function setAside(deps: EngineDeps, held: Held, why: string): Promise<void> {
+  const { task, ref } = held;
+  const now = await deps.store.task(task.id);
+  const run = now?.lastRunId ? await deps.store.run(now.lastRunId) : null;
+  if (run?.status === 'running' && BUILDING.includes(run.mode)) {
+    try {
+      const { commit, tree, notes } = await deps.workspace.capture(ref, `#${task.number} ${task.title} (so far)`);
+      await held.must({ type: 'work.commit', commit, tree, notes });
+    } catch (error) {
+      deps.onNote(`the work on #${task.number} stays in its worktree: it could not be committed`, error);
+    }
+  }
+  await held.must({ type: 'stage.wait', why, untilMs: WAIT_MS });
+}
