@@ -10,11 +10,12 @@ export { CHAIN_START, chainFaults, evidenceHash } from './gate/evidence.ts';
 export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
-export { HEARTBEAT_MS, LEASE_MS } from './lease/lease.ts';
+export { FOR_OTHERS, HEARTBEAT_MS, LEASE_MS } from './lease/lease.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
+export { touchesOf } from './question/touches.ts';
 export { reduce } from './reduce.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './run/fingerprint.ts';
 export {

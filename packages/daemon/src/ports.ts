@@ -1,5 +1,6 @@
 import type {
   AgentEnvelope,
+  AskedQuestion,
   ChannelConfig,
   Evidence,
   FailureClass,

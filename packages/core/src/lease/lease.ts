@@ -12,6 +12,8 @@ import { fenced, findTask } from './fence.ts';
 
 export const HEARTBEAT_MS = 30_000;
 export const LEASE_MS = 120_000;
+/** The hint of a refused claim when somebody else of the same role may be luckier. */
+export const FOR_OTHERS = 'some tasks are given to another worker';
 export const LEASE_CAP_MS = 8 * 3_600_000;
 
 /**
@@ -48,8 +50,11 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []) || isTooDear(candidate),
   });
   if (!task && shortage) return refuse('budget_exhausted', (shortage as Shortage).text);
-  if (!task)
-    return refuse(window.length >= command.window ? 'window_exhausted' : 'nothing_ready', 'nothing to claim now');
+  if (!task) {
+    const code = window.length >= command.window ? 'window_exhausted' : 'nothing_ready';
+    const isForOthers = window.some(({ assignee }) => assignee !== null && assignee !== worker.id);
+    return refuse(code, 'nothing to claim now', isForOthers ? FOR_OTHERS : '');
+  }
   if (roleOf(project.rules, task.pipeline, task.stage) !== worker.role)
     return accept(...overtaken(slice, project, task));
   const token = task.fence + 1;

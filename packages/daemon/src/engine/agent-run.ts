@@ -70,6 +70,7 @@ export class AgentRun {
         model: briefing.model,
         tools: briefing.tools,
         resume: this.#session,
+        reins: this.#held.reins,
         guard: (call) => this.#guard(call, cwd),
         beforeStop: () => this.#askBeforeStop(),
         brief: {
@@ -176,7 +177,10 @@ export class AgentRun {
         const usage = { ...this.usage };
         const reply = await this.#held.execute({ type: 'run.spend', runId: this.#runId, usage });
         if (reply.ok && reply.events.some(({ body }) => body.type === 'run.overdrawn'))
-          this.#held.abandon('budget', `The run has cost ${usage.costUsd?.toFixed(2)} USD, and the budget has no more.`);
+          this.#held.abandon(
+            'budget',
+            `The run has cost ${usage.costUsd?.toFixed(2)} USD, and the budget has no more.`,
+          );
       } catch (error) {
         this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
       }

@@ -148,7 +148,7 @@ async function unfinished(deps: EngineDeps, held: Held): Promise<string | null> 
   const worktree = await deps.workspace.open(held.ref);
   const { tree, files } = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title} (so far)`);
   if (files.length === 0) return 'Nothing has been changed yet.';
-  const reports = await deps.gates.run(worktree, tree, files, held.signal);
+  const reports = await deps.gates.run(worktree, tree, files, held.signal, held.reins);
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
   return failed.length === 0
     ? null

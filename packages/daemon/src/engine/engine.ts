@@ -1,9 +1,12 @@
-import type { Mode, Task } from '@tidemill/contract';
+import { Mode, type Task } from '@tidemill/contract';
+import { FOR_OTHERS } from '@tidemill/core';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
+import { Fleet } from './fleet.ts';
 import { expireLeases, recover } from './recovery.ts';
 import { Rests } from './rest.ts';
-import { Slot } from './slot.ts';
+import type { Slot } from './slot.ts';
+import { Spending } from './spending.ts';
 import { Supervisor } from './supervisor.ts';
 
 const SUPERVISE_EVERY_MS = 60_000;
@@ -16,10 +19,13 @@ const WINDOWS = [2, 64, 2048];
  */
 export class Engine {
   readonly #deps: EngineDeps;
-  readonly #slots: Slot[];
+  readonly fleet: Fleet;
   /** What is under way, by task. */
   readonly #working = new Map<string, Promise<unknown>>();
   readonly #rests: Rests;
+  readonly #spending: Spending;
+  /** The budget held something back at the last look. */
+  #isShort = false;
   readonly #supervisor: Supervisor;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
@@ -30,27 +36,25 @@ export class Engine {
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.fleet = new Fleet(deps);
     this.#rests = new Rests(deps);
-    this.#supervisor = new Supervisor(deps, () => this.#slots);
-    const builders = Array.from(
-      { length: deps.workers },
-      (_, index) => new Slot(deps, `agent-${index + 1}`, 'builder'),
-    );
-    // Finishing comes before starting: the queue drains from its end.
-    this.#slots = [
-      new Slot(deps, 'merger', 'merger'),
-      new Slot(deps, 'verifier', 'verifier'),
-      new Slot(deps, 'review-agent', 'reviewer'),
-      ...builders,
-    ];
+    this.#spending = new Spending(deps, () => this.fleet.slots);
+    this.#supervisor = new Supervisor(deps, () => this.fleet.slots);
   }
 
   async start(): Promise<void> {
-    await this.#registerWorkers();
+    await this.fleet.register();
     await recover(this.#deps);
     this.#offCommit = this.#deps.store.onCommit(() => this.wake());
     const after = await this.#deps.store.lastSeq();
-    this.#loops = [this.#supervise(), this.#watchLeases(after)];
+    const { signal } = this.#stopped;
+    this.#loops = [
+      this.#supervise(),
+      this.#watchLeases(after),
+      this.fleet.follow(after, signal),
+      this.fleet.beat(signal),
+      this.#spending.watch(after, signal),
+    ];
     this.wake();
   }
 
@@ -71,22 +75,16 @@ export class Engine {
     this.#backoff.abort();
     await this.#dispatching;
     const grace = new AbortController();
+    // What stands still reaches no checkpoint.
+    for (const { held } of this.fleet.slots) if (held?.isFrozen) held.abandon('shutdown');
     const finished = Promise.all(this.#working.values()).finally(() => grace.abort());
     await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
-    for (const slot of this.#slots) slot.held?.abandon('shutdown');
+    for (const slot of this.fleet.slots) slot.held?.abandon('shutdown');
     await finished;
     await Promise.all(this.#loops);
-  }
-
-  async #registerWorkers(): Promise<void> {
-    const { store, project } = this.#deps;
-    const wanted = new Set(this.#slots.map((slot) => slot.workerId));
-    for (const worker of await store.workers(project.id)) {
-      if (!wanted.has(worker.id))
-        await store.execute({ type: 'worker.remove', projectId: project.id, workerId: worker.id });
-    }
-    for (const { workerId, name, role } of this.#slots)
-      await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role });
+    await this.fleet
+      .close()
+      .catch((error: unknown) => this.#deps.onNote('the session files could not be brought up to date', error));
   }
 
   async #dispatch(): Promise<void> {
@@ -94,11 +92,12 @@ export class Engine {
     try {
       const exhausted = new Set<string>();
       const resting = this.#rests.modes();
-      for (const slot of this.#slots) {
-        if (slot.held || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
-        const task = await this.#claim(slot, resting);
-        if (task) this.#begin(slot, task);
-        else exhausted.add(slot.role);
+      this.#isShort = false;
+      for (const slot of this.fleet.slots) {
+        if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
+        const claimed = await this.#claim(slot, resting);
+        if ('task' in claimed) this.#begin(slot, claimed.task);
+        else if (!claimed.isForOthers) exhausted.add(slot.role);
       }
       await this.#sleepUntilNext();
     } catch (error) {
@@ -107,16 +106,22 @@ export class Engine {
     }
   }
 
-  async #claim(slot: Slot, restingModes: Mode[]): Promise<Task | null> {
+  async #claim(slot: Slot, restingModes: Mode[]): Promise<{ task: Task } | { isForOthers: boolean }> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
     for (const window of WINDOWS) {
-      const claim = { type: 'work.claim', projectId: project.id, workerId, role, owner, window, restingModes } as const;
-      const reply = await store.execute(claim);
-      if (reply.ok) return reply.task;
-      if (reply.refusal.code !== 'window_exhausted') return null;
+      const who = { projectId: project.id, workerId, role, owner };
+      const reply = await store.execute({ type: 'work.claim', ...who, window, restingModes, agents: this.#labels() });
+      if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true };
+      const { code, hint } = reply.refusal;
+      if (code === 'budget_exhausted') this.#isShort = true;
+      if (code !== 'window_exhausted') return { isForOthers: hint === FOR_OTHERS || code === 'worker_paused' };
     }
-    return null;
+    return { isForOthers: false };
+  }
+
+  #labels(): Partial<Record<Mode, string>> {
+    return Object.fromEntries(Mode.options.map((mode) => [mode, this.#deps.agentFor(mode).label]));
   }
 
   /** A task that was taken from another slot here waits until that slot has let go of the worktree. */
@@ -124,25 +129,28 @@ export class Engine {
     const before = this.#working.get(task.id);
     const work = slot.work(task, before).then(async (report) => {
       if (this.#working.get(task.id) === work) this.#working.delete(task.id);
-      if (report) await this.#noteRest(report);
+      if (report) await this.#note(slot, report);
       this.wake();
     });
     this.#working.set(task.id, work);
   }
 
-  async #noteRest({ mode, setback }: StageReport): Promise<void> {
+  async #note(slot: Slot, report: StageReport): Promise<void> {
     try {
-      const restMs = await this.#rests.note(mode, setback);
+      await this.fleet.note(slot, report);
+      const restMs = await this.#rests.note(report.mode, report.setback);
       if (restMs > 0) void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
     } catch (error) {
       this.#deps.onNote('a notice about an agent could not be recorded', error);
     }
   }
 
-  /** When the only claimable work is in its backoff, wake when the first comes out of it. */
+  /** When all claimable work is in its backoff, or not paid for, wake when the first comes out of it. */
   async #sleepUntilNext(): Promise<void> {
     const nextNotBefore = await this.#deps.store.nextNotBefore(this.#deps.project.id);
-    if (nextNotBefore !== null) void this.#wakeAfter(nextNotBefore - this.#deps.clock.now());
+    const paidAt = this.#isShort ? await this.#spending.resumeAt() : null;
+    const next = Math.min(nextNotBefore ?? Number.POSITIVE_INFINITY, paidAt ?? Number.POSITIVE_INFINITY);
+    if (Number.isFinite(next)) void this.#wakeAfter(next - this.#deps.clock.now());
   }
 
   async #wakeAfter(ms: number): Promise<void> {
@@ -172,7 +180,7 @@ export class Engine {
     const filter = { projectId: project.id, types: ['lease.released', 'task.moved', 'task.counters_reset'] };
     for await (const { body } of store.subscribe(after, filter, this.#stopped.signal)) {
       if (body.type === 'lease.released')
-        this.#slots
+        this.fleet.slots
           .find(({ held }) => held?.task.id === body.taskId && held.token === body.token)
           ?.held?.abandon('lease lost');
       if (body.type === 'task.counters_reset') {
@@ -185,7 +193,7 @@ export class Engine {
 
   /** A cancelled task's worktree goes (snapshotted), unless a slot still has to let go of it: then the slot removes it. */
   async #tidy(taskId: string): Promise<void> {
-    if (this.#slots.some(({ held }) => held?.task.id === taskId)) return;
+    if (this.fleet.slots.some(({ held }) => held?.task.id === taskId)) return;
     try {
       const task = await this.#deps.store.task(taskId);
       if (task?.stage === 'cancelled') await this.#deps.workspace.remove({ number: task.number, branch: task.branch });

@@ -31,7 +31,7 @@ export async function prove(
 ): Promise<Proof> {
   if (await isProven(deps, tree)) return { kind: 'passed' };
   held.isTesting = true;
-  const reports = await deps.gates.run(worktree, tree, files, held.signal).finally(() => {
+  const reports = await deps.gates.run(worktree, tree, files, held.signal, held.reins).finally(() => {
     held.isTesting = false;
     held.sign();
   });

@@ -25,6 +25,10 @@ export class Slot {
     this.role = role;
   }
 
+  get mayClaim(): boolean {
+    return this.held === null && this.#wish.is === 'running';
+  }
+
   /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
   work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
     const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);

@@ -26,12 +26,12 @@ interface Watched {
  */
 export class Supervisor {
   readonly #deps: EngineDeps;
-  readonly #slots: () => Watched[];
+  readonly #slots: () => readonly Watched[];
   /** What was told last, so that a state is told when it begins or gets worse and not for as long as it lasts. */
   #told = new Map<string, string>();
   #decided = new Set<string>();
 
-  constructor(deps: EngineDeps, slots: () => Watched[]) {
+  constructor(deps: EngineDeps, slots: () => readonly Watched[]) {
     this.#deps = deps;
     this.#slots = slots;
   }

@@ -1,0 +1,202 @@
+import type { EventBody, Worker } from '@tidemill/contract';
+import { HEARTBEAT_MS } from '@tidemill/core';
+import type { StageReport } from './agent-stage.ts';
+import type { EngineDeps } from './deps.ts';
+import { keep } from './recovery.ts';
+import { SessionMirror } from './session-mirror.ts';
+import { Slot } from './slot.ts';
+
+/** How long work that was killed may take to let go by itself; then its lease is taken. */
+const LET_GO_MS = 2_000;
+const UNASSIGN_PAGE = 1000;
+
+export interface EmergencyOrder {
+  by: string;
+  reason: string;
+}
+/** What an emergency stop hit: names of workers, numbers of tasks they were at. */
+export interface EmergencyReport {
+  workers: string[];
+  tasks: number[];
+}
+
+/**
+ * The workers of a project: who is there, what a person wants of each, and its signs of life.
+ *
+ *   worker.registered ──▶ a slot more · worker.removed ──▶ a slot less, its work kept
+ *   worker.wished: running | paused (no claims) | frozen (stands still) | stopped (let go of the task, work kept)
+ */
+export class Fleet {
+  readonly #deps: EngineDeps;
+  readonly #mirror: SessionMirror;
+  #slots: Slot[];
+  /** Nothing is claimed from the moment an emergency stop was asked for. */
+  isHalted = false;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.#mirror = new SessionMirror(deps);
+    const builders = Array.from({ length: deps.workers }, (_, index) => `agent-${index + 1}`);
+    this.#slots = [
+      // Finishing comes before starting: the queue drains from its end.
+      new Slot(deps, 'merger', 'merger'),
+      new Slot(deps, 'verifier', 'verifier'),
+      new Slot(deps, 'review-agent', 'reviewer'),
+      ...builders.map((name) => new Slot(deps, name, 'builder')),
+    ];
+  }
+
+  /** In the order in which they claim. */
+  get slots(): readonly Slot[] {
+    return this.#slots;
+  }
+
+  /** Puts the workers on record. What a person wanted of them before still holds. */
+  async register(): Promise<void> {
+    const { store, project } = this.#deps;
+    const wanted = new Set(this.#slots.map((slot) => slot.workerId));
+    for (const { id: workerId } of await store.workers(project.id)) {
+      if (wanted.has(workerId)) continue;
+      await store.execute({ type: 'worker.remove', projectId: project.id, workerId });
+      await this.#unassign(workerId);
+    }
+    for (const { workerId, name, role } of this.#slots)
+      await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role });
+    this.#obey(await store.workers(project.id));
+    await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
+  }
+
+  /** Follows what happens to the workers until the signal aborts. */
+  async follow(after: number, signal: AbortSignal): Promise<void> {
+    const { store, project } = this.#deps;
+    // What was wished while the workers were being put on record.
+    this.#obey(await store.workers(project.id));
+    const types = ['worker.registered', 'worker.removed', 'worker.wished', ...SessionMirror.TYPES];
+    for await (const { body } of store.subscribe(after, { projectId: project.id, types }, signal)) {
+      try {
+        await this.#hear(body);
+      } catch (error) {
+        this.#deps.onNote(`${body.type} could not be followed`, error);
+      }
+    }
+  }
+
+  /** A sign of life of each worker, idle or not. One that cannot be recorded stops nobody. */
+  async beat(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await Promise.all(this.#slots.filter(hasAgent).map((slot) => this.#beatOnce(slot)));
+      await this.#deps.clock.sleep(HEARTBEAT_MS, signal);
+    }
+  }
+
+  /** An agent that died, or could not be started, shows on its worker until that works again. */
+  async note(slot: Slot, { setback }: StageReport): Promise<void> {
+    if (setback?.failure !== 'crash' && setback?.failure !== 'spawn') return;
+    const { store, project } = this.#deps;
+    const status = setback.failure === 'spawn' ? 'failed' : 'crashed';
+    const { workerId } = slot;
+    await store.execute({ type: 'worker.crash', projectId: project.id, workerId, error: setback.message, status });
+  }
+
+  /** The last that is told of the workers: nobody runs them any more. */
+  async close(): Promise<void> {
+    await this.#mirror.end(this.#slots.filter(hasAgent).map(({ name }) => name));
+  }
+
+  /**
+   * Every agent is killed before anything else is done, and nothing it needs for that can hang: no store, no
+   * repository, no graceful way. Then all workers are stopped until somebody resumes them, leases released, work kept.
+   */
+  async emergencyStop({ by, reason }: EmergencyOrder): Promise<EmergencyReport> {
+    this.isHalted = true;
+    const busy = this.#slots.filter(({ held }) => held !== null);
+    const report = {
+      workers: busy.map(({ name }) => name),
+      tasks: busy.map(({ held }) => held!.task.number).sort((a, b) => a - b),
+    };
+    for (const slot of busy) slot.held?.kill();
+    const { store, project, clock } = this.#deps;
+    const projectId = project.id;
+    await Promise.all(
+      this.#slots.map(({ workerId }) =>
+        store.execute({ type: 'worker.wish', projectId, workerId, wish: 'stopped', by }),
+      ),
+    );
+    const patience = new AbortController();
+    await Promise.race([
+      Promise.all(busy.map(({ free }) => free)).finally(() => patience.abort()),
+      clock.sleep(LET_GO_MS, patience.signal),
+    ]);
+    await this.#takeLeases(by);
+    await store.execute({ type: 'emergency.record', projectId, operation: 'emergency_stop', by, reason, ...report });
+    this.isHalted = false;
+    return report;
+  }
+
+  async #takeLeases(by: string): Promise<void> {
+    const { store, project, clock, owner } = this.#deps;
+    const left = (await store.leased(project.id)).filter(({ lease }) => lease?.owner === owner);
+    await Promise.all(
+      left.map(async (task) => {
+        const why = 'emergency stop';
+        await Promise.race([keep(this.#deps, task, why), clock.sleep(LET_GO_MS)]);
+        await store.execute({ type: 'lease.take', projectId: project.id, taskId: task.id, by, why });
+      }),
+    );
+  }
+
+  async #hear(body: EventBody): Promise<void> {
+    if (body.type === 'worker.wished') {
+      if (body.wish === 'running') this.isHalted = false;
+      this.#slots.find(({ workerId }) => workerId === body.workerId)?.obey(body.wish, body.by);
+    } else if (body.type === 'worker.registered') this.#add(body);
+    else if (body.type === 'worker.removed') await this.#remove(body.workerId);
+    await this.#mirror.hear(body);
+  }
+
+  #add({ workerId, name, role }: Extract<EventBody, { type: 'worker.registered' }>): void {
+    if (this.#slots.some((slot) => slot.workerId === workerId)) return;
+    const slot = new Slot(this.#deps, name, role);
+    this.#slots = [...this.#slots, slot];
+    void this.#beatOnce(slot);
+  }
+
+  async #remove(workerId: string): Promise<void> {
+    const slot = this.#slots.find((each) => each.workerId === workerId);
+    if (!slot) return;
+    this.#slots = this.#slots.filter((each) => each !== slot);
+    slot.held?.abandon('stopped');
+    await this.#unassign(workerId);
+  }
+
+  /** What was given to a worker that is gone may be taken by any other. */
+  async #unassign(workerId: string): Promise<void> {
+    const { store, project } = this.#deps;
+    for (let afterNumber = 0; ; ) {
+      const page = await store.tasks({ projectId: project.id, afterNumber, limit: UNASSIGN_PAGE });
+      for (const { id: taskId, assignee } of page)
+        if (assignee === workerId)
+          await store.execute({ type: 'task.assign', projectId: project.id, taskId, workerId: null, by: 'Tidemill' });
+      if (page.length < UNASSIGN_PAGE) return;
+      afterNumber = page.at(-1)!.number;
+    }
+  }
+
+  #obey(workers: Worker[]): void {
+    for (const { id, wish, wishedBy } of workers)
+      this.#slots.find(({ workerId }) => workerId === id)?.obey(wish, wishedBy);
+  }
+
+  async #beatOnce({ workerId, held }: Slot): Promise<void> {
+    const { store, project, onNote } = this.#deps;
+    try {
+      const beat = (await held?.reins.use()) ?? { memoryMb: 0, cpuPercent: 0 };
+      await store.execute({ type: 'worker.beat', projectId: project.id, workerId, beat });
+    } catch (error) {
+      onNote(`a heartbeat of ${workerId} was not recorded`, error);
+    }
+  }
+}
+
+/** The others are the engine's own hands: they live and die with it. */
+const hasAgent = ({ role }: Slot) => role === 'builder' || role === 'reviewer';
