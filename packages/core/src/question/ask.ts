@@ -147,6 +147,8 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
   if (found && !found.ok) return found;
   const task = found?.task ?? null;
   if (task === null && isTooSoon(slice, command, env.now)) return accept();
+  // Somebody set it to work again meanwhile.
+  if (command.effect?.kind === 'unblock' && task?.stage !== 'blocked') return accept();
   const { agent, source, sourceId, effect, stage } = command;
   const asking = { agent, source, sourceId, effect, stage, project, task, runId: null, holdsAlways: false };
   const { events, holding } = askAll(slice, asking, command.questions, env);

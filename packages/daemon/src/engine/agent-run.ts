@@ -1,6 +1,7 @@
-import { type Feedback, type Mode, UNKNOWN_REQUEST_USD, type Usage } from '@tidemill/contract';
+import { type AskedQuestion, type Feedback, type Mode, UNKNOWN_REQUEST_USD, type Usage } from '@tidemill/contract';
 import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
+import { askInRun } from './asking.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 
@@ -29,6 +30,8 @@ export class AgentRun {
   #session: string | null;
   #lastWords = '';
   #isCompacted = false;
+  /** Questions on their way to the record: the run does not end before they are there. */
+  readonly #asking: Promise<string>[] = [];
 
   constructor(
     deps: EngineDeps,
@@ -73,6 +76,7 @@ export class AgentRun {
         reins: this.#held.reins,
         guard: (call) => this.#guard(call, cwd),
         beforeStop: () => this.#askBeforeStop(),
+        ask: (questions) => this.#ask(questions),
         brief: {
           mode: this.#mode,
           prompt: briefing.prompt,
@@ -101,6 +105,7 @@ export class AgentRun {
     if (this.#held.signal.aborted) stop();
     const end = await session.end;
     this.#held.signal.removeEventListener('abort', stop);
+    await Promise.allSettled(this.#asking.splice(0));
     this.#held.check();
     return end;
   }
@@ -122,7 +127,8 @@ export class AgentRun {
     const diff = this.#mode === 'review' ? await workspace.diff(ref, DIFF_LIMIT) : '';
     const links = this.#mode === 'review' && task.head ? await store.evidenceForTree(project.id, task.head.tree) : [];
     const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
-    const { target, hilConfig } = project.rules;
+    const { target } = project.rules;
+    const hilConfig = task.hilConfig ?? project.rules.hilConfig;
     const briefing = await prompts.render({
       task: { ...task, feedback },
       mode: this.#mode,
@@ -134,6 +140,13 @@ export class AgentRun {
     const { promptTokens, dropped } = briefing;
     await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
     return briefing;
+  }
+
+  #ask(questions: AskedQuestion[]): Promise<string> {
+    const asking = askInRun(this.#deps, this.#held, this.#runId, questions);
+    this.#asking.push(asking);
+    asking.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
+    return asking;
   }
 
   /** Every denial is on record before the agent hears of it. */

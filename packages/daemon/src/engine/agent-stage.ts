@@ -1,4 +1,4 @@
-import type { AgentEnvelope, FailureClass, Feedback, Mode, Outcome, Stage } from '@tidemill/contract';
+import type { AgentEnvelope, ApprovalMatter, FailureClass, Feedback, Mode, Outcome, Stage } from '@tidemill/contract';
 import {
   failureText,
   fingerprintOf,
@@ -6,9 +6,11 @@ import {
   MAX_VALIDATION_RETRIES,
   modeOf,
   SAME_FAILURE_LIMIT,
+  touchesOf,
 } from '@tidemill/core';
 import type { AgentEnd, Worktree } from '../ports.ts';
 import { AgentRun } from './agent-run.ts';
+import { withQuestion } from './asking.ts';
 import type { EngineDeps } from './deps.ts';
 import { type Held, Unwound } from './held.ts';
 import { prove } from './prove.ts';
@@ -22,6 +24,7 @@ interface Conclusion {
   feedback?: Feedback[];
   tree?: string;
   retryAt?: number;
+  touches?: ApprovalMatter[];
 }
 
 /** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
@@ -52,7 +55,8 @@ export async function agentStage(
     const conclusion = isBuilding
       ? await build(deps, held, run, runId, mode, worktree)
       : await consult(deps, held, run, mode, worktree);
-    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion });
+    const envelope = withQuestion(deps, held, conclusion.envelope);
+    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion, envelope });
     const { failure, message = '', retryAt } = conclusion;
     return { mode, setback: failure ? { mode, failure, message, retryAt } : null };
   } finally {
@@ -93,7 +97,8 @@ async function build(
     if (envelope.outcome !== 'pr_ready') return { outcome: envelope.outcome, envelope };
     if (files.length === 0) return { outcome: 'no_changes', envelope };
     const proof = await prove(deps, held, worktree, tree, files);
-    if (proof.kind === 'passed') return { outcome: 'pr_ready', envelope, tree };
+    const touches = touchesOf(files, held.task, deps.project.rules);
+    if (proof.kind === 'passed') return { outcome: 'pr_ready', envelope, tree, touches };
     if (proof.kind === 'unverified')
       return { outcome: 'failed', envelope, failure: 'unverified_gate', message: proof.message };
     const fingerprint = fingerprintOf('validation', failureText('', proof.feedback), deps.hash);

@@ -1,6 +1,7 @@
 import type { Project } from '@tidemill/contract';
 import type {
   AgentFor,
+  Catalogue,
   Clock,
   Gates,
   Guards,
@@ -22,6 +23,8 @@ export interface EngineDeps {
   guards: Guards;
   prompts: Prompts;
   openRunLog: OpenRunLog;
+  /** Without one, only agents and people ask. */
+  catalogue?: Catalogue;
   /** None where no other program could look at them. */
   sessions?: SessionFiles;
   clock: Clock;

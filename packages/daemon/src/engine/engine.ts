@@ -3,6 +3,8 @@ import { FOR_OTHERS } from '@tidemill/core';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { Fleet } from './fleet.ts';
+import { Occasions } from './occasions.ts';
+import { QuestionTimes } from './questions.ts';
 import { expireLeases, recover } from './recovery.ts';
 import { Rests } from './rest.ts';
 import type { Slot } from './slot.ts';
@@ -54,6 +56,8 @@ export class Engine {
       this.fleet.follow(after, signal),
       this.fleet.beat(signal),
       this.#spending.watch(after, signal),
+      new QuestionTimes(this.#deps).run(after, signal),
+      new Occasions(this.#deps).follow(after, signal),
     ];
     this.wake();
   }

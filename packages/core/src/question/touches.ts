@@ -1,0 +1,46 @@
+import type { ApprovalMatter, ProjectRules, Task } from '@tidemill/contract';
+import { scopesOverlap } from '../schedule/overlap.ts';
+
+/** Files that say what a project depends on, by the names that package managers give them. */
+const MANIFESTS = new Set([
+  // JavaScript
+  ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock'],
+  ...['pnpm-workspace.yaml', 'bun.lockb', 'deno.json', 'deno.jsonc', 'deno.lock', 'bower.json'],
+  // Python
+  ...['pyproject.toml', 'poetry.lock', 'uv.lock', 'pdm.lock', 'Pipfile', 'Pipfile.lock', 'setup.py', 'setup.cfg'],
+  ...['environment.yml', 'environment.yaml', 'pixi.toml', 'pixi.lock'],
+  // Rust, Go, Ruby, PHP, Elixir, Dart, Swift
+  ...['Cargo.toml', 'Cargo.lock', 'go.mod', 'go.sum', 'go.work', 'go.work.sum', 'Gemfile', 'Gemfile.lock'],
+  ...['composer.json', 'composer.lock', 'mix.exs', 'mix.lock', 'pubspec.yaml', 'pubspec.lock'],
+  ...['Package.swift', 'Package.resolved', 'Podfile', 'Podfile.lock', 'Cartfile', 'Cartfile.resolved'],
+  // JVM, .NET, C and C++, others
+  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'gradle.lockfile'],
+  ...['libs.versions.toml', 'build.sbt', 'project.clj', 'deps.edn', 'packages.config', 'packages.lock.json'],
+  ...['Directory.Packages.props', 'paket.dependencies', 'paket.lock', 'conanfile.txt', 'conanfile.py', 'vcpkg.json'],
+  ...['rebar.config', 'rebar.lock', 'stack.yaml', 'stack.yaml.lock', 'cabal.project', 'Project.toml', 'Manifest.toml'],
+  ...['flake.nix', 'flake.lock', '.gitmodules', 'MODULE.bazel', 'MODULE.bazel.lock'],
+]);
+const MANIFEST_NAMES =
+  /^(requirements[\w.-]*\.(txt|in)|constraints[\w.-]*\.txt|.+\.(csproj|fsproj|vbproj|gemspec|cabal))$/i;
+
+const isManifest = (file: string) => {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  return MANIFESTS.has(name) || MANIFEST_NAMES.test(name);
+};
+
+/** Which matters a change touches that a person may want to decide, as its files show it, whatever its author says. */
+export function touchesOf(
+  files: string[],
+  task: Pick<Task, 'files'>,
+  rules: Pick<ProjectRules, 'critical'>,
+): ApprovalMatter[] {
+  const isOutside = (file: string) => !scopesOverlap([literal(file)], task.files);
+  const matters: ApprovalMatter[] = [];
+  if (task.files.length > 0 && files.some(isOutside)) matters.push('scopeChanges');
+  if (files.some((file) => scopesOverlap([literal(file)], rules.critical))) matters.push('architectureDecisions');
+  if (files.some(isManifest)) matters.push('dependencyModifications');
+  return matters;
+}
+
+/** A file's name may hold what would be a wildcard in a glob, and one without an ending is no folder. */
+const literal = (file: string) => file.replace(/[*?[\]{}]/g, '_');
