@@ -27,11 +27,12 @@ export class YamlFile {
     if (faults.length > 0) throw this.#error(faults);
   }
 
-  parse<S extends z.ZodType>(schema: S): z.output<S> {
-    const value: unknown = this.#value();
-    const result = schema.safeParse(value ?? {});
+  /** `prepare` sees the content before the schema does. */
+  parse<S extends z.ZodType>(schema: S, prepare: (content: unknown) => unknown = (content) => content): z.output<S> {
+    const value: unknown = prepare(this.#value() ?? {});
+    const result = schema.safeParse(value);
     if (result.success) return result.data;
-    throw this.#error(result.error.issues.flatMap((issue) => this.#faultsOf(issue, [], value ?? {}, schema)));
+    throw this.#error(result.error.issues.flatMap((issue) => this.#faultsOf(issue, [], value, schema)));
   }
 
   /** Complaints found by other means than the schema. */

@@ -55,7 +55,7 @@ describe('a config that holds', () => {
 const bad: [name: string, text: string, expected: RegExp][] = [
   ['an unknown key', `tagret: main\n${agents}`, /config\.yaml:1: unknown key "tagret"; did you mean "target"\?/],
   ['an unknown key far from all', `qqqqqqqq: main\n${agents}`, /:1: unknown key "qqqqqqqq"; the keys here are target,/],
-  ['a wrong type', `target: main\nworkers: three\n${agents}`, /:2: workers must be a number, not "three"/],
+  ['a wrong type', `target: main\npush: three\n${agents}`, /:2: push must be a boolean, not "three"/],
   ['no agents', 'target: main\n', /:1: agents is missing/],
   ['an empty file', '', /:1: agents is missing/],
   [

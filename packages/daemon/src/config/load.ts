@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { AppError, Config, INTEGRITY_GATE, MAX_WORKERS, Mode, Pipeline, type ProjectRules } from '@tidemill/contract';
+import { AppError, Config, INTEGRITY_GATE, Mode, Pipeline, type ProjectRules } from '@tidemill/contract';
 import { builtinPipelines, checkPipeline } from '@tidemill/core';
 import { type Path, YamlFile } from './document.ts';
 import { nearest } from './nearest.ts';
+import { withSafeValues } from './safe-values.ts';
 
 export const CONFIG_FILE = '.tidemill/config.yaml';
 const PIPELINE_FOLDER = '.tidemill/pipelines';
@@ -18,15 +19,13 @@ export interface Settings {
 /** A project's settings, checked as a whole: what is returned can be worked with. */
 export async function loadSettings(root: string): Promise<Settings> {
   const file = new YamlFile(CONFIG_FILE, await read(root));
-  const config = file.parse(Config);
   const warnings: string[] = [];
+  const config = file.parse(Config, (given) => {
+    const { content, replaced } = withSafeValues(given);
+    for (const { path, text } of replaced) warnings.push(`${CONFIG_FILE}:${file.lineOf(path)}: ${text}`);
+    return content;
+  });
   file.refuse([...agentFaults(config, root), ...gateFaults(config)]);
-  if (config.workers > MAX_WORKERS) {
-    warnings.push(
-      `${CONFIG_FILE}:${file.lineOf(['workers'])}: workers is ${config.workers}; at most ${MAX_WORKERS} work on one project, so ${MAX_WORKERS} start`,
-    );
-    config.workers = MAX_WORKERS;
-  }
   if (config.gates.length === 0) {
     warnings.push(
       `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
@@ -128,4 +127,4 @@ async function loadPipelines(root: string, gates: string[]): Promise<Record<stri
   return pipelines;
 }
 
-const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,0 +1,68 @@
+import { BudgetLimits, MAX_WORKERS } from '@tidemill/contract';
+import type { Path } from './document.ts';
+
+/** A value that work can go on without: replaced by a safe one and told, never a reason not to start. */
+export interface Replacement {
+  path: Path;
+  text: string;
+}
+
+const { dailyUsd, monthlyUsd } = BudgetLimits.shape;
+
+/** The file's content with safe values where a person meant something that cannot be. All else stays to be checked. */
+export function withSafeValues(content: unknown): { content: unknown; replaced: Replacement[] } {
+  if (!isMapping(content)) return { content, replaced: [] };
+  const replaced: Replacement[] = [];
+  const safe = { ...content };
+  const put = (owner: Record<string, unknown>, path: Path, value: unknown, why: string) => {
+    const key = String(path.at(-1));
+    replaced.push({ path, text: `${path.join('.')} is ${show(owner[key])}; ${why}` });
+    if (value === undefined) delete owner[key];
+    else owner[key] = value;
+  };
+  const workers = safe.workers === undefined ? null : workersFault(safe.workers);
+  if (workers) put(safe, ['workers'], workers.value, workers.why);
+  if (isMapping(safe.budget)) {
+    const budget: Record<string, unknown> = { ...safe.budget };
+    safe.budget = budget;
+    for (const [key, schema] of Object.entries({ dailyUsd, monthlyUsd })) {
+      if (budget[key] === undefined || schema.safeParse(budget[key]).success) continue;
+      const usual = schema.parse(undefined);
+      put(budget, ['budget', key], undefined, `it is more than 0 and at most 1,000,000 USD, so ${usual} USD holds`);
+    }
+    const zone = budget.timeZone;
+    if (zone !== undefined && !isTimeZone(zone))
+      put(budget, ['budget', 'timeZone'], undefined, 'there is no such time zone, so the machine’s own holds');
+  }
+  return { content: safe, replaced };
+}
+
+function workersFault(given: unknown): { value: number; why: string } | null {
+  if (typeof given !== 'number' || !Number.isFinite(given))
+    return { value: 1, why: `it is a whole number from 1 to ${MAX_WORKERS}, so 1 starts` };
+  if (given > MAX_WORKERS)
+    return { value: MAX_WORKERS, why: `at most ${MAX_WORKERS} work on one project, so ${MAX_WORKERS} start` };
+  if (given < 1) return { value: 1, why: 'at least 1 works on a project, so 1 starts' };
+  if (!Number.isInteger(given)) {
+    const value = Math.floor(given);
+    return { value, why: `it is a whole number, so ${value} start` };
+  }
+  return null;
+}
+
+export function isTimeZone(name: unknown): boolean {
+  if (typeof name !== 'string' || name === '') return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
