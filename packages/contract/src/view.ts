@@ -90,6 +90,8 @@ export const ProjectStatus = z.object({
   needsYou: z.array(NeedsYou),
   gates: z.array(z.string()),
   sandbox: SandboxView,
+  /** About its settings: values that were replaced, a changed file that cannot be used. */
+  warnings: z.array(z.string()).default([]),
   lastSeq: z.number(),
 });
 export type ProjectStatus = z.infer<typeof ProjectStatus>;

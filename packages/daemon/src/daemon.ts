@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
 import { type DataFolder, openDataFolder } from './config/data-folder.ts';
+import { settingsMark } from './config/watch.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
+import { LiveSettings } from './daemon/live-settings.ts';
 import { type FolderLock, takeLock } from './daemon/lock.ts';
 import { type Log, openLog } from './daemon/log.ts';
 import { borrowWorkspace, sandboxView, sha256 } from './daemon/offline.ts';
@@ -40,6 +42,7 @@ export class Daemon {
   readonly #http: HttpServer;
   readonly #owner: string;
   readonly #engines = new Map<string, ProjectEngine>();
+  readonly #settings = new Map<string, LiveSettings>();
   readonly #attaching = new Set<string>();
   readonly #settleStopped: () => void;
   #stopping: Promise<void> | null = null;
@@ -97,7 +100,7 @@ export class Daemon {
     this.#settleStopped = resolve;
   }
 
-  /** Starts work on a repository. Its config is read now and holds until the daemon stops. */
+  /** Starts work on a repository. Its config is read now and followed from then on. */
   async attach(folder: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
     const { root } = await inspectRepository(folder);
     const known = await this.#opened.store.projectByRoot(root);
@@ -106,7 +109,10 @@ export class Daemon {
       throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });
     this.#attaching.add(root);
     try {
+      const mark = await settingsMark(root);
       const { project, settings } = await saveProject({ store: this.#opened.store }, root);
+      const onNote = (text: string, error?: unknown) =>
+        error === undefined ? this.#log.info(text) : this.#log.error(text, error);
       const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {
         opened: this.#opened,
         folder: this.#folder,
@@ -114,12 +120,16 @@ export class Daemon {
         // We hold the folder's lock: whoever else took a lease under its name is gone. A file store has no other users.
         isOwnerDead: (owner) =>
           owner !== this.#owner && (!this.#opened.isShared || owner.startsWith(`${this.#folder.id}/`)),
-        onNote: (text, error) => (error === undefined ? this.#log.info(text) : this.#log.error(text, error)),
+        onNote,
       });
       await made.engine.start();
       this.#engines.set(project.id, made);
+      const { store, clock } = this.#opened;
+      const live = new LiveSettings(made, settings, workers !== undefined, { store, clock, onNote });
+      this.#settings.set(project.id, live);
+      await live.start(mark);
       this.#log.info(`works on ${root}`);
-      return { project, warnings: settings.warnings };
+      return { project, warnings: live.warnings };
     } finally {
       this.#attaching.delete(root);
     }
@@ -135,6 +145,7 @@ export class Daemon {
   async #stopAll(graceMs: number): Promise<void> {
     this.#log.info('stopping');
     try {
+      await Promise.all([...this.#settings.values()].map((settings) => settings.stop()));
       await this.#stopEngines(graceMs);
       await this.#http.close();
       await Promise.all([...this.#engines.values()].map(({ workspace }) => workspace.close()));
@@ -167,6 +178,7 @@ export class Daemon {
         return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
       },
       isRunning: (projectId) => this.#engines.has(projectId),
+      warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),
       // The answer goes out first; then the daemon takes itself down.
       stop: (now) => void setImmediate(() => void this.stop({ now })),

@@ -23,6 +23,7 @@ export function addInspection(program: Command, context: CliContext): void {
         if (options.json) return context.terminal.json({ ...status, link });
         for (const line of statusLines(status, context.terminal)) context.terminal.line(line);
         if (!status.sandbox.active) context.terminal.line(`\n  ${status.sandbox.text}`);
+        for (const warning of status.warnings) context.terminal.line(`\n  ${warning}`);
         if (link) context.terminal.line(`\nPage: ${link}`);
       }),
     );

@@ -14,17 +14,20 @@ export interface Settings {
   config: Config;
   pipelines: Record<string, Pipeline>;
   warnings: string[];
+  /** Those of the warnings that tell of a value which was replaced by a safe one. */
+  replaced: string[];
 }
 
 /** A project's settings, checked as a whole: what is returned can be worked with. */
 export async function loadSettings(root: string): Promise<Settings> {
   const file = new YamlFile(CONFIG_FILE, await read(root));
-  const warnings: string[] = [];
+  const adjusted: string[] = [];
   const config = file.parse(Config, (given) => {
     const { content, replaced } = withSafeValues(given);
-    for (const { path, text } of replaced) warnings.push(`${CONFIG_FILE}:${file.lineOf(path)}: ${text}`);
+    for (const { path, text } of replaced) adjusted.push(`${CONFIG_FILE}:${file.lineOf(path)}: ${text}`);
     return content;
   });
+  const warnings = [...adjusted];
   file.refuse([...agentFaults(config, root), ...gateFaults(config)]);
   if (config.gates.length === 0) {
     warnings.push(
@@ -45,7 +48,7 @@ export async function loadSettings(root: string): Promise<Settings> {
     const advice = guess ? `did you mean "${guess}"?` : `the pipelines are ${known.join(', ')}`;
     file.refuse([{ path: ['pipeline'], message: `unknown pipeline "${config.pipeline}"; ${advice}` }]);
   }
-  return { config, pipelines, warnings };
+  return { config, pipelines, warnings, replaced: adjusted };
 }
 
 export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): ProjectRules {

@@ -25,6 +25,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
     isRunning: () => false,
+    warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
     stop: () => refuseWithoutDaemon('stop'),
     examine: async () => {

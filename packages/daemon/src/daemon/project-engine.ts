@@ -5,19 +5,24 @@ import { createRunLog } from '../agents/run-log.ts';
 import { assetDir } from '../assets.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { CONFIG_FILE, type Settings } from '../config/load.ts';
+import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
 import { createPrompts } from '../prompts/prompts.ts';
+import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 import { sha256 } from './offline.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
 export interface ProjectEngine {
-  project: Project;
+  /** As it is by now: its rules change with its config file. */
+  readonly project: Project;
   workspace: GitWorkspace;
   engine: Engine;
+  /** Lets what begins from now on follow other settings. */
+  reconfigure(project: Project, settings: Settings): Promise<void>;
 }
 
 export interface EngineSurroundings {
@@ -28,27 +33,39 @@ export interface EngineSurroundings {
   onNote(text: string, error?: unknown): void;
 }
 
+/** What follows a project's config file while the engine runs. */
+type Changing = Pick<EngineDeps, 'project' | 'agentFor' | 'gates' | 'guards'>;
+
 /** Wires one project's engine: the only place where ports meet their implementations. It is not started yet. */
 export async function createProjectEngine(
   project: Project,
-  { config }: Settings,
+  settings: Settings,
   workers: number,
   { opened, folder, owner, isOwnerDead, onNote }: EngineSurroundings,
 ): Promise<ProjectEngine> {
   const { store, clock, ids } = opened;
   const { root } = project;
-  const { target, landing, push, sandbox } = config;
-  await checkAgents(config, root);
-  const host = { root, dataDir: folder.path, homeId: folder.id, sandbox };
+  const { target, landing, push } = settings.config;
+  await checkAgents(settings.config, root);
+  let current = await changingParts(project, settings, folder);
   const workspace = await openWorkspace({ root, target, landing, push, dataDir: folder.project(project.id), clock });
   const engine = new Engine({
-    project,
+    get project() {
+      return current.project;
+    },
+    get agentFor() {
+      return current.agentFor;
+    },
+    get gates() {
+      return current.gates;
+    },
+    get guards() {
+      return current.guards;
+    },
     store,
     workspace,
-    agentFor: createAgentFor(config.agents, host),
-    gates: createGates({ config: config.gates, host, logDir: folder.gates }),
-    guards: await createGuards({ root, dataDir: folder.path }),
     prompts: createPrompts({ root, builtinDir: assetDir('prompts/agents') }),
+    sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock }),
     clock,
     ids,
@@ -58,11 +75,31 @@ export async function createProjectEngine(
     workers,
     onNote,
   });
-  return { project, workspace, engine };
+  return {
+    get project() {
+      return current.project;
+    },
+    workspace,
+    engine,
+    async reconfigure(next, changed) {
+      current = await changingParts(next, changed, folder);
+    },
+  };
+}
+
+async function changingParts(project: Project, { config }: Settings, folder: DataFolder): Promise<Changing> {
+  const { root } = project;
+  const host = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox };
+  return {
+    project,
+    agentFor: createAgentFor(config.agents, host),
+    gates: createGates({ config: config.gates, host, logDir: folder.gates }),
+    guards: await createGuards({ root, dataDir: folder.path }),
+  };
 }
 
 /** An agent that is not there would fail every task in turn: better to say so before anything begins. */
-async function checkAgents({ agents }: Config, root: string): Promise<void> {
+export async function checkAgents({ agents }: Config, root: string): Promise<void> {
   for (const [name, agent] of Object.entries(agents)) {
     const missing = await absenceOf(agent, root);
     // Another one stands in for it as long as it is missing.

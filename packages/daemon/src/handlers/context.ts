@@ -19,6 +19,8 @@ export interface Services {
   /** Lends the repository's workspace for the length of `work`. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   isRunning(projectId: string): boolean;
+  /** What a person should know about the settings that a running project follows. */
+  warnings(projectId: string): string[];
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;
   stop(now: boolean): void;

@@ -14,7 +14,7 @@ export async function listProjects(services: Services, input: RouteRequest<'proj
 
 export async function registerProject(services: Services, input: RouteRequest<'registerProject'>) {
   const known = await services.store.projectByRoot(input.root);
-  // The rules of a project at work change when its daemon starts anew, together with its gates and agents.
+  // The daemon that works on it follows its config by itself, gates and agents included.
   if (known && services.isRunning(known.id)) return known;
   return (await saveProject(services, input.root)).project;
 }
@@ -27,8 +27,9 @@ export async function attachProject(services: Services, input: RouteRequest<'att
 export async function saveProject(
   { store }: Pick<Services, 'store'>,
   root: string,
+  settings?: Settings,
 ): Promise<{ project: Project; settings: Settings }> {
-  const settings = await loadSettings(root);
+  settings ??= await loadSettings(root);
   const rules = rulesFrom(settings.config, settings.pipelines);
   const known = await store.projectByRoot(root);
   // Derived from the root, so that two processes that register the same repository at once mean the same project.

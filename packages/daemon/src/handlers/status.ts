@@ -23,6 +23,7 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     needsYou: await needsYou(services, project, workload.byStage),
     gates: rules.gates,
     sandbox: await services.sandbox(),
+    warnings: services.warnings(project.id),
     lastSeq,
   };
 }
