@@ -7,7 +7,7 @@ import { importsOf, resolveImport, sources } from './repo-tree.ts';
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
 const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets', 'asset-folder'];
 /** Implementations of ports. They know the ground and never each other. */
-const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'config'];
+const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'sessions', 'config'];
 
 const ANY_PACKAGE = ['contract', 'core'];
 
@@ -18,13 +18,15 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
   /** Reads files of its own with config's eye for lines. */
   guards: [...ANY_PACKAGE, ...GROUND, 'config'],
+  /** The catalogue: data files as well. */
+  questions: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command means, once for all surfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
-  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks', 'agents'],
+  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks', 'agents', 'questions'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */
   daemon: 'everything',

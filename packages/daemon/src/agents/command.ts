@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { Agent, AgentBrief, AgentEnd, AgentSink } from '../ports.ts';
+import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../ports.ts';
 import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from '../process/child.ts';
 import { programFolder } from '../process/sandbox.ts';
 import { createProtocolReader, PROTOCOL, type ProposedResult } from './protocol.ts';
@@ -29,7 +29,7 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
 
 async function run(
   options: CommandAgentOptions,
-  request: { runId: string; cwd: string; brief: AgentBrief; timeoutMs: number },
+  request: Pick<AgentRequest, 'runId' | 'cwd' | 'brief' | 'timeoutMs' | 'reins'>,
   listener: Listener,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
@@ -52,6 +52,7 @@ async function run(
     writable: options.writable,
     timeoutMs: request.timeoutMs,
     signal,
+    reins: request.reins,
     onOutput: listener.hear,
   });
   const ended = await child.end;

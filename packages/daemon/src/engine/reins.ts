@@ -61,6 +61,8 @@ export class HeldReins implements Reins {
 
   kill(): void {
     this.#isKilled = true;
+    this.#frozenMs = this.frozenMs;
+    this.#frozenAt = null;
     for (const part of this.#parts) part.kill();
     this.#moving.resolve();
   }

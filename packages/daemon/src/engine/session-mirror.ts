@@ -2,6 +2,8 @@ import type { EventBody, SessionFile, Task, Worker, WorkerStatus } from '@tidemi
 import { workerStatus } from '@tidemill/core';
 import type { EngineDeps } from './deps.ts';
 
+const END_MS = 1_000;
+
 /** Keeps the session files in line with the store. The store is the truth: nothing is ever read from the files. */
 export class SessionMirror {
   /** After these a worker's file may say something else. */
@@ -33,7 +35,8 @@ export class SessionMirror {
     if (!this.#deps.sessions) return;
     await this.#writing;
     await this.#write(names, 'stopped');
-    await this.#deps.sessions.settled();
+    // A folder that cannot be written must not hold up the end.
+    await Promise.race([this.#deps.sessions.settled(), this.#deps.clock.sleep(END_MS)]);
   }
 
   async hear(body: EventBody): Promise<void> {

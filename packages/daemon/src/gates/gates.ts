@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type GateConfig, type GateStatus, INTEGRITY_GATE } from '@tidemill/contract';
-import type { GateReport, Gates, Worktree } from '../ports.ts';
+import type { GateReport, Gates, Reins, Worktree } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { readCounts } from './counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
@@ -23,12 +23,12 @@ export interface GatesOptions {
 export function createGates(options: GatesOptions): Gates {
   return {
     names: [INTEGRITY_GATE, ...options.config.map((gate) => gate.name)],
-    async run(worktree, tree, files, signal) {
+    async run(worktree, tree, files, signal, reins) {
       signal.throwIfAborted();
       const first = await checkIntegrity(options.logDir, worktree, tree, files, signal);
       const reports = [first];
       if (first.receipt.status !== 'pass') return reports;
-      for (const gate of options.config) reports.push(await runGate(options, gate, worktree, tree, signal));
+      for (const gate of options.config) reports.push(await runGate(options, gate, worktree, tree, signal, reins));
       return reports;
     },
   };
@@ -74,6 +74,7 @@ async function runGate(
   worktree: Worktree,
   tree: string,
   signal: AbortSignal,
+  reins: Reins | undefined,
 ): Promise<GateReport> {
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
@@ -89,6 +90,7 @@ async function runGate(
       network: gate.network,
       timeoutMs: gate.timeout,
       signal,
+      reins,
       onOutput: (chunk) => log.write(chunk),
     });
     const ended = await child.end;

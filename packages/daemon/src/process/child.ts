@@ -2,10 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Reined, Reins } from '../ports.ts';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
 import { findProgram } from './program.ts';
 import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /**
  * The only place that starts agents and gates.
@@ -42,8 +44,11 @@ export interface ChildSpec {
   writable?: string[];
   /** In a sandbox: folders that look empty, but for what `readable` and `writable` name in them. */
   hidden?: string[];
+  /** Time it stands still does not count. */
   timeoutMs: number;
   signal?: AbortSignal;
+  /** Given a hold on the child for as long as it runs. */
+  reins?: Reins;
   /** While a returned promise is pending no more is read from that stream, and the child waits. */
   onOutput(chunk: Buffer, from: 'stdout' | 'stderr'): void | Promise<void>;
 }
@@ -71,9 +76,12 @@ export function startChild(spec: ChildSpec): Child {
   const stop = () => wish.resolve('stopped');
   if (spec.signal?.aborted) stop();
   spec.signal?.addEventListener('abort', stop, { once: true });
-  const timer = setTimeout(() => wish.resolve('timeout'), spec.timeoutMs);
-  const end = live(spec, wish.promise).finally(() => {
-    clearTimeout(timer);
+  const limit = new TimeLimit(spec.timeoutMs, () => wish.resolve('timeout'));
+  const hold = new Hold(limit, stop);
+  const letGo = spec.reins?.take(hold);
+  const end = live(spec, wish.promise, hold).finally(() => {
+    limit.kill();
+    letGo?.();
     spec.signal?.removeEventListener('abort', stop);
   });
   return {
@@ -85,6 +93,43 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
+/** The child as its worker holds it: also before it has started, so that no word is lost. */
+class Hold implements Reined {
+  readonly #limit: TimeLimit;
+  readonly #stop: () => void;
+  #family: Family | null = null;
+  #is: 'moving' | 'frozen' | 'killed' = 'moving';
+
+  constructor(limit: TimeLimit, stop: () => void) {
+    this.#limit = limit;
+    this.#stop = stop;
+  }
+
+  begin(family: Family): void {
+    this.#family = family;
+    if (this.#is === 'frozen') family.freeze();
+    if (this.#is === 'killed') family.kill();
+  }
+  freeze(): void {
+    this.#is = 'frozen';
+    this.#limit.freeze();
+    this.#family?.freeze();
+  }
+  thaw(): void {
+    this.#is = 'moving';
+    this.#limit.thaw();
+    this.#family?.thaw();
+  }
+  kill(): void {
+    this.#is = 'killed';
+    this.#family?.kill();
+    this.#stop();
+  }
+  async usage() {
+    return (await this.#family?.usage()) ?? { memoryMb: 0, cpuMs: 0 };
+  }
+}
+
 interface Launch {
   file: string;
   args: string[];
@@ -92,7 +137,7 @@ interface Launch {
   isSandboxed: boolean;
 }
 
-async function live(spec: ChildSpec, wish: Promise<Wish>): Promise<ChildEnd> {
+async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<ChildEnd> {
   const launch = await prepare(spec);
   if ('missing' in launch) return { kind: 'unstartable', message: launch.missing };
   const early = await Promise.race([wish, null]);
@@ -109,6 +154,7 @@ async function live(spec: ChildSpec, wish: Promise<Wish>): Promise<ChildEnd> {
     runId: spec.runId,
     status: launch.isSandboxed ? child.stdio[3] : null,
   });
+  hold.begin(family);
   let lastWords = '';
   const streams = [
     drain(child.stdout, (chunk) => spec.onOutput(chunk, 'stdout')),

@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildHost } from './child.ts';
-import { killLeaked } from './leaks.ts';
-import { groupMembers, processRow, sendSignal } from './process-table.ts';
+import { killLeaked, leakedProcesses } from './leaks.ts';
+import { groupMembers, processRow, processUse, sendSignal } from './process-table.ts';
 
 /** A child and everything it started. */
 export interface Family {
   /** Asks all to end (SIGTERM). False when nobody is there who could hear it. */
   ask(): Promise<boolean>;
   kill(): void;
+  /** All stand still until thawed (SIGSTOP, SIGCONT), also those that left the group. */
+  freeze(): void;
+  thaw(): void;
+  usage(): Promise<{ memoryMb: number; cpuMs: number }>;
   /** Resolves once the group is empty, or the signal aborts. */
   isGone(signal: AbortSignal): Promise<void>;
   /** After the leader's exit: ends whoever is left, also those that left the group, and waits until they are gone. */
@@ -21,8 +25,35 @@ const SWEEP_MS = 5000;
 
 export function familyOf(leader: number, about: { host: ChildHost; runId: string; status: unknown }): Family {
   const status = about.status instanceof Readable ? readStatus(about.status) : null;
+  let isFrozen = false;
+  /** Those that left the group are found by their mark; by then the wind may have turned. */
+  const signalStrays = async (signal: 'SIGSTOP' | 'SIGCONT') => {
+    const marked = await leakedProcesses(about.host.homeId);
+    if (isFrozen !== (signal === 'SIGSTOP')) return;
+    for (const { pid, runId } of marked) if (runId === about.runId) sendSignal(pid, signal);
+  };
+  const thaw = () => {
+    if (!isFrozen) return;
+    isFrozen = false;
+    sendSignal(-leader, 'SIGCONT');
+    void signalStrays('SIGCONT');
+  };
   return {
+    freeze() {
+      isFrozen = true;
+      sendSignal(-leader, 'SIGSTOP');
+      void signalStrays('SIGSTOP');
+    },
+    thaw,
+    async usage() {
+      const used = (await groupMembers(leader)).map(processUse);
+      const sum = (pick: (use: { memoryMb: number; cpuMs: number }) => number) =>
+        used.reduce((total, use) => total + (use ? pick(use) : 0), 0);
+      return { memoryMb: sum(({ memoryMb }) => memoryMb), cpuMs: sum(({ cpuMs }) => cpuMs) };
+    },
     async ask() {
+      // One that stands still would not hear it.
+      thaw();
       if (!status) return sendSignal(-leader, 'SIGTERM');
       // A SIGTERM would end bwrap itself, and with it at once all that it guards: only those inside are asked.
       const init = status.init();

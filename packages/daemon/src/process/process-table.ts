@@ -41,6 +41,19 @@ export function processRow(pid: number): ProcessRow | null {
   return { pid, parent: Number(parent), group: Number(group), isZombie: state === 'Z' || state === 'X' };
 }
 
+/** Linux counts processor time in hundredths of a second, whatever the machine. */
+const TICK_MS = 10;
+
+/** What a process takes, or null when it is gone or cannot be looked at. */
+export function processUse(pid: number): { memoryMb: number; cpuMs: number } | null {
+  const stat = processFile(pid, 'stat')?.toString('latin1');
+  const status = processFile(pid, 'status')?.toString('latin1');
+  if (stat === undefined || status === undefined) return null;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const residentKb = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
+  return { memoryMb: residentKb / 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS };
+}
+
 /** Signals a process or, with a negative id, a group. False when there was nobody to receive it. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {

@@ -97,7 +97,7 @@ async function run(
       }),
   });
   void stopped.then(() => conversation.halt('stopped'));
-  return conversation.run(request.timeoutMs);
+  return conversation.run(request.timeoutMs, request.reins);
 }
 
 function childSpec(
@@ -117,6 +117,7 @@ function childSpec(
     writable: [...home.writable, ...writable],
     hidden: home.hidden,
     readable: isHidden ? [path.dirname(program)] : [],
+    reins: request.reins,
     timeoutMs: request.timeoutMs + 60_000, // the conversation keeps the time itself, and asks before it ends anything
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEnvelope, FailureClass } from '@tidemill/contract';
-import type { AgentEnd, AgentSink } from '../../ports.ts';
+import type { AgentEnd, AgentSink, Reins } from '../../ports.ts';
+import { TimeLimit } from '../../process/time-limit.ts';
 import { checkResult, type ResultExpectation, type ResultReading, readResult } from '../result.ts';
 import { byWords, classify, type Trouble } from './failure.ts';
 import type { Ledger } from './ledger.ts';
@@ -66,14 +67,12 @@ export class Conversation {
   }
 
   /** Runs to the end. Nothing of the program is left when it resolves. */
-  async run(timeoutMs: number): Promise<AgentEnd> {
-    const over = new AbortController();
-    void delay(timeoutMs, undefined, { signal: over.signal }).then(
-      () => this.halt('timeout'),
-      () => undefined,
-    );
+  async run(timeoutMs: number, reins?: Reins): Promise<AgentEnd> {
+    const limit = new TimeLimit(timeoutMs, () => void this.halt('timeout'));
+    const letGo = reins?.take(limit);
     const broken = await this.#converse();
-    over.abort();
+    limit.kill();
+    letGo?.();
     await this.#leave();
     return this.#judge(broken, timeoutMs);
   }

@@ -2,6 +2,7 @@ import type { FailureClass } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildEnd, ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
+import { TimeLimit } from '../../process/time-limit.ts';
 import type { Prices } from '../prices.ts';
 import { type ResultExpectation, readResult, repairRequest } from '../result.ts';
 import { beginSession } from '../session.ts';
@@ -80,11 +81,13 @@ async function converse(
     ...{ env, isSandboxed, writable, guards },
   });
   const ledger = await CodexLedger.open(home.path, prices, (usage) => sink.usage(usage));
-  const until = performance.now() + request.timeoutMs;
+  // The limit spans both turns; each child keeps to what is left of it.
+  const limit = new TimeLimit(request.timeoutMs, () => undefined);
+  const letGo = request.reins?.take(limit);
   const spec = (resume: string | null, prompt: string): TurnSpec => ({
     ...{ host, program, request, sink, home, env, writable, guards, ledger, signal, resume, prompt },
     model: model ?? '',
-    timeoutMs: until - performance.now(),
+    timeoutMs: limit.leftMs,
   });
   try {
     const first = await runTurn(spec(home.hasSession ? session : null, request.brief.prompt));
@@ -98,6 +101,8 @@ async function converse(
     const second = await runTurn(spec(first.session, repairRequest(problem, expected)));
     return troubleOf(second, request) ?? lastReading(second, expected);
   } finally {
+    limit.kill();
+    letGo?.();
     // What is left behind costs a little space; the result is worth more.
     await tidyHome(home, host.dataDir).catch((error: Error) => sink.output(`note: ${error.message}\n`));
   }

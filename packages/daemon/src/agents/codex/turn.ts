@@ -63,6 +63,7 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
     writable: [spec.home.path, ...spec.writable],
     timeoutMs: Math.max(1, spec.timeoutMs),
     signal: AbortSignal.any([spec.signal, own.signal]),
+    reins: request.reins,
     onOutput: (chunk, from) => (from === 'stdout' ? heard.reader.push(chunk) : heard.complaint(chunk)),
   });
   const end = await child.end;

@@ -1,0 +1,44 @@
+import type { Reined } from '../ports.ts';
+
+/** A limit of time that stands still while what it limits does. Also a stopwatch: `leftMs`. */
+export class TimeLimit implements Reined {
+  readonly #onOver: () => void;
+  #timer: NodeJS.Timeout | null = null;
+  #leftMs: number;
+  #since = 0;
+
+  constructor(ms: number, onOver: () => void) {
+    this.#onOver = onOver;
+    this.#leftMs = ms;
+    this.#run();
+  }
+
+  get leftMs(): number {
+    return this.#timer ? this.#leftMs - (performance.now() - this.#since) : this.#leftMs;
+  }
+
+  freeze(): void {
+    if (!this.#timer) return;
+    this.#leftMs = this.leftMs;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  thaw(): void {
+    if (!this.#timer) this.#run();
+  }
+
+  /** It keeps time, and nothing else: who is killed does not need it any more. */
+  kill(): void {
+    this.freeze();
+  }
+
+  async usage() {
+    return { memoryMb: 0, cpuMs: 0 };
+  }
+
+  #run(): void {
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#onOver(), Math.max(0, this.#leftMs));
+  }
+}
