@@ -18,7 +18,7 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
     case 'stuck':
       return stuckChoice(slice, project, task, answer);
     case 'unblock':
-      return unblock(task, effect, answer, goOn);
+      return unblock(task, question, effect, answer, goOn);
     case 'approval':
       return approval(task, effect, answer, goOn);
     case 'none':
@@ -50,6 +50,7 @@ function approval(
 
 function unblock(
   task: Task,
+  question: Question,
   { leaves }: EffectOf<'unblock'>,
   { option, text, by }: Answer,
   goOn: (to: string) => EventBody[],
@@ -60,9 +61,11 @@ function unblock(
     const why = `${by} said: ${text}. Its work is kept; retry it when you like.`;
     return [{ type: 'task.blocked', taskId, from: resumeStage, reason: 'skipped', text: why }];
   }
-  const said: EventBody[] =
-    option === null ? [{ type: 'task.feedback_given', taskId, feedback: [{ kind: 'person', text, files: [] }] }] : [];
-  return [...said, { type: 'task.counters_reset', taskId, by }, ...goOn(resumeStage)];
+  const chosen = question.options.find(({ label }) => label === option);
+  const words = chosen?.description ? `${chosen.label}: ${chosen.description}` : text;
+  const feedback = [{ kind: 'person' as const, text: words, files: [] }];
+  const said: EventBody = { type: 'task.feedback_given', taskId, feedback };
+  return [said, { type: 'task.counters_reset', taskId, by }, ...goOn(resumeStage)];
 }
 
 /** A person's word on a task that makes no progress. */

@@ -9,7 +9,9 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
+import type { Catalogue } from '../ports.ts';
 import { createPrompts } from '../prompts/prompts.ts';
+import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 import { sha256 } from './offline.ts';
@@ -65,6 +67,7 @@ export async function createProjectEngine(
     store,
     workspace,
     prompts: createPrompts({ root, builtinDir: assetDir('prompts/agents') }),
+    catalogue: questionsOf(root, onNote),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock }),
     clock,
@@ -85,6 +88,14 @@ export async function createProjectEngine(
       current = await changingParts(next, changed, folder);
     },
   };
+}
+
+/** What is in the catalogue and raised by nothing is said, so that nobody waits for it. */
+function questionsOf(root: string, onNote: EngineSurroundings['onNote']): Catalogue {
+  const catalogue = loadCatalogue({ root, builtinDir: assetDir('prompts/questions') });
+  const idle = catalogue.lines.filter(({ state }) => state === 'not built').map(({ trigger }) => trigger);
+  onNote(`questions: ${catalogue.lines.length - idle.length} triggers in use, ${idle.length} not built yet`);
+  return catalogue;
 }
 
 async function changingParts(project: Project, { config }: Settings, folder: DataFolder): Promise<Changing> {

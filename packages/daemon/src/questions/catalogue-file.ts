@@ -1,0 +1,62 @@
+import { Duration, QuestionOption, QuestionType } from '@tidemill/contract';
+import { z } from 'zod';
+import { nearest } from '../config/nearest.ts';
+import { TRIGGER_NAMES } from './trigger.ts';
+
+const Option = z.preprocess(
+  (value) => (typeof value === 'string' ? { label: value } : value),
+  z.strictObject({
+    ...QuestionOption.shape,
+    /** With `effect: unblock`: choosing it leaves the task blocked. */
+    leaves: z.boolean().default(false),
+  }),
+);
+
+const Template = z.strictObject({
+  type: QuestionType,
+  /** `{fact}` is filled in with what the trigger knows, `{{fact}}` is the word in braces itself. */
+  text: z.string().trim().min(1, 'a question needs a text').max(5_000),
+  context: z.string().trim().max(5_000).default(''),
+  options: z.array(Option).max(20).default([]),
+  allowFreeText: z.boolean().default(true),
+  default: z.string().min(1).max(5_000).optional(),
+  expiresAfter: Duration.optional(),
+  reminderAfter: Duration.optional(),
+  tags: z.array(z.string().min(1).max(100)).max(20).default([]),
+  /** unblock: the answer sets a blocked task to work again. */
+  effect: z.enum(['none', 'unblock']).default('none'),
+});
+export type Template = z.output<typeof Template>;
+
+/** A fact and the numbers it must lie between for the questions to be asked. */
+const Condition = z
+  .strictObject({ fact: z.string().min(1), atLeast: z.number().optional(), atMost: z.number().optional() })
+  .refine((condition) => condition.atLeast !== undefined || condition.atMost !== undefined, {
+    message: 'says nothing: give atLeast or atMost',
+  });
+export type Condition = z.output<typeof Condition>;
+
+const TriggerName = z.string().superRefine((name, context) => {
+  if (TRIGGER_NAMES.includes(name)) return;
+  const guess = nearest(name, TRIGGER_NAMES);
+  const advice = guess ? `did you mean "${guess}"?` : `the triggers are ${TRIGGER_NAMES.join(', ')}`;
+  context.addIssue({ code: 'custom', message: `there is no trigger "${name}"; ${advice}` });
+});
+
+const Entry = z
+  .strictObject({
+    trigger: TriggerName,
+    /** False keeps Tidemill from asking it. */
+    enabled: z.boolean().default(true),
+    /** The part of Tidemill whose coming brings the event. Until then the entry is data and nothing more. */
+    since: z.enum(['ideas', 'specs', 'gates', 'ux', 'memory', 'agents']).optional(),
+    when: z.array(Condition).default([]),
+    questions: z.array(Template).default([]),
+  })
+  .refine((entry) => !entry.enabled || entry.questions.length > 0, {
+    message: 'asks nothing: give it questions, or enabled: false',
+  });
+export type Entry = z.output<typeof Entry>;
+
+/** A file of the catalogue is a list. */
+export const CatalogueFile = z.array(Entry);
