@@ -38,6 +38,8 @@ export const ALL_PROJECTS = 'all';
 export const accountId = (projectId: string) => `account/${projectId}`;
 
 export const AccountView = z.object({
+  /** `all` for the account of all projects. */
+  projectId: z.string(),
   name: z.string(),
   limits: BudgetLimits,
   timeZone: z.string(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AccountView, BudgetLimits } from './budget.ts';
 import { Evidence } from './gate.ts';
 import { Project } from './project.ts';
 import { Run } from './run.ts';
@@ -79,6 +80,18 @@ export const routes = {
     z.object({ project: Project, warnings: z.array(z.string()) }),
   ),
   status: get('/v1/projects/:project/status', z.strictObject({ project }), ProjectStatus),
+  budget: get('/v1/budget', z.strictObject({}), z.array(AccountView)),
+  /** Of all projects; a project's own limits are in its config. */
+  limitBudget: put(
+    '/v1/projects/:project/budget/total',
+    z.strictObject({
+      project,
+      dailyUsd: BudgetLimits.shape.dailyUsd.unwrap().optional(),
+      monthlyUsd: BudgetLimits.shape.monthlyUsd.unwrap().optional(),
+      timeZone: z.string().min(1).optional(),
+    }),
+    AccountView,
+  ),
 
   addTask: post('/v1/projects/:project/tasks', NewTask.extend({ project }), TaskSummary),
   importTasks: post(

@@ -17,6 +17,7 @@ export function viewAccount(project: Project | null, stored: Account | null, now
     forecastUsd: forecast(period, spent, now, timeZone),
   }));
   return {
+    projectId: account.projectId,
     name: project?.name ?? ALL_PROJECTS,
     ...{ limits: amounts, timeZone },
     ...{ daily: daily!, monthly: monthly! },

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAgents } from './agents.ts';
+import { addBudget } from './budget.ts';
 import type { CliContext } from './context.ts';
 import { addDemo } from './demo.ts';
 import { addHooks } from './hooks.ts';
@@ -36,6 +37,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addTaskCommands(program, context);
   addInspection(program, context);
   addEvidence(program, context);
+  addBudget(program, context);
   addAgents(program, context);
   addHooks(program, context);
   return program;

@@ -8,6 +8,7 @@ import {
   routes,
 } from '@tidemill/contract';
 import type { z } from 'zod';
+import { limitBudget, showBudget } from './budget.ts';
 import type { Services } from './context.ts';
 import { doctor } from './doctor.ts';
 import { streamEvents } from './event.ts';
@@ -47,6 +48,8 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   registerProject,
   attachProject,
   status,
+  budget: showBudget,
+  limitBudget,
   addTask,
   importTasks,
   tasks: listTasks,

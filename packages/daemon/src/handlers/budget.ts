@@ -1,0 +1,39 @@
+import {
+  type AccountView,
+  ALL_PROJECTS,
+  AppError,
+  accountId,
+  type Project,
+  type RouteRequest,
+} from '@tidemill/contract';
+import { purseOf, viewAccount } from '@tidemill/core';
+import { isTimeZone } from '../config/safe-values.ts';
+import { projectOf, unwrap } from './answer.ts';
+import type { Services } from './context.ts';
+
+/** Each project's account, and last the one of all. */
+export async function showBudget(services: Services): Promise<AccountView[]> {
+  const projects = await services.store.projects();
+  return Promise.all([...projects, null].map((project) => view(services, project)));
+}
+
+/** What is left out stays as it is. */
+export async function limitBudget(services: Services, input: RouteRequest<'limitBudget'>): Promise<AccountView> {
+  const { store, clock } = services;
+  const { id: projectId } = await projectOf(services, input.project);
+  if (input.timeZone !== undefined && !isTimeZone(input.timeZone))
+    throw new AppError('bad_input', `there is no time zone "${input.timeZone}"`, {
+      hint: 'For example Europe/Berlin.',
+    });
+  const id = accountId(ALL_PROJECTS);
+  const { limits: current } = purseOf(null, (await store.record('account', id)) ?? undefined, clock.now());
+  const { dailyUsd = current.dailyUsd, monthlyUsd = current.monthlyUsd, timeZone = current.timeZone } = input;
+  const limits = { dailyUsd, monthlyUsd };
+  unwrap(await store.execute({ type: 'budget.limit', projectId, accountId: id, limits, timeZone, by: 'person' }));
+  return view(services, null);
+}
+
+async function view({ store, clock }: Services, project: Project | null): Promise<AccountView> {
+  const account = await store.record('account', accountId(project?.id ?? ALL_PROJECTS));
+  return viewAccount(project, account, clock.now());
+}
