@@ -6,6 +6,7 @@ import { Run } from './run.ts';
 import { NewTask } from './task.ts';
 import {
   DaemonInfo,
+  EmergencyImpact,
   EventLine,
   Finding,
   ImportedTask,
@@ -15,7 +16,9 @@ import {
   TaskDetail,
   TaskSummary,
   Verification,
+  WorkerView,
 } from './view.ts';
+import { WorkerOperation } from './worker.ts';
 
 declare global {
   /** Declared here so that core, which knows neither browser nor Node, can read the types; both fill it in. */
@@ -66,6 +69,10 @@ const project = z.string().min(1);
 const task = z.coerce.string<string | number>().min(1);
 const ofTask = { project, task };
 const note = z.string().trim().max(20_000);
+/** Who asks, for the record. */
+const by = z.string().trim().min(1).max(100).default('person');
+/** `agent-1`, or `all`. */
+const worker = z.string().min(1).max(100);
 
 export const routes = {
   health: get('/v1/health', z.strictObject({}), DaemonInfo),
@@ -130,6 +137,41 @@ export const routes = {
     '/v1/projects/:project/tasks/:task/after',
     z.strictObject({ ...ofTask, after: z.array(z.number().int().positive()) }),
     TaskSummary,
+  ),
+
+  reassignTask: post(
+    '/v1/projects/:project/tasks/:task/reassign',
+    z.strictObject({ ...ofTask, worker: worker.nullable().default(null), by }),
+    TaskSummary,
+  ),
+
+  workers: get('/v1/projects/:project/workers', z.strictObject({ project }), z.array(WorkerView)),
+  addWorker: post('/v1/projects/:project/workers', z.strictObject({ project }), WorkerView),
+  steerWorkers: post(
+    '/v1/projects/:project/workers/:worker/steer',
+    z.strictObject({ project, worker, operation: WorkerOperation, by }),
+    z.array(WorkerView),
+  ),
+  removeWorker: post(
+    '/v1/projects/:project/workers/:worker/remove',
+    z.strictObject({ project, worker }),
+    z.object({ removed: z.string() }),
+  ),
+  emergencyImpact: get('/v1/emergency', z.strictObject({}), EmergencyImpact),
+  emergencyStop: post(
+    '/v1/emergency',
+    z.strictObject({ by, reason: z.string().trim().max(1000).default('asked for') }),
+    z.object({ workers: z.array(z.string()), tasks: z.array(z.number()) }),
+  ),
+  recoverStuck: post(
+    '/v1/projects/:project/recover',
+    z.strictObject({ project, by }),
+    z.object({ tasks: z.array(z.number()) }),
+  ),
+  purgeQueue: post(
+    '/v1/projects/:project/purge',
+    z.strictObject({ project, by }),
+    z.object({ tasks: z.array(z.number()) }),
   ),
 
   run: get('/v1/runs/:run', z.strictObject({ run: z.string().min(1) }), Run),

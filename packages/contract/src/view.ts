@@ -64,6 +64,13 @@ export const WorkerView = z.object({
 });
 export type WorkerView = z.infer<typeof WorkerView>;
 
+/** What an emergency stop would end, over all projects of the daemon. */
+export const EmergencyImpact = z.object({
+  busy: z.array(z.object({ project: z.string(), worker: z.string(), number: z.number(), title: z.string() })),
+  workers: z.number(),
+});
+export type EmergencyImpact = z.infer<typeof EmergencyImpact>;
+
 /** Why a task stands still until a person acts, and the command that moves it on. */
 export const NeedsYou = z.object({
   number: z.number(),

@@ -10,7 +10,7 @@ export { CHAIN_START, chainFaults, evidenceHash } from './gate/evidence.ts';
 export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
-export { FOR_OTHERS, HEARTBEAT_MS, LEASE_MS } from './lease/lease.ts';
+export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';

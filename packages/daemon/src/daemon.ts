@@ -180,6 +180,13 @@ export class Daemon {
       isRunning: (projectId) => this.#engines.has(projectId),
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),
+      emergencyStop: async (order) => {
+        const stopping = [...this.#engines].map(([id, { engine }]) => ({
+          id,
+          stop: engine.fleet.emergencyStop(order),
+        }));
+        return new Map(await Promise.all(stopping.map(async ({ id, stop }) => [id, await stop] as const)));
+      },
       // The answer goes out first; then the daemon takes itself down.
       stop: (now) => void setImmediate(() => void this.stop({ now })),
       examine: async () => {

@@ -28,6 +28,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
     stop: () => refuseWithoutDaemon('stop'),
+    emergencyStop: async () => new Map(),
     examine: async () => {
       const { examineMachine } = await import('./examine.ts');
       return examineMachine({ store, storeName: opened.name, folderId: folder.id, daemonPid: null });

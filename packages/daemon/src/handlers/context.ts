@@ -1,9 +1,10 @@
 import type { DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
+import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { Clock, Ids, Store, Workspace } from '../ports.ts';
 
 /** What handlers do with a repository: look, and write a snapshot's files beside it. */
-export interface LentWorkspace extends Pick<Workspace, 'snapshots' | 'leaks'> {
+export interface LentWorkspace extends Pick<Workspace, 'snapshot' | 'snapshots' | 'leaks'> {
   restoreSnapshot(ref: string, to: string): Promise<string>;
 }
 
@@ -24,6 +25,8 @@ export interface Services {
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;
   stop(now: boolean): void;
+  /** Kills every agent that runs here, before anything else is looked at. Answers by project. */
+  emergencyStop(order: EmergencyOrder): Promise<Map<string, EmergencyReport>>;
   /** Checks that belong to the machine and the store rather than to a project. */
   examine(): Promise<Finding[]>;
 }

@@ -11,8 +11,10 @@ import type { z } from 'zod';
 import { limitBudget, showBudget } from './budget.ts';
 import type { Services } from './context.ts';
 import { doctor } from './doctor.ts';
+import { emergencyImpact, emergencyStop, purgeQueue, recoverStuck } from './emergency.ts';
 import { streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
+import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from './fleet.ts';
 import { importTasks } from './import.ts';
 import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
 import { showRun, streamRunLog } from './run-log.ts';
@@ -59,6 +61,15 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   approveTask,
   rejectTask,
   setDependencies,
+  reassignTask,
+  workers: listWorkers,
+  addWorker,
+  steerWorkers,
+  removeWorker,
+  emergencyImpact,
+  emergencyStop,
+  recoverStuck,
+  purgeQueue,
   run: showRun,
   runLog: streamRunLog,
   evidence: listEvidence,

@@ -1,6 +1,7 @@
-import type { NeedsYou, Project, ProjectStatus, RouteRequest, Task, WorkerView } from '@tidemill/contract';
+import type { NeedsYou, Project, ProjectStatus, RouteRequest, Task } from '@tidemill/contract';
 import { projectOf } from './answer.ts';
 import type { Services } from './context.ts';
+import { workerViews } from './fleet.ts';
 
 /** More would not be read; the counts by stage are complete. */
 const SHOWN = 20;
@@ -19,34 +20,13 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     idle: workload.leased === 0 && workload.ready === 0,
     tasks: workload.byStage,
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
-    workers: await workersOf(services, project),
+    workers: await workerViews(services, project),
     needsYou: await needsYou(services, project, workload.byStage),
     gates: rules.gates,
     sandbox: await services.sandbox(),
     warnings: services.warnings(project.id),
     lastSeq,
   };
-}
-
-async function workersOf({ store, clock }: Services, project: Project): Promise<WorkerView[]> {
-  const leased = new Map((await store.leased(project.id)).map((task) => [task.lease!.workerId, task]));
-  const workers = await store.workers(project.id);
-  return Promise.all(
-    workers.map(async ({ id, name, role }) => {
-      const task = leased.get(id);
-      if (!task) return { name, role, task: null, elapsedMs: 0, mode: null, progress: null };
-      const run = task.lastRunId ? await store.run(task.lastRunId) : null;
-      const isCurrent = run?.status === 'running' && run.workerId === id;
-      return {
-        name,
-        role,
-        task: { number: task.number, title: task.title, stage: task.stage },
-        elapsedMs: Math.max(0, clock.now() - task.lease!.claimedAt),
-        mode: isCurrent ? run.mode : null,
-        progress: isCurrent ? run.progress : null,
-      };
-    }),
-  );
 }
 
 /** What stands still until a person acts, each with the command that moves it on. */
