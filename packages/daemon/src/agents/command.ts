@@ -23,7 +23,7 @@ export interface CommandAgentOptions {
 export function createCommandAgent(options: CommandAgentOptions): Agent {
   return {
     label: options.label,
-    start: (request, sink) => beginSession((stopped) => run(options, request, listen(sink), stopped)),
+    start: (request, sink) => beginSession((stopped) => run(options, request, listen(sink, request.ask), stopped)),
   };
 }
 
@@ -83,7 +83,7 @@ interface Listener {
   lastWords(): string;
 }
 
-function listen(sink: AgentSink): Listener {
+function listen(sink: AgentSink, ask: AgentRequest['ask']): Listener {
   let result: ProposedResult | null = null;
   let passed = 0;
   let lastWords = '';
@@ -97,6 +97,7 @@ function listen(sink: AgentSink): Listener {
     output,
     usage: (usage) => sink.usage(usage),
     progress: (percent, text) => sink.progress(percent, text),
+    question: (questions) => void ask?.(questions).catch(() => undefined), // whoever asks notes what went wrong
     result: (proposed) => {
       result = proposed;
     },

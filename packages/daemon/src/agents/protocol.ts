@@ -1,10 +1,11 @@
-import { type AgentEnvelope, Usage } from '@tidemill/contract';
+import { type AgentEnvelope, type AskedQuestion, Usage } from '@tidemill/contract';
 import { z } from 'zod';
-import { readEnvelope } from './result.ts';
+import { readEnvelope, readQuestions } from './result.ts';
 
 /**
  * Protocol 1, the way any program plugs in: what it prints is its output, but for single lines of JSON such as
- * `{"tidemill":"result","outcome":"pr_ready","summary":"…"}`, `{"tidemill":"usage",…}`, `{"tidemill":"progress",…}`.
+ * `{"tidemill":"result","outcome":"pr_ready","summary":"…"}`, `{"tidemill":"usage",…}`, `{"tidemill":"progress",…}`,
+ * `{"tidemill":"question","text":"…","type":"clarifying",…}`.
  */
 export const PROTOCOL = 1;
 
@@ -17,6 +18,7 @@ export interface ProtocolHandlers {
   output(text: string): void;
   usage(usage: Usage): void;
   progress(percent: number, text: string): void;
+  question(questions: AskedQuestion[]): void;
   result(result: ProposedResult): void;
 }
 
@@ -103,6 +105,12 @@ function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | n
   if (parsed.tidemill === 'progress') {
     const progress = Progress.safeParse(parsed);
     return progress.success ? () => handlers.progress(progress.data.percent, progress.data.text) : null;
+  }
+  if (parsed.tidemill === 'question') {
+    const { tidemill: _, questions, ...single } = parsed;
+    const read = readQuestions(questions ?? single);
+    if ('invalid' in read) return () => handlers.output(`[this question could not be read: ${read.invalid}]\n`);
+    return () => handlers.question(read.questions);
   }
   return null;
 }

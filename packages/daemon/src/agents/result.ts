@@ -1,4 +1,4 @@
-import { AgentEnvelope, type Mode, type Outcome } from '@tidemill/contract';
+import { AgentEnvelope, AskedQuestion, type Mode, type Outcome } from '@tidemill/contract';
 import { z } from 'zod';
 import { jsonObjectsIn } from './result-json.ts';
 import { readTextualVerdict } from './textual-verdict.ts';
@@ -61,6 +61,13 @@ export function readEnvelope(raw: unknown): { envelope: AgentEnvelope } | { inva
   const envelope = AgentEnvelope.safeParse(given);
   if (envelope.success) return { envelope: envelope.data };
   return { invalid: `The result does not have the expected form: ${z.prettifyError(envelope.error)}` };
+}
+
+/** Questions asked apart from a result: one or several, each a text or an object. */
+export function readQuestions(raw: unknown): { questions: AskedQuestion[] } | { invalid: string } {
+  const asked = [raw].flat().filter(isSaid).map(questionOf).filter(hasText);
+  const read = z.array(AskedQuestion).min(1, 'there is no question in it').max(20).safeParse(asked);
+  return read.success ? { questions: read.data } : { invalid: z.prettifyError(read.error) };
 }
 
 /** What to ask an agent for whose result could not be read; in the same session, so that it still knows what it did. */

@@ -51,7 +51,8 @@ const ResultStep = z.strictObject({
   investigationSummary: z.string().optional(),
   subtasks: z.array(z.string()).optional(),
   review: z.unknown().optional(),
-  open_questions: z.array(z.string()).optional(),
+  open_questions: z.array(z.unknown()).optional(),
+  declares: z.array(z.string()).optional(),
   /** Review: every criterion met. */
   approve: z.boolean().optional(),
   /** Review: the first criterion is not met, and this is why. */
@@ -79,7 +80,13 @@ const Step = z
     /** Resolves conflict markers, keeping both sides. */
     resolve: orNothing(z.strictObject({ paths: z.array(path).optional() })),
     result: orNothing(ResultStep),
-    ask: z.strictObject({ questions: z.array(z.string().min(1)).min(1) }).optional(),
+    /** Ends the run with questions; with `goOn` they are asked on the way, and the run goes on. */
+    ask: z
+      .strictObject({
+        questions: z.array(z.union([z.string().min(1), z.looseObject({ text: z.string().min(1) })])).min(1),
+        goOn: z.boolean().default(false),
+      })
+      .optional(),
     fail: orShort('message', z.strictObject({ message: z.string() })),
     /** Never ends; `stubborn` also ignores the request to. */
     hang: orNothing(z.strictObject({ stubborn: z.boolean().default(false) })),

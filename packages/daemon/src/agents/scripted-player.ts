@@ -46,7 +46,10 @@ const ACTIONS: Actions = {
     }
   },
   result: (step, brief) => propose(proposal(step, brief)),
-  ask: ({ questions }) => propose({ outcome: 'needs_info', summary: 'needs an answer', open_questions: questions }),
+  ask: ({ questions, goOn }) =>
+    goOn
+      ? print({ tidemill: 'question', questions })
+      : propose({ outcome: 'needs_info', summary: 'needs an answer', open_questions: questions }),
   fail: ({ message }) => propose({ outcome: 'failed', summary: message }),
   hang: ({ stubborn }) => {
     if (stubborn) process.on('SIGTERM', () => console.log('ignoring SIGTERM'));

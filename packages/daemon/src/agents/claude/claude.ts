@@ -5,6 +5,7 @@ import type { ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
 import { beginSession } from '../session.ts';
+import { askServer } from './ask-tool.ts';
 import { Conversation } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
 import { createHooks, createPermission } from './hooks.ts';
@@ -135,6 +136,7 @@ async function settings(
     env: { ...QUIET, ...options.env, ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },
     settingSources: [],
     strictMcpConfig: true,
+    ...askServer(sdk, request.ask),
     verbatimPrompts: true,
     forwardSubagentText: true,
     permissionMode: 'default',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentRequest, GuardVerdict } from '../../ports.ts';
+import { ASK_TOOL } from './ask-tool.ts';
 import type { HookMatcher, QueryOptions } from './sdk-types.ts';
 
 const PreToolUse = z.object({ tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()) });
@@ -44,7 +45,7 @@ export function createHooks(request: HookRequest): QueryOptions['hooks'] {
     timeout: GUARD_SECONDS,
     hooks: [
       deciding(async (tool, input) => {
-        if (tool === RESULT_TOOL) return { kind: 'allow' };
+        if (tool === RESULT_TOOL || tool === ASK_TOOL) return { kind: 'allow' };
         isSettled = false;
         return request.guard({ tool, input });
       }),

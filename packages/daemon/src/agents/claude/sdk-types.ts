@@ -52,6 +52,8 @@ export interface QueryOptions {
   outputFormat: { type: 'json_schema'; schema: object };
   hooks: { PreToolUse: HookMatcher[]; Stop: HookMatcher[] };
   spawnClaudeCodeProcess(options: SpawnOptions): SpawnedProcess;
+  /** Servers that the SDK made, by name. */
+  mcpServers?: Record<string, unknown>;
   model?: string;
   resume?: string;
   pathToClaudeCodeExecutable?: string;

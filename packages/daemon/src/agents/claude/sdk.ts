@@ -10,11 +10,26 @@ const INSTALL = `install it with \`npm install -g ${PACKAGE}\` (or in the reposi
 
 export interface Sdk {
   query(input: { prompt: AsyncIterable<UserMessage>; options: QueryOptions }): SdkQuery;
+  /** In some versions of the SDK only. */
+  tool?: DefineTool;
+  createSdkMcpServer?(options: { name: string; version: string; tools: unknown[] }): unknown;
   /** The executable to run; undefined lets the SDK look for one itself. */
   program: string | undefined;
 }
 
-const Module = z.object({ query: z.custom<Sdk['query']>((value) => typeof value === 'function') });
+type DefineTool = (
+  name: string,
+  description: string,
+  shape: Record<string, z.ZodType>,
+  handle: (input: Record<string, unknown>) => Promise<unknown>,
+) => unknown;
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const Module = z.object({
+  query: z.custom<Sdk['query']>(isFunction),
+  tool: z.custom<DefineTool>(isFunction).optional(),
+  createSdkMcpServer: z.custom<NonNullable<Sdk['createSdkMcpServer']>>(isFunction).optional(),
+});
 
 /**
  * The vendor's SDK is never a dependency of ours: it is loaded when an agent of this kind first starts, from the
@@ -26,7 +41,7 @@ export async function loadSdk(root: string, wanted: string | undefined): Promise
   const module = Module.safeParse(await import(pathToFileURL(found).href));
   if (!module.success) return { missing: `${found} is not the SDK it should be (it exports no query); ${INSTALL}` };
   const program = await executable(found, root, wanted);
-  return 'missing' in program ? program : { query: module.data.query, program: program.file };
+  return 'missing' in program ? program : { ...module.data, program: program.file };
 }
 
 /** The file that `import` of the package would load, or null. */
