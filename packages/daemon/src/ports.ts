@@ -330,19 +330,14 @@ export interface MessagePart {
   question: Question | null;
 }
 
-/** An answer as it came in: one of the question's options, or words. */
-export interface ChannelAnswer {
-  /** Of the part it answers. */
-  partId: string;
-  /** Its place among the options, from 0. */
-  option?: number;
-  text?: string;
+/** An answer as it came in: an option of a part by its place (from 0), or words to a part or to a whole message. */
+export type ChannelAnswer = {
   /** `telegram:@ada`. */
   by: string;
-}
+} & ({ partId: string; option: number } | { partId: string; text: string } | { reference: string; text: string });
 
 /** Gives back what to tell whoever answered. Never rejects. */
-export type HearAnswer = (answer: ChannelAnswer) => Promise<string>;
+export type HearAnswer = (answer: ChannelAnswer) => Promise<{ isTaken: boolean; text: string }>;
 
 /** A way to reach people. Its errors are `ChannelTrouble`, without secrets. */
 export interface Channel {

@@ -1,0 +1,250 @@
+import type { LoggedEvent, Notification, NotifySettings, Project } from '@tidemill/contract';
+import { alertId, channelsFor, SAME_MATTER_MS } from '@tidemill/core';
+import type { Clock, OpenChannel, Store } from '../ports.ts';
+import { Bell } from './bell.ts';
+import { Lane, messageOf, nextTryAt } from './lane.ts';
+import { Lines } from './lines.ts';
+import { type Matter, notificationOf } from './matter.ts';
+import { FOLLOWED, matterOf, needsPerson, openMatters } from './matter-source.ts';
+import { ChannelTrouble } from './trouble.ts';
+
+export interface DeliveryDeps {
+  store: Store;
+  clock: Clock;
+  open: OpenChannel;
+  onNote(text: string, error?: unknown): void;
+}
+
+const PAGE = 500;
+/** So long a channel may be away before it is worth a word. */
+const DOWN_ALERT_MS = 10 * 60_000;
+const PAUSE_AFTER_FAILURE_MS = 5000;
+const STOP_GRACE_MS = 1000;
+const CHANNEL_ALERT = 'channel';
+
+/**
+ *   question, alert, task that needs a person ──▶ one notification per channel (in the store) ──▶ message ──▶ settled
+ * What is queued is kept until it got through. Its id follows from what it tells of, so whatever a crash left unclear
+ * is simply looked at again: on attaching a project all that is still open there is queued, and most of it was.
+ */
+export class Delivery {
+  readonly #deps: DeliveryDeps;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #settings = new Map<string, { project: Project; settings: NotifySettings }>();
+  readonly #lines: Lines;
+  /** When a matter was last queued for a lane. */
+  readonly #lastAt = new Map<string, number>();
+  readonly #bell = new Bell();
+  readonly #stopped = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  #cursor: number | null = null;
+  #loop: Promise<void> | null = null;
+  #offCommit: () => void = () => undefined;
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps;
+    this.#lines = new Lines(deps, this.#stopped.signal, (lane, trouble) => this.#noteTrouble(lane, trouble));
+  }
+
+  /** Takes a project on, or takes over its changed settings. A project without channels costs nothing. */
+  async attach(project: Project, settings: NotifySettings): Promise<void> {
+    const { store } = this.#deps;
+    for (const [key, lane] of this.#lanes) if (lane.project.id === project.id) this.#lanes.delete(key);
+    this.#settings.set(project.id, { project, settings });
+    const lanes = Object.keys(settings.channels).map((name) => new Lane(project, name, settings));
+    this.#lines.connect(project.id, lanes);
+    if (lanes.length === 0) return;
+    this.#cursor ??= await store.lastSeq();
+    for (const lane of lanes) this.#lanes.set(keyOf(project.id, lane.name), lane);
+    for (const pending of await store.records({ noun: 'notification', projectId: project.id, isOpen: true }))
+      this.#lanes.get(keyOf(project.id, pending.channel))?.put(pending);
+    for await (const matter of openMatters(store, project, this.#deps.clock.now())) await this.#queue(project, matter);
+    if (!this.#loop) {
+      this.#offCommit = store.onCommit(this.#bell.ring);
+      this.#loop = this.#run();
+    }
+    this.#bell.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#offCommit();
+    await this.#loop;
+    const grace = new AbortController();
+    const all = Promise.all([...this.#sending, this.#lines.close()]).finally(() => grace.abort());
+    await Promise.race([all, this.#deps.clock.sleep(STOP_GRACE_MS, grace.signal)]);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, onNote } = this.#deps;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      let waitMs: number | null = PAUSE_AFTER_FAILURE_MS;
+      try {
+        await this.#takeEvents();
+        waitMs = this.#startSending();
+      } catch (error) {
+        if (!signal.aborted) onNote('notifications could not be queued; trying again in 5 s', error);
+      }
+      await this.#bell.wait(clock, waitMs, signal);
+    }
+  }
+
+  /** All that came since the last look is queued in one go, so that what belongs together is sent together. */
+  async #takeEvents(): Promise<void> {
+    const { store } = this.#deps;
+    for (let isMore = true; isMore; ) {
+      const head = await store.lastSeq();
+      const after = this.#cursor ?? head;
+      if (head <= after) return;
+      const page = await store.events({ types: FOLLOWED, after, limit: PAGE });
+      await Promise.all(page.map((event) => this.#takeEvent(event)));
+      isMore = page.length === PAGE;
+      this.#cursor = isMore ? page.at(-1)!.seq : Math.max(head, page.at(-1)?.seq ?? 0);
+    }
+  }
+
+  async #takeEvent(event: LoggedEvent): Promise<void> {
+    const project = this.#settings.get(event.projectId)?.project;
+    const matter = project && (await matterOf(this.#deps.store, project, event));
+    if (matter) await this.#queue(project, matter);
+  }
+
+  async #queue(project: Project, matter: Matter): Promise<void> {
+    const { settings } = this.#settings.get(project.id)!;
+    const names = channelsFor(settings, matter.severity);
+    await Promise.all(names.map((name) => this.#queueFor(this.#lanes.get(keyOf(project.id, name)), matter)));
+  }
+
+  async #queueFor(lane: Lane | undefined, matter: Matter): Promise<void> {
+    if (!lane || matter.about === alertId(lane.project.id, CHANNEL_ALERT, lane.name)) return;
+    const [, id = ''] = /^reminder\/(.*)$/.exec(matter.about) ?? [];
+    // A reminder of what has not even been said yet says it twice.
+    if (id !== '' && lane.hasPending(({ questionIds }) => questionIds.includes(id))) return;
+    const { store, clock } = this.#deps;
+    const now = clock.now();
+    const key = `${keyOf(lane.project.id, lane.name)}/${matter.about}`;
+    const earliest = (this.#lastAt.get(key) ?? Number.NEGATIVE_INFINITY) + SAME_MATTER_MS;
+    const nextAt = Math.max(now + matter.waitMs, matter.questionIds.length > 0 ? 0 : earliest);
+    const notification = notificationOf(lane.project, lane.name, matter, nextAt);
+    const reply = await store.execute({ type: 'notification.queue', projectId: lane.project.id, notification });
+    for (const { body } of reply.ok ? reply.events : []) {
+      if (body.type !== 'notification.queued') continue;
+      this.#lastAt.set(key, nextAt);
+      lane.put(body.notification);
+    }
+  }
+
+  /** Starts every lane that has something due; how long to wait for the next, null for as long as nothing happens. */
+  #startSending(): number | null {
+    const now = this.#deps.clock.now();
+    let first: number | null = null;
+    for (const lane of this.#lanes.values()) {
+      const dueAt = lane.isSending ? null : lane.dueAt(now);
+      if (dueAt === null) continue;
+      if (dueAt > now) first = Math.min(first ?? dueAt, dueAt);
+      else this.#begin(lane);
+    }
+    return first === null ? null : first - now;
+  }
+
+  #begin(lane: Lane): void {
+    lane.isSending = true;
+    const work = this.#send(lane)
+      .catch(async (error: unknown) => {
+        if (this.#stopped.signal.aborted) return;
+        this.#deps.onNote(`what ${lane.name} was sent could not be recorded; trying again in 5 s`, error);
+        await this.#deps.clock.sleep(PAUSE_AFTER_FAILURE_MS, this.#stopped.signal);
+      })
+      .finally(() => {
+        lane.isSending = false;
+        this.#sending.delete(work);
+        this.#bell.ring();
+      });
+    this.#sending.add(work);
+  }
+
+  async #send(lane: Lane): Promise<void> {
+    const wanted = await this.#stillWanted(lane, lane.take(this.#deps.clock.now()));
+    if (wanted.length === 0) return;
+    const notifications = wanted.map(({ notification }) => notification);
+    try {
+      const parts = wanted.map(({ notification: { id, severity, title, text, createdAt }, question }) => ({
+        ...{ id, severity, title, text, createdAt, question },
+      }));
+      const channel = await this.#lines.channelOf(lane);
+      const reference = await channel.send(messageOf(lane.project, parts), this.#stopped.signal);
+      await this.#settle(lane, notifications, () => ({ error: null, reference, nextAt: null }));
+      await this.#noteRecovery(lane);
+    } catch (error) {
+      if (!(error instanceof ChannelTrouble) || this.#stopped.signal.aborted) throw error;
+      const now = this.#deps.clock.now();
+      const next = (notification: Notification) => nextTryAt(notification, error, now);
+      const told = [error.message, error.hint].filter((part) => part !== '').join(' ');
+      await this.#settle(lane, notifications, (each) => ({ error: told, reference: null, nextAt: next(each) }));
+      lane.failed(error, next({ ...notifications[0]!, createdAt: now }) ?? now, now);
+      await this.#noteTrouble(lane, error);
+    }
+  }
+
+  /** What was answered, acknowledged or set to work again meanwhile need not be told any more. */
+  async #stillWanted(lane: Lane, notifications: Notification[]) {
+    const { store } = this.#deps;
+    const looked = await Promise.all(
+      notifications.map(async (notification) => {
+        const { about, questionIds, taskId } = notification;
+        const question = questionIds[0] === undefined ? null : await store.record('question', questionIds[0]);
+        if (question) return { notification, question, isWanted: question.status === 'open' };
+        if (about.startsWith('alert/'))
+          return { notification, question, isWanted: (await store.record('alert', about))?.acknowledgedAt === null };
+        const task = about.startsWith('task/') && taskId !== null ? await store.task(taskId) : null;
+        return { notification, question, isWanted: !task || (await needsPerson(store, lane.project, task)) };
+      }),
+    );
+    const unwanted = looked.filter(({ isWanted }) => !isWanted).map(({ notification }) => notification);
+    await this.#settle(lane, unwanted, () => ({ error: 'settled before it was sent', reference: null, nextAt: null }));
+    return looked.filter(({ isWanted }) => isWanted);
+  }
+
+  async #settle(
+    lane: Lane,
+    notifications: Notification[],
+    how: (notification: Notification) => Pick<Notification, 'error' | 'reference' | 'nextAt'>,
+  ): Promise<void> {
+    const projectId = lane.project.id;
+    await Promise.all(
+      notifications.map(async (notification) => {
+        const result = how(notification);
+        const { id: notificationId, attempts } = notification;
+        await this.#deps.store.execute({ type: 'notification.settle', projectId, notificationId, ...result });
+        lane.put({ ...notification, ...result, attempts: attempts + 1 });
+      }),
+    );
+  }
+
+  /** One word about a channel that needs a person, or stays away for long; every other channel and the inbox get it. */
+  async #noteTrouble(lane: Lane, trouble: ChannelTrouble): Promise<void> {
+    const { store, clock } = this.#deps;
+    const { id: projectId } = lane.project;
+    const isLong = lane.downSince !== null && clock.now() - lane.downSince >= DOWN_ALERT_MS;
+    if (trouble.kind !== 'denied' && !isLong) return;
+    const known = await store.record('alert', alertId(projectId, CHANNEL_ALERT, lane.name));
+    if (known?.acknowledgedAt === null) return;
+    const text = `The channel ${lane.name} does not deliver: ${trouble.message}${trouble.hint && ` ${trouble.hint}`}`;
+    const severity = trouble.kind === 'denied' ? 'error' : 'warning';
+    await store.execute({
+      ...{ type: 'alert.raise', projectId, taskId: null, kind: CHANNEL_ALERT, subject: lane.name, severity, text },
+    });
+  }
+
+  async #noteRecovery(lane: Lane): Promise<void> {
+    const { store } = this.#deps;
+    const id = alertId(lane.project.id, CHANNEL_ALERT, lane.name);
+    lane.recovered();
+    const known = await store.record('alert', id);
+    if (known?.acknowledgedAt === null)
+      await store.execute({ type: 'alert.acknowledge', projectId: lane.project.id, alertId: id, by: 'delivery' });
+  }
+}
+
+const keyOf = (projectId: string, name: string) => `${projectId}/${name}`;

@@ -1,0 +1,55 @@
+import type { Notification, Question } from '@tidemill/contract';
+import type { ChannelAnswer, Store } from '../ports.ts';
+
+type Heard = Awaited<ReturnType<import('../ports.ts').HearAnswer>>;
+
+const no = (text: string): Heard => ({ isTaken: false, text });
+
+/** `2: yes`, `2. yes`, `2) yes`, a line each; null when a line has no number, or one that is not there. */
+export function numberedAnswers(text: string, count: number): { index: number; text: string }[] | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const found = lines.map((line) => /^\s*(\d{1,2})\s*[.:)]\s*(\S.*)$/.exec(line));
+  if (found.length === 0 || found.some((match) => !match || Number(match[1]) < 1 || Number(match[1]) > count))
+    return null;
+  return found.map((match) => ({ index: Number(match![1]) - 1, text: match![2]! }));
+}
+
+/** Takes an answer that came through a channel to its question, and says what became of it. */
+export async function takeAnswer(store: Store, answer: ChannelAnswer, asked: Notification[]): Promise<Heard> {
+  const questions = await questionsOf(store, asked);
+  if (questions.length === 0) return no('That message asks nothing.');
+  if ('option' in answer) {
+    const option = questions[0]!.options[answer.option];
+    return option ? give(store, questions[0]!, option.label, answer.by) : no('There is no such option.');
+  }
+  if (questions.length === 1) return give(store, questions[0]!, answer.text, answer.by);
+  const numbered = numberedAnswers(answer.text, questions.length);
+  if (!numbered) return no(`That message asks ${questions.length} questions. Begin with a number, such as "1: yes".`);
+  const replies: Heard[] = [];
+  for (const { index, text } of numbered) replies.push(await give(store, questions[index]!, text, answer.by));
+  return { isTaken: replies.some(({ isTaken }) => isTaken), text: replies.map(({ text }) => text).join('\n') };
+}
+
+async function questionsOf(store: Store, asked: Notification[]): Promise<Question[]> {
+  const ids = asked.flatMap(({ questionIds }) => questionIds);
+  const found = await Promise.all(ids.map((id) => store.record('question', id)));
+  return found.filter((question) => question !== null);
+}
+
+async function give(store: Store, question: Question, text: string, by: string): Promise<Heard> {
+  const { projectId, taskId, id: questionId } = question;
+  const reply = await store.execute({
+    type: 'question.answer',
+    projectId,
+    taskId,
+    questionId,
+    by,
+    source: 'user',
+    text,
+  });
+  const after = await store.record('question', questionId);
+  if (reply.ok) return { isTaken: true, text: `Noted: ${after?.answer?.text ?? text}` };
+  if (after?.status === 'answered' && after.answer)
+    return no(`Already answered by ${after.answer.by}: "${after.answer.text.slice(0, 200)}"`);
+  return no([reply.refusal.message, reply.refusal.hint].filter((part) => part !== '').join('; '));
+}

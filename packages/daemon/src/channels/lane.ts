@@ -1,0 +1,115 @@
+import { type ChannelConfig, type Notification, type NotifySettings, type Project, Severity } from '@tidemill/contract';
+import { GATHER_MS, isUrgent, quietUntil } from '@tidemill/core';
+import type { ChannelMessage, MessagePart } from '../ports.ts';
+import type { ChannelTrouble } from './trouble.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const FIRST_WAIT_MS = SECOND;
+const LONGEST_WAIT_MS = 15 * MINUTE;
+const GIVE_UP_MS = 24 * 60 * MINUTE;
+/** More in one message nobody reads; the next ones follow at once. */
+const MOST_PARTS = 10;
+
+/** The next attempt after this many failed ones; null when it is not worth it any more. */
+export function nextTryAt(notification: Notification, trouble: ChannelTrouble, now: number): number | null {
+  const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(notification.attempts, 20));
+  const wait = trouble.kind === 'denied' ? LONGEST_WAIT_MS : Math.max(doubled, trouble.waitMs ?? 0);
+  return now + wait > notification.createdAt + GIVE_UP_MS ? null : now + wait;
+}
+
+/** One project's way to one channel: what still has to go there, and when it may. */
+export class Lane {
+  readonly project: Project;
+  readonly name: string;
+  readonly config: ChannelConfig;
+  readonly #settings: NotifySettings;
+  readonly #pending = new Map<string, Notification>();
+  #retryAt = 0;
+  #isDenied = false;
+  /** Since when nothing gets through; null while it does. */
+  downSince: number | null = null;
+  isSending = false;
+
+  constructor(project: Project, name: string, settings: NotifySettings) {
+    this.project = project;
+    this.name = name;
+    this.config = settings.channels[name]!;
+    this.#settings = settings;
+  }
+
+  put(notification: Notification): void {
+    if (notification.nextAt === null) this.#pending.delete(notification.id);
+    else this.#pending.set(notification.id, notification);
+  }
+
+  hasPending(test: (notification: Notification) => boolean): boolean {
+    return this.#pending.values().some(test);
+  }
+
+  failed(trouble: ChannelTrouble, retryAt: number, now: number): void {
+    if (trouble.kind === 'refused') return;
+    this.downSince ??= now;
+    this.#isDenied = trouble.kind === 'denied';
+    this.#retryAt = Math.max(this.#retryAt, retryAt);
+  }
+
+  recovered(): void {
+    this.downSince = null;
+    this.#isDenied = false;
+    this.#retryAt = 0;
+  }
+
+  /** When the first one may go; null when nothing waits. */
+  dueAt(now: number): number | null {
+    let first: number | null = null;
+    const quiet = this.#quietUntil(now);
+    for (const notification of this.#pending.values()) {
+      const at = this.#mayGoAt(notification, quiet);
+      if (first === null || at < first) first = at;
+    }
+    return first;
+  }
+
+  /** What goes into one message now: the first that is due, and those of its group that are due with it. */
+  take(now: number): Notification[] {
+    const quiet = this.#quietUntil(now);
+    const at = (notification: Notification) => this.#mayGoAt(notification, quiet);
+    const [first] = [...this.#pending.values()]
+      .filter((notification) => at(notification) <= now)
+      .sort((a, b) => Number(isUrgent(b)) - Number(isUrgent(a)) || a.createdAt - b.createdAt);
+    if (!first) return [];
+    return [...this.#pending.values()]
+      .filter((other) => other.group === first.group && at(other) <= now + GATHER_MS)
+      .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+      .slice(0, MOST_PARTS);
+  }
+
+  #mayGoAt(notification: Notification, quiet: number): number {
+    const at = notification.nextAt ?? Number.POSITIVE_INFINITY;
+    if (!isUrgent(notification)) return Math.max(at, this.#retryAt, quiet);
+    // The first try of what is urgent also finds out whether the channel is back.
+    return notification.attempts === 0 && !this.#isDenied ? at : Math.max(at, this.#retryAt);
+  }
+
+  #quietUntil(now: number): number {
+    const { quietHours } = this.#settings.notify;
+    return (quietHours && quietUntil(quietHours, now)) ?? 0;
+  }
+}
+
+export function messageOf(project: Project, parts: (MessagePart & { createdAt: number })[]): ChannelMessage {
+  const [first] = parts;
+  const severity = parts.reduce<Severity>(
+    (most, part) => (rank(part.severity) > rank(most) ? part.severity : most),
+    'info',
+  );
+  const words = parts.some(({ question }) => question !== null) ? 'questions' : 'notices';
+  return {
+    ...{ id: first!.id, project: project.name, severity, at: first!.createdAt },
+    title: parts.length === 1 ? first!.title : `${parts.length} ${words}`,
+    parts: parts.map(({ createdAt: _, ...part }) => part),
+  };
+}
+
+const rank = (severity: Severity) => Severity.options.indexOf(severity);

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Alert, Project, Question, Severity, Task } from '@tidemill/contract';
+import { GATHER_MS, type NewNotification, severityOf } from '@tidemill/core';
+
+/** Something to tell, before it is known whom. */
+export interface Matter {
+  /** The same matter has the same key, whenever and however often it is come across. */
+  key: string;
+  about: string;
+  group: string;
+  severity: Severity;
+  taskId: string | null;
+  title: string;
+  text: string;
+  questionIds: string[];
+  /** How long it waits for others to go with it. */
+  waitMs: number;
+}
+
+const TEXT_LIMIT = 2000;
+const NOTICES = 'notices';
+
+export function aboutQuestion(question: Question, reminderAt: number | null): Matter {
+  const about = `${reminderAt === null ? 'question' : 'reminder'}/${question.id}`;
+  const title = `${reminderAt === null ? '' : 'Still open: '}${TITLES[question.type]}`;
+  return {
+    key: reminderAt === null ? about : `${about}/${reminderAt}`,
+    about,
+    group: question.batchId,
+    severity: severityOf(question),
+    taskId: question.taskId,
+    title: question.ref === '' ? title : `${title} (${question.ref})`,
+    text: question.text.slice(0, TEXT_LIMIT),
+    questionIds: [question.id],
+    waitMs: 0,
+  };
+}
+
+const TITLES: Record<Question['type'], string> = {
+  blocking: 'A question holds work up',
+  clarifying: 'A question',
+  confirming: 'Please confirm',
+  educational: 'Good to know',
+  celebratory: 'Good news',
+  preference: 'What do you prefer?',
+};
+
+export function aboutAlert(
+  alert: Pick<Alert, 'id' | 'at' | 'severity' | 'kind' | 'text'>,
+  taskId: string | null,
+): Matter {
+  return {
+    ...notice(alert.severity, taskId, alert.kind.replaceAll('_', ' '), alert.text),
+    key: `${alert.id}/${alert.at}`,
+    about: alert.id,
+  };
+}
+
+/** A task that stands still until a person acts: blocked, or in a stage that is a person's. */
+export function aboutTask(task: Task): Matter {
+  const why = task.blocked
+    ? `${task.blocked.reason}: ${task.blocked.text}`
+    : `waits for your approval in ${task.stage}`;
+  const command = task.blocked ? 'retry' : 'approve';
+  return {
+    ...notice(
+      'error',
+      task.id,
+      `#${task.number} ${task.title} needs you`,
+      `${why}\ntidemill task ${command} ${task.number}`,
+    ),
+    key: `task/${task.id}/${task.stage}/${task.stageSince}`,
+    about: `task/${task.id}`,
+  };
+}
+
+function notice(severity: Severity, taskId: string | null, title: string, text: string) {
+  return {
+    ...{ severity, taskId, group: NOTICES, questionIds: [], waitMs: severity === 'critical' ? 0 : GATHER_MS },
+    ...{ title: title.slice(0, TEXT_LIMIT), text: text.slice(0, TEXT_LIMIT) },
+  };
+}
+
+/** Its id follows from what it tells, and to whom: whoever comes across the matter again makes the same one. */
+export function notificationOf(project: Project, channel: string, matter: Matter, nextAt: number): NewNotification {
+  const { key, waitMs: _, ...rest } = matter;
+  const hash = createHash('sha256').update(`${project.id}\n${channel}\n${key}`).digest('hex');
+  return { id: `notice_${hash.slice(0, 24)}`, channel, nextAt, ...rest };
+}

@@ -1,0 +1,68 @@
+import type { Channel } from '../ports.ts';
+import { ChannelTrouble } from './trouble.ts';
+
+/** The secrets of one channel, read from the environment and kept out of everything that is said. */
+export class Secrets {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #values: string[] = [];
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  read(name: string): string {
+    const value = this.#env[name]?.trim() ?? '';
+    if (value === '')
+      throw new ChannelTrouble('denied', `the environment variable ${name} is not set`, {
+        hint: `Set ${name} and start the daemon again.`,
+      });
+    this.#values.push(value);
+    return value;
+  }
+
+  optional(name: string | undefined): string | undefined {
+    return name === undefined ? undefined : this.read(name);
+  }
+
+  hide(text: string): string {
+    return this.#values.reduce(
+      (rest, value) => rest.replaceAll(value, '***').replaceAll(encodeURIComponent(value), '***'),
+      text,
+    );
+  }
+
+  trouble(error: unknown): ChannelTrouble {
+    if (error instanceof ChannelTrouble)
+      return new ChannelTrouble(error.kind, this.hide(error.message), {
+        hint: this.hide(error.hint),
+        waitMs: error.waitMs,
+      });
+    return new ChannelTrouble('down', this.hide(reasonOf(error)));
+  }
+}
+
+/** `fetch failed` alone tells nobody anything: the cause does. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const inner = error.cause === undefined ? '' : reasonOf(error.cause);
+  return [error.message || code || error.name, inner].filter((part) => part !== '').join(': ');
+}
+
+/** Whatever a library throws becomes a trouble without secrets. */
+export function discreet(channel: Channel, secrets: Secrets): Channel {
+  const { listen } = channel;
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw secrets.trouble(error);
+    }
+  };
+  return {
+    line: channel.line,
+    send: (message, signal) => guarded(channel.send(message, signal)),
+    ...(listen && { listen: (hear, signal) => guarded(listen.call(channel, hear, signal)) }),
+    close: () => guarded(channel.close()),
+  };
+}

@@ -1,0 +1,189 @@
+import type { ChannelConfig } from '@tidemill/contract';
+import type { Api, GrammyError } from 'grammy';
+import type { InlineKeyboardButton, Update, User } from 'grammy/types';
+import type { Channel, ChannelMessage, HearAnswer } from '../ports.ts';
+import { bodyText, cut, headline } from './render.ts';
+import type { Secrets } from './secret.ts';
+import { ChannelTrouble } from './trouble.ts';
+
+const LIMIT = 4096;
+const TITLE_LIMIT = 200;
+const BUTTON_LIMIT = 60;
+const MOST_BUTTONS = 50;
+const TOAST_LIMIT = 200;
+const POLL_SECONDS = 30;
+
+type TelegramConfig = Extract<ChannelConfig, { type: 'telegram' }>;
+
+/** Channels of one bot share one line: a bot has only one queue of updates. */
+export class TelegramLines {
+  readonly #lines = new Map<string, Line>();
+
+  async open(config: TelegramConfig, secrets: Secrets): Promise<Channel> {
+    const token = secrets.read(config.tokenEnv);
+    const { Api } = await import('grammy');
+    const key = `${config.baseUrl} ${token}`;
+    const line = this.#lines.get(key) ?? new Line(new Api(token, { apiRoot: config.baseUrl.replace(/\/+$/, '') }));
+    this.#lines.set(key, line);
+    const chat = String(config.chat);
+    const named = async <T>(work: Promise<T>): Promise<T> =>
+      work.catch((error) => Promise.reject(troubleWith(error, config)));
+    return {
+      line: `telegram:${config.tokenEnv}:${chat}`,
+      send: (message, signal) => named(send(line.api, chat, message, signal)),
+      listen: (hear, signal) => named(line.listen(chat, hear, signal)),
+      close: async () => undefined,
+    };
+  }
+}
+
+async function send(api: Api, chat: string, message: ChannelMessage, signal: AbortSignal): Promise<string> {
+  const title = headline(message, TITLE_LIMIT);
+  // Without a parse mode nothing in the text is markup; only our own headline is made bold.
+  const text = `${title}\n\n${bodyText(message, LIMIT - title.length - 2, { isAnswerable: true })}`;
+  const sent = await api.sendMessage(
+    chat,
+    text,
+    {
+      entities: [{ type: 'bold', offset: 0, length: title.length }],
+      link_preview_options: { is_disabled: true },
+      disable_notification: message.severity === 'info',
+      reply_markup: { inline_keyboard: keyboardOf(message) },
+    },
+    own(signal),
+  );
+  return `${chat}/${sent.message_id}`;
+}
+
+function keyboardOf({ parts }: ChannelMessage): InlineKeyboardButton[][] {
+  return parts
+    .flatMap((part, index) =>
+      (part.question?.options ?? []).map(({ label }, option) => [
+        {
+          text: cut(parts.length > 1 ? `${index + 1}: ${label}` : label, BUTTON_LIMIT),
+          callback_data: `${part.id} ${option}`,
+        },
+      ]),
+    )
+    .slice(0, MOST_BUTTONS);
+}
+
+/** One bot's queue of updates. It is read while somebody listens, and each chat hears only what is said in it. */
+class Line {
+  readonly api: Api;
+  readonly #hearers = new Map<string, HearAnswer>();
+  #polling: { promise: Promise<void>; stop: AbortController } | null = null;
+  #offset = 0;
+
+  constructor(api: Api) {
+    this.api = api;
+  }
+
+  async listen(chat: string, hear: HearAnswer, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    this.#hearers.set(chat, hear);
+    if (!this.#polling) {
+      const stop = new AbortController();
+      const promise = this.#poll(stop.signal).finally(() => {
+        this.#polling = null;
+      });
+      this.#polling = { promise, stop };
+    }
+    const { promise, stop } = this.#polling;
+    const over = Promise.withResolvers<void>();
+    const leave = () => over.resolve();
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      await Promise.race([promise, over.promise]);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      if (this.#hearers.get(chat) === hear) this.#hearers.delete(chat);
+      if (this.#hearers.size === 0) stop.abort();
+      // Nobody waits for it any more; whoever did has had its error.
+      promise.catch(() => undefined);
+    }
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const question = { offset: this.#offset, timeout: POLL_SECONDS };
+      try {
+        const updates = await this.api.getUpdates(
+          { ...question, allowed_updates: ['message', 'callback_query'] },
+          own(signal),
+        );
+        for (const update of updates) {
+          this.#offset = update.update_id + 1;
+          await this.#take(update, signal);
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #take({ callback_query: press, message }: Update, signal: AbortSignal): Promise<void> {
+    if (press) {
+      const chat = String(press.message?.chat.id ?? '');
+      const [, partId, option] = /^(\S+) (\d+)$/.exec(press.data ?? '') ?? [];
+      const hear = this.#hearers.get(chat);
+      if (!hear || !partId || !option) return;
+      const { isTaken, text } = await hear({ partId, option: Number(option), by: nameOf(press.from) });
+      // The answer is taken by now: a toast that comes too late for Telegram must not undo that.
+      await this.api
+        .answerCallbackQuery(press.id, { text: cut(text, TOAST_LIMIT), show_alert: !isTaken }, own(signal))
+        .catch(() => undefined);
+      if (isTaken) await this.#reply(chat, press.message?.message_id, text, signal);
+      return;
+    }
+    const asked = message?.reply_to_message;
+    if (!message?.text || !asked || !message.from) return;
+    const chat = String(message.chat.id);
+    const hear = this.#hearers.get(chat);
+    if (!hear) return;
+    const reference = `${chat}/${asked.message_id}`;
+    const { text } = await hear({ reference, text: message.text, by: nameOf(message.from) });
+    await this.#reply(chat, message.message_id, text, signal);
+  }
+
+  async #reply(chat: string, messageId: number | undefined, text: string, signal: AbortSignal): Promise<void> {
+    const to = messageId === undefined ? {} : { reply_parameters: { message_id: messageId } };
+    await this.api.sendMessage(
+      chat,
+      cut(text, LIMIT),
+      { ...to, link_preview_options: { is_disabled: true } },
+      own(signal),
+    );
+  }
+}
+
+/** The library's type is of a time when Node had no signals. */
+const own = (signal: AbortSignal) => signal as Parameters<Api['getMe']>[0];
+
+const nameOf = ({ username, first_name }: User) => `telegram:${username ? `@${username}` : first_name}`;
+
+function troubleWith(error: unknown, { tokenEnv, chat }: TelegramConfig): unknown {
+  if (!isGrammyError(error)) return error;
+  const { error_code: code, description, parameters } = error;
+  const said = `Telegram answered ${code}: ${description}`;
+  // Telegram says "not found" to a token that is not even shaped like one.
+  if (code === 401 || code === 404)
+    return new ChannelTrouble('denied', `Telegram does not accept the token in ${tokenEnv}: ${description}`, {
+      hint: `Put the token that @BotFather gave into ${tokenEnv} and start the daemon again.`,
+    });
+  if (code === 403 || /chat not found/i.test(description))
+    return new ChannelTrouble('denied', said, {
+      hint: `Write to the bot once from the chat ${chat}, or correct \`chat\`.`,
+    });
+  if (code === 409)
+    return new ChannelTrouble('down', said, {
+      hint: 'Another program reads this bot’s messages. Give Tidemill its own.',
+    });
+  if (code === 429 || code >= 500)
+    return new ChannelTrouble('down', said, {
+      waitMs: parameters.retry_after === undefined ? null : parameters.retry_after * 1000,
+    });
+  return new ChannelTrouble('refused', said);
+}
+
+const isGrammyError = (error: unknown): error is GrammyError => error instanceof Error && error.name === 'GrammyError';
