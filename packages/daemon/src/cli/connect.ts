@@ -1,4 +1,4 @@
-import { type Api, AppError, type Project } from '@tidemill/contract';
+import type { Api, Project } from '@tidemill/contract';
 import { openOffline } from '../daemon/offline.ts';
 import { type DaemonFile, findDaemon } from '../daemon/reach.ts';
 import { gitWith } from '../git/program.ts';
@@ -17,15 +17,6 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
   if (found) return { ...found, close: async () => undefined };
   const offline = await openOffline(env);
   return { api: offline.api, daemon: null, close: () => offline.close() };
-}
-
-/** The daemon only, for what makes no sense without one. */
-export async function connectToDaemon(env: NodeJS.ProcessEnv): Promise<{ api: Api; daemon: DaemonFile }> {
-  const found = await findDaemon(env);
-  if (found) return found;
-  throw new AppError('daemon_unreachable', 'no daemon is running for this data folder', {
-    hint: 'Start one with `tidemill up`.',
-  });
 }
 
 /** The top folder of the repository around `folder`. */

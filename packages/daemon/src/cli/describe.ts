@@ -166,6 +166,9 @@ const TOLD = new Set([
   'merge.landed',
   'snapshot.taken',
   'alert.raised',
+  'worker.wished',
+  'worker.crashed',
+  'emergency.executed',
 ]);
 
 export function isTold(event: LoggedEvent): boolean {

@@ -35,7 +35,7 @@ export function addInspection(program: Command, context: CliContext): void {
     .option('--after <seq>', 'only what came after this number', integer(0, Number.MAX_SAFE_INTEGER))
     .option('--type <types>', 'only these, such as task.moved (repeatable, or a,b)', collect)
     .option('--task <number>', 'only about this task')
-    .option('--all', 'also the heartbeats of leases (lease.renewed)')
+    .option('--all', 'also the heartbeats (lease.renewed, worker.beat)')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -68,6 +68,7 @@ interface EventOptions extends Json {
   all?: boolean;
 }
 
+const HEARTBEATS = ['lease.renewed', 'worker.beat'];
 const EVENT_TYPES = EventBody.options.map((option) => option.shape.type.value);
 
 async function events(context: CliContext, options: EventOptions): Promise<void> {
@@ -85,7 +86,7 @@ async function events(context: CliContext, options: EventOptions): Promise<void>
     const { follow = false, after = 0, task } = options;
     const stream = api.events({ project: project.id, follow, after, task, types });
     for await (const event of stream) {
-      if (event.body.type === 'lease.renewed' && !options.all && !types) continue;
+      if (HEARTBEATS.includes(event.body.type) && !options.all && !types) continue;
       if (options.json) terminal.json(event);
       else terminal.line(`${event.seq}  ${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`);
     }

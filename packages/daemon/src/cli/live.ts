@@ -117,7 +117,8 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
   lines.push(`  ${counts || 'no tasks yet: tidemill task add "…"'}`, '');
   for (const worker of status.workers) {
-    if (worker.task || !QUIET.includes(worker.role)) lines.push(workerLine(worker, terminal));
+    if (worker.task || worker.wish !== 'running' || !QUIET.includes(worker.role))
+      lines.push(workerLine(worker, terminal));
   }
   if (needsYou.length > 0) {
     lines.push('', paint('yellow', `  needs you: ${needsYou.length}`));
@@ -133,15 +134,22 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
 function mood({ running, idle, workers, total }: ProjectStatus): string {
   if (!running) return total > 0 ? 'not running: tidemill up' : 'not running';
   const busy = workers.filter((worker) => worker.task).length;
+  const isHeld = workers.length > 0 && workers.every(({ wish }) => wish !== 'running');
+  if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}: tidemill resume`;
   return busy > 0 ? `${busy} at work` : idle ? 'idle' : 'about to begin';
 }
 
 function workerLine(worker: WorkerView, { paint, width }: Terminal): string {
   const name = pad(worker.name, 14);
-  if (!worker.task) return `  ${paint('yellow', name)}${paint('dim', 'idle')}`;
+  const isHeld = worker.wish !== 'running';
+  const state = worker.wish === 'frozen' ? 'frozen' : worker.status;
+  if (!worker.task) {
+    const error = worker.status === 'crashed' || worker.status === 'failed' ? `: ${worker.lastError ?? ''}` : '';
+    return `  ${paint(error ? 'red' : isHeld ? 'gray' : 'yellow', name)}${paint('dim', fit(`${state}${error}`, width - 18))}`;
+  }
   const { number, title, stage } = worker.task;
   const progress = worker.progress ? ` ${Math.round(worker.progress.percent)} %` : '';
-  const right = `${pad(`${stage}${progress}`, 15)}${elapsed(worker.elapsedMs).padStart(9)}`;
+  const right = `${pad(isHeld ? state : `${stage}${progress}`, 15)}${elapsed(worker.elapsedMs).padStart(9)}`;
   const colour = worker.role === 'reviewer' ? 'blue' : 'green';
   return `  ${paint(colour, name)}${pad(fit(`#${number} ${title}`, width - 44), width - 42)}${right}`;
 }

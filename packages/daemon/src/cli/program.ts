@@ -6,8 +6,12 @@ import { addDemo } from './demo.ts';
 import { addHooks } from './hooks.ts';
 import { addInit } from './init.ts';
 import { addEvidence, addInspection } from './inspect.ts';
+import { addMetrics } from './metrics.ts';
+import { addPause } from './pause.ts';
+import { addStop } from './stop.ts';
 import { addTaskCommands } from './task.ts';
 import { addUp } from './up.ts';
+import { addWorkers } from './workers.ts';
 
 /** The command line as a whole. Errors are thrown, so that there is one place that reports them. */
 export function createProgram(context: CliContext, version: string): Command {
@@ -33,11 +37,15 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
     );
   addInit(program, context);
   addUp(program, context);
+  addStop(program, context);
+  addPause(program, context);
   addDemo(program, context);
   addTaskCommands(program, context);
+  addWorkers(program, context);
   addInspection(program, context);
   addEvidence(program, context);
   addBudget(program, context);
+  addMetrics(program, context);
   addAgents(program, context);
   addHooks(program, context);
   return program;

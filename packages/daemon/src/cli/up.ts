@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, AppError, MAX_WORKERS } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { findDaemon, pageLink } from '../daemon/reach.ts';
-import { connectToDaemon, rootOf } from './connect.ts';
-import { type CliContext, integer, type Json, jsonOption } from './context.ts';
+import { pageLink } from '../daemon/reach.ts';
+import { rootOf } from './connect.ts';
+import { type CliContext, integer, type Json } from './context.ts';
 import { type Reached, startOrFind, stopOnSignals } from './host.ts';
 import { finishOthers, untilIdle } from './idle.ts';
 import { watchProject } from './live.ts';
@@ -31,13 +31,6 @@ export function addUp(program: Command, context: CliContext): void {
       '\nExamples:\n  tidemill up\n  tidemill up --workers 3 --until-idle\n  tidemill up --json > daemon.json &',
     )
     .action((options: UpOptions) => up(context, options));
-
-  program
-    .command('stop')
-    .description('stop the running daemon: steps finish to a checkpoint, work is kept')
-    .option('--now', 'do not wait for checkpoints')
-    .option(...jsonOption)
-    .action((options: Json & { now?: boolean }) => stop(context, options));
 }
 
 async function up(context: CliContext, options: UpOptions): Promise<void> {
@@ -161,25 +154,5 @@ function ready(
   else {
     terminal.line(`Tidemill works on ${project.name}. ${url}, pid ${pid}. Ctrl-C stops it, work is kept.`);
     terminal.line(`Page: ${link}`);
-  }
-}
-
-async function stop(context: CliContext, options: Json & { now?: boolean }): Promise<void> {
-  const { api, daemon } = await connectToDaemon(context.env);
-  // Followed before the stop is asked for, so that its end cannot be missed.
-  const closed = untilClosed(api);
-  await api.stop({ now: options.now ?? false });
-  await closed;
-  // The stream ends a little before the daemon has let go of the store and the lock.
-  while (await findDaemon(context.env)) await delay(STOP_PAUSE_MS);
-  if (options.json) context.terminal.json({ stopped: true, pid: daemon.pid });
-  else context.terminal.line(`The daemon (pid ${daemon.pid}) has stopped.`);
-}
-
-async function untilClosed(api: Api): Promise<void> {
-  try {
-    for await (const _ of api.events({ after: Number.MAX_SAFE_INTEGER, follow: true }));
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'daemon_unreachable')) throw error;
   }
 }

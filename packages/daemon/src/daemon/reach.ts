@@ -5,14 +5,23 @@ import { type DaemonFile, pageLink, readDaemonFile } from './daemon-file.ts';
 
 export { type DaemonFile, pageLink };
 
-/** The daemon that serves this data folder, if one is alive. A file left behind by a killed one is told apart. */
-export async function findDaemon(env: NodeJS.ProcessEnv): Promise<{ api: Api; daemon: DaemonFile } | null> {
+/**
+ * The daemon that serves this data folder, if one is alive. A file left behind by a killed one is told apart. With
+ * `patienceMs` one that does not answer for that long counts as none.
+ */
+export async function findDaemon(
+  env: NodeJS.ProcessEnv,
+  patienceMs?: number,
+): Promise<{ api: Api; daemon: DaemonFile } | null> {
   const daemon = readDaemonFile(openDataFolder(env));
   if (!daemon || !isAlive(daemon.pid)) return null;
   const api = createClient(daemon);
   try {
     // Another program may have got the pid or the port meanwhile: only the daemon itself knows its own beginning.
-    const { pid, startedAt } = await api.health({});
+    const { pid, startedAt } = await api.health(
+      {},
+      patienceMs === undefined ? undefined : AbortSignal.timeout(patienceMs),
+    );
     return pid === daemon.pid && startedAt === daemon.startedAt ? { api, daemon } : null;
   } catch (error) {
     if (

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '@tidemill/contract';
+import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
+import { killLeaked, type MarkedProcess } from '../process/leaks.ts';
+import { sendSignal } from '../process/process-table.ts';
+import { readDaemonFile, removeDaemonFile } from './daemon-file.ts';
+import { takeLock } from './lock.ts';
+
+const LOOK_MS = 20;
+const DIE_MS = 5_000;
+
+export interface ForcedStop {
+  /** The daemon that was killed; null when none ran. */
+  pid: number | null;
+  /** What its agents and gates left running. */
+  killed: MarkedProcess[];
+}
+
+/**
+ * Ends a daemon that does not answer, and all that was started for its data folder. Nothing acknowledged is lost by it:
+ * the next start finds the leases of a dead owner and goes on.
+ */
+export async function forceStop(env: NodeJS.ProcessEnv): Promise<ForcedStop> {
+  const folder = openDataFolder(env);
+  const pid = await endDaemon(folder);
+  const killed = await killLeaked(folder.id);
+  if (pid !== null) removeDaemonFile(folder);
+  return { pid, killed };
+}
+
+/** The lock tells whether there is one: a pid alone may belong to another program by now. */
+async function endDaemon(folder: DataFolder): Promise<number | null> {
+  if (isFree(folder)) return null;
+  const pid = readDaemonFile(folder)?.pid;
+  if (pid === undefined)
+    throw new AppError('daemon_running', `a daemon is just starting on ${folder.path}`, {
+      hint: 'Try again in a moment.',
+      retriable: true,
+    });
+  sendSignal(pid, 'SIGKILL');
+  for (let waitedMs = 0; !isFree(folder); waitedMs += LOOK_MS) {
+    if (waitedMs > DIE_MS)
+      throw new AppError('daemon_running', `the daemon (pid ${pid}) cannot be ended`, {
+        hint: 'It may belong to another user.',
+      });
+    await delay(LOOK_MS);
+  }
+  return pid;
+}
+
+function isFree(folder: DataFolder): boolean {
+  const lock = takeLock(folder.lockFile);
+  lock?.release();
+  return lock !== null;
+}
