@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { AccountView, BudgetLimits } from './budget.ts';
 import { Evidence } from './gate.ts';
+import { MetricPeriod, MetricsView } from './metrics.ts';
 import { Project } from './project.ts';
+import { Preference } from './question.ts';
 import { Run } from './run.ts';
 import { NewTask } from './task.ts';
 import {
@@ -12,6 +14,7 @@ import {
   ImportedTask,
   LogChunk,
   ProjectStatus,
+  QuestionView,
   SnapshotView,
   TaskDetail,
   TaskSummary,
@@ -71,6 +74,7 @@ const ofTask = { project, task };
 const note = z.string().trim().max(20_000);
 /** Who asks, for the record. */
 const by = z.string().trim().min(1).max(100).default('person');
+const question = z.string().trim().min(1).max(300);
 /** `agent-1`, or `all`. */
 const worker = z.string().min(1).max(100);
 
@@ -87,6 +91,11 @@ export const routes = {
     z.object({ project: Project, warnings: z.array(z.string()) }),
   ),
   status: get('/v1/projects/:project/status', z.strictObject({ project }), ProjectStatus),
+  metrics: get(
+    '/v1/projects/:project/metrics',
+    z.strictObject({ project, period: MetricPeriod.default('24h'), worker: z.string().min(1).optional() }),
+    MetricsView,
+  ),
   budget: get('/v1/budget', z.strictObject({}), z.array(AccountView)),
   /** Of all projects; a project's own limits are in its config. */
   limitBudget: put(
@@ -172,6 +181,41 @@ export const routes = {
     '/v1/projects/:project/purge',
     z.strictObject({ project, by }),
     z.object({ tasks: z.array(z.number()) }),
+  ),
+
+  questions: get(
+    '/v1/projects/:project/questions',
+    z.strictObject({ project, all: flag(), task: task.optional() }),
+    z.array(QuestionView),
+  ),
+  /** `question`: `Q7.1`, `7.1`, `#7` for the only open one of a task, an id, or its ending. */
+  question: get(
+    '/v1/projects/:project/questions/:question',
+    z.strictObject({ project, question }),
+    z.object({ question: QuestionView, diff: z.string() }),
+  ),
+  answerQuestion: post(
+    '/v1/projects/:project/questions/:question/answer',
+    z.strictObject({
+      ...{ project, question, by },
+      text: z.string().optional(),
+      /** The number of one of its options, from 1 on. */
+      option: z.number().int().positive().optional(),
+      useDefault: z.boolean().default(false),
+    }),
+    QuestionView,
+  ),
+  /** Every open question that has a default gets it. */
+  answerDefaults: post(
+    '/v1/projects/:project/answer-defaults',
+    z.strictObject({ project, by }),
+    z.object({ answered: z.array(QuestionView), left: z.array(QuestionView) }),
+  ),
+  preferences: get('/v1/projects/:project/preferences', z.strictObject({ project, all: flag() }), z.array(Preference)),
+  revokePreference: post(
+    '/v1/projects/:project/preferences/revoke',
+    z.strictObject({ project, by, preference: z.string().min(1).max(300) }),
+    Preference,
   ),
 
   run: get('/v1/runs/:run', z.strictObject({ run: z.string().min(1) }), Run),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EventBody, type LoggedEvent } from './event.ts';
 import { Evidence } from './gate.ts';
+import { Question } from './question.ts';
 import { Run } from './run.ts';
 import { NewTask, Task } from './task.ts';
 import { Role, WorkerHealth, WorkerStatus, WorkerWish } from './worker.ts';
@@ -81,6 +82,14 @@ export const NeedsYou = z.object({
 });
 export type NeedsYou = z.infer<typeof NeedsYou>;
 
+/** A question with the task it is about. */
+export const QuestionView = Question.extend({
+  task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
+  /** The command that answers it. */
+  command: z.string(),
+});
+export type QuestionView = z.infer<typeof QuestionView>;
+
 export const DaemonInfo = z.object({ pid: z.number(), url: z.string(), startedAt: z.number() });
 export type DaemonInfo = z.infer<typeof DaemonInfo>;
 
@@ -95,6 +104,8 @@ export const ProjectStatus = z.object({
   total: z.number(),
   workers: z.array(WorkerView),
   needsYou: z.array(NeedsYou),
+  /** Open questions, the most pressing first; at most 20. */
+  questions: z.array(QuestionView).default([]),
   gates: z.array(z.string()),
   sandbox: SandboxView,
   /** About its settings: values that were replaced, a changed file that cannot be used. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AppError, ImportedTask, type NewTask, TaskKind, type TaskSummary } from '@tidemill/contract';
+import { AppError, AutonomyPreset, ImportedTask, type NewTask, TaskKind, type TaskSummary } from '@tidemill/contract';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { YamlFile } from '../config/document.ts';
@@ -16,6 +16,7 @@ interface AddOptions extends Json {
   files?: string[];
   pipeline?: string;
   kind?: NewTask['kind'];
+  autonomy?: AutonomyPreset;
   from?: string;
 }
 
@@ -32,6 +33,9 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('--files <glob>', 'files the task may touch; tasks that overlap take turns (repeatable)', collect)
     .option('--pipeline <name>', 'feature, bug, quick or one of your own')
     .addOption(new Option('--kind <kind>', 'what kind of work it is').choices(TaskKind.options))
+    .addOption(
+      new Option('--autonomy <preset>', 'what its agents may decide without you').choices(AutonomyPreset.options),
+    )
     .option('--from <file>', 'a YAML list of tasks, each with a title and, if others wait for it, a key')
     .option(...jsonOption)
     .addHelpText(
@@ -138,7 +142,8 @@ function addSteering(task: Command, context: CliContext): void {
 }
 
 async function add(context: CliContext, title: string | undefined, options: AddOptions): Promise<void> {
-  const { json, from, ...given } = options;
+  const { json, from, autonomy, ...rest } = options;
+  const given = { ...rest, ...(autonomy === undefined ? {} : { hilConfig: autonomy }) };
   const { terminal } = context;
   if (from !== undefined) return addFrom(context, from, title !== undefined || Object.keys(given).length > 0, json);
   if (title === undefined) {

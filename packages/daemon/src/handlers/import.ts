@@ -24,14 +24,14 @@ export async function importTasks(services: Services, input: RouteRequest<'impor
   const ids = tasks.map(() => services.ids.next('task'));
 
   const create = async (index: number): Promise<number> => {
-    const { title, body, kind, pipeline, accept, files, priority } = tasks[index]!;
+    const { title, body, kind, pipeline, accept, files, priority, hilConfig } = tasks[index]!;
     const link = links[index]!;
     const dependsOn = [...link.indexes.map((other) => ids[other]!), ...link.numbers.map((n) => existing.get(n)!)];
     const taskId = ids[index]!;
     const reply = await services.store.execute({
       type: 'task.create',
       projectId: project.id,
-      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority },
+      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig },
     });
     return unwrap(reply).task!.number;
   };

@@ -16,7 +16,16 @@ import { streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
 import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from './fleet.ts';
 import { importTasks } from './import.ts';
+import { showMetrics } from './metrics.ts';
 import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
+import {
+  answerDefaults,
+  answerQuestion,
+  listPreferences,
+  listQuestions,
+  revokePreference,
+  showQuestion,
+} from './question.ts';
 import { showRun, streamRunLog } from './run-log.ts';
 import { listSnapshots, restoreSnapshot } from './snapshot.ts';
 import { status } from './status.ts';
@@ -50,6 +59,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   registerProject,
   attachProject,
   status,
+  metrics: showMetrics,
   budget: showBudget,
   limitBudget,
   addTask,
@@ -70,6 +80,12 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   emergencyStop,
   recoverStuck,
   purgeQueue,
+  questions: listQuestions,
+  question: showQuestion,
+  answerQuestion,
+  answerDefaults,
+  preferences: listPreferences,
+  revokePreference,
   run: showRun,
   runLog: streamRunLog,
   evidence: listEvidence,

@@ -2,6 +2,7 @@ import type { NeedsYou, Project, ProjectStatus, RouteRequest, Task } from '@tide
 import { projectOf } from './answer.ts';
 import type { Services } from './context.ts';
 import { workerViews } from './fleet.ts';
+import { commandFor, openQuestions } from './question.ts';
 
 /** More would not be read; the counts by stage are complete. */
 const SHOWN = 20;
@@ -22,6 +23,7 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
     workers: await workerViews(services, project),
     needsYou: await needsYou(services, project, workload.byStage),
+    questions: (await openQuestions(services, project)).slice(0, SHOWN),
     gates: rules.gates,
     sandbox: await services.sandbox(),
     warnings: services.warnings(project.id),
@@ -66,12 +68,16 @@ async function cancelledDependency(store: Services['store'], task: Task): Promis
 
 async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsYou, 'why' | 'command'>> {
   const named = (verb: string, rest = '') => `tidemill task ${verb} ${task.number}${rest}`;
-  if (task.stage === 'needs_info')
-    return { why: task.openQuestions.map(({ text }) => text).join(' / '), command: named('retry', ' --note "…"') };
+  const asked = await store.record('question', task.openQuestions[0]?.id ?? '');
+  if (task.stage === 'needs_info') {
+    const why = task.openQuestions.map(({ text }) => text).join(' / ');
+    return { why, command: asked ? commandFor(asked, task) : named('retry', ' --note "…"') };
+  }
   if (task.stage === 'blocked') {
     const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
-    return { why: `${reason}: ${text}`, command: isChoice ? named('approve') : named('retry') };
+    const command = isChoice ? named('approve') : asked ? commandFor(asked, task) : named('retry');
+    return { why: `${reason}: ${text}`, command };
   }
   if (task.waiting) return { why: task.waiting, command: '' };
   if (task.stage === 'open') {

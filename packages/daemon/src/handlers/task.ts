@@ -8,14 +8,14 @@ const BY = 'person';
 
 export async function addTask(services: Services, input: RouteRequest<'addTask'>) {
   const project = await projectOf(services, input.project);
-  const { pipeline, title, body, kind, accept, files, priority } = input;
+  const { pipeline, title, body, kind, accept, files, priority, hilConfig } = input;
   const dependsOn = await idsOf(services, project, input.after);
   const taskId = services.ids.next('task');
   const reply = unwrap(
     await services.store.execute({
       type: 'task.create',
       projectId: project.id,
-      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority },
+      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig },
     }),
   );
   return summary(services.store, reply.task!);
