@@ -101,7 +101,7 @@ function describeEvent({ body }: LoggedEvent): string {
     case 'alert.acknowledged':
       return `alert seen by ${body.by}`;
     case 'question.asked':
-      return `${body.question.agent} asks (${body.question.type}): ${body.question.text}`;
+      return `${body.question.ref} ${body.question.agent} asks (${body.question.type}): ${body.question.text}`;
     case 'question.answered':
       return `answered by ${body.answer.by}${body.answer.source === 'user' ? '' : ` (${body.answer.source})`}: ${body.answer.text}`;
     case 'question.held':
@@ -162,6 +162,8 @@ const TOLD = new Set([
   'task.waiting',
   'run.started',
   'run.sent_back',
+  'question.asked',
+  'question.answered',
   'merge.abandoned',
   'merge.landed',
   'snapshot.taken',

@@ -8,6 +8,7 @@ import { addInit } from './init.ts';
 import { addEvidence, addInspection } from './inspect.ts';
 import { addMetrics } from './metrics.ts';
 import { addPause } from './pause.ts';
+import { addQuestions } from './questions.ts';
 import { addStop } from './stop.ts';
 import { addTaskCommands } from './task.ts';
 import { addUp } from './up.ts';
@@ -42,6 +43,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addDemo(program, context);
   addTaskCommands(program, context);
   addWorkers(program, context);
+  addQuestions(program, context);
   addInspection(program, context);
   addEvidence(program, context);
   addBudget(program, context);
