@@ -7,7 +7,7 @@ import { importsOf, resolveImport, sources } from './repo-tree.ts';
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
 const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets', 'asset-folder'];
 /** Implementations of ports. They know the ground and never each other. */
-const ADAPTERS = ['store', 'workspace', 'agents', 'gates', 'prompts', 'sessions', 'config'];
+const ADAPTERS = ['metrics', 'store', 'workspace', 'agents', 'gates', 'prompts', 'sessions', 'config'];
 
 const ANY_PACKAGE = ['contract', 'core'];
 
@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command means, once for all surfaces. */
-  handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine'],
+  handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine', 'metrics'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
   cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks', 'agents', 'questions'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],

@@ -1,5 +1,6 @@
 export * from './autonomy.ts';
 export * from './budget.ts';
+export * from './metrics.ts';
 export * from './channel.ts';
 export * from './config.ts';
 export * from './errors.ts';

@@ -14,6 +14,7 @@ import type { Services } from './handlers/context.ts';
 import { createLocalApi } from './handlers/index.ts';
 import { saveProject } from './handlers/project.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { killLeaked } from './process/leaks.ts';
 
 /** How long steps may take to reach a checkpoint once a stop was asked for; then agents are ended and work is kept. */
@@ -43,6 +44,7 @@ export class Daemon {
   readonly #owner: string;
   readonly #engines = new Map<string, ProjectEngine>();
   readonly #settings = new Map<string, LiveSettings>();
+  readonly #metrics: Metrics;
   readonly #attaching = new Set<string>();
   readonly #settleStopped: () => void;
   #stopping: Promise<void> | null = null;
@@ -90,6 +92,7 @@ export class Daemon {
     this.#lock = parts.lock;
     this.#log = parts.log;
     this.#opened = parts.opened;
+    this.#metrics = new Metrics(parts.opened.store, parts.opened.clock, (text, error) => parts.log.error(text, error));
     this.#http = parts.http;
     this.info = parts.info;
     this.link = pageLink({ ...parts.info, token: parts.token });
@@ -177,6 +180,7 @@ export class Daemon {
         const own = this.#engines.get(project.id)?.workspace;
         return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
       },
+      metrics: this.#metrics,
       isRunning: (projectId) => this.#engines.has(projectId),
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),

@@ -6,6 +6,7 @@ import type { LentWorkspace } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project.ts';
 import type { Clock } from '../ports.ts';
+import { Metrics } from '../metrics/metrics.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
 import { openFolderStore } from './store-address.ts';
@@ -24,6 +25,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     hash: sha256,
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
+    metrics: new Metrics(store, clock, () => undefined),
     isRunning: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Role } from './worker.ts';
+
+export const MetricPeriod = z.enum(['24h', '7d', '30d']);
+export type MetricPeriod = z.infer<typeof MetricPeriod>;
+
+const DAY = 24 * 3_600_000;
+export const METRIC_PERIOD_MS: Record<MetricPeriod, number> = { '24h': DAY, '7d': 7 * DAY, '30d': 30 * DAY };
+
+/** Null is a figure for which nothing happened yet. */
+export const MetricFigures = z.object({
+  /** Tasks that were done. A worker has its share in each that it worked on with success. */
+  completed: z.number().int(),
+  /** From the first claim to done, on average. */
+  cycleTimeMs: z.number().nullable(),
+  /** The part of the first reviews that approved. */
+  firstReviewPassRate: z.number().nullable(),
+  /** Runs that failed. */
+  errors: z.number().int(),
+  /** Failed runs per task that was worked on. */
+  errorRate: z.number().nullable(),
+  /** All runs, the failed and interrupted ones too. */
+  costUsd: z.number(),
+  /** What the done tasks have cost, on average. */
+  costPerTaskUsd: z.number().nullable(),
+  /** The part of the time in which an agent was at work. */
+  uptime: z.number(),
+});
+export type MetricFigures = z.infer<typeof MetricFigures>;
+
+export const MetricsView = z.object({
+  period: MetricPeriod,
+  computedAt: z.number(),
+  /** The figures could not be computed anew: these are the last known. */
+  isStale: z.boolean(),
+  workers: z.array(MetricFigures.extend({ name: z.string(), role: Role })),
+  total: MetricFigures,
+});
+export type MetricsView = z.infer<typeof MetricsView>;

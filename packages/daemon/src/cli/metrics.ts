@@ -1,0 +1,46 @@
+import { type MetricFigures, MetricPeriod } from '@tidemill/contract';
+import { type Command, Option } from 'commander';
+import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
+import { dateAndTime, elapsed, table } from './terminal.ts';
+
+interface MetricsOptions extends Json {
+  period: MetricPeriod;
+  worker?: string;
+}
+
+const HEAD = ['', 'done', 'cycle', 'first review', 'errors', 'cost', 'cost/task', 'busy'];
+
+export function addMetrics(program: Command, context: CliContext): void {
+  program
+    .command('metrics')
+    .description('how the work goes: done, cycle time, first reviews, errors, cost, time at work')
+    .addOption(new Option('--period <period>', 'how far back').choices(MetricPeriod.options).default('24h'))
+    .option('--worker <name>', 'only this one, such as agent-1')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill metrics\n  tidemill metrics --period 7d --worker agent-1')
+    .action(({ period, worker, json }: MetricsOptions) =>
+      withProject(context, async (api, project) => {
+        const view = await api.metrics({ project: project.id, period, worker });
+        if (json) return context.terminal.json(view);
+        const rows = view.workers.map(({ name, ...figures }) => [name, ...cells(figures)]);
+        if (worker === undefined) rows.push(['all', ...cells(view.total)]);
+        for (const line of table([HEAD, ...rows], context.terminal.width)) context.terminal.line(line);
+        if (view.isStale) context.terminal.line(`As of ${dateAndTime(view.computedAt)}: newer figures cannot be had.`);
+      }),
+    );
+}
+
+function cells(figures: MetricFigures): string[] {
+  const { completed, cycleTimeMs, firstReviewPassRate, errors, errorRate, costUsd, costPerTaskUsd, uptime } = figures;
+  return [
+    String(completed),
+    cycleTimeMs === null ? '-' : elapsed(cycleTimeMs),
+    firstReviewPassRate === null ? '-' : percent(firstReviewPassRate),
+    errorRate === null ? '-' : `${errors} (${errorRate.toFixed(2)}/task)`,
+    `${costUsd.toFixed(2)} USD`,
+    costPerTaskUsd === null ? '-' : `${costPerTaskUsd.toFixed(2)} USD`,
+    percent(uptime),
+  ];
+}
+
+const percent = (part: number) => `${Math.round(part * 100)} %`;
