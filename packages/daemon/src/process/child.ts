@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
+import { homesOf } from './home.ts';
 import { findProgram } from './program.ts';
 import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
 
@@ -147,16 +148,19 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
   if ('missing' in program) return program;
   if (!isSandboxed) return { file: program.file, args, env, isSandboxed };
 
+  const { dataDir } = spec.host;
+  const homes = await homesOf(env.HOME);
   const prefix = await sandboxPrefix({
     worktree: spec.cwd,
     root: spec.host.root,
-    dataDir: spec.host.dataDir,
+    dataDir,
+    homes,
     network: spec.network,
     readOnlyWorktree: spec.readOnlyWorktree ?? false,
     readable: [
       ...(spec.readable ?? []),
-      ...(await programFolder(program.file, spec.host.dataDir)),
-      ...(await toolFolders(env.PATH ?? '', spec.host.dataDir)),
+      ...(await programFolder(program.file, dataDir, homes)),
+      ...(await toolFolders(env.PATH ?? '', dataDir, homes)),
     ],
     writable: spec.writable ?? [],
     hidden: spec.hidden ?? [],
