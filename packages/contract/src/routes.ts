@@ -10,6 +10,7 @@ import {
   ImportedTask,
   LogChunk,
   ProjectStatus,
+  PromptView,
   SnapshotView,
   TaskDetail,
   TaskSummary,
@@ -97,6 +98,11 @@ export const routes = {
     z.array(TaskSummary),
   ),
   task: get('/v1/projects/:project/tasks/:task', z.strictObject(ofTask), TaskDetail),
+  prompt: get(
+    '/v1/projects/:project/tasks/:task/prompt/:mode',
+    z.strictObject({ ...ofTask, mode: z.string().min(1) }),
+    PromptView,
+  ),
   cancelTask: post('/v1/projects/:project/tasks/:task/cancel', z.strictObject(ofTask), TaskSummary),
   retryTask: post(
     '/v1/projects/:project/tasks/:task/retry',

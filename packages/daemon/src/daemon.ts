@@ -4,7 +4,7 @@ import { type DataFolder, openDataFolder } from './config/data-folder.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
 import { type FolderLock, takeLock } from './daemon/lock.ts';
 import { type Log, openLog } from './daemon/log.ts';
-import { borrowWorkspace, sandboxView, sha256 } from './daemon/offline.ts';
+import { borrowWorkspace, promptsOf, sandboxView, sha256 } from './daemon/offline.ts';
 import { createProjectEngine, type ProjectEngine } from './daemon/project-engine.ts';
 import { type OpenedStore, openFolderStore } from './daemon/store-address.ts';
 import { inspectRepository } from './git/repository.ts';
@@ -166,6 +166,7 @@ export class Daemon {
         const own = this.#engines.get(project.id)?.workspace;
         return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
       },
+      promptsOf,
       isRunning: (projectId) => this.#engines.has(projectId),
       attach: (root, workers) => this.attach(root, workers),
       // The answer goes out first; then the daemon takes itself down.

@@ -5,6 +5,7 @@ import { addDemo } from './demo.ts';
 import { addHooks } from './hooks.ts';
 import { addInit } from './init.ts';
 import { addEvidence, addInspection } from './inspect.ts';
+import { addPrompt } from './prompt.ts';
 import { addTaskCommands } from './task.ts';
 import { addUp } from './up.ts';
 
@@ -36,6 +37,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addTaskCommands(program, context);
   addInspection(program, context);
   addEvidence(program, context);
+  addPrompt(program, context);
   addAgents(program, context);
   addHooks(program, context);
   return program;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Api, Project } from '@tidemill/contract';
+import { assetDir } from '../assets.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
@@ -7,6 +8,7 @@ import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project.ts';
 import type { Clock } from '../ports.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
+import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
 import { openFolderStore } from './store-address.ts';
 
@@ -24,6 +26,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     hash: sha256,
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
+    promptsOf,
     isRunning: () => false,
     attach: async () => refuseWithoutDaemon('attach to'),
     stop: () => refuseWithoutDaemon('stop'),
@@ -57,6 +60,8 @@ export async function borrowWorkspace<T>(
     await workspace.close();
   }
 }
+
+export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
 
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

@@ -2,15 +2,13 @@ import { AppError, type Config, type Project } from '@tidemill/contract';
 import { createAgentFor } from '../agents/agent-for.ts';
 import { absenceOf } from '../agents/presence.ts';
 import { createRunLog } from '../agents/run-log.ts';
-import { assetDir } from '../assets.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { CONFIG_FILE, type Settings } from '../config/load.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-import { createPrompts } from '../prompts/prompts.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
-import { sha256 } from './offline.ts';
+import { promptsOf, sha256 } from './offline.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
@@ -48,7 +46,7 @@ export async function createProjectEngine(
     agentFor: createAgentFor(config.agents, host),
     gates: createGates({ config: config.gates, host, logDir: folder.gates }),
     guards: await createGuards({ root, dataDir: folder.path }),
-    prompts: createPrompts({ root, builtinDir: assetDir('prompts/agents') }),
+    prompts: promptsOf(project),
     openRunLog: createRunLog({ dir: folder.runs, clock }),
     clock,
     ids,

@@ -1,11 +1,11 @@
 import { type Feedback, type Mode, UNKNOWN_REQUEST_USD, type Usage } from '@tidemill/contract';
 import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
+import { briefingFor } from './briefing.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 
 const RECORD_EVERY_MS = 1_000;
-const DIFF_LIMIT = 200_000;
 /** How often an agent that wants to end is asked to go on; after that the engine's own gates decide alone. */
 const MAX_STOP_BLOCKS = 3;
 /** How much of what an agent said last is handed to the one that goes on where its context ended. */
@@ -113,20 +113,7 @@ export class AgentRun {
   }
 
   async #brief(feedback: Feedback[]): Promise<Briefing> {
-    const { task, ref } = this.#held;
-    const { workspace, store, project, prompts } = this.#deps;
-    const diff = this.#mode === 'review' ? await workspace.diff(ref, DIFF_LIMIT) : '';
-    const links = this.#mode === 'review' && task.head ? await store.evidenceForTree(project.id, task.head.tree) : [];
-    const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
-    const { target, hilConfig } = project.rules;
-    const briefing = await prompts.render({
-      task: { ...task, feedback },
-      mode: this.#mode,
-      target,
-      diff,
-      gates,
-      hilConfig,
-    });
+    const briefing = await briefingFor(this.#deps, { ...this.#held.task, feedback }, this.#mode);
     const { promptTokens, dropped } = briefing;
     await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
     return briefing;

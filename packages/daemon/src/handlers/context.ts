@@ -1,9 +1,9 @@
 import type { DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
-import type { Clock, Ids, Store, Workspace } from '../ports.ts';
+import type { Clock, Ids, Prompts, Store, Workspace } from '../ports.ts';
 
 /** What handlers do with a repository: look, and write a snapshot's files beside it. */
-export interface LentWorkspace extends Pick<Workspace, 'snapshots' | 'leaks'> {
+export interface LentWorkspace extends Pick<Workspace, 'snapshots' | 'leaks' | 'diff'> {
   restoreSnapshot(ref: string, to: string): Promise<string>;
 }
 
@@ -18,6 +18,7 @@ export interface Services {
   sandbox(): Promise<SandboxView>;
   /** Lends the repository's workspace for the length of `work`. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
+  promptsOf(project: Project): Prompts;
   isRunning(projectId: string): boolean;
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;

@@ -14,6 +14,7 @@ import { streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
 import { importTasks } from './import.ts';
 import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
+import { showPrompt } from './prompt.ts';
 import { showRun, streamRunLog } from './run-log.ts';
 import { listSnapshots, restoreSnapshot } from './snapshot.ts';
 import { status } from './status.ts';
@@ -51,6 +52,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   importTasks,
   tasks: listTasks,
   task: showTask,
+  prompt: showPrompt,
   cancelTask,
   retryTask,
   approveTask,
