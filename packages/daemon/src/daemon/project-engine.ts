@@ -45,7 +45,14 @@ export async function createProjectEngine(
     workspace,
     agentFor: createAgentFor(config.agents, host),
     gates: createGates({ config: config.gates, host, logDir: folder.gates }),
-    guards: await createGuards({ root, dataDir: folder.path }),
+    guards: await createGuards({
+      root,
+      dataDir: folder.path,
+      async isProven(hash) {
+        const link = await store.evidenceByHash(hash);
+        return link?.projectId === project.id && link.status === 'pass';
+      },
+    }),
     prompts: promptsOf(project),
     openRunLog: createRunLog({ dir: folder.runs, clock }),
     clock,
