@@ -9,7 +9,7 @@ const LEAST = 200;
 const MARK_ROOM = 120;
 
 /** A part of a prompt that may have to give way. */
-export interface Part {
+export interface PromptPart {
   /** For the record of what was left out. */
   name: string;
   /** 1 is the task itself. */
@@ -28,12 +28,12 @@ export const tokensIn = (text: string) => Math.ceil(text.length / CHARACTERS_PER
 
 /** Shapes the parts so that they fit, the most important first, and says what had to give way. */
 export function fitParts<P extends string>(
-  parts: Record<P, Part>,
+  parts: Record<P, PromptPart>,
   tokens: number,
   /** Characters that are told in any case. */
   fixed: number,
 ): { texts: Record<P, string>; dropped: string[] } {
-  const entries = Object.entries(parts) as [P, Part][];
+  const entries = Object.entries(parts) as [P, PromptPart][];
   const texts = Object.fromEntries(entries.map(([key]) => [key, ''])) as Record<P, string>;
   const dropped: string[] = [];
   let left = tokens * CHARACTERS_PER_TOKEN - fixed;
@@ -49,7 +49,7 @@ export function fitParts<P extends string>(
 }
 
 /** The task itself may take three quarters, or more if the other important parts do not need a quarter. */
-function roomFor(part: Part, used: [string, Part][], left: number): number {
+function roomFor(part: PromptPart, used: [string, PromptPart][], left: number): number {
   if (part.priority < 1) return left;
   const others = used.filter(([, other]) => other !== part && other.priority >= CUT_FROM);
   const wanted = others.reduce((sum, [, other]) => sum + other.shape(other.pieces).length * other.times, 0);
@@ -61,13 +61,13 @@ interface Fitted {
   dropped: string | null;
 }
 
-function fit(part: Part, room: number): Fitted {
+function fit(part: PromptPart, room: number): Fitted {
   const whole = part.shape(part.pieces);
   if (whole.length <= room) return { text: whole, dropped: null };
   return part.priority >= CUT_FROM ? cutPieces(part, room, whole) : leaveOut(part, room);
 }
 
-function cutPieces({ pieces, shape, rest }: Part, room: number, whole: string): Fitted {
+function cutPieces({ pieces, shape, rest }: PromptPart, room: number, whole: string): Fitted {
   const lengths = pieces.map((piece) => piece.length);
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const around = whole.length - total + MARK_ROOM * pieces.length;
@@ -79,7 +79,7 @@ function cutPieces({ pieces, shape, rest }: Part, room: number, whole: string): 
   };
 }
 
-function leaveOut({ pieces, shape }: Part, room: number): Fitted {
+function leaveOut({ pieces, shape }: PromptPart, room: number): Fitted {
   const first = pieces.findIndex((_, index) => shape(pieces.slice(index)).length <= room);
   const kept = first < 0 ? [] : pieces.slice(first);
   const all = `${pieces.length === 1 ? '' : `all ${pieces.length} `}left out`;

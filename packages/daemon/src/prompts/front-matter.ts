@@ -7,7 +7,7 @@ const FrontMatter = z.strictObject({
   mode: Mode.optional(),
   role: z.string().optional(),
   description: z.string().optional(),
-  /** Wins over the model of the agent's entry in the config. */
+  /** Where the agent's entry in the config names none. */
   model: z.string().min(1).optional(),
   /** In Claude Code's words. */
   tools: z.array(z.string().min(1)).min(1, 'names at least one tool; leave it out for all of them').optional(),

@@ -1,5 +1,5 @@
 import type { ContextEntry, Feedback, Task } from '@tidemill/contract';
-import type { Part } from './budget.ts';
+import type { PromptPart } from './budget.ts';
 import type { RepositoryNote } from './repository-notes.ts';
 import type { FixedPlaceholder, PromptInput } from './sections.ts';
 import type { Placeholder, Template } from './template.ts';
@@ -27,7 +27,11 @@ export interface RepositoryNotes {
 }
 
 /** All that may have to give way. A person's words on a plan have a section of their own if the template shows it. */
-export function partsOf(input: PromptInput, notes: RepositoryNotes, uses: Template['uses']): Record<PartName, Part> {
+export function partsOf(
+  input: PromptInput,
+  notes: RepositoryNotes,
+  uses: Template['uses'],
+): Record<PartName, PromptPart> {
   const { task } = input;
   const isApart = uses.has('planCommentsSection');
   const comments = task.feedback.filter((entry) => isApart && entry.kind === 'person');
@@ -79,7 +83,7 @@ export function partsOf(input: PromptInput, notes: RepositoryNotes, uses: Templa
 }
 
 /** What earlier runs and people left for this one, newest last. */
-function contextParts(context: ContextEntry[]): Record<'recentContext' | 'olderContext', Part> {
+function contextParts(context: ContextEntry[]): Record<'recentContext' | 'olderContext', PromptPart> {
   const entries = context.map(
     ({ source, entryType, summary, at }) =>
       `### [${source}] ${entryType} (${new Date(at).toISOString()})\n${summary.trim()}`,
@@ -97,12 +101,17 @@ function contextParts(context: ContextEntry[]): Record<'recentContext' | 'olderC
   };
 }
 
-function text(name: string, priority: number, words: string, shape: (words: string) => string): Omit<Part, 'times'> {
+function text(
+  name: string,
+  priority: number,
+  words: string,
+  shape: (words: string) => string,
+): Omit<PromptPart, 'times'> {
   const pieces = words.trim() === '' ? [] : [words.trim()];
   return { name, priority, pieces, shape: ([piece]) => (piece === undefined ? '' : shape(piece)) };
 }
 
-function noted(title: string, priority: number, note: RepositoryNote | null): Omit<Part, 'times'> {
+function noted(title: string, priority: number, note: RepositoryNote | null): Omit<PromptPart, 'times'> {
   return text(note?.file ?? title, priority, note?.text ?? '', (words) =>
     section(title, [fenced(words, 'markdown')], `From its ${note?.file}:`),
   );
@@ -112,7 +121,7 @@ function feedbackPart(
   name: string,
   feedback: Feedback[],
   shape: (texts: string[]) => string,
-): Pick<Part, 'name' | 'priority' | 'pieces' | 'shape'> {
+): Pick<PromptPart, 'name' | 'priority' | 'pieces' | 'shape'> {
   return {
     ...{ name, priority: PRIORITY.feedback, pieces: feedback.map((entry) => entry.text) },
     shape: (pieces) => shape(pieces.map((words, index) => feedbackText({ ...feedback[index]!, text: words }))),
