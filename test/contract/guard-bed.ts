@@ -1,6 +1,7 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { LoggedEvent, TaskSummary } from '@tidemill/contract';
+import { expect } from 'vitest';
 import { loadGuards } from '../../packages/daemon/src/guards/load.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 
@@ -116,9 +117,28 @@ export class GuardBed {
     return { task: task!, events: events.map(({ body }) => body), told: `${up.stdout}\n${up.stderr}` };
   }
 
+  /** What was allowed has landed, and nothing else has happened. */
+  async expectOnlyDone(): Promise<void> {
+    const { machine, root, origin } = this;
+    expect((await machine.git(root, 'diff', '--name-only', 'HEAD~1')).split('\n')).toEqual(['done.txt']);
+    expect(await machine.git(root, 'branch', '--format=%(refname:short)')).toBe('main');
+    expect(await machine.git(root, 'stash', 'list')).toBe('');
+    expect(await machine.git(origin, 'for-each-ref')).toBe('');
+    expect(existsSync(join(machine.folder, 'evil.txt'))).toBe(false);
+  }
+
   close(): Promise<void> {
     return this.machine.close();
   }
+}
+
+/** That the agent heard the very reason that is on record for this guard. */
+export function expectDenied({ guard }: Attempt, heard: string, events: LoggedEvent['body'][]): void {
+  const reasons = events.flatMap((body) => (body.type === 'guard.denied' && body.guard === guard ? [body.reason] : []));
+  expect(
+    reasons.some((reason) => heard.includes(reason)),
+    `${guard} was heard as: ${heard}\nand is on record as: ${reasons.join('\n')}`,
+  ).toBe(true);
 }
 
 const HEADING = /# (Plan|Implement|Review)\b[^\n]{0,20}task #\d+/;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -15,6 +14,7 @@ import {
   type Attempt,
   attempts,
   builtinGuards,
+  expectDenied,
   GuardBed,
   type GuardedMode,
   LEAKS,
@@ -79,29 +79,15 @@ describe('the real Claude Code', { timeout: 240_000 }, () => {
     await bed.lay({ agent: { type: 'claude', env }, modules: 'bin' in vendor ? dirname(vendor.bin) : '' });
     const { task, events, told } = await bed.work();
 
-    // What was allowed has landed, and nothing else.
     expect(task.stage, told).toBe('done');
-    const { machine, root } = bed;
-    expect((await machine.git(root, 'diff', '--name-only', 'HEAD~1')).split('\n')).toEqual(['done.txt']);
-    expect(await machine.git(root, 'branch', '--format=%(refname:short)')).toBe('main');
-    expect(await machine.git(bed.origin, 'for-each-ref')).toBe('');
-    expect(existsSync(join(machine.folder, 'evil.txt'))).toBe(false);
-
-    const denied = events.filter((body) => body.type === 'guard.denied');
+    await bed.expectOnlyDone();
     for (const mode of ['implement', 'review'] as const)
       during(mode).forEach((attempt, index) => {
         const heard = answers[mode][index] ?? '';
-        const about = `${attempt.guard}: ${JSON.stringify(attempt)}\n${heard}`;
-        expect(heard, about).not.toMatch(LEAKS);
-        if (attempt.guard === 'secrets-in-search') expect(heard, about).toContain('notes.txt');
-        else if (TAKEN_AWAY.includes(attempt.guard)) expect(heard, about).toContain('No such tool');
-        else {
-          const records = denied.filter(({ guard }) => guard === attempt.guard);
-          expect(
-            records.some(({ reason }) => heard.includes(reason)),
-            about,
-          ).toBe(true);
-        }
+        expect(heard, attempt.guard).not.toMatch(LEAKS);
+        if (attempt.guard === 'secrets-in-search') expect(heard).toContain('notes.txt');
+        else if (TAKEN_AWAY.includes(attempt.guard)) expect(heard).toContain('No such tool');
+        else expectDenied(attempt, heard, events);
       });
     expect(model.others).toEqual([]);
   });
