@@ -1,5 +1,8 @@
-import { chmodSync, existsSync, readdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FoundAgent } from '../../packages/daemon/src/agents/discover.ts';
 import type { TrialReport } from '../../packages/daemon/src/daemon/trial-report.ts';
@@ -25,8 +28,18 @@ agents:
   plan: { type: command, command: [./broken.sh], fallback: [default] }
   review: { type: command, command: [./liar.sh] }
   implement: { type: command, command: [./not-there.sh] }
+  plan_revision: { type: command, command: [sh, -c, 'echo > waiting; exec sleep 600'] }
 gates: []
 `;
+
+const LAUNCHER = join(import.meta.dirname, '..', '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
+
+/** Resolves once a file of that name is anywhere in the folder, which may not be there yet. */
+async function appears(folder: string, name: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const isThere = () => readdirSync(folder, { recursive: true }).some((file) => basename(String(file)) === name);
+  while (!isThere()) await delay(20);
+}
 
 let machine: TidemillHome;
 let repository: TemporaryRepository;
@@ -90,12 +103,31 @@ describe('agents test', { timeout: 60_000 }, () => {
     expect(said.code).toBe(1);
   });
 
+  test('Ctrl-C ends the agent and leaves nothing', async () => {
+    const args = [LAUNCHER, 'agents', 'test', 'plan_revision', '--json'];
+    const child = spawn(process.execPath, args, { cwd: root, env: machine.env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = once(child, 'close');
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+    });
+    const trials = join(machine.data, 'trials');
+    await appears(trials, 'waiting');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([1, null]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      failure: { message: expect.stringContaining('was stopped') },
+    });
+    expect(readdirSync(trials)).toEqual([]);
+  });
+
   test('an agent that nobody knows is refused with those there are', async () => {
     const { code, stderr } = await machine.run(['agents', 'test', 'clause'], root);
     expect(code).toBe(2);
     expect(stderr).toContain('there is no agent "clause"');
     expect(stderr).toContain(
-      'Did you mean claude? Entries of .tidemill/config.yaml: default, plan, review, implement.',
+      'Did you mean claude? Entries of .tidemill/config.yaml: default, plan, review, implement, plan_revision.',
     );
   });
 });

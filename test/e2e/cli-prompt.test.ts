@@ -32,6 +32,10 @@ stages:
   land: { actor: system, does: merge, on: { approved: done, failed: write, conflicts_detected: write } }
 `;
 
+/** Short of room, so that something has to give way. */
+const REVIEW =
+  '---\nprompt_tokens: 2000\n---\nReview {taskTitle}.\n{gatesSection}\n{diffSection}\n{conventionsSection}\n';
+
 let machine: TidemillHome;
 let repository: TemporaryRepository;
 let root: string;
@@ -39,8 +43,13 @@ let root: string;
 beforeAll(async () => {
   machine = new TidemillHome();
   repository = new TemporaryRepository({
-    ...{ 'agent.sh': AGENT, 'AGENTS.md': 'Write files in lower case.\n', 'README.md': '# A mill\n' },
+    ...{
+      'agent.sh': AGENT,
+      'AGENTS.md': `Write files in lower case.\n${'And so on. '.repeat(800)}\n`,
+      'README.md': '# A mill\n',
+    },
     ...{ '.tidemill/config.yaml': CONFIG, '.tidemill/pipelines/watched.yaml': PIPELINE },
+    '.tidemill/agents/review.md': REVIEW,
   });
   root = repository.root;
   await machine.run(['task', 'add', 'Write a file', '--accept', 'There is a file'], root);
@@ -77,7 +86,9 @@ test('prints what the agent is told, before and while it works, with the change 
   expect(runs[0]!.briefing).toEqual({ promptTokens: Math.ceil(asked.stdout.length / 4), dropped: [] });
 
   const review = await machine.json<PromptView>(['prompt', '1', 'review'], root);
-  expect(review).toMatchObject({ number: 1, mode: 'review', model: null, tools: null, dropped: [] });
+  const cut = expect.stringMatching(/^AGENTS\.md: [\d,]+ of 8,8\d\d characters left out$/);
+  expect(review).toMatchObject({ number: 1, mode: 'review', model: null, tools: null, dropped: [cut] });
+  expect((await machine.run(['prompt', '1', 'review'], root)).stderr).toContain(`short: ${review.dropped[0]}`);
   expect(review.prompt).toContain('+made by an agent');
   expect(review.prompt).toContain('test: pass (test -f agent.sh)');
   await machine.run(['task', 'approve', '1'], root);
@@ -85,6 +96,8 @@ test('prints what the agent is told, before and while it works, with the change 
   const after = await machine.json<TaskDetail>(['task', 'show', '1'], root);
   expect(after.task.stage).toBe('done');
   expect(await told(after.runs.at(-1)!.id)).toBe(review.prompt);
+  expect(after.runs.at(-1)!.briefing!.dropped).toEqual(review.dropped);
+  expect((await machine.run(['task', 'show', '1'], root)).stdout).toContain(`was cut: ${review.dropped[0]}`);
 }, 120_000);
 
 test('a change that has landed is no longer shown, and a mode or task that is not there is named', async () => {

@@ -105,7 +105,7 @@ const resultText = ({ outcome, summary }: { outcome: string; summary: string }) 
 function toolText(tools: string[]): string {
   if (tools.length === 0) return 'no guard was asked: this agent works without asking, or used no tool';
   const names = [...new Set(tools)].join(', ');
-  return `${tools.length === 1 ? 'one use' : `${tools.length} uses`}, each asked of the guards: ${names}`;
+  return `${tools.length === 1 ? 'one, asked' : `${tools.length}, each asked`} of the guards: ${names}`;
 }
 
 function costStep({ usage, unpriced }: TrialWatch): TrialStep {
