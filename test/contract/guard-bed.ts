@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { LoggedEvent, TaskSummary } from '@tidemill/contract';
 import { expect } from 'vitest';
@@ -79,24 +79,39 @@ export function attempts({ folder, data }: { folder: string; data: string }): At
   ];
 }
 
+interface Layout {
+  agent: object;
+  /** The repository's node_modules. */
+  modules?: string;
+  files?: Record<string, string>;
+  sandbox?: 'auto' | 'off';
+}
+
 /** A project on a fresh machine, with things in it that no agent may read, and one task. */
 export class GuardBed {
-  readonly machine = new TidemillHome();
-  readonly root = join(this.machine.folder, 'project');
-  readonly origin = join(this.machine.folder, 'origin.git');
+  readonly machine: TidemillHome;
+  readonly root: string;
+  readonly origin: string;
 
-  async lay({ agent, modules }: { agent: object; modules?: string }): Promise<void> {
+  constructor(env: NodeJS.ProcessEnv = {}) {
+    this.machine = new TidemillHome(env);
+    this.root = join(this.machine.folder, 'project');
+    this.origin = join(this.machine.folder, 'origin.git');
+  }
+
+  async lay({ agent, modules, files = {}, sandbox = 'auto' }: Layout): Promise<void> {
     const add = (file: string, text: string) => {
       mkdirSync(dirname(join(this.root, file)), { recursive: true });
       writeFileSync(join(this.root, file), text);
     };
-    add('.gitignore', 'node_modules\n');
+    add('.gitignore', 'node_modules\n.env.local\n');
     add('.env', `PASSWORD=${SECRET}\n`);
     add('notes.txt', 'The PASSWORD is elsewhere.\n');
     add('long.log', Array.from({ length: 1_500 }, (_, index) => `line ${index}\n`).join(''));
     add('huge.txt', 'x'.repeat(2_100_000));
+    for (const [file, text] of Object.entries(files)) add(file, text);
     // JSON is YAML.
-    const config = { target: 'main', push: false, agents: { default: agent }, gates: [] };
+    const config = { target: 'main', push: false, sandbox, agents: { default: agent }, gates: [] };
     add('.tidemill/config.yaml', `${JSON.stringify(config)}\n`);
     if (modules) symlinkSync(modules, join(this.root, 'node_modules'));
     const { machine, root, origin } = this;
@@ -155,4 +170,18 @@ export function resultOf(mode: GuardedMode, prompt: string): Record<string, unkn
   const ids = [...new Set([...prompt.matchAll(/- `([^`]+)`: /g)].map(([, id]) => id))];
   const criteria = ids.map((id) => ({ id, met: true, evidence: 'seen' }));
   return { outcome: 'approved', summary: 'fine', review: { criteria, comments: [] } };
+}
+
+/** The command lines on this machine in which the text stands, for everybody to read. */
+export function commandLinesWith(text: string): string[] {
+  const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return found.map((pid) => commandLineOf(pid)).filter((line) => line.includes(text));
+}
+
+function commandLineOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
 }

@@ -14,6 +14,7 @@ import {
   type Attempt,
   attempts,
   builtinGuards,
+  commandLinesWith,
   expectDenied,
   GuardBed,
   type GuardedMode,
@@ -29,10 +30,15 @@ const missing = 'missing' in vendor ? vendor.missing : '';
 /** Not among the tools that Claude Code is started with, so the guard need not be asked. */
 const TAKEN_AWAY = ['other-worktree', 'reviewer'];
 
+/** The key to the model, which must not stand in anybody's arguments. */
+const KEY = `sk-${crypto.randomUUID()}`;
+let shown: string[] = [];
+
 let bed: GuardBed;
 let model: MessagesServer | undefined;
 beforeEach(() => {
   bed = new GuardBed();
+  shown = [];
 });
 afterEach(async () => {
   await model?.stop();
@@ -68,6 +74,7 @@ describe('the real Claude Code', { timeout: 240_000 }, () => {
       const text = textOf(request);
       const mode = modeIn(text);
       if (mode === null) return say('a title');
+      shown.push(...commandLinesWith(KEY));
       answers[mode] = toolResults(request);
       const next = during(mode)[answers[mode].length];
       if (next) return toolUse(next, request);
@@ -75,7 +82,7 @@ describe('the real Claude Code', { timeout: 240_000 }, () => {
         return call('Write', { file_path: join(worktreeIn(request), 'done.txt'), content: 'done\n' });
       return structured(resultOf(mode, text));
     });
-    const env = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'dummy', CLAUDE_CODE_MAX_RETRIES: '0' };
+    const env = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: KEY, CLAUDE_CODE_MAX_RETRIES: '0' };
     await bed.lay({ agent: { type: 'claude', env }, modules: 'bin' in vendor ? dirname(vendor.bin) : '' });
     const { task, events, told } = await bed.work();
 
@@ -89,6 +96,7 @@ describe('the real Claude Code', { timeout: 240_000 }, () => {
         else if (TAKEN_AWAY.includes(attempt.guard)) expect(heard).toContain('No such tool');
         else expectDenied(attempt, heard, events);
       });
+    expect(shown).toEqual([]);
     expect(model.others).toEqual([]);
   });
 });

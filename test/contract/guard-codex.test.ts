@@ -15,6 +15,7 @@ import {
   type Attempt,
   attempts,
   builtinGuards,
+  commandLinesWith,
   expectDenied,
   GuardBed,
   type GuardedMode,
@@ -29,10 +30,15 @@ const missing = 'missing' in vendor ? vendor.missing : '';
 /** About tools that Codex does not have. */
 const NO_SUCH_TOOL = ['other-worktree', 'secrets-in-search'];
 
+/** The key to the model, which must not stand in anybody's arguments. */
+const KEY = `sk-${crypto.randomUUID()}`;
+let shown: string[] = [];
+
 let bed: GuardBed;
 let model: ResponsesServer | undefined;
 beforeEach(() => {
   bed = new GuardBed();
+  shown = [];
 });
 afterEach(async () => {
   await model?.stop();
@@ -60,6 +66,7 @@ describe('the real Codex', { timeout: 240_000 }, () => {
       const text = textOf(request);
       const mode = modeIn(text);
       if (mode === null) return turn(say('a title'));
+      shown.push(...commandLinesWith(KEY));
       answers[mode] = toolOutputs(request);
       const next = during(mode)[answers[mode].length];
       if (next) return toolUse(next);
@@ -67,7 +74,7 @@ describe('the real Codex', { timeout: 240_000 }, () => {
         return turn(patch('*** Add File: done.txt', '+done'));
       return turn(answer(resultOf(mode, text)));
     });
-    const env = { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: 'dummy' };
+    const env = { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: KEY };
     const program = 'program' in vendor ? vendor.program : '';
     await bed.lay({ agent: { type: 'codex', program, model: 'gpt-5.5', env } });
     const { task, events, told } = await bed.work();
@@ -80,6 +87,7 @@ describe('the real Codex', { timeout: 240_000 }, () => {
         expect(heard, attempt.guard).not.toMatch(LEAKS);
         expectDenied(attempt, heard, events);
       });
+    expect(shown).toEqual([]);
     expect(model.others).toEqual([]);
   });
 });

@@ -187,46 +187,6 @@ describe('shell commands that are refused, and by which guard', () => {
     ['rg --hidden KEY', 'secrets'],
     ['find . -type f -exec cat {} +', 'secrets'],
     ['find . -name .env | xargs cat', 'secrets'],
-    ['find . -name ".e*" -exec cat {} +', 'secrets'],
-    ['find . -type f ! -name "*.ts" | xargs cat', 'secrets'],
-    ['find . -path "./.e*" -exec cat {} +', 'secrets'],
-    ['rg -uu KEY', 'secrets'],
-    ['rg KEY', 'secrets'],
-    ["rg -g '.env' --hidden KEY", 'secrets'],
-    ["rg --glob='*.pem' x", 'secrets'],
-    ["rg -g '[.]env' --hidden KEY", 'secrets'],
-    ['rg --files --hidden . | xargs cat', 'secrets'],
-    ["grep -rn KEY --include='.e*' .", 'secrets'],
-    ['grep -rn -e KEY .', 'secrets'],
-    ['grep -f .env src/a.ts', 'secrets'],
-    ['git grep KEY', 'secrets'],
-    ["git grep KEY -- '*.pem'", 'secrets'],
-    ['git ls-files | xargs cat', 'secrets'],
-    ['git ls-files | xargs grep KEY', 'secrets'],
-    ['env -S "cat .env"', 'secrets'],
-    // What is in the environment.
-    ['env', 'environment'],
-    ['env | grep KEY', 'environment'],
-    ['/usr/bin/env -0', 'environment'],
-    ['printenv', 'environment'],
-    ['printenv OPENAI_API_KEY', 'environment'],
-    ['set', 'environment'],
-    ['set | sort', 'environment'],
-    ['export -p', 'environment'],
-    ['export', 'environment'],
-    ['declare -px', 'environment'],
-    ['bash -c "env"', 'environment'],
-    ['echo $ANTHROPIC_API_KEY', 'environment'],
-    ['echo "$' + '{GITHUB_TOKEN:0:4}"', 'environment'],
-    ['printf "%s" "$DB_PASSWORD" > x.txt', 'environment'],
-    ['base64 <<< "$AWS_SECRET_ACCESS_KEY"', 'environment'],
-    ['node -p process.env', 'environment'],
-    ['node -e "console.log(process.env)"', 'environment'],
-    ["node -e 'console.log(process.env.OPENAI_API_KEY)'", 'environment'],
-    ["python3 -c 'import os; print(os.environ)'", 'environment'],
-    ['ps eww', 'environment'],
-    ['cat /proc/*/environ', 'secrets'],
-    ["tr '\\0' '\\n' < /proc/1/environ", 'secrets'],
     ['cat ".env', 'hidden-secrets'],
     ['$CMD ~/.ssh/id_rsa', 'hidden-secrets'],
     // Destructive git.
@@ -293,23 +253,6 @@ describe('shell commands that are let through', () => {
     'grep -rn ".env" src',
     "grep -rn KEY . --exclude='.env*' --exclude '*.pem'",
     'grep -rn KEY --include="*.ts" .',
-    "rg -g '!*.pem' KEY",
-    'rg -t ts KEY',
-    'rg KEY src',
-    "git grep KEY -- src ':!*.pem'",
-    'git ls-files | head',
-    'find . -name "*.ts" -exec cat {} +',
-    'find . -type f -not -name ".*" -not -name "*.pem" | xargs wc -l',
-    'set -euo pipefail; npm test',
-    'env NODE_ENV=test npm test',
-    'NODE_ENV=test node src/a.ts',
-    'printenv NODE_ENV',
-    'echo "$NODE_ENV $PATH"',
-    'TOKEN=abc; echo "$TOKEN"',
-    'node -e \'require("child_process").spawnSync("ls", { env: process.env })\'',
-    'export NODE_ENV=test',
-    'declare -A map',
-    'ps -ef | grep node',
     'find . -name "*.ts" | xargs wc -l',
     'find src -type f | head',
     'grep -n "/etc/passwd" src/a.ts',
@@ -379,9 +322,6 @@ describe('other tools', () => {
     ['Read', { file_path: 'huge.bin' }, 'huge-file'],
     ['Grep', { pattern: 'KEY', path: '/root' }, 'worktree'],
     ['Grep', { pattern: 'KEY', glob: '.env' }, 'secrets'],
-    ['Grep', { pattern: 'KEY', glob: '.e*' }, 'secrets'],
-    ['Grep', { pattern: 'KEY', glob: '*' }, 'secrets'],
-    ['Grep', { pattern: 'KEY', path: '.env' }, 'secrets'],
     ['Glob', { pattern: '/root/**' }, 'worktree'],
     ['mcp__files__write', { path: '/tmp/x', text: '' }, 'worktree'],
     ['mcp__terminal__run', { command: 'git push -f' }, 'force-push'],
@@ -414,9 +354,6 @@ describe('other tools', () => {
     ['Read', { file_path: 'long.log', offset: 10, limit: 100 }],
     ['Read', { file_path: '/usr/include/stdio.h' }],
     ['Grep', { pattern: 'x', path: 'src' }],
-    ['Grep', { pattern: 'x', glob: '*.ts' }],
-    ['Grep', { pattern: 'x', type: 'ts' }],
-    ['Grep', { pattern: 'x', glob: '!**/{.env,*.pem}' }],
     ['Glob', { pattern: '**/*.ts' }],
     ['TodoWrite', { todos: [{ content: 'read ../x' }] }],
     ['WebFetch', { url: 'http://127.0.0.1/', prompt: 'x' }],
@@ -432,41 +369,6 @@ describe('other tools', () => {
   test('the hash of a log that did not pass is no evidence', async () => {
     const content = `{"tested": true, "evidence": "${UNPROVEN}"}`;
     expect(named(await check('Write', { file_path: 'status.json', content }))).toBe('tested-claim');
-  });
-});
-
-test('a search through everything leaves secrets out', async () => {
-  const verdict = await check('Grep', { pattern: 'KEY', output_mode: 'content' });
-  expect(verdict).toMatchObject({ kind: 'rewrite', guard: 'secrets-in-search', input: { pattern: 'KEY' } });
-  expect(verdict.kind === 'rewrite' && verdict.input.glob).toMatch(/^!\*\*\/\{\.env,/);
-  const ignored = join(folder, 'ignored');
-  write(ignored, { '.git/HEAD': '', '.gitignore': '# local\n.env\n*.pem\n', '.env': 'KEY=1', 'a/b.pem': '' });
-  const grep = { tool: 'Grep', input: { pattern: 'KEY' } };
-  expect(await guards.check(grep, { worktree: ignored, mode: 'implement' })).toEqual({ kind: 'allow' });
-});
-
-describe('a shell that stands elsewhere', () => {
-  const from = (cwd: string, command: string) =>
-    guards.check({ tool: 'Bash', input: { command } }, { worktree, mode: 'implement', cwd });
-
-  test.each<[cwd: string, command: string, guard: string]>([
-    ['src', 'cat ../.env', 'secrets'],
-    ['src', 'rm -rf ..', 'whole-worktree'],
-    ['src', 'rm -rf ../..', 'store'],
-    ['/tmp', 'rm x', 'worktree'],
-    ['/tmp', 'npm test', 'worktree'],
-    ['.git', 'rm HEAD', 'untouchable'],
-  ])('in %s: %s', async (cwd, command, guard) => {
-    expect(named(await from(cwd.startsWith('/') ? cwd : join(worktree, cwd), command))).toBe(guard);
-  });
-
-  test('works from there, and may come back', async () => {
-    expect(await from(join(worktree, 'src'), 'cat a.ts ../main && rm -f ../dist/x')).toEqual({ kind: 'allow' });
-    expect(await from('/tmp', `cd "${worktree}" && npm test`)).toEqual({ kind: 'allow' });
-    const edit = { tool: 'Write', input: { file_path: '../x.ts', content: '' } };
-    const about = { worktree, mode: 'implement' as const };
-    expect(await guards.check(edit, { ...about, cwd: join(worktree, 'src') })).toEqual({ kind: 'allow' });
-    expect(named(await guards.check(edit, { ...about, cwd: worktree }))).toBe('store');
   });
 });
 
