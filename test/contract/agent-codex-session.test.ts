@@ -4,17 +4,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
 import { answer, exec, program, type ResponsesTurn, say, toolOutputs, turn } from '../support/model/responses.ts';
 import { BRIEF } from './agent-bench.ts';
-import { CodexBench, installCodex, RESULT } from './codex-bench.ts';
+import { CodexBench, missing, RESULT } from './codex-bench.ts';
 
-const codex = await installCodex();
-if ('missing' in codex) console.log(`skipped: the codex agent, since ${codex.missing}`);
-const codexFile = 'program' in codex ? codex.program : '';
 const status = await sandboxStatus();
 
-describe.skipIf('missing' in codex)('a codex agent', () => {
+describe.skipIf(missing !== null)('a codex agent', () => {
   let bench: CodexBench;
   beforeEach(async () => {
-    bench = await CodexBench.open(codexFile, 'auto');
+    bench = await CodexBench.open('auto');
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
@@ -29,7 +26,7 @@ describe.skipIf('missing' in codex)('a codex agent', () => {
       turn(program('await tools.apply_patch("*** Begin Patch\\n*** Add File: b.txt\\n+x\\n*** End Patch\\n")')),
       turn(answer(RESULT)),
     ]);
-    const trial = bench.start(server.url, { model: 'gpt-6.1-sol', guard: async () => deny });
+    const trial = bench.start(server.url, { config: { model: 'gpt-6.1-sol' }, guard: async () => deny });
     expect(await trial.end).toMatchObject({ kind: 'result' });
     expect(await readdir(bench.worktree)).toEqual([]);
     expect(toolOutputs(server.requests[1]!)[0]).toContain('nothing today');
@@ -174,13 +171,13 @@ describe.skipIf('missing' in codex)('a codex agent', () => {
 
   it('has no price for a model nobody knows, but counts its requests', async () => {
     const server = await bench.model([turn(answer(RESULT))]);
-    const trial = bench.start(server.url, { model: 'gpt-of-tomorrow' });
+    const trial = bench.start(server.url, { config: { model: 'gpt-of-tomorrow' } });
     expect(await trial.end).toMatchObject({ kind: 'result' });
     expect(trial.usage()).toEqual({ inputTokens: 100, outputTokens: 10, requests: 1, costUsd: null });
   });
 
   it('is missed with words that help', async () => {
-    const end = await bench.start('http://127.0.0.1:9', { program: './no-codex' }).end;
+    const end = await bench.start('http://127.0.0.1:9', { config: { program: './no-codex' } }).end;
     expect(end).toMatchObject({ kind: 'failed', failure: 'spawn' });
     expect(end).toHaveProperty('message', expect.stringMatching(/no-codex does not exist; install Codex with/));
   });

@@ -5,11 +5,8 @@ import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts'
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
 import { answer, exec, patch, say, toolOutputs, turn } from '../support/model/responses.ts';
 import { BRIEF } from './agent-bench.ts';
-import { CodexBench, installCodex, RESULT } from './codex-bench.ts';
+import { CodexBench, missing, RESULT } from './codex-bench.ts';
 
-const codex = await installCodex();
-if ('missing' in codex) console.log(`skipped: the codex agent, since ${codex.missing}`);
-const codexFile = 'program' in codex ? codex.program : '';
 const status = await sandboxStatus();
 if (!status.available) console.log(`skipped: the codex agent in a sandbox, since ${status.why}`);
 
@@ -21,10 +18,10 @@ const REVIEW = {
 
 const variants = (['off', 'auto'] as const).filter((sandbox) => sandbox === 'off' || status.available);
 
-describe.skipIf('missing' in codex).each(variants)('the codex agent, sandbox %s', (sandbox) => {
+describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', (sandbox) => {
   let bench: CodexBench;
   beforeEach(async () => {
-    bench = await CodexBench.open(codexFile, sandbox);
+    bench = await CodexBench.open(sandbox);
   });
   afterEach(async () => {
     expect(await bench.leftOver()).toEqual([]);
@@ -79,12 +76,13 @@ describe.skipIf('missing' in codex).each(variants)('the codex agent, sandbox %s'
     const trial = bench.start(server.url, { guard });
     expect(await trial.end).toMatchObject({ kind: 'result' });
     expect((await readdir(bench.worktree)).sort()).toEqual(['found.txt', 'ok.txt']);
+    const cwd = bench.worktree;
     expect(calls).toEqual([
-      { tool: 'Bash', input: { command: 'cat secret.key > stolen.txt' } },
-      { tool: 'Bash', input: { command: 'cat big.log' } },
-      { tool: 'Write', input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
-      { tool: 'Write', input: { file_path: path.join(bench.worktree, 'secret.txt'), content: 'no' } },
-      { tool: 'Write', input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
+      { tool: 'Bash', cwd, input: { command: 'cat secret.key > stolen.txt' } },
+      { tool: 'Bash', cwd, input: { command: 'cat big.log' } },
+      { tool: 'Write', cwd, input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
+      { tool: 'Write', cwd, input: { file_path: path.join(bench.worktree, 'secret.txt'), content: 'no' } },
+      { tool: 'Write', cwd, input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
     ]);
     expect(toolOutputs(server.requests[1]!)).toEqual([expect.stringContaining('secrets stay where they are')]);
     expect(trial.output()).not.toContain('does not ask the guards');

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { Agent, AgentBrief, AgentEnd, AgentSink } from '../ports.ts';
+import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../ports.ts';
 import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from '../process/child.ts';
 import { programFolder } from '../process/sandbox.ts';
 import { createProtocolReader, PROTOCOL, type ProposedResult } from './protocol.ts';
@@ -29,10 +29,12 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
 
 async function run(
   options: CommandAgentOptions,
-  request: { runId: string; cwd: string; brief: AgentBrief; timeoutMs: number },
+  request: AgentRequest,
   listener: Listener,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
+  // What the prompt asks for is passed on; whether it can be had is the program's to know.
+  const { model, tools } = request;
   const command = await fromRoot(options.command, options.host.root);
   const readable = await Promise.all(
     command
@@ -46,7 +48,7 @@ async function run(
     command,
     cwd: request.cwd,
     env: options.env,
-    stdin: `${JSON.stringify({ protocol: PROTOCOL, ...request.brief })}\n`,
+    stdin: `${JSON.stringify({ protocol: PROTOCOL, ...request.brief, model, tools })}\n`,
     network: true,
     readable: readable.flat(),
     writable: options.writable,

@@ -24,8 +24,11 @@ export class AgentRun {
   #attempt = 0;
   #stopBlocks = 0;
   #progressAt = 0;
-  #spentAt = 0;
+  #hasNewSpending = false;
+  #booking: Promise<void> | null = null;
   #session: string | null;
+  /** What the run's record says; a session that is gone on with is this run's as well. */
+  #recordedSession: string | null = null;
   #lastWords = '';
   #isCompacted = false;
 
@@ -89,9 +92,10 @@ export class AgentRun {
       },
       {
         output: (chunk) => this.#write(chunk),
-        usage: (usage) => this.#spend(usage),
+        usage: (usage, settled) => this.#spend(usage, settled),
         progress: (percent, text) => this.#progress(percent, text),
         session: (id) => this.#knowSession(id),
+        denied: (call, guard, reason) => this.#denied(call, guard, reason),
       },
     );
     const stop = () => void session.stop();
@@ -99,6 +103,8 @@ export class AgentRun {
     if (this.#held.signal.aborted) stop();
     const end = await session.end;
     this.#held.signal.removeEventListener('abort', stop);
+    // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes.
+    await this.#booking;
     this.#held.check();
     return end;
   }
@@ -122,11 +128,12 @@ export class AgentRun {
   /** Every denial is on record before the agent hears of it. */
   async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
     const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
-    if (verdict.kind === 'deny') {
-      const { guard, reason } = verdict;
-      this.#record({ type: 'guard.deny', runId: this.#runId, guard, tool: call.tool, reason }, 'a denial');
-    }
+    if (verdict.kind === 'deny') this.#denied(call, verdict.guard, verdict.reason);
     return verdict;
+  }
+
+  #denied({ tool }: ToolCall, guard: string, reason: string): void {
+    void this.#record({ type: 'guard.deny', runId: this.#runId, guard, tool, reason }, 'a denial');
   }
 
   async #askBeforeStop(): Promise<string | null> {
@@ -137,38 +144,52 @@ export class AgentRun {
   }
 
   /** Kept on record while the run goes on, so that an interrupted run is not free. */
-  #spend(usage: Usage): void {
+  #spend(usage: Usage, settled = 0): void {
+    const { costUsd, assumedUsd = 0 } = this.usage;
     this.usage.inputTokens += usage.inputTokens;
     this.usage.outputTokens += usage.outputTokens;
     this.usage.requests += usage.requests;
     const assumed = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
-    const cost = usage.costUsd ?? assumed;
-    if (usage.costUsd !== null || assumed > 0) this.usage.costUsd = (this.usage.costUsd ?? 0) + cost;
-    this.usage.assumedUsd = (this.usage.assumedUsd ?? 0) + assumed;
-    const now = this.#deps.clock.now();
-    if (now - this.#spentAt < RECORD_EVERY_MS) return;
-    this.#spentAt = now;
-    this.#record({ type: 'run.spend', runId: this.#runId, usage: { ...this.usage } }, 'spending');
+    // What was assumed of a request ends with its price being told.
+    const known = Math.min(settled * UNKNOWN_REQUEST_USD, assumedUsd);
+    if (usage.costUsd !== null || assumed > 0)
+      this.usage.costUsd = Math.max(0, (costUsd ?? 0) + (usage.costUsd ?? assumed) - known);
+    this.usage.assumedUsd = assumedUsd + assumed - known;
+    this.#hasNewSpending = true;
+    this.#booking ??= this.#keepBooks().finally(() => {
+      this.#booking = null;
+    });
+  }
+
+  /** One write at a time: whatever is told during one goes into the next, and nothing stays unwritten. */
+  async #keepBooks(): Promise<void> {
+    while (this.#hasNewSpending) {
+      this.#hasNewSpending = false;
+      await this.#record({ type: 'run.spend', runId: this.#runId, usage: { ...this.usage } }, 'spending');
+    }
   }
 
   #knowSession(session: string): void {
-    if (session === this.#session) return;
     this.#session = session;
-    this.#record({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
+    if (session === this.#recordedSession) return;
+    this.#recordedSession = session;
+    void this.#record({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
   }
 
   #progress(percent: number, text: string): void {
     const now = this.#deps.clock.now();
     if (now - this.#progressAt < RECORD_EVERY_MS) return;
     this.#progressAt = now;
-    this.#record({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
+    void this.#record({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
   }
 
   /** What is told on the way is written beside the work; if it cannot be, the work goes on and the log says so. */
-  #record(command: Parameters<Held['execute']>[0], what: string): void {
-    this.#held
-      .execute(command)
-      .catch((error: unknown) => this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error));
+  async #record(command: Parameters<Held['execute']>[0], what: string): Promise<void> {
+    try {
+      await this.#held.execute(command);
+    } catch (error) {
+      this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error);
+    }
   }
 }
 

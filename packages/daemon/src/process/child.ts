@@ -44,6 +44,8 @@ export interface ChildSpec {
   /** In a sandbox: folders that look empty, but for what `readable` and `writable` name in them. */
   hidden?: string[];
   timeoutMs: number;
+  /** Between SIGTERM and SIGKILL; less than the usual five seconds where a part of them went into asking in another way. */
+  graceMs?: number;
   signal?: AbortSignal;
   /** While a returned promise is pending no more is read from that stream, and the child waits. */
   onOutput(chunk: Buffer, from: 'stdout' | 'stderr'): void | Promise<void>;
@@ -124,7 +126,7 @@ async function live(spec: ChildSpec, wish: Promise<Wish>): Promise<ChildEnd> {
   else child.stdin?.end(spec.stdin ?? '');
 
   const first = await Promise.race([exited, wish]);
-  if (typeof first === 'string') await terminate(family, exited);
+  if (typeof first === 'string') await terminate(family, exited, spec.graceMs ?? GRACE_MS);
   const last = await exited;
   await family.sweep();
   await finish(child, streams);
@@ -191,9 +193,9 @@ async function begin(
   }
 }
 
-async function terminate(family: Family, exited: Promise<unknown>): Promise<void> {
+async function terminate(family: Family, exited: Promise<unknown>, graceMs: number): Promise<void> {
   const over = new AbortController();
-  const grace = delay(GRACE_MS, undefined, { signal: over.signal }).catch(() => undefined);
+  const grace = delay(graceMs, undefined, { signal: over.signal }).catch(() => undefined);
   const asked = await family.ask();
   if (asked) await Promise.race([exited.then(() => family.isGone(over.signal)), grace]);
   over.abort();
