@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { ProjectStatus } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
 import { GuardBed, resultOf } from './guard-bed.ts';
@@ -140,4 +141,35 @@ describe('an agent without hooks', { timeout: 120_000 }, () => {
       ]);
     },
   );
+
+  it('stands in a place where nothing holds it, and `status` and `doctor` say so', async () => {
+    const { machine, root } = bed;
+    const agent = { type: 'command', command: [process.execPath, './agent.mjs'] };
+    await bed.lay({ agent, files: { 'agent.mjs': AGENT } });
+    const said = async () => {
+      const [{ sandbox }, inWords, doctor] = await Promise.all([
+        machine.json<ProjectStatus>(['status'], root),
+        machine.run(['status'], root),
+        machine.run(['doctor'], root),
+      ]);
+      return { ...sandbox, isTold: inWords.stdout.includes(sandbox.text), doctor: doctor.stdout };
+    };
+    // Only what is needed besides: git, and the Node that runs all this.
+    const bin = join(machine.folder, 'bin');
+    mkdirSync(bin);
+    for (const name of ['git', 'sh'])
+      symlinkSync((await machine.program('sh', ['-c', `command -v ${name}`], root)).stdout.trim(), join(bin, name));
+    const { PATH } = machine.env;
+    machine.env.PATH = bin;
+    const without = await said();
+    expect(without).toMatchObject({ active: false, isTold: true, text: expect.stringContaining('run unsandboxed') });
+    expect(without.doctor).toMatch(/bubblewrap.*run unsandboxed/s);
+
+    machine.env.PATH = PATH;
+    const config = join(root, '.tidemill', 'config.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('"sandbox":"auto"', '"sandbox":"off"'));
+    const off = await said();
+    expect(off).toMatchObject({ active: false, isTold: true, text: expect.stringContaining('sandbox: off') });
+    expect(off.doctor).toContain('sandbox: off');
+  });
 });

@@ -1,4 +1,5 @@
-import type { NeedsYou, Project, ProjectStatus, RouteRequest, Task, WorkerView } from '@tidemill/contract';
+import type { NeedsYou, Project, ProjectStatus, RouteRequest, SandboxView, Task, WorkerView } from '@tidemill/contract';
+import { CONFIG_FILE, loadSettings } from '../config/load.ts';
 import { projectOf } from './answer.ts';
 import type { Services } from './context.ts';
 
@@ -22,9 +23,16 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     workers: await workersOf(services, project),
     needsYou: await needsYou(services, project, workload.byStage),
     gates: rules.gates,
-    sandbox: await services.sandbox(),
+    sandbox: await sandboxOf(services, project),
     lastSeq,
   };
+}
+
+/** The project's own choice comes before what the machine can do. */
+async function sandboxOf(services: Services, { root }: Project): Promise<SandboxView> {
+  const settings = await loadSettings(root).catch(() => null); // what is wrong with them, `doctor` and `up` say
+  if (settings?.config.sandbox !== 'off') return services.sandbox();
+  return { active: false, text: `sandbox: off in ${CONFIG_FILE}: agents and gates run unsandboxed` };
 }
 
 async function workersOf({ store, clock }: Services, project: Project): Promise<WorkerView[]> {

@@ -111,6 +111,44 @@ describe.skipIf(!status.available)('the sandbox', () => {
     expect(await readFile(path.join(extra, 'kept'), 'utf8')).toBe('x\n');
   });
 
+  it('gives a command its own environment and nothing of ours, and no value of it to anybody who lists processes', async () => {
+    const secret = `sk-${crypto.randomUUID()}`;
+    process.env.TIDEMILL_TEST_SECRET = 'ours';
+    const ready = Promise.withResolvers<void>();
+    const heard = Promise.withResolvers<void>();
+    try {
+      let text = '';
+      const child = startChild({
+        ...{ host, runId: 'run_env', cwd: worktree, network: false, timeoutMs: 20_000, env: { API_KEY: secret } },
+        command: ['sh', '-c', 'env; echo listed; cat /proc/[0-9]*/cmdline; read end'],
+        stdin: (input) => {
+          input.on('error', () => undefined);
+          void heard.promise.then(() => input.end('\n'));
+        },
+        onOutput: (chunk) => {
+          text += chunk.toString();
+          if (text.includes('read end')) ready.resolve();
+        },
+      });
+      await ready.promise;
+      const lines = (await leakedProcesses(host.homeId)).map(({ command }) => command);
+      heard.resolve();
+      await child.end;
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.join('\n')).not.toContain(secret);
+      const [environment = '', listed = ''] = text.split('listed\n');
+      expect(environment).toContain(`API_KEY=${secret}`);
+      expect(listed).not.toContain(secret);
+      expect(environment).not.toContain('TIDEMILL_TEST_SECRET');
+      const names = environment.match(/^\w+(?==)/gm) ?? [];
+      const usual =
+        /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|SHELL|PWD|OLDPWD|SHLVL|_|API_KEY|TIDEMILL_HOME_ID|TIDEMILL_RUN)$/;
+      expect(names.filter((name) => !usual.test(name))).toEqual([]);
+    } finally {
+      delete process.env.TIDEMILL_TEST_SECRET;
+    }
+  });
+
   it('ends with the daemon, even when that is killed', async () => {
     const program = `
       import { startChild } from ${JSON.stringify(new URL('./child.ts', import.meta.url).href)};

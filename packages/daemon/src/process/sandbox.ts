@@ -46,7 +46,7 @@ export function sandboxStatus(): Promise<SandboxStatus> {
 
 function probe(): Promise<SandboxStatus> {
   if (process.platform !== 'linux') {
-    return Promise.resolve({ available: false, why: `bubblewrap needs Linux; this is ${process.platform}` });
+    return Promise.resolve(unavailable(`bubblewrap needs Linux, and this is ${process.platform}`));
   }
   const args = [...FLAGS, '--unshare-net', ...SYSTEM, '--tmpfs', TEMP, '--', '/bin/sh', '-c', 'exit 0'];
   return new Promise((resolve) => {
@@ -54,12 +54,17 @@ function probe(): Promise<SandboxStatus> {
       if (!error) return resolve({ available: true, why: 'bubblewrap works' });
       const why =
         error.code === 'ENOENT'
-          ? 'bwrap is not installed (the package is called bubblewrap): agents and gates run unsandboxed'
-          : `bwrap does not work here: ${stderr.trim().split('\n')[0] || error.message}`;
-      resolve({ available: false, why });
+          ? 'bwrap is not installed (the package is called bubblewrap)'
+          : `bwrap does not work here (${stderr.trim().split('\n')[0] || error.message})`;
+      resolve(unavailable(why));
     });
   });
 }
+
+const unavailable = (why: string): SandboxStatus => ({
+  available: false,
+  why: `${why}: agents and gates run unsandboxed`,
+});
 
 /** The words to put before a command. Paths that do not exist are left out. */
 export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> {
