@@ -15,6 +15,8 @@ export interface CodexHome {
   schemaFile: string;
   /** In the sandbox: what the agent must see but not change although its home is writable. */
   readable: string[];
+  /** The person's login, which Codex renews: who renews it elsewhere would leave the person with one that is used up. */
+  login: string[];
   /** Whether the wanted session is there to go on with. */
   hasSession: boolean;
 }
@@ -49,7 +51,7 @@ export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
   await mkdir(tmp, { recursive: true, mode: 0o700 });
   if (found !== null && found !== own)
     await cp(path.join(all, found, 'home', 'sessions'), path.join(home, 'sessions'), { recursive: true });
-  const auth = await linkAuth(home, request.env);
+  const login = await linkLogin(home, request.env);
   const hooksFile = path.join(await realpath(home), 'hooks.json');
   const configFile = path.join(home, 'config.toml');
   await writeFile(hooksFile, JSON.stringify(request.guards.hooks));
@@ -59,7 +61,8 @@ export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
     path: await realpath(home),
     tmp,
     schemaFile,
-    readable: [configFile, hooksFile, schemaFile, ...auth],
+    readable: [configFile, hooksFile, schemaFile],
+    login,
     hasSession: found !== null,
   };
 }
@@ -134,8 +137,8 @@ function toml(sections: (readonly [table: string, values: Record<string, unknown
     .join('\n');
 }
 
-/** The person's own login, for reading; not when a key was given. */
-async function linkAuth(home: string, env: Record<string, string>): Promise<string[]> {
+/** The person's own login; not when a key was given. */
+async function linkLogin(home: string, env: Record<string, string>): Promise<string[]> {
   const link = path.join(home, 'auth.json');
   await unlink(link).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

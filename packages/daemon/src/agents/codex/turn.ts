@@ -62,7 +62,7 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
     network: true,
     readOnlyWorktree: isReadOnly(request.brief.mode),
     readable: [...spec.home.readable, spec.guards.folder, ...(await ownPrograms(spec))],
-    writable: [spec.home.path, ...spec.writable],
+    writable: [spec.home.path, ...spec.home.login, ...spec.writable],
     timeoutMs: Math.max(1, spec.timeoutMs),
     signal: AbortSignal.any([spec.signal, own.signal]),
     onOutput: (chunk, from) => (from === 'stdout' ? heard.reader.push(chunk) : heard.complaint(chunk)),
