@@ -126,7 +126,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
       const builds = body.mode === 'implement' || body.mode === 'request_changes';
       const builders =
         builds && !task.builders.includes(body.workerId) ? [...task.builders, body.workerId] : task.builders;
-      return { lastRunId: body.runId, runs: { ...task.runs, [body.mode]: body.attempt }, builders };
+      return { lastRunId: body.runId, runs: { ...task.runs, [body.mode]: body.attempt }, builders, waiting: null };
     }
     case 'run.finished':
       return afterRun(task, slice.runs.get(body.runId), body);

@@ -33,9 +33,12 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
 }
 
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>): Decision {
-  const checked = currentRun(slice, command);
-  if (!checked.ok) return checked;
   const { taskId, runId, usage } = command;
+  // A run that lost its lease has cost something until its agent was gone, and that is told only then.
+  const run = slice.runs.get(runId);
+  const isLate = run?.outcome === 'interrupted' && run.taskId === taskId;
+  const checked = isLate ? { ok: true as const } : currentRun(slice, command);
+  if (!checked.ok) return checked;
   return accept({ type: 'run.spent', taskId, runId, usage });
 }
 
