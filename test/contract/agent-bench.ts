@@ -22,6 +22,8 @@ export interface Trial {
 }
 
 const KEPT = 64 * 1024;
+/** From the wish to stop until nothing is left: five seconds, and what a busy machine needs for the rest. */
+export const MOST_MS = 6_000;
 
 /** A folder laid out as the product lays it out: a repository, and beside it a data folder with the worktree. */
 export class Bench {

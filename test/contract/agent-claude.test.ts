@@ -206,9 +206,4 @@ describe('the books', () => {
     expect(await priced.end).toEqual(done);
     expect(priced.usage().costUsd).toBeCloseTo(0.004, 9);
   });
-
-  it('start a session anew when it is not there any more', async () => {
-    const server = await bench.model(DONE);
-    expect(await bench.start(server.url, { resume: crypto.randomUUID() }).end).toEqual(done);
-  });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
 import { answer, exec, patch, say, toolOutputs, turn } from '../support/model/responses.ts';
-import { BRIEF } from './agent-bench.ts';
+import { BRIEF, MOST_MS } from './agent-bench.ts';
 import { CodexBench, missing, RESULT } from './codex-bench.ts';
 
 const status = await sandboxStatus();
@@ -131,13 +131,14 @@ describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', 
     expect(toolOutputs(server.requests[1]!)[0]).toContain('Read-only file system');
   });
 
-  it('is stopped at once, with the command it runs', async () => {
-    const server = await bench.model([turn(exec('echo $$ > pid.txt; sleep 1000')), turn(answer(RESULT))]);
+  it('is stopped, with the command it runs, also when that does not hear', async () => {
+    const deaf = `trap '' TERM; echo ready > ready.txt; while :; do sleep 1; done`;
+    const server = await bench.model([turn(exec(deaf)), turn(answer(RESULT))]);
     const trial = bench.start(server.url);
-    await trial.says('$ echo');
+    await expect.poll(() => bench.read('ready.txt').catch(() => ''), { timeout: 30_000 }).toBe('ready\n');
     const startedAt = performance.now();
     await trial.session.stop();
-    expect(performance.now() - startedAt).toBeLessThan(6500);
+    expect(performance.now() - startedAt).toBeLessThan(MOST_MS);
     expect(await trial.end).toEqual({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
     const { input, output } = server.sent;
     expect(trial.usage()).toMatchObject({ inputTokens: input, outputTokens: output, requests: 1 });
