@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ChildEnd, type ChildHost, startChild } from './child.ts';
+import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from './child.ts';
 import { leakedProcesses } from './leaks.ts';
 import { sandboxStatus } from './sandbox.ts';
 
@@ -36,7 +37,8 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
   afterAll(() => rm(base, { recursive: true, force: true }));
 
-  async function sh(script: string, more: { network?: boolean; writable?: string[]; readOnlyWorktree?: boolean } = {}) {
+  type More = Partial<Pick<ChildSpec, 'network' | 'writable' | 'hidden' | 'readOnlyWorktree'>>;
+  async function sh(script: string, more: More = {}) {
     let text = '';
     const child = startChild({
       host,
@@ -45,6 +47,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
       cwd: worktree,
       network: more.network ?? false,
       writable: more.writable,
+      hidden: more.hidden,
       readOnlyWorktree: more.readOnlyWorktree,
       timeoutMs: 20_000,
       onOutput: (chunk) => {
@@ -102,6 +105,22 @@ describe.skipIf(!status.available)('the sandbox', () => {
     expect((await sh(loopback)).text).toBe('hi\n');
     const outside = await readFile('/proc/net/dev', 'utf8');
     expect(interfaces((await sh('cat /proc/net/dev', { network: true })).text)).toEqual(interfaces(outside));
+  });
+
+  it('keeps a command from talking to a hidden socket, unless it is told to', async () => {
+    const folder = await mkdtemp('/var/tmp/tidemill socket ');
+    const socket = path.join(folder, 'machine.sock');
+    const server = createServer((caller) => caller.end('yours')).listen(socket);
+    try {
+      await once(server, 'listening');
+      const ask = `node -e "require('net').connect('${socket}').on('data',(d)=>console.log(''+d)).on('error',(e)=>console.log(e.code))"`;
+      expect((await sh(ask)).text).toBe('yours\n');
+      expect((await sh(ask, { hidden: [socket] })).text).toMatch(/^E(CONNREFUSED|NOTSOCK|ACCES)\n$/);
+      expect((await sh(ask, { hidden: [socket], writable: [socket] })).text).toBe('yours\n');
+    } finally {
+      server.close();
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('opens further folders when told to', async () => {

@@ -29,8 +29,18 @@ export interface SandboxStatus {
 }
 
 const TEMP = '/tmp';
-/** Beside the temporary folder: where a session's helpers listen that would do anything for whoever calls (keys, services). */
-const HIDDEN = [TEMP, '/run/user'];
+/**
+ * Who can talk to one of these can have anything started outside, as root. A read-only file system does not keep
+ * anybody from talking to a socket.
+ */
+export const CONTAINER_SOCKETS = [
+  ...['/run/docker.sock', '/run/podman/podman.sock', '/run/containerd/containerd.sock', '/run/crio/crio.sock'],
+];
+/** Beside the temporary folder: where the helpers of a session and of the system listen (keys, services, machines). */
+const HIDDEN = [
+  ...[TEMP, '/run/user', '/run/dbus', '/run/systemd/private', '/run/snapd.socket', '/run/libvirt', '/run/incus'],
+  ...CONTAINER_SOCKETS,
+];
 // Without --cap-drop ALL a child of root could remount a read-only bind. --die-with-parent and the pid namespace end
 // every descendant with us, even after a SIGKILL of the daemon.
 const FLAGS = ['--die-with-parent', '--unshare-pid', '--cap-drop', 'ALL'];
