@@ -52,6 +52,8 @@ beforeAll(async () => {
     'projects/other/.env': 'KEY',
     'projects/mine/tracked.txt': 'tracked\n',
     'projects/mine/.env': 'KEY',
+    'projects/mine/apps/web/.env.local': 'KEY',
+    'projects/mine/apps/web/server.key': 'KEY',
     'projects/mine/.env.example': 'NAME=\n',
     '.tidemill/store.db': 'KEY',
     'letter.txt': 'KEY',
@@ -129,6 +131,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
       'tracked\ntracked\nfirst\n',
     );
     expect(await sh(`cat '${host.root}/.env' '${host.root}/.env.example'`)).toBe('NAME=\n');
+    expect(await sh(`cat '${host.root}/apps/web/'.env.* '${host.root}/apps/web/server.key'`)).toBe('');
     await sh('echo made > made.txt');
     expect(await readFile(path.join(worktree, 'made.txt'), 'utf8')).toBe('made\n');
   });

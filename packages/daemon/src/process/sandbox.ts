@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { secretsInCheckout } from './checkout.ts';
 import { homeSecrets, homesOf, homeTools, homeTree, linkedPrograms } from './home.ts';
 import { isInside, type Mount, mountArguments } from './mounts.ts';
 
@@ -82,7 +83,10 @@ export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> 
   const as = (kind: Mount['kind'], places: string[]): Mount[] => places.map((at) => ({ at, kind }));
   const mounts = await mountArguments([
     ...as('hidden', [...HIDDEN, request.dataDir, ...request.homes, ...request.hidden]),
-    ...as('hidden', [...request.homes.flatMap(homeSecrets), ...(await secretsIn(request.root))]),
+    ...as('hidden', [
+      ...request.homes.flatMap(homeSecrets),
+      ...(await secretsInCheckout(request.root, request.dataDir)),
+    ]),
     ...as('readable', [request.root, ...(await gitFolders(request.root)), ...request.homes.flatMap(homeTools)]),
     ...as('readable', request.readable),
     ...as('writable', request.writable),
@@ -123,14 +127,6 @@ export async function toolFolders(searchPath: string, dataDir: string, homes: st
     return [...(own?.length ? [folder, ...own] : []), ...others.flat()];
   });
   return [...new Set((await Promise.all(shown)).flat())];
-}
-
-const SECRET_FILE = /^\.env(rc)?$|^\.env\.(?!(example|sample|template|dist|defaults)$)/i;
-
-/** The person's checkout is readable, but what lies there beside the files of git is not the agent's. */
-async function secretsIn(root: string): Promise<string[]> {
-  const names = await readdir(root).catch(() => []);
-  return names.filter((name) => SECRET_FILE.test(name)).map((name) => path.join(root, name));
 }
 
 /** Where the repository keeps its objects, when that is not `.git` below its root: a linked worktree or a submodule. */
