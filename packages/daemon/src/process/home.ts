@@ -5,39 +5,29 @@ import path from 'node:path';
 // A person's home holds keys to everything they own, and next to them the tools that a build needs. A sandbox shows none
 // of it but the tools: a list of what may be seen, since nobody could list what may not.
 
-/** Tools, their libraries and what they have downloaded. None of these is where a tool keeps passwords. */
+const names = (text: string, folder = '') => text.split(' ').map((name) => path.join(folder, name));
+
+/** Tools, their libraries and what they have downloaded. */
 const TOOLS = [
-  ...['bin', 'go', 'sdk', '.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'],
-  ...['.npm', '.nvm', '.fnm', '.volta', '.bun', '.deno', '.yarn', '.pnpm-store', '.npm-global', '.npm-packages'],
-  ...['.cargo', '.rustup', '.pyenv', '.rbenv', '.rvm', '.gem', '.asdf', '.sdkman', '.jenv', '.goenv', '.nodenv'],
-  ...['.dotnet', '.nuget/packages', '.m2/repository', '.m2/wrapper', '.gradle', '.ivy2/cache', '.sbt/boot'],
-  ...['.composer/vendor', '.ghcup', '.cabal/bin', '.cabal/packages', '.cabal/store', '.stack', '.opam', '.elan'],
-  ...['.juliaup', '.julia', '.swiftly', '.proto', '.linuxbrew', '.nix-profile', '.local/bin', '.local/lib'],
-  ...['claude', 'uv', 'pipx', 'mise', 'fnm', 'pnpm', 'nvm', 'virtualenv', 'virtualenvs', 'coursier'].map(
-    (name) => `.local/share/${name}`,
-  ),
-  ...['pip', 'uv', 'pypoetry', 'go-build', 'node', 'pnpm', 'yarn', 'deno', 'zig', 'bazel', 'ccache', 'coursier'].map(
-    (name) => `.cache/${name}`,
-  ),
-  ...['ms-playwright', 'puppeteer', 'Cypress', 'electron', 'selenium', 'pre-commit', 'golangci-lint'].map(
-    (name) => `.cache/${name}`,
-  ),
+  ...names('bin go/bin go/pkg sdk miniconda3 anaconda3 miniforge3 Android/Sdk .gitconfig'),
+  ...names('config ignore attributes', '.config/git'),
+  ...names('.npm .nvm .fnm .volta .bun .deno .yarn .pnpm-store .npm-global .npm-packages .cargo .rustup .pyenv .rbenv'),
+  ...names('.rvm .gem .asdf .sdkman .jenv .goenv .nodenv .dotnet .nuget/packages .m2/repository .m2/wrapper .gradle'),
+  ...names('.ivy2/cache .sbt/boot .composer/vendor .ghcup .cabal/bin .cabal/packages .cabal/store .stack .opam .elan'),
+  ...names('.juliaup .julia .swiftly .proto .linuxbrew .nix-profile .conda/envs .conda/pkgs .pub-cache'),
+  ...names('.local/bin .local/lib .local/pipx'),
+  ...names('claude uv pipx mise fnm pnpm nvm virtualenv virtualenvs coursier gem', '.local/share'),
+  ...names('pip uv pypoetry go-build node pnpm yarn deno zig bazel ccache coursier ms-playwright puppeteer', '.cache'),
+  ...names('Cypress electron selenium pre-commit golangci-lint torch huggingface/hub', '.cache'),
 ];
 
 /** Kept among the tools nevertheless, or in plain sight where the repository is the home folder itself. */
 const SECRETS = [
-  ...['.cargo/credentials', '.cargo/credentials.toml', '.gradle/gradle.properties', '.gem/credentials'],
-  ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.docker', '.oci', '.config/gcloud', '.config/gh', '.config/hub'],
-  ...['.netrc', '.npmrc', '.pypirc', '.pgpass', '.my.cnf', '.git-credentials', '.config/git/credentials'],
-  ...['.vault-token', '.m2/settings.xml', '.claude', '.claude.json', '.codex', '.gemini', '.password-store'],
-  ...[
-    '.local/share/keyrings',
-    '.local/share/opencode',
-    '.config/op',
-    '.terraform.d',
-    '.mozilla',
-    '.config/google-chrome',
-  ],
+  ...names('.cargo/credentials .cargo/credentials.toml .gradle/gradle.properties .gem/credentials .julia/servers'),
+  ...names('.pub-cache/credentials.json .local/share/uv/credentials .m2/settings.xml .terraform.d .password-store'),
+  ...names('.ssh .gnupg .aws .azure .kube .docker .oci .netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials'),
+  ...names('.vault-token .claude .claude.json .codex .gemini .mozilla .local/share/keyrings .local/share/opencode'),
+  ...names('gcloud gh hub git/credentials op google-chrome', '.config'),
 ];
 
 /** Many things of different kinds lie in these; being next to a tool says nothing. */
