@@ -145,10 +145,15 @@ async function serveMessages(
 ): Promise<VendorModel> {
   const sent: Sent[] = [];
   const { write, file, shell } = WORDS[words];
+  // Claude Code tries to go on with a summary that it asks the same model for; that is too long here as well.
+  const full = new Set<unknown>();
   const server = await startMessagesServer((request): MessagesTurn => {
+    const session = request.headers['x-claude-code-session-id'];
+    if (full.has(session)) return refusals.tooLong;
     const about = request.body.tools?.length ? assignmentOf(toldInMessages(request)) : null;
     if (!about) return say('a title');
     const move = mind(about);
+    if (move.kind === 'trouble' && move.what === 'too_long') full.add(session);
     if (move.kind === 'trouble') return refusalOf(move.what);
     if (move.kind === 'silence') return say('never said', { hangAfter: 2 });
     const { input, cached, output } = move.tokens ?? USUAL_TOKENS;

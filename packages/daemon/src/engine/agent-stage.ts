@@ -35,6 +35,7 @@ export async function agentStage(
   deps: EngineDeps,
   held: Held,
   stage: Extract<Stage, { actor: 'agent' }>,
+  onSetback: (setback: Setback) => void,
 ): Promise<StageReport> {
   const mode = modeOf(stage, held.task);
   const runId = deps.ids.next('run');
@@ -50,9 +51,11 @@ export async function agentStage(
     const conclusion = isBuilding
       ? await build(deps, held, run, runId, mode, worktree)
       : await consult(deps, held, run, mode, worktree);
-    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion });
     const { failure, message = '', retryAt } = conclusion;
-    return { mode, setback: failure ? { mode, failure, message, retryAt } : null };
+    const setback = failure ? { mode, failure, message, retryAt } : null;
+    if (setback) onSetback(setback);
+    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion });
+    return { mode, setback };
   } finally {
     await run.close();
   }

@@ -1,4 +1,4 @@
-import type { Mode, Task } from '@tidemill/contract';
+import type { Task } from '@tidemill/contract';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { expireLeases, recover } from './recovery.ts';
@@ -31,13 +31,13 @@ export class Engine {
     this.#rests = new Rests(deps);
     const builders = Array.from(
       { length: deps.workers },
-      (_, index) => new Slot(deps, `agent-${index + 1}`, 'builder'),
+      (_, index) => new Slot(deps, this.#rests, `agent-${index + 1}`, 'builder'),
     );
     // Finishing comes before starting: the queue drains from its end.
     this.#slots = [
-      new Slot(deps, 'merger', 'merger'),
-      new Slot(deps, 'verifier', 'verifier'),
-      new Slot(deps, 'review-agent', 'reviewer'),
+      new Slot(deps, this.#rests, 'merger', 'merger'),
+      new Slot(deps, this.#rests, 'verifier', 'verifier'),
+      new Slot(deps, this.#rests, 'review-agent', 'reviewer'),
       ...builders,
     ];
   }
@@ -90,10 +90,9 @@ export class Engine {
     this.#isDirty = false;
     try {
       const exhausted = new Set<string>();
-      const resting = this.#rests.modes();
       for (const slot of this.#slots) {
         if (slot.held || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
-        const task = await this.#claim(slot, resting);
+        const task = await this.#claim(slot);
         if (task) this.#begin(slot, task);
         else exhausted.add(slot.role);
       }
@@ -104,10 +103,12 @@ export class Engine {
     }
   }
 
-  async #claim(slot: Slot, restingModes: Mode[]): Promise<Task | null> {
+  async #claim(slot: Slot): Promise<Task | null> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
     for (const window of WINDOWS) {
+      // Asked anew for each claim: an agent may have begun to rest while the one before was decided.
+      const restingModes = this.#rests.modes();
       const claim = { type: 'work.claim', projectId: project.id, workerId, role, owner, window, restingModes } as const;
       const reply = await store.execute(claim);
       if (reply.ok) return reply.task;
