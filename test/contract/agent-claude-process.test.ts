@@ -47,6 +47,18 @@ describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
     expect(trial.usage()).toEqual({ inputTokens: 100, outputTokens: 20, costUsd: 0.0008, requests: 1 });
   });
 
+  it('comes for sure when the program itself hears nothing', async () => {
+    const deaf = `#!/bin/sh\ntrap '' TERM INT HUP\necho up > ready\nwhile :; do sleep 1; done\n`;
+    await writeFile(path.join(bench.host.root, 'deaf'), deaf, { mode: 0o755 });
+    const trial = bench.start('http://127.0.0.1:1', { config: { program: './deaf' } });
+    await isBusy(bench.worktree);
+    const from = performance.now();
+    await trial.session.stop();
+    expect(performance.now() - from).toBeLessThan(MOST_MS);
+    expect(await trial.end).toMatchObject({ kind: 'failed', message: 'stopped' });
+    expect(await bench.leftOver()).toEqual([]);
+  });
+
   it('comes when time is up, also while the model is silent', async () => {
     const server = await bench.model(say('', { after: new Promise(() => undefined) }));
     const trial = bench.start(server.url, { timeoutMs: 2_000 });

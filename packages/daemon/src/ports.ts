@@ -162,7 +162,7 @@ export interface Workspace {
   snapshots(): Promise<Snapshot[]>;
 }
 
-/** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`). */
+/** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`, and the request's `model` and `tools`). */
 export interface AgentBrief {
   mode: Mode;
   prompt: string;

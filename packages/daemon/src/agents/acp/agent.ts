@@ -58,7 +58,7 @@ async function run(
   const { child, lastWords } = await launch(options, request, {
     wire,
     readOnlyWorktree: isReadOnly,
-    graceMs: STOP_MS - CANCEL_MS - LEAVE_MS,
+    graceMs: STOP_MS - CANCEL_MS,
     signal: kill.signal,
   });
   const ended = child.end.finally(() => wire.close());
