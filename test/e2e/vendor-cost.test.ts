@@ -73,7 +73,7 @@ const withUnknown = (known: ReturnType<typeof bill>) => ({
 });
 
 describe('the books', () => {
-  test.for(vendors)('of $name hold what the model sent', { timeout: 180_000 }, async (each, context) => {
+  test.for(vendors)('of $name hold what the model sent', { timeout: 300_000 }, async (each, context) => {
     const { vendor, found, name, price } = each;
     context.skip('missing' in found, 'missing' in found ? found.missing : '');
     if ('missing' in found) return;

@@ -36,7 +36,7 @@ function mind({ results, prompts }: Assignment): Move {
 describe('a daemon that is killed while its agent runs a command', () => {
   test.for(vendors.map(({ vendor, found }) => [vendor.name, vendor, found] as const))(
     'leaves no process of %s behind, and the next one finishes the task, each request booked once',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async ([name, vendor, found], context) => {
       context.skip('missing' in found, 'missing' in found ? found.missing : '');
       if ('missing' in found) return;

@@ -28,7 +28,7 @@ afterEach(async () => {
 describe('two tasks, one sent back by the tests, one by the reviewer', () => {
   test.for(vendors.map(({ vendor, found }) => [vendor.name, vendor, found] as const))(
     'land with %s',
-    { timeout: 180_000 },
+    { timeout: 300_000 },
     async ([name, vendor, found], context) => {
       context.skip('missing' in found, 'missing' in found ? found.missing : '');
       if ('missing' in found) return;

@@ -46,7 +46,7 @@ function mind({ task, prompt, prompts, results }: Assignment): Move {
 }
 
 describe('the vendor’s trouble', () => {
-  test.for(vendors)('with $name is waited out, and told once', { timeout: 120_000 }, async (each, context) => {
+  test.for(vendors)('with $name is waited out, and told once', { timeout: 240_000 }, async (each, context) => {
     const { vendor, found, name } = each;
     context.skip('missing' in found, 'missing' in found ? found.missing : '');
     if ('missing' in found) return;
