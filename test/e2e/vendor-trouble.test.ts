@@ -1,4 +1,4 @@
-import type { LoggedEvent, TaskSummary } from '@tidemill/contract';
+import type { LoggedEvent, ProjectStatus, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks } from '../support/mission/repository.ts';
 import { makeVendorProject, testOf } from '../support/mission/vendor-project.ts';
@@ -61,6 +61,8 @@ describe('the vendor’s trouble', () => {
     const held = await machine.json<TaskSummary[]>(['task', 'list'], root);
     expect(held.map(({ blocked }) => blocked)).toEqual([null, null, null]);
     expect(held.filter((task) => task.waiting !== null)).toHaveLength(2);
+    const { needsYou } = await machine.json<ProjectStatus>(['status'], root);
+    expect(needsYou.map(({ command }) => command)).toContain('tidemill task retry 1');
     isLockedOut = false;
     await machine.json(['task', 'retry', '1'], root);
     await machine.idle(root);

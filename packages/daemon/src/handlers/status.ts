@@ -60,7 +60,7 @@ async function workersOf({ store, clock }: Services, project: Project): Promise<
 async function needsYou({ store }: Services, project: Project, byStage: Record<string, number>): Promise<NeedsYou[]> {
   const stages = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
   const human = stages.flatMap(([name, stage]) => (stage.actor === 'human' ? [name] : []));
-  const merging = stages.flatMap(([name, stage]) => (stage.actor === 'system' ? [name] : []));
+  const working = stages.flatMap(([name, stage]) => (stage.actor === 'human' ? [] : [name]));
   const find = async (names: string[], isStuck: (task: Task) => boolean | Promise<boolean>) => {
     const present = [...new Set(names)].filter((stage) => (byStage[stage] ?? 0) > 0);
     if (present.length === 0) return [];
@@ -72,7 +72,7 @@ async function needsYou({ store }: Services, project: Project, byStage: Record<s
   };
   const stuck = [
     ...(await find(['needs_info', 'blocked', ...human], (task) => task.role === null)),
-    ...(await find(merging, (task) => task.waiting !== null)),
+    ...(await find(working, (task) => task.waiting !== null)),
   ];
   if ((byStage.cancelled ?? 0) > 0) {
     stuck.push(...(await find(['open'], async (task) => (await cancelledDependency(store, task)) !== null)));
@@ -100,7 +100,8 @@ async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsY
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
     return { why: `${reason}: ${text}`, command: isChoice ? named('approve') : named('retry') };
   }
-  if (task.waiting) return { why: task.waiting, command: '' };
+  // An agent that waits for its login goes on when somebody retries; a landing that waits, by itself.
+  if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };
   if (task.stage === 'open') {
     const dependency = await cancelledDependency(store, task);
     return { why: `waits for #${dependency?.number}, which was cancelled`, command: named('after', ' --none') };

@@ -45,7 +45,11 @@ function placeOf(task: TaskSummary, { rules }: Project): { stage: string; why: s
   const from = task.resumeStage ?? 'open';
   if (task.stage === 'needs_info') return { stage: from, why: 'a question waits for you' };
   if (task.stage === 'blocked') return { stage: from, why: task.blocked ? WHY[task.blocked.reason] : 'it needs you' };
-  if (task.waiting !== null) return { stage: task.stage, why: 'your checkout blocks the landing' };
+  if (task.waiting !== null)
+    return {
+      stage: task.stage,
+      why: task.stage === 'merge' ? 'your checkout blocks the landing' : 'waits for you: see below',
+    };
   const stage = rules.pipelines[task.pipeline]?.stages[task.stage];
   return stage?.actor === 'human' ? { stage: task.stage, why: 'it asks for your approval' } : null;
 }
