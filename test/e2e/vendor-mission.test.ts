@@ -1,5 +1,6 @@
 import { delimiter } from 'node:path';
 import type { LoggedEvent, TaskSummary, Verification } from '@tidemill/contract';
+import { isInfrastructure } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks } from '../support/mission/repository.ts';
 import { strays } from '../support/mission/strays.ts';
@@ -78,7 +79,10 @@ async function expectRecorded(root: string): Promise<void> {
   expect(sentBack).toMatchObject([{ gates: ['test'], retry: 1 }]);
   const failed = bodies.filter((body) => body.type === 'evidence.recorded' && body.evidence.status !== 'pass');
   expect(failed).toMatchObject([{ evidence: { gate: 'test', status: 'fail' } }]);
-  const ends = bodies.filter((body) => body.type === 'run.finished');
+  // Two agents that start at once may trip over files they share (opencode's database): tried again, counted nowhere.
+  const ends = bodies
+    .filter((body) => body.type === 'run.finished')
+    .filter(({ failure }) => failure === null || !isInfrastructure(failure));
   expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(
     [
       ...['plan_complete', 'pr_ready', 'approved'],
