@@ -68,8 +68,11 @@ export async function makeProject(root: string): Promise<void> {
 }
 
 /** `tidemill up --json`, as a person would start it, on a data folder of its own. */
-export function startDaemon(root: string, home: string): Promise<RunningProgram> {
-  return startProgram([LAUNCHER, 'up', '--json', '--workers', '3'], root, { TIDEMILL_HOME: home, DATABASE_URL: '' });
+export function startDaemon(root: string, home: string, workers = 3): Promise<RunningProgram> {
+  return startProgram([LAUNCHER, 'up', '--json', '--workers', String(workers)], root, {
+    TIDEMILL_HOME: home,
+    DATABASE_URL: '',
+  });
 }
 
 /** Where the daemon of a data folder serves, and the token that lets one in. */

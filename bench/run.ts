@@ -16,6 +16,8 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   growth: () => import('./growth.ts'),
   pipeline: () => import('./pipeline.ts'),
   latency: () => import('./latency.ts'),
+  crowd: () => import('./crowd.ts'),
+  vendors: () => import('./vendors.ts'),
   simulator: () => import('./simulator.ts'),
 };
 

@@ -16,10 +16,10 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   core: ['contract'],
   web: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
-  /** Reads files of its own with config's eye for lines. */
+  /** Both read files of their own with config's eye for lines. */
   guards: [...ANY_PACKAGE, ...GROUND, 'config'],
-  /** The catalogue: data files as well. */
   questions: [...ANY_PACKAGE, ...GROUND, 'config'],
+  prompts: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
   engine: [...ANY_PACKAGE, 'ports'],

@@ -120,6 +120,7 @@ describe('what an agent of the protocol may do wrong', () => {
     const trial = start({ turns: [[runs('ls', { options }), { say: RESULT }]] })();
     expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('chose cancelled');
+    expect(trial.denied).toMatchObject([{ tool: 'Bash', guard: 'once' }]);
   });
 
   it.each([
@@ -130,6 +131,10 @@ describe('what an agent of the protocol may do wrong', () => {
     [
       { kind: 'execute', rawInput: { command: ['/bin/bash', '-lc', 'rm -rf /'] } },
       [{ tool: 'Bash', input: { command: 'rm -rf /' } }],
+    ],
+    [
+      { kind: 'execute', rawInput: { cmd: 'ls', workdir: '/elsewhere' } },
+      [{ tool: 'Bash', cwd: '/elsewhere', input: { command: 'ls', workdir: '/elsewhere' } }],
     ],
     [{ kind: 'other', name: 'mcp__x__y', rawInput: { a: 1 } }, [{ tool: 'mcp__x__y', input: { a: 1 } }]],
     [{ kind: 'read', locations: [{ path: '/etc/passwd' }] }, [{ tool: 'Read', input: { file_path: '/etc/passwd' } }]],
@@ -176,6 +181,7 @@ describe('what an agent of the protocol may do wrong', () => {
     expect(await trial.end).toEqual(DONE);
     expect(trial.asked).toEqual(asked);
     expect(trial.output()).toContain(asked.length > 0 ? 'chose yes' : 'chose no');
+    expect(trial.denied.map(({ guard }) => guard)).toEqual(asked.length > 0 ? [] : ['unclear']);
   });
 
   it('is to be asked by a guard that breaks, or that wants it otherwise', async () => {

@@ -23,6 +23,8 @@ import { AgentBench, BRIEF } from './agent-bench.ts';
 interface Vendor {
   name: 'claude-agent-acp' | 'opencode';
   package: [name: string, version: string];
+  /** One that it offers beside the usual, as it is chosen and as its model server hears of it. */
+  model: { asked: string; used: string };
   env(url: string): Record<string, string>;
   write(file: string, content: string): MessagesTurn;
   run(command: string): MessagesTurn;
@@ -36,6 +38,7 @@ const VENDORS: Vendor[] = [
   {
     name: 'claude-agent-acp',
     package: ['@agentclientprotocol/claude-agent-acp', '0.99.1'],
+    model: { asked: 'haiku', used: 'haiku' },
     env: (url) => ({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'dummy',
@@ -48,6 +51,7 @@ const VENDORS: Vendor[] = [
   {
     name: 'opencode',
     package: ['opencode-ai', '1.18.33'],
+    model: { asked: 'anthropic/claude-haiku-4-5', used: 'claude-haiku-4-5' },
     env: (url) => ({
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
         model: MODEL,
@@ -123,6 +127,16 @@ describe.each(VENDORS.map((vendor, index) => ({ ...vendor, found: installed[inde
     // opencode tells the tokens of a turn's last request only; its cost is that of all.
     const told = vendor.name === 'opencode' ? 1 : requests;
     expect({ inputTokens, outputTokens }).toEqual({ inputTokens: 100 * told, outputTokens: 20 * told });
+  });
+
+  it('has the model that the prompt asks for, and says which there are', async () => {
+    const begin = await start(inTurn([]));
+    expect(await begin({ model: 'no-such', timeoutMs: 90_000 }).end).toMatchObject({
+      ...{ kind: 'failed', failure: 'unknown' },
+      message: expect.stringContaining(`has no model no-such; it has`),
+    });
+    expect(await begin({ model: vendor.model.asked, timeoutMs: 90_000 }).end).toMatchObject({ kind: 'result' });
+    expect(modelRequests().map(({ body }) => body.model)).toEqual([expect.stringContaining(vendor.model.used)]);
   });
 
   it('is denied a command, hears why at the latest when it gives up, and does it otherwise', async () => {

@@ -1,121 +1,72 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentConfig } from '@tidemill/contract';
+import type { AgentConfig, Usage } from '@tidemill/contract';
 import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
-import type { AgentBrief, AgentEnd, AgentSession } from '../../packages/daemon/src/ports.ts';
+import type { AgentBrief, AgentEnd, AgentRequest, AgentSession, AgentSink } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
 
-/** One behaviour, said in both languages: as a shell program for `command`, as steps for `scripted`. */
-export interface Behaviour {
-  shell: string;
-  steps: unknown[];
-}
-
-interface Change {
-  timeoutMs?: number;
-  brief?: Partial<AgentBrief>;
-  cwd?: string;
-  command?: string[];
-}
-
-export type Kind = 'command' | 'scripted';
-
+/** What the port is told, and waits for in tests. */
 export interface Trial {
   session: AgentSession;
   end: Promise<AgentEnd>;
   output(): string;
-  seen: { usage: unknown[]; progress: unknown[]; outputLength: number; longestChunk: number };
+  seen: { usage: Usage[]; progress: unknown[]; outputLength: number; longestChunk: number };
+  sessions: string[];
+  /** Tool uses that the adapter itself refused. */
+  denied: { tool: string; guard: string; reason: string }[];
+  /** As the engine adds it up; the cost is null as long as it lacks the price of a request. */
+  usage(): { inputTokens: number; outputTokens: number; requests: number; costUsd: number | null };
   /** Resolves once the output contains the text. */
   says(text: string): Promise<void>;
 }
 
 const KEPT = 64 * 1024;
+/** From the wish to stop until nothing is left: five seconds, and what a busy machine needs for the rest. */
+export const MOST_MS = 6_000;
 
 /** A folder laid out as the product lays it out: a repository, and beside it a data folder with the worktree. */
-export class AgentBench {
+export class Bench {
   readonly base: string;
   readonly host: ChildHost;
   readonly worktree: string;
 
-  private constructor(base: string, sandbox: ChildHost['sandbox']) {
+  protected constructor(base: string, sandbox: ChildHost['sandbox']) {
     this.base = base;
     const dataDir = path.join(base, 'data');
     this.host = { root: path.join(base, 'repository'), dataDir, homeId: dataDir, sandbox };
     this.worktree = path.join(dataDir, 'worktrees', '7');
   }
 
-  static async open(sandbox: ChildHost['sandbox']): Promise<AgentBench> {
-    const bench = new AgentBench(await mkdtemp('/tmp/tidemill agents ü '), sandbox);
-    await mkdir(bench.host.root, { recursive: true });
-    await mkdir(bench.worktree, { recursive: true });
-    return bench;
+  protected async lay(): Promise<this> {
+    await mkdir(this.host.root, { recursive: true });
+    await mkdir(this.worktree, { recursive: true });
+    return this;
   }
 
   async close(): Promise<void> {
-    await rm(this.base, { recursive: true, force: true });
+    await rm(this.base, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  async start(kind: Kind, behaviour: Behaviour, more: Change = {}) {
-    await writeFile(path.join(this.host.root, 'agent.sh'), behaviour.shell);
-    const scenario = { runs: [{ when: { mode: 'implement' }, do: behaviour.steps }] };
-    await writeFile(path.join(this.host.root, 'scenario.yaml'), JSON.stringify(scenario));
-    const config: AgentConfig =
-      kind === 'command'
-        ? {
-            type: 'command',
-            command: more.command ?? ['sh', './agent.sh'],
-            env: {},
-            pass: [],
-            writable: [],
-            fallback: [],
-          }
-        : { type: 'scripted', script: 'scenario.yaml' };
-    const agent = createAgentFor({ default: config }, this.host)(more.brief?.mode ?? 'implement');
-    return this.watch((sink) =>
-      agent.start(
-        {
-          runId: `run_${crypto.randomUUID()}`,
-          cwd: more.cwd ?? this.worktree,
-          brief: { ...BRIEF, ...more.brief },
-          timeoutMs: more.timeoutMs ?? 60_000,
-          maxTurns: 50,
-          model: null,
-          tools: null,
-          resume: null,
-          guard: async () => ({ kind: 'allow' as const }),
-          beforeStop: async () => null,
-        },
-        sink,
-      ),
-    );
+  /** The repository's own prices. */
+  async prices(text: string): Promise<void> {
+    await mkdir(path.join(this.host.root, '.tidemill'), { recursive: true });
+    await writeFile(path.join(this.host.root, '.tidemill', 'prices.yaml'), text);
   }
 
-  watch(start: (sink: Parameters<ReturnType<ReturnType<typeof createAgentFor>>['start']>[1]) => AgentSession): Trial {
-    let text = '';
-    const waiting = new Map<string, () => void>();
-    const seen: Trial['seen'] = { usage: [], progress: [], outputLength: 0, longestChunk: 0 };
-    const session = start({
-      output(chunk) {
-        seen.outputLength += chunk.length;
-        seen.longestChunk = Math.max(seen.longestChunk, chunk.length);
-        text = (text + chunk).slice(-KEPT);
-        for (const [wanted, resolve] of waiting) if (text.includes(wanted)) resolve();
-      },
-      usage: (usage) => void seen.usage.push(usage),
-      progress: (percent, said) => void seen.progress.push([percent, said]),
-      session: () => undefined,
-    });
+  /** Lets a configured agent do what is asked for. */
+  try(agents: Record<string, AgentConfig>, more: Partial<AgentRequest> = {}): Trial {
+    const agent = createAgentFor(agents, this.host)(more.brief?.mode ?? 'implement');
+    return watch((sink) => agent.start(this.request(more), sink));
+  }
+
+  request(more: Partial<AgentRequest>): AgentRequest {
     return {
-      session,
-      end: session.end,
-      output: () => text,
-      seen,
-      says: (wanted) =>
-        new Promise((resolve) => {
-          if (text.includes(wanted)) return resolve();
-          waiting.set(wanted, resolve);
-        }),
+      ...{ runId: `run_${crypto.randomUUID()}`, cwd: this.worktree, brief: BRIEF, timeoutMs: 60_000, maxTurns: 50 },
+      ...{ model: null, tools: null, resume: null },
+      guard: async () => ({ kind: 'allow' as const }),
+      beforeStop: async () => null,
+      ...more,
     };
   }
 
@@ -125,6 +76,75 @@ export class AgentBench {
 
   read(file: string): Promise<string> {
     return readFile(path.join(this.worktree, file), 'utf8');
+  }
+}
+
+export function watch(start: (sink: AgentSink) => AgentSession): Trial {
+  let text = '';
+  let unpriced = 0;
+  const waiting = new Map<string, () => void>();
+  const seen: Trial['seen'] = { usage: [], progress: [], outputLength: 0, longestChunk: 0 };
+  const sessions: string[] = [];
+  const denied: Trial['denied'] = [];
+  const session = start({
+    output(chunk) {
+      seen.outputLength += chunk.length;
+      seen.longestChunk = Math.max(seen.longestChunk, chunk.length);
+      text = (text + chunk).slice(-KEPT);
+      for (const [wanted, resolve] of waiting) if (text.includes(wanted)) resolve();
+    },
+    usage(usage, settled = 0) {
+      seen.usage.push(usage);
+      unpriced += (usage.costUsd === null ? usage.requests : 0) - settled;
+    },
+    progress: (percent, said) => void seen.progress.push([percent, said]),
+    session: (id) => void sessions.push(id),
+    denied: ({ tool }, guard, reason) => void denied.push({ tool, guard, reason }),
+  });
+  const sum = (pick: (usage: Usage) => number | null) => seen.usage.reduce((total, one) => total + (pick(one) ?? 0), 0);
+  return {
+    ...{ session, end: session.end, output: () => text, seen, sessions, denied },
+    usage: () => ({
+      inputTokens: sum(({ inputTokens }) => inputTokens),
+      outputTokens: sum(({ outputTokens }) => outputTokens),
+      requests: sum(({ requests }) => requests),
+      costUsd: unpriced > 0 ? null : Number(sum(({ costUsd }) => costUsd).toFixed(9)),
+    }),
+    says: (wanted) =>
+      new Promise((resolve) => {
+        if (text.includes(wanted)) return resolve();
+        waiting.set(wanted, resolve);
+      }),
+  };
+}
+
+/** One behaviour, said in both languages: as a shell program for `command`, as steps for `scripted`. */
+export interface Behaviour {
+  shell: string;
+  steps: unknown[];
+}
+
+interface Change extends Omit<Partial<AgentRequest>, 'brief'> {
+  brief?: Partial<AgentBrief>;
+  command?: string[];
+}
+
+export type Kind = 'command' | 'scripted';
+
+/** For the agents that need no vendor. */
+export class AgentBench extends Bench {
+  static async open(sandbox: ChildHost['sandbox']): Promise<AgentBench> {
+    return new AgentBench(await mkdtemp('/tmp/tidemill agents ü '), sandbox).lay();
+  }
+
+  async start(kind: Kind, behaviour: Behaviour, { command, brief, ...more }: Change = {}): Promise<Trial> {
+    await writeFile(path.join(this.host.root, 'agent.sh'), behaviour.shell);
+    const scenario = { runs: [{ when: { mode: 'implement' }, do: behaviour.steps }] };
+    await writeFile(path.join(this.host.root, 'scenario.yaml'), JSON.stringify(scenario));
+    const shell = { command: command ?? ['sh', './agent.sh'], env: {}, pass: [], writable: [], fallback: [] };
+    const config: AgentConfig =
+      kind === 'command' ? { type: 'command', ...shell } : { type: 'scripted', script: 'scenario.yaml' };
+    return this.try({ default: config }, { ...more, brief: { ...BRIEF, ...brief } });
   }
 }
 

@@ -4,74 +4,63 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findSdk } from '../../packages/daemon/src/agents/claude/sdk.ts';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
-import {
-  call,
-  type MessagesScript,
-  type MessagesServer,
-  say,
-  startMessagesServer,
-  structured,
-  toolResults,
-} from '../support/model/messages.ts';
-import { ClaudeBench, installClaude, login } from './claude-bench.ts';
+import { call, say, toolResults } from '../support/model/messages.ts';
+import { MOST_MS } from './agent-bench.ts';
+import { type ClaudeBench, DONE, done, login } from './claude-bench.ts';
+import { onClaudeBench } from './claude-suite.ts';
 
-const installed = await installClaude();
-const modules = 'modules' in installed ? installed.modules : null;
-if ('missing' in installed) console.warn(`Claude Code is not tested: ${installed.missing}`);
 const sandbox = await sandboxStatus();
 
-const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
-const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
 /** Starts a command with a child of its own that ignores the request to end, and tells of both by a file. */
 const BUSY = call('Bash', {
   command: `sh -c 'trap "" TERM; sleep 600 & echo ready > ready; wait; sleep 600'`,
 });
 
 let bench: ClaudeBench;
-const servers: MessagesServer[] = [];
-const serve = async (script: MessagesScript) => {
-  const server = await startMessagesServer(script);
-  servers.push(server);
-  return server;
-};
 const isBusy = async (worktree: string) => {
   while (!(await readFile(path.join(worktree, 'ready'), 'utf8').catch(() => ''))) await delay(20);
 };
 
-beforeEach(async (context) => {
-  context.skip(modules === null, 'Claude Code cannot be installed here');
-  bench = await ClaudeBench.open(modules, 'auto');
-});
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-  await bench?.close();
+onClaudeBench((opened) => {
+  bench = opened;
 });
 
 describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
   beforeEach(async (context) => {
     context.skip(kind === 'auto' && !sandbox.available, sandbox.why);
-    await bench.close();
-    bench = await ClaudeBench.open(modules, kind);
+    bench.host.sandbox = kind;
   });
 
   it('comes when it is asked for, with nothing left and the cost told', async () => {
-    const server = await serve([BUSY]);
+    const server = await bench.model([BUSY]);
     const trial = bench.start(server.url);
     await isBusy(bench.worktree);
     const from = performance.now();
     await trial.session.stop();
-    expect(performance.now() - from).toBeLessThan(7_000);
+    expect(performance.now() - from).toBeLessThan(MOST_MS);
     expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash', message: 'stopped' });
     expect(await bench.leftOver()).toEqual([]);
     expect(trial.usage()).toEqual({ inputTokens: 100, outputTokens: 20, costUsd: 0.0008, requests: 1 });
   });
 
+  it('comes for sure when the program itself hears nothing', async () => {
+    const deaf = `#!/bin/sh\ntrap '' TERM INT HUP\necho up > ready\nwhile :; do sleep 1; done\n`;
+    await writeFile(path.join(bench.host.root, 'deaf'), deaf, { mode: 0o755 });
+    const trial = bench.start('http://127.0.0.1:1', { config: { program: './deaf' } });
+    await isBusy(bench.worktree);
+    const from = performance.now();
+    await trial.session.stop();
+    expect(performance.now() - from).toBeLessThan(MOST_MS);
+    expect(await trial.end).toMatchObject({ kind: 'failed', message: 'stopped' });
+    expect(await bench.leftOver()).toEqual([]);
+  });
+
   it('comes when time is up, also while the model is silent', async () => {
-    const server = await serve(say('', { after: new Promise(() => undefined) }));
+    const server = await bench.model(say('', { after: new Promise(() => undefined) }));
     const trial = bench.start(server.url, { timeoutMs: 2_000 });
     expect(await trial.end).toMatchObject({
       kind: 'failed',
@@ -82,7 +71,7 @@ describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
   });
 
   it('comes when it is stopped before it began', async () => {
-    const server = await serve([DONE]);
+    const server = await bench.model([DONE]);
     const trial = bench.start(server.url);
     await trial.session.stop();
     expect(await trial.end).toMatchObject({ kind: 'failed', message: 'stopped' });
@@ -92,7 +81,7 @@ describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
 
 it('leaves nothing behind when we are killed', async (context) => {
   context.skip(!sandbox.available, sandbox.why);
-  const server = await serve([BUSY]);
+  const server = await bench.model([BUSY]);
   const starter = spawn(process.execPath, [path.join(import.meta.dirname, 'claude-starter.ts'), server.url, 'auto'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -108,18 +97,18 @@ it('leaves nothing behind when we are killed', async (context) => {
 });
 
 it('is a crash when the program is killed', async () => {
-  const server = await serve([BUSY]);
+  const server = await bench.model([BUSY]);
   const trial = bench.start(server.url);
   await isBusy(bench.worktree);
   const program = (await bench.leftOver()).find(({ command }) => /\/claude /.test(command) && !/bwrap/.test(command));
   process.kill(program!.pid, 'SIGKILL');
   expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash' });
-  expect(trial.usage()).toMatchObject({ inputTokens: 100, costUsd: null, requests: 1 });
+  expect(trial.usage()).toMatchObject({ inputTokens: 100, costUsd: 0.0008, requests: 1 });
   expect(await bench.leftOver()).toEqual([]);
 });
 
 it('waits for a model that speaks slowly', async () => {
-  const server = await serve({ ...DONE, say: 'slowly '.repeat(20), paceMs: 100 });
+  const server = await bench.model({ ...DONE, say: 'slowly '.repeat(20), paceMs: 100 });
   const trial = bench.start(server.url);
   expect(await trial.end).toEqual(done);
   expect(trial.output()).toContain('slowly '.repeat(19));
@@ -135,8 +124,8 @@ describe('the person’s own Claude Code', () => {
     const probe =
       'cd ~/.claude; ls -A; sed s/token-1/token-2/ .credentials.json > new; mv new .credentials.json || cat new > .credentials.json';
     await writeFile(path.join(bench.worktree, 'probe.sh'), probe);
-    const server = await serve([call('Bash', { command: 'sh probe.sh 2>&1' }), DONE]);
-    const trial = bench.start(server.url, { env: { ANTHROPIC_API_KEY: '' } });
+    const server = await bench.model([call('Bash', { command: 'sh probe.sh 2>&1' }), DONE]);
+    const trial = bench.start(server.url, { config: { env: { ANTHROPIC_API_KEY: '' } } });
     expect(await trial.end).toEqual(done);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer token-1');
     expect(toolResults(server.requests[1]!)[0]).toMatch(/^\.credentials\.json\n.*busy/);
@@ -149,12 +138,12 @@ describe('the person’s own Claude Code', () => {
 describe('a missing program', () => {
   it('is said with what to install', async () => {
     expect(findSdk(bench.base, { PATH: '' })).toBeNull();
-    const trial = bench.start('http://127.0.0.1:1', { program: './no-such-claude' });
+    const trial = bench.start('http://127.0.0.1:1', { config: { program: './no-such-claude' } });
     expect(await trial.end).toMatchObject({ failure: 'spawn', message: expect.stringContaining('no-such-claude') });
   });
 
   it('is a failed start when it is not Claude Code at all', async () => {
-    const trial = bench.start('http://127.0.0.1:1', { program: '/bin/false' });
+    const trial = bench.start('http://127.0.0.1:1', { config: { program: '/bin/false' } });
     expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash', exitCode: 1 });
   });
 });

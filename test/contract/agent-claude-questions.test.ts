@@ -8,11 +8,7 @@ import {
   structured,
   toolResults,
 } from '../support/model/messages.ts';
-import { ClaudeBench, installClaude } from './claude-bench.ts';
-
-const installed = await installClaude();
-const modules = 'modules' in installed ? installed.modules : null;
-if ('missing' in installed) console.warn(`Claude Code is not tested: ${installed.missing}`);
+import { ClaudeBench, missing } from './claude-bench.ts';
 
 const TOOL = 'mcp__tidemill__ask_person';
 const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
@@ -27,8 +23,8 @@ const serve = async (script: MessagesScript) => {
 const heard = () => toolResults(server!.requests.at(-1)!).at(-1) ?? '';
 
 beforeEach(async (context) => {
-  context.skip(modules === null, 'Claude Code cannot be installed here');
-  bench = await ClaudeBench.open(modules, 'auto');
+  context.skip(missing !== null, missing ?? '');
+  bench = await ClaudeBench.open('auto');
 });
 afterEach(async () => {
   await server?.stop();

@@ -1,39 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  call,
-  type MessagesScript,
-  type MessagesServer,
-  refusals,
-  say,
-  startMessagesServer,
-  structured,
-} from '../support/model/messages.ts';
-import { ClaudeBench, installClaude, login } from './claude-bench.ts';
-
-const installed = await installClaude();
-const modules = 'modules' in installed ? installed.modules : null;
-if ('missing' in installed) console.warn(`Claude Code is not tested: ${installed.missing}`);
-
-const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
-const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
+import { describe, expect, it } from 'vitest';
+import { call, refusals, say } from '../support/model/messages.ts';
+import { type ClaudeBench, DONE, done, login } from './claude-bench.ts';
+import { onClaudeBench } from './claude-suite.ts';
 
 let bench: ClaudeBench;
-const servers: MessagesServer[] = [];
-const serve = async (script: MessagesScript) => {
-  const server = await startMessagesServer(script);
-  servers.push(server);
-  return server;
-};
 
-beforeEach(async (context) => {
-  context.skip(modules === null, 'Claude Code cannot be installed here');
-  bench = await ClaudeBench.open(modules, 'auto');
-});
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-  await bench?.close();
+onClaudeBench((opened) => {
+  bench = opened;
 });
 
 describe('the vendor’s trouble', () => {
@@ -48,20 +23,22 @@ describe('the vendor’s trouble', () => {
     ['refused', say('', { stopReason: 'refusal' }), 'safeguards'],
     ['network', say('a long text that breaks off', { cutAfter: 3 }), ''],
   ] as const)('is %s', async (failure, turn, says) => {
-    const server = await serve(turn);
+    const server = await bench.model(turn);
     const trial = bench.start(server.url);
     expect(await trial.end).toMatchObject({ kind: 'failed', failure, message: expect.stringContaining(says) });
     expect(await bench.leftOver()).toEqual([]);
+    // An answer that is no more than an error costs nothing.
+    if ('status' in turn) expect(trial.usage()).toMatchObject({ requests: 0, costUsd: 0 });
   });
 
   it('is the network when nobody answers', async () => {
-    const server = await serve(DONE);
+    const server = await bench.model(DONE);
     await server.stop();
     expect(await bench.start(server.url).end).toMatchObject({ failure: 'network' });
   });
 
   it('tells when to come back, if the vendor did', async () => {
-    const server = await serve(refusals.rateLimit(1));
+    const server = await bench.model(refusals.rateLimit(1));
     const from = Date.now();
     const end = await bench.start(server.url).end;
     expect(end).toMatchObject({ failure: 'rate_limit', retryAt: expect.any(Number) });
@@ -70,21 +47,21 @@ describe('the vendor’s trouble', () => {
 
   it('tells when a subscription’s limit is over', async () => {
     const reset = Math.floor(Date.now() / 1000) + 7200;
-    const server = await serve(refusals.usageLimit(reset));
+    const server = await bench.model(refusals.usageLimit(reset));
     await mkdir(path.join(bench.home, '.claude'));
     await writeFile(path.join(bench.home, '.claude', '.credentials.json'), login('token-1'));
-    const trial = bench.start(server.url, { env: { ANTHROPIC_API_KEY: '' } });
+    const trial = bench.start(server.url, { config: { env: { ANTHROPIC_API_KEY: '' } } });
     expect(await trial.end).toMatchObject({ failure: 'rate_limit', retryAt: reset * 1000 });
     expect(server.requests).toHaveLength(1);
   });
 
   it('goes by when it is short', async () => {
-    const server = await serve(({ index }) => (index === 0 ? refusals.overloaded : DONE));
+    const server = await bench.model(({ index }) => (index === 0 ? refusals.overloaded : DONE));
     expect(await bench.start(server.url).end).toEqual(done);
   });
 
   it('is a limit of turns when it goes in circles', async () => {
-    const server = await serve(call('Bash', { command: 'true' }));
+    const server = await bench.model(call('Bash', { command: 'true' }));
     const trial = bench.start(server.url, { maxTurns: 2 });
     expect(await trial.end).toMatchObject({ failure: 'turn_limit' });
     expect(trial.usage()).toEqual({ inputTokens: 200, outputTokens: 40, costUsd: 0.0016, requests: 2 });

@@ -1,6 +1,6 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
 import {
@@ -8,46 +8,27 @@ import {
   type MessagesScript,
   type MessagesServer,
   say,
-  startMessagesServer,
   structured,
   toolResults,
 } from '../support/model/messages.ts';
 import { BRIEF } from './agent-bench.ts';
-import { ClaudeBench, type ClaudeTrial, installClaude } from './claude-bench.ts';
+import { type ClaudeBench, DONE, done } from './claude-bench.ts';
+import { onClaudeBench } from './claude-suite.ts';
 
-const installed = await installClaude();
-const modules = 'modules' in installed ? installed.modules : null;
-if ('missing' in installed) console.warn(`Claude Code is not tested: ${installed.missing}`);
 const sandbox = await sandboxStatus();
 
-const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
-const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
-
 let bench: ClaudeBench;
-const servers: MessagesServer[] = [];
-const serve = async (script: MessagesScript) => {
-  const server = await startMessagesServer(script);
-  servers.push(server);
-  return server;
-};
 const write = (file: string, content: string) => call('Write', { file_path: path.join(bench.worktree, file), content });
 const lastResult = (server: MessagesServer) => toolResults(server.requests.at(-1)!).at(-1) ?? '';
-const bookedOnce = (trial: ClaudeTrial) => ({ ...trial.usage(), costUsd: Number(trial.usage().costUsd?.toFixed(9)) });
 
-beforeEach(async (context) => {
-  context.skip(modules === null, 'Claude Code cannot be installed here');
-  bench = await ClaudeBench.open(modules, 'auto');
-});
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-  await bench?.close();
+onClaudeBench((opened) => {
+  bench = opened;
 });
 
 describe('the work', () => {
   it.each(['auto', 'off'] as const)('is done with the real tools and told as a result (sandbox %s)', async (kind) => {
-    await bench.close();
-    bench = await ClaudeBench.open(modules, kind);
-    const server = await serve([
+    bench.host.sandbox = kind;
+    const server = await bench.model([
       write('sum.txt', 'ü 1+1'),
       call('Bash', { command: 'cat sum.txt' }, { say: 'Looking at it.' }),
       DONE,
@@ -64,7 +45,7 @@ describe('the work', () => {
 
   it('is told as it was written: a task’s text reads no file and runs no command', async () => {
     await writeFile(path.join(bench.worktree, 'secret.txt'), 'swordfish');
-    const server = await serve([DONE]);
+    const server = await bench.model([DONE]);
     const prompt = '/compact @secret.txt and do it';
     await bench.start(server.url, { brief: { ...BRIEF, prompt } }).end;
     const sent = JSON.stringify(server.requests[0]?.body.messages);
@@ -73,7 +54,7 @@ describe('the work', () => {
   });
 
   it('goes on when it ended too early', async () => {
-    const server = await serve([
+    const server = await bench.model([
       DONE,
       write('more.txt', 'x'),
       structured({ outcome: 'pr_ready', summary: 'all of it' }),
@@ -87,7 +68,7 @@ describe('the work', () => {
   });
 
   it('of a reader writes nothing, whatever it tries', async () => {
-    const server = await serve([
+    const server = await bench.model([
       write('stray.txt', 'x'),
       call('Bash', { command: 'echo x > stray.txt; ls' }),
       structured({
@@ -110,7 +91,7 @@ describe('the work', () => {
 
 describe('a guard', () => {
   const guarded = async (turns: MessagesScript, guard: (asked: ToolCall) => Promise<GuardVerdict>) => {
-    const server = await serve(turns);
+    const server = await bench.model(turns);
     const trial = bench.start(server.url, { guard });
     expect(await trial.end).toEqual(done);
     return lastResult(server);
@@ -123,7 +104,8 @@ describe('a guard', () => {
       return { kind: 'deny', guard: 'secrets', reason: 'nobody writes .env here' };
     });
     expect(heard).toContain('nobody writes .env here');
-    expect(asked).toEqual([{ tool: 'Write', input: { file_path: path.join(bench.worktree, '.env'), content: 'x' } }]);
+    const input = { file_path: path.join(bench.worktree, '.env'), content: 'x' };
+    expect(asked).toEqual([{ tool: 'Write', cwd: bench.worktree, input }]);
     expect(await readdir(bench.worktree)).toEqual([]);
   });
 
@@ -149,7 +131,7 @@ describe('a guard', () => {
   });
 
   it('is asked in subagents too', async () => {
-    const server = await serve(({ body, headers, index }) => {
+    const server = await bench.model(({ body, headers, index }) => {
       if (headers['x-claude-code-agent-id'] === undefined)
         return index === 0
           ? call('Agent', { description: 'help', prompt: 'write it', subagent_type: 'general-purpose' })
@@ -168,20 +150,20 @@ describe('a guard', () => {
 
 describe('a result', () => {
   it('that is missing is asked for once more, in the same session', async () => {
-    const server = await serve([say('I am done.'), say('Really.'), DONE]);
+    const server = await bench.model([say('I am done.'), say('Really.'), DONE]);
     const trial = bench.start(server.url, { beforeStop: async () => null });
     expect(await trial.end).toEqual(done);
     expect(JSON.stringify(server.requests[2]?.body.messages)).toContain('could not be read');
-    expect(bookedOnce(trial)).toEqual({ inputTokens: 300, outputTokens: 60, costUsd: 0.0024, requests: 3 });
+    expect(trial.usage()).toEqual({ inputTokens: 300, outputTokens: 60, costUsd: 0.0024, requests: 3 });
   });
 
   it('in words is read too', async () => {
-    const server = await serve(say('Done.\n```json\n{"outcome":"pr_ready","summary":"done"}\n```'));
+    const server = await bench.model(say('Done.\n```json\n{"outcome":"pr_ready","summary":"done"}\n```'));
     expect(await bench.start(server.url).end).toEqual(done);
   });
 
   it('that stays unfit fails the run', async () => {
-    const server = await serve(structured({ outcome: 'needs_info', summary: 'but no question' }));
+    const server = await bench.model(structured({ outcome: 'needs_info', summary: 'but no question' }));
     expect(await bench.start(server.url).end).toMatchObject({
       ...{ kind: 'failed', failure: 'invalid_result' },
       message: expect.stringContaining('open_questions'),
@@ -194,14 +176,17 @@ describe('the books', () => {
   const usage = { input: 1000, output: 100, cacheRead: 5000, cacheWrite: 200 };
 
   it('hold what the model said, and a resumed session only once', async () => {
-    const first = await serve([write('a.txt', 'a'), structured({ outcome: 'pr_ready', summary: 'done' }, { usage })]);
-    const trial = bench.start(first.url, { model: 'claude-opus-5-5' });
+    const first = await bench.model([
+      write('a.txt', 'a'),
+      structured({ outcome: 'pr_ready', summary: 'done' }, { usage }),
+    ]);
+    const trial = bench.start(first.url, { config: { model: 'claude-opus-5-5' } });
     expect(await trial.end).toEqual(done);
     expect(trial.usage()).toMatchObject({ inputTokens: 100 + 6200, outputTokens: 120, requests: 2 });
-    const second = await serve([
+    const second = await bench.model([
       structured({ outcome: 'pr_ready', summary: 'done' }, { usage: { input: 700, output: 7 } }),
     ]);
-    const again = bench.start(second.url, { model: 'claude-opus-5-5', resume: trial.sessions[0] });
+    const again = bench.start(second.url, { config: { model: 'claude-opus-5-5' }, resume: trial.sessions[0] });
     expect(await again.end).toEqual(done);
     expect(again.sessions).toEqual(trial.sessions);
     expect(JSON.stringify(second.requests[0]?.body.messages)).toContain('a.txt');
@@ -210,22 +195,15 @@ describe('the books', () => {
   });
 
   it('know no price of a model that nobody has priced, and the repository’s own where it has one', async () => {
-    const server = await serve(
-      structured({ outcome: 'pr_ready', summary: 'done' }, { usage: { input: 1000, output: 0 } }),
+    const server = await bench.model(
+      structured({ outcome: 'pr_ready', summary: 'done' }, { usage: { input: 1000, output: 100 } }),
     );
-    const unknown = bench.start(server.url, { model: 'house-model-1' });
+    const unknown = bench.start(server.url, { config: { model: 'house-model-1' } });
     expect(await unknown.end).toEqual(done);
     expect(unknown.usage()).toMatchObject({ costUsd: null, requests: 1 });
-    await mkdir(path.join(bench.host.root, '.tidemill'));
-    const prices = 'house-model-1: { input: 3, cached: 1, output: 10 }\n';
-    await writeFile(path.join(bench.host.root, '.tidemill', 'prices.yaml'), prices);
-    const priced = bench.start(server.url, { model: 'house-model-1' });
+    await bench.prices('house-model-1: { input: 3, cached: 1, output: 10 }\n');
+    const priced = bench.start(server.url, { config: { model: 'house-model-1' } });
     expect(await priced.end).toEqual(done);
-    expect(priced.usage().costUsd).toBeCloseTo(0.003, 9);
-  });
-
-  it('start a session anew when it is not there any more', async () => {
-    const server = await serve(DONE);
-    expect(await bench.start(server.url, { resume: crypto.randomUUID() }).end).toEqual(done);
+    expect(priced.usage().costUsd).toBeCloseTo(0.004, 9);
   });
 });

@@ -4,12 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
 import { answer, exec, patch, say, toolOutputs, turn } from '../support/model/responses.ts';
-import { BRIEF } from './agent-bench.ts';
-import { CodexBench, installCodex, RESULT } from './codex-bench.ts';
+import { BRIEF, MOST_MS } from './agent-bench.ts';
+import { CodexBench, missing, RESULT } from './codex-bench.ts';
 
-const codex = await installCodex();
-if ('missing' in codex) console.log(`skipped: the codex agent, since ${codex.missing}`);
-const codexFile = 'program' in codex ? codex.program : '';
 const status = await sandboxStatus();
 if (!status.available) console.log(`skipped: the codex agent in a sandbox, since ${status.why}`);
 
@@ -21,10 +18,10 @@ const REVIEW = {
 
 const variants = (['off', 'auto'] as const).filter((sandbox) => sandbox === 'off' || status.available);
 
-describe.skipIf('missing' in codex).each(variants)('the codex agent, sandbox %s', (sandbox) => {
+describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', (sandbox) => {
   let bench: CodexBench;
   beforeEach(async () => {
-    bench = await CodexBench.open(codexFile, sandbox);
+    bench = await CodexBench.open(sandbox);
   });
   afterEach(async () => {
     expect(await bench.leftOver()).toEqual([]);
@@ -79,12 +76,13 @@ describe.skipIf('missing' in codex).each(variants)('the codex agent, sandbox %s'
     const trial = bench.start(server.url, { guard });
     expect(await trial.end).toMatchObject({ kind: 'result' });
     expect((await readdir(bench.worktree)).sort()).toEqual(['found.txt', 'ok.txt']);
+    const cwd = bench.worktree;
     expect(calls).toEqual([
-      { tool: 'Bash', input: { command: 'cat secret.key > stolen.txt' } },
-      { tool: 'Bash', input: { command: 'cat big.log' } },
-      { tool: 'Write', input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
-      { tool: 'Write', input: { file_path: path.join(bench.worktree, 'secret.txt'), content: 'no' } },
-      { tool: 'Write', input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
+      { tool: 'Bash', cwd, input: { command: 'cat secret.key > stolen.txt' } },
+      { tool: 'Bash', cwd, input: { command: 'cat big.log' } },
+      { tool: 'Write', cwd, input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
+      { tool: 'Write', cwd, input: { file_path: path.join(bench.worktree, 'secret.txt'), content: 'no' } },
+      { tool: 'Write', cwd, input: { file_path: path.join(bench.worktree, 'ok.txt'), content: 'ok' } },
     ]);
     expect(toolOutputs(server.requests[1]!)).toEqual([expect.stringContaining('secrets stay where they are')]);
     expect(trial.output()).not.toContain('does not ask the guards');
@@ -133,13 +131,14 @@ describe.skipIf('missing' in codex).each(variants)('the codex agent, sandbox %s'
     expect(toolOutputs(server.requests[1]!)[0]).toContain('Read-only file system');
   });
 
-  it('is stopped at once, with the command it runs', async () => {
-    const server = await bench.model([turn(exec('echo $$ > pid.txt; sleep 1000')), turn(answer(RESULT))]);
+  it('is stopped, with the command it runs, also when that does not hear', async () => {
+    const deaf = `trap '' TERM; echo ready > ready.txt; while :; do sleep 1; done`;
+    const server = await bench.model([turn(exec(deaf)), turn(answer(RESULT))]);
     const trial = bench.start(server.url);
-    await trial.says('$ echo');
+    await expect.poll(() => bench.read('ready.txt').catch(() => ''), { timeout: 30_000 }).toBe('ready\n');
     const startedAt = performance.now();
     await trial.session.stop();
-    expect(performance.now() - startedAt).toBeLessThan(6500);
+    expect(performance.now() - startedAt).toBeLessThan(MOST_MS);
     expect(await trial.end).toEqual({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
     const { input, output } = server.sent;
     expect(trial.usage()).toMatchObject({ inputTokens: input, outputTokens: output, requests: 1 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
-import { AgentBench, type Behaviour, type Kind } from './agent-bench.ts';
+import { AgentBench, type Behaviour, type Kind, MOST_MS } from './agent-bench.ts';
 
 const status = await sandboxStatus();
 if (!status.available) console.log(`skipped: agents in a sandbox, since ${status.why}`);
@@ -131,7 +131,7 @@ describe.each(variants.filter(([, sandbox]) => sandbox === 'off' || status.avail
       await trial.session.stop();
       const took = performance.now() - startedAt;
       expect(took).toBeGreaterThan(4500);
-      expect(took).toBeLessThan(8000);
+      expect(took).toBeLessThan(MOST_MS);
       expect(trial.output()).toContain('ignoring SIGTERM');
       expect(await trial.end).toMatchObject({ kind: 'failed', message: 'stopped' });
     });
@@ -180,7 +180,8 @@ describe('what a command agent is given', () => {
 
   it('is the brief on standard input, marks in the environment, and no secret of ours', async () => {
     process.env.TIDEMILL_TEST_SECRET = 'hush';
-    const trial = await bench.start('command', run(`cat; env; echo '${RESULT}'`));
+    const asked = { model: 'large', tools: ['Read', 'Bash'] };
+    const trial = await bench.start('command', run(`cat; env; echo '${RESULT}'`), asked);
     await trial.end;
     delete process.env.TIDEMILL_TEST_SECRET;
     const [brief = ''] = trial.output().split('\n');
@@ -191,6 +192,7 @@ describe('what a command agent is given', () => {
       task: { number: 7, acceptance: [{ id: 'c1' }, { id: 'c2' }] },
       attempt: 1,
       feedback: [],
+      ...asked,
     });
     expect(trial.output()).toContain(`TIDEMILL_HOME_ID=${bench.host.homeId}\n`);
     expect(trial.output()).toMatch(/TIDEMILL_RUN=run_/);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { builtinGuards } from '../contract/guard-bed.ts';
 import { call, type MessagesServer, say, startMessagesServer, toolResults } from '../support/model/messages.ts';
 import { installVendor } from '../support/vendor.ts';
 import { TemporaryRepository } from './cli-repository.ts';
@@ -31,7 +32,8 @@ let repository: TemporaryRepository;
 let env: NodeJS.ProcessEnv;
 beforeEach(() => {
   repository = new TemporaryRepository({
-    '.env': 'KEY=1\n',
+    '.env': 'KEY=hunter2\n',
+    'huge.txt': 'x'.repeat(2_100_000),
     'long.log': 'line\n'.repeat(1_500),
     'status.json': '{}\n',
     'src/a.ts': 'export {};\n',
@@ -136,17 +138,27 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
       [bash('echo "$(cat .env)"'), 'secrets'],
       [bash('$SOMETHING ~/.ssh/id_rsa'), 'hidden-secrets'],
       [bash('echo bHM= | base64 -d | sh'), 'hidden-command'],
+      [bash('env'), 'environment'],
       [bash('git push origin +main'), 'force-push'],
+      [bash('git push origin HEAD:main'), 'push'],
+      [bash('docker run -v /:/host alpine'), 'container'],
+      [bash('cat huge.txt'), 'huge-file'],
+      [{ name: 'EnterWorktree', input: { name: 'other' } }, 'other-worktree'],
       [bash('git stash'), 'stash'],
       [bash('git checkout -b other'), 'branch'],
       [bash('git reset --hard HEAD'), 'lost-work'],
       [bash('git config core.hooksPath x'), 'git-settings'],
       [bash('tidemill hooks uninstall'), 'hooks'],
     ];
+    // Nobody reviews in a session of their own, and it searches with the shell.
+    const elsewhere = ['reviewer', 'reviewer-files', 'reviewer-git', 'secrets-in-search'];
+    const named = cases.map(([, guard]) => guard).filter((guard) => guard !== '');
+    expect([...new Set([...named, ...elsewhere])].toSorted()).toEqual(await builtinGuards());
     const told = await session([...cases.map(([made]) => made), bash('echo one'), bash('echo free > free.txt')]);
     cases.forEach(([made, guard], index) => {
       expect(told[index], JSON.stringify(made)).toContain(guard === '' ? '' : `(guard: ${guard})`);
     });
+    expect(told.join('\n')).not.toContain('hunter2');
     expect(told[cases.length]).toBe('two');
     expect(readFileSync(join(repository.root, 'out.txt'), 'utf8')).toBe('two\n');
     expect(existsSync(join(repository.root, 'free.txt'))).toBe(true);

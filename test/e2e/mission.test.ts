@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Finding, ProjectStatus, TaskSummary, Verification } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks, makeMission } from '../support/mission/repository.ts';
+import { strays } from '../support/mission/strays.ts';
 import { type StartedDaemon, TidemillHome } from '../support/tidemill-home.ts';
 
 const MINUTE = 60_000;
@@ -54,22 +55,6 @@ async function expectProven(root: string): Promise<void> {
   }
 }
 
-/** Processes other than this one that were started for this machine's folder. */
-function strays(): string[] {
-  if (!existsSync('/proc/self/environ')) return [];
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((pid) => {
-      try {
-        const isOurs = readFileSync(`/proc/${pid}/environ`, 'utf8').includes(machine.folder);
-        const isOver = /^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-        return isOurs && !isOver ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')] : [];
-      } catch {
-        return []; // ended meanwhile, or not ours to look at
-      }
-    });
-}
-
 const tasksOf = (root: string) => machine.json<TaskSummary[]>(['task', 'list'], root);
 
 describe('twelve tasks, and a daemon that is killed twenty times', () => {
@@ -108,7 +93,7 @@ describe('twelve tasks, and a daemon that is killed twenty times', () => {
     expect(await machine.git(root, 'status', '--porcelain')).toBe('');
     expect((await machine.git(root, 'worktree', 'list')).split('\n')).toHaveLength(1);
     expect(await machine.git(root, 'branch', '--list', 'task/*')).toBe('');
-    expect(strays()).toEqual([]);
+    expect(strays(machine)).toEqual([]);
     await expectProven(root);
     await expectHealthy(root);
     expect(busyKills, 'the kills must hit a daemon at work').toBeGreaterThan(KILLS / 2);
@@ -193,7 +178,7 @@ describe('agents that misbehave', () => {
     expect(await machine.git(root, 'branch', '--show-current')).toBe('main');
     expect((await machine.run(['stop'], root)).code).toBe(0);
     await daemon.ended;
-    expect(strays()).toEqual([]);
+    expect(strays(machine)).toEqual([]);
     await expectProven(root);
     await expectHealthy(root);
   });

@@ -49,6 +49,13 @@ describe('README', () => {
     expect(Config.safeParse(parse(agents!)).error).toBeUndefined();
   });
 
+  it('the template it shows is sound', async () => {
+    const { parseTemplate } = await import('../../packages/daemon/src/prompts/template.ts');
+    const [text] = blocks(readme, /```markdown\n(---\nmodel[\s\S]*?)```/g);
+    const { head } = parseTemplate(text!, 'README.md', 'review');
+    expect(head).toMatchObject({ model: 'opus', turns: 40, timeout: 900_000, prompt_tokens: 30_000 });
+  });
+
   it('the guards it shows are sound', async () => {
     const { parseGuards } = await import('../../packages/daemon/src/guards/parse.ts');
     const [text] = blocks(readme, /```yaml\n(- name: generated[\s\S]*?)```/g);

@@ -26,5 +26,5 @@ export async function installVendor(
     await rm(aside, { recursive: true, force: true });
     if (!(await isThere())) return { missing: `${name}@${version} cannot be installed: ${(error as Error).message}` };
   }
-  return found;
+  return (await isThere()) ? found : { missing: `${name}@${version} came without ${program} for this machine` };
 }

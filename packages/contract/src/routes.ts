@@ -14,6 +14,7 @@ import {
   ImportedTask,
   LogChunk,
   ProjectStatus,
+  PromptView,
   QuestionView,
   SnapshotView,
   TaskDetail,
@@ -126,6 +127,11 @@ export const routes = {
     z.array(TaskSummary),
   ),
   task: get('/v1/projects/:project/tasks/:task', z.strictObject(ofTask), TaskDetail),
+  prompt: get(
+    '/v1/projects/:project/tasks/:task/prompt/:mode',
+    z.strictObject({ ...ofTask, mode: z.string().min(1) }),
+    PromptView,
+  ),
   cancelTask: post('/v1/projects/:project/tasks/:task/cancel', z.strictObject(ofTask), TaskSummary),
   retryTask: post(
     '/v1/projects/:project/tasks/:task/retry',

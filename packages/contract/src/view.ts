@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EventBody, type LoggedEvent } from './event.ts';
 import { Evidence } from './gate.ts';
 import { Question } from './question.ts';
-import { Run } from './run.ts';
+import { Mode, Run } from './run.ts';
 import { NewTask, Task } from './task.ts';
 import { Role, WorkerHealth, WorkerStatus, WorkerWish } from './worker.ts';
 
@@ -147,6 +147,20 @@ export const EventLine: z.ZodType<LoggedEvent> = z.object({
   v: z.number(),
   body: EventBody,
 });
+
+/** What an agent would be told now, and what its template's head asks for; null leaves it to the agent and the mode. */
+export const PromptView = z.object({
+  number: z.number(),
+  mode: Mode,
+  prompt: z.string(),
+  promptTokens: z.number(),
+  dropped: z.array(z.string()),
+  model: z.string().nullable(),
+  tools: z.array(z.string()).nullable(),
+  maxTurns: z.number().nullable(),
+  timeoutMs: z.number().nullable(),
+});
+export type PromptView = z.infer<typeof PromptView>;
 
 /** A piece of a run's output; `offset` is where the next piece starts, in bytes. */
 export const LogChunk = z.object({ offset: z.number(), text: z.string() });

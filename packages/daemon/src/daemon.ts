@@ -6,7 +6,7 @@ import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './d
 import { LiveSettings } from './daemon/live-settings.ts';
 import { type FolderLock, takeLock } from './daemon/lock.ts';
 import { type Log, openLog } from './daemon/log.ts';
-import { borrowWorkspace, sandboxView, sha256 } from './daemon/offline.ts';
+import { borrowWorkspace, promptsOf, sandboxView, sha256 } from './daemon/offline.ts';
 import { createProjectEngine, type ProjectEngine } from './daemon/project-engine.ts';
 import { type OpenedStore, openFolderStore } from './daemon/store-address.ts';
 import { inspectRepository } from './git/repository.ts';
@@ -181,6 +181,7 @@ export class Daemon {
         return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
       },
       metrics: this.#metrics,
+      promptsOf,
       isRunning: (projectId) => this.#engines.has(projectId),
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),

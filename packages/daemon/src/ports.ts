@@ -203,7 +203,7 @@ export interface Reins {
   take(part: Reined): () => void;
 }
 
-/** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`). */
+/** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`, and the request's `model` and `tools`). */
 export interface AgentBrief {
   mode: Mode;
   prompt: string;
@@ -222,11 +222,16 @@ export interface AgentBrief {
 
 export interface AgentSink {
   output(chunk: string): void;
-  /** What one or more requests have cost, on top of what was told before. */
-  usage(usage: Usage): void;
+  /**
+   * What one or more requests have cost, on top of what was told before. `settled` says of how many requests that were
+   * told without a cost this is the cost.
+   */
+  usage(usage: Usage, settled?: number): void;
   progress(percent: number, text: string): void;
   /** The vendor's session, as soon as it is known. */
   session(id: string): void;
+  /** A tool use that was refused although no guard denied it, for the record: nobody could tell what it would do, say. */
+  denied(call: ToolCall, guard: string, reason: string): void;
 }
 
 /** A tool an agent is about to use, in the words of Claude Code (`Write`, `Edit`, `Bash` …) whatever agent it is. */

@@ -55,6 +55,8 @@ export interface Spoken {
   after?: Promise<unknown>;
   /** The connection breaks after that many events of the stream. */
   cutAfter?: number;
+  /** Nothing more comes after that many events of the stream. */
+  hangAfter?: number;
 }
 interface Refused {
   status: number;
@@ -207,6 +209,7 @@ async function stream(response: ServerResponse, request: MessagesRequest, turn: 
   const out = openEventStream(response, { 'request-id': `req_${request.index}` });
   for (const [sent, event] of eventsOf(request, turn).entries()) {
     if (sent === turn.cutAfter) return out.cut();
+    if (sent === turn.hangAfter) return;
     if (sent > 0 && turn.paceMs) await delay(turn.paceMs);
     if (response.destroyed) return;
     await out.send(event.type, event);

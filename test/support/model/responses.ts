@@ -17,6 +17,8 @@ export interface ResponsesBody {
   text?: { format?: { type: string; strict?: boolean; schema?: unknown } };
 }
 
+export type ResponsesRequest = ModelRequest<ResponsesBody>;
+
 /** One thing the model says or does. `custom` is a tool that takes text instead of JSON, such as apply_patch. */
 export type ResponsesItem =
   | { kind: 'message'; text: string }
@@ -135,7 +137,7 @@ function onTheWire(item: ResponsesItem): Record<string, unknown> {
 }
 
 /** What the tools answered so far, as the model was told. */
-export const toolOutputs = (request: ModelRequest<ResponsesBody>): string[] =>
+export const toolOutputs = (request: ResponsesRequest): string[] =>
   request.body.input.flatMap(({ output }) =>
     output === undefined ? [] : [typeof output === 'string' ? output : JSON.stringify(output)],
   );

@@ -35,6 +35,6 @@ export function cyclesIn(graph: WaitGraph): string[][] {
 }
 
 function fromSmallest(cycle: string[]): string[] {
-  const first = cycle.indexOf(cycle.reduce((least, each) => (each < least ? each : least)));
+  const first = cycle.indexOf(cycle.toSorted()[0] ?? '');
   return [...cycle.slice(first), ...cycle.slice(0, first)];
 }

@@ -18,7 +18,6 @@ import {
   MAX_REVIEW_CYCLES,
   needsPerson,
   RETRY_POLICY,
-  VENDOR_WAIT_MS,
 } from '../run/policy.ts';
 import { scopesOverlap } from '../schedule/overlap.ts';
 import type { Slice } from '../slice.ts';
@@ -97,7 +96,8 @@ function retryOrAsk(ending: Ending): EventBody[] {
   const count = (task.counters.failures[failure] ?? 0) + 1;
   if (needsPerson(failure)) {
     const why = `${end.message || `The agent does not let us in (${failure}).`} Put it right, then retry.`;
-    return [{ type: 'task.waiting', taskId: task.id, why, until: end.retryAt ?? env.now + VENDOR_WAIT_MS }];
+    // Not the task waits but its agent, and with it all its tasks: once a person has put it right, all go on.
+    return [{ type: 'task.waiting', taskId: task.id, why, until: end.retryAt ?? env.now }];
   }
   const seen = isInfrastructure(failure) ? null : recognise(ending, failure);
   const feedback: EventBody[] = end.feedback?.length
@@ -105,7 +105,9 @@ function retryOrAsk(ending: Ending): EventBody[] {
     : [];
   const isWorthTrying = count <= RETRY_POLICY[failure].retries;
   if (isWorthTrying && !seen?.isStuck) {
-    const notBefore = Math.max(end.retryAt ?? 0, env.now + backoffMs(failure, count));
+    // A vendor that says when it will answer again is believed once; after that it is asked no sooner than others.
+    const isTrusted = end.retryAt !== undefined && count === 1;
+    const notBefore = Math.max(end.retryAt ?? 0, isTrusted ? env.now : env.now + backoffMs(failure, count));
     return [
       ...feedback,
       ...(seen?.events ?? []),

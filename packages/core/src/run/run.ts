@@ -2,7 +2,7 @@ import type { AgentEnvelope, ContextEntry, EventBody, Mode, Outcome, Run } from 
 import { afterSpending, estimateOf, shortageFor } from '../budget/budget.ts';
 import { pursesOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { type Fenced, fenced } from '../lease/fence.ts';
+import { type Fenced, fenced, findTask } from '../lease/fence.ts';
 import { released } from '../lease/lease.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { stageOf } from '../pipeline/stage.ts';
@@ -42,11 +42,15 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
 }
 
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
-  const checked = currentRun(slice, command);
-  if (!checked.ok) return checked;
   const { taskId, runId, usage } = command;
-  const spending = { taskId, runId, before: checked.run.usage, after: usage, isRunning: true };
-  return accept(...afterSpending(slice, checked.project, spending, env), { type: 'run.spent', taskId, runId, usage });
+  // A run that lost its lease has cost something until its agent was gone, and that is told only then.
+  const late = slice.runs.get(runId);
+  const isLate = late?.outcome === 'interrupted' && late.taskId === taskId;
+  const found = isLate ? findTask(slice, command) : currentRun(slice, command);
+  if (!found.ok) return found;
+  const before = late?.usage ?? usage;
+  const spending = { taskId, runId, before, after: usage, isRunning: !isLate };
+  return accept(...afterSpending(slice, found.project, spending, env), { type: 'run.spent', taskId, runId, usage });
 }
 
 export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {

@@ -21,7 +21,12 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
   const single = new Map(Object.entries(agents).map(([name, config]) => [name, createAgent(config, host)]));
   const made = new Map(
     Object.entries(agents).map(([name, config]) => {
-      const others = 'fallback' in config ? config.fallback.flatMap((other) => single.get(other) ?? []) : [];
+      const fallback = 'fallback' in config ? config.fallback : [];
+      const others = fallback.flatMap((other) => {
+        const agent = single.get(other);
+        if (!agent) return [];
+        return agents[other]?.type === config.type ? agent : choosingItsModel(agent);
+      });
       return [name, withFallback(single.get(name)!, others, systemClock)];
     }),
   );
@@ -33,6 +38,12 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
     });
   };
 }
+
+/** A prompt that names a model means one of the vendor it was written for. */
+const choosingItsModel = (agent: Agent): Agent => ({
+  label: agent.label,
+  start: (request, sink) => agent.start({ ...request, model: null }, sink),
+});
 
 function createAgent(config: AgentConfig, host: ChildHost): Agent {
   switch (config.type) {

@@ -29,10 +29,12 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
 
 async function run(
   options: CommandAgentOptions,
-  request: Pick<AgentRequest, 'runId' | 'cwd' | 'brief' | 'timeoutMs' | 'reins'>,
+  request: AgentRequest,
   listener: Listener,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
+  // What the prompt asks for is passed on; whether it can be had is the program's to know.
+  const { model, tools } = request;
   const command = await fromRoot(options.command, options.host.root);
   const readable = await Promise.all(
     command
@@ -46,7 +48,7 @@ async function run(
     command,
     cwd: request.cwd,
     env: options.env,
-    stdin: `${JSON.stringify({ protocol: PROTOCOL, ...request.brief })}\n`,
+    stdin: `${JSON.stringify({ protocol: PROTOCOL, ...request.brief, model, tools })}\n`,
     network: true,
     readable: readable.flat(),
     writable: options.writable,

@@ -16,8 +16,9 @@ function agent(label: string, ends: AgentEnd[]): Agent & { started: (string | nu
   return {
     label,
     started,
-    start: ({ resume }) => {
+    start: ({ resume }, told) => {
       started.push(resume);
+      told.session(`session of ${label}`);
       return { end: Promise.resolve(ends.shift() ?? RESULT), stop: async () => undefined };
     },
   };
@@ -25,11 +26,12 @@ function agent(label: string, ends: AgentEnd[]): Agent & { started: (string | nu
 
 const request = { resume: 'session-1' } as AgentRequest;
 const said: string[] = [];
+const sessions: string[] = [];
 const sink = {
   output: (text: string) => void said.push(text),
   usage: () => undefined,
   progress: () => undefined,
-  session: () => undefined,
+  session: (id: string) => void sessions.push(id),
 } as never;
 
 describe('a chain of agents', () => {
@@ -66,5 +68,19 @@ describe('a chain of agents', () => {
     const chain = withFallback(agent('one', [down(), down()]), [agent('two', [down()])], { now: () => 0 });
     expect(await chain.start(request, sink).end).toMatchObject({ failure: 'rate_limit' });
     expect(await chain.start(request, sink).end).toMatchObject({ failure: 'rate_limit' });
+  });
+
+  it('resumes a session with the agent that began it, and with no other', async () => {
+    let now = 0;
+    const [first, second] = [agent('one', [down(1000)]), agent('two', [])];
+    const chain = withFallback(first, [second], { now: () => now });
+    sessions.length = 0;
+    await chain.start({ ...request, resume: null }, sink).end;
+    expect(sessions).toEqual(['session of one', '2:session of two']);
+    await chain.start({ ...request, resume: sessions[1]! }, sink).end;
+    expect(second.started).toEqual([null, 'session of two']);
+    now = 1000; // the first is back, and the session is not its own
+    await chain.start({ ...request, resume: sessions[1]! }, sink).end;
+    expect(first.started).toEqual([null, null]);
   });
 });

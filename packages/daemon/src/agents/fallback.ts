@@ -29,10 +29,11 @@ function startChain(
     // All down: the first is asked all the same, since only trying tells.
     const awake = chain.filter((agent) => (downUntil.get(agent) ?? 0) <= clock.now());
     const candidates = awake.length > 0 ? awake : chain.slice(0, 1);
+    const owned = request.resume === null ? null : sessionIn(chain, request.resume);
     for (const [index, agent] of candidates.entries()) {
-      // A session belongs to the agent that began it.
-      const resume = agent === chain[0] ? request.resume : null;
-      current = agent.start({ ...request, resume }, sink);
+      const resume = owned?.agent === agent ? owned.session : null;
+      const session = (id: string) => sink.session(nameIn(chain, agent, id));
+      current = agent.start({ ...request, resume }, { ...sink, session });
       const end = await current.end;
       if (end.kind === 'result' || !DOWN.includes(end.failure) || isStopped) return end;
       downUntil.set(agent, end.retryAt ?? clock.now() + REST_MS);
@@ -49,4 +50,20 @@ function startChain(
       await current?.stop();
     },
   };
+}
+
+/**
+ * A session belongs to the agent that began it, so in a chain its name says which that is. The first agent's keep their
+ * own names. The chain itself is pinned by its label: whoever changes it resumes nothing.
+ */
+function nameIn(chain: Agent[], agent: Agent, session: string): string {
+  const place = chain.indexOf(agent);
+  return place === 0 ? session : `${place + 1}:${session}`;
+}
+
+function sessionIn(chain: Agent[], name: string): { agent: Agent; session: string } | null {
+  const [, place, session] = /^(\d+):(.+)$/s.exec(name) ?? [];
+  const agent = place === undefined ? undefined : chain[Number(place) - 1];
+  if (agent && session !== undefined) return { agent, session };
+  return chain[0] ? { agent: chain[0], session: name } : null;
 }

@@ -22,6 +22,8 @@ export interface TokenCounts {
 }
 
 export interface Prices {
+  /** Whether the project's own file says what the model costs. */
+  isOwn(model: string): boolean;
   /** Null for a model nobody has priced: whoever adds up then counts a fixed sum per request. */
   costUsd(model: string, tokens: TokenCounts): number | null;
 }
@@ -29,8 +31,9 @@ export interface Prices {
 const PRICES_FILE = '.tidemill/prices.yaml';
 
 /**
- * List prices of the vendor for standard requests, as known in November 2026. They move: a project's own file wins,
- * and a model that is in neither has no price rather than a guessed one.
+ * List prices of the vendors for standard requests, as known in November 2026. They move: a project's own file wins,
+ * and a model that is in neither has no price rather than a guessed one. Claude Code tells its price itself, but only
+ * at the end of a turn; until then, and for a turn that has no end, these stand in.
  */
 const BUILT_IN: Record<string, Price> = {
   'gpt-6-astra': { input: 10, cached: 1, cacheWrite: 12.5, output: 50 },
@@ -45,14 +48,28 @@ const BUILT_IN: Record<string, Price> = {
   'gpt-5.4-mini': { input: 0.75, cached: 0.075, output: 4.5 },
   'gpt-5.4-nano': { input: 0.2, cached: 0.02, output: 1.25 },
   'gpt-5.3-codex': { input: 1.75, cached: 0.175, output: 14 },
+  'claude-opus-5-5': { input: 4, cached: 0.2, cacheWrite: 5, output: 20 },
+  'claude-opus-5': { input: 5, cached: 0.5, cacheWrite: 6.25, output: 25 },
+  'claude-opus-4-8': { input: 5, cached: 0.5, cacheWrite: 6.25, output: 25 },
+  'claude-opus-4-7': { input: 5, cached: 0.5, cacheWrite: 6.25, output: 25 },
+  'claude-opus-4-6': { input: 5, cached: 0.5, cacheWrite: 6.25, output: 25 },
+  'claude-opus-4-5': { input: 5, cached: 0.5, cacheWrite: 6.25, output: 25 },
+  'claude-sonnet-5-5': { input: 2, cached: 0.1, cacheWrite: 2.5, output: 10 },
+  'claude-sonnet-5': { input: 2, cached: 0.2, cacheWrite: 2.5, output: 10 },
+  'claude-sonnet-4-6': { input: 3, cached: 0.3, cacheWrite: 3.75, output: 15 },
+  'claude-sonnet-4-5': { input: 3, cached: 0.3, cacheWrite: 3.75, output: 15 },
+  'claude-haiku-5-5': { input: 0.1, cached: 0.01, cacheWrite: 0.125, output: 0.5 },
+  'claude-haiku-4-5': { input: 1, cached: 0.1, cacheWrite: 1.25, output: 5 },
 };
 
 /** The built-in prices under those of the repository's own file. Throws what is wrong with that file, line by line. */
 export function loadPrices(root: string): Prices {
-  const table = new Map([...Object.entries(BUILT_IN), ...Object.entries(ownPrices(root))]);
+  const own = new Map(Object.entries(ownPrices(root)));
+  const table = new Map([...Object.entries(BUILT_IN), ...own]);
   return {
+    isOwn: (model) => priceIn(own, model) !== undefined,
     costUsd(model, { input, cached, cacheWrite, output }) {
-      const price = table.get(model) ?? table.get(model.replace(/-\d{4}-?\d{2}-?\d{2}$/, ''));
+      const price = priceIn(table, model);
       if (!price) return null;
       const fresh = Math.max(0, input - cached - cacheWrite);
       const sum =
@@ -64,6 +81,10 @@ export function loadPrices(root: string): Prices {
     },
   };
 }
+
+/** A model's release may be named by its date. */
+const priceIn = (table: Map<string, Price>, model: string) =>
+  table.get(model) ?? table.get(model.replace(/-\d{4}-?\d{2}-?\d{2}$/, ''));
 
 function ownPrices(root: string): Record<string, Price> {
   const text = read(path.join(root, PRICES_FILE));

@@ -8,6 +8,7 @@ import { addInit } from './init.ts';
 import { addEvidence, addInspection } from './inspect.ts';
 import { addMetrics } from './metrics.ts';
 import { addPause } from './pause.ts';
+import { addPrompt } from './prompt.ts';
 import { addQuestions } from './questions.ts';
 import { addStop } from './stop.ts';
 import { addTaskCommands } from './task.ts';
@@ -48,6 +49,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addEvidence(program, context);
   addBudget(program, context);
   addMetrics(program, context);
+  addPrompt(program, context);
   addAgents(program, context);
   addHooks(program, context);
   return program;

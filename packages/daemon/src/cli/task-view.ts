@@ -42,6 +42,9 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
       return [`  ${run.id}`, run.mode, duration, outcome, oneLine(run.summary)];
     });
     for (const each of table(rows, width)) line(each);
+    const { briefing } = runs.at(-1)!;
+    for (const what of briefing?.dropped ?? [])
+      line(paint('dim', `  the prompt of the last one was cut: ${oneLine(what)}`));
     line(paint('dim', `  tidemill logs ${task.number} shows the output of the last one`));
   }
   if (evidence.length > 0) {

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Api, Project } from '@tidemill/contract';
+import { assetDir } from '../assets.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project.ts';
-import type { Clock } from '../ports.ts';
 import { Metrics } from '../metrics/metrics.ts';
+import type { Clock } from '../ports.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
+import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
 import { openFolderStore } from './store-address.ts';
 
@@ -26,6 +28,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
     metrics: new Metrics(store, clock, () => undefined),
+    promptsOf,
     isRunning: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
@@ -61,6 +64,8 @@ export async function borrowWorkspace<T>(
     await workspace.close();
   }
 }
+
+export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
 
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

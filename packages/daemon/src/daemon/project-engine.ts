@@ -9,12 +9,11 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-import type { Catalogue } from '../ports.ts';
-import { createPrompts } from '../prompts/prompts.ts';
+import type { Catalogue, Store } from '../ports.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
-import { sha256 } from './offline.ts';
+import { promptsOf, sha256 } from './offline.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
@@ -49,7 +48,7 @@ export async function createProjectEngine(
   const { root } = project;
   const { target, landing, push } = settings.config;
   await checkAgents(settings.config, root);
-  let current = await changingParts(project, settings, folder);
+  let current = await changingParts(project, settings, folder, store);
   const workspace = await openWorkspace({ root, target, landing, push, dataDir: folder.project(project.id), clock });
   const engine = new Engine({
     get project() {
@@ -66,7 +65,7 @@ export async function createProjectEngine(
     },
     store,
     workspace,
-    prompts: createPrompts({ root, builtinDir: assetDir('prompts/agents') }),
+    prompts: promptsOf(project),
     catalogue: questionsOf(root, onNote),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock }),
@@ -85,7 +84,7 @@ export async function createProjectEngine(
     workspace,
     engine,
     async reconfigure(next, changed) {
-      current = await changingParts(next, changed, folder);
+      current = await changingParts(next, changed, folder, store);
     },
   };
 }
@@ -98,14 +97,26 @@ function questionsOf(root: string, onNote: EngineSurroundings['onNote']): Catalo
   return catalogue;
 }
 
-async function changingParts(project: Project, { config }: Settings, folder: DataFolder): Promise<Changing> {
+async function changingParts(
+  project: Project,
+  { config }: Settings,
+  folder: DataFolder,
+  store: Store,
+): Promise<Changing> {
   const { root } = project;
   const host = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox };
   return {
     project,
     agentFor: createAgentFor(config.agents, host),
     gates: createGates({ config: config.gates, host, logDir: folder.gates }),
-    guards: await createGuards({ root, dataDir: folder.path }),
+    guards: await createGuards({
+      root,
+      dataDir: folder.path,
+      async isProven(hash) {
+        const link = await store.evidenceByHash(hash);
+        return link?.projectId === project.id && link.status === 'pass';
+      },
+    }),
   };
 }
 

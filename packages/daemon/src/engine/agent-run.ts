@@ -2,11 +2,11 @@ import { type AskedQuestion, type Feedback, type Mode, UNKNOWN_REQUEST_USD, type
 import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
 import { askInRun } from './asking.ts';
+import { briefingFor } from './briefing.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 
 const RECORD_EVERY_MS = 1_000;
-const DIFF_LIMIT = 200_000;
 /** How often an agent that wants to end is asked to go on; after that the engine's own gates decide alone. */
 const MAX_STOP_BLOCKS = 3;
 /** How much of what an agent said last is handed to the one that goes on where its context ended. */
@@ -28,6 +28,8 @@ export class AgentRun {
   #isSpendingUntold = false;
   #booking: Promise<void> | null = null;
   #session: string | null;
+  /** What the run's record says; a session that is gone on with is this run's as well. */
+  #recordedSession: string | null = null;
   #lastWords = '';
   #isCompacted = false;
   /** Questions on their way to the record: the run does not end before they are there. */
@@ -95,9 +97,10 @@ export class AgentRun {
       },
       {
         output: (chunk) => this.#write(chunk),
-        usage: (usage) => this.#spend(usage),
+        usage: (usage, settled) => this.#spend(usage, settled),
         progress: (percent, text) => this.#progress(percent, text),
         session: (id) => this.#knowSession(id),
+        denied: (call, guard, reason) => this.#denied(call, guard, reason),
       },
     );
     const stop = () => void session.stop();
@@ -106,6 +109,8 @@ export class AgentRun {
     const end = await session.end;
     this.#held.signal.removeEventListener('abort', stop);
     await Promise.allSettled(this.#asking.splice(0));
+    // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes.
+    await this.#booking;
     this.#held.check();
     return end;
   }
@@ -122,21 +127,7 @@ export class AgentRun {
   }
 
   async #brief(feedback: Feedback[]): Promise<Briefing> {
-    const { task, ref } = this.#held;
-    const { workspace, store, project, prompts } = this.#deps;
-    const diff = this.#mode === 'review' ? await workspace.diff(ref, DIFF_LIMIT) : '';
-    const links = this.#mode === 'review' && task.head ? await store.evidenceForTree(project.id, task.head.tree) : [];
-    const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
-    const { target } = project.rules;
-    const hilConfig = task.hilConfig ?? project.rules.hilConfig;
-    const briefing = await prompts.render({
-      task: { ...task, feedback },
-      mode: this.#mode,
-      target,
-      diff,
-      gates,
-      hilConfig,
-    });
+    const briefing = await briefingFor(this.#deps, { ...this.#held.task, feedback }, this.#mode);
     const { promptTokens, dropped } = briefing;
     await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
     return briefing;
@@ -152,11 +143,12 @@ export class AgentRun {
   /** Every denial is on record before the agent hears of it. */
   async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
     const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
-    if (verdict.kind === 'deny') {
-      const { guard, reason } = verdict;
-      this.#record({ type: 'guard.deny', runId: this.#runId, guard, tool: call.tool, reason }, 'a denial');
-    }
+    if (verdict.kind === 'deny') this.#denied(call, verdict.guard, verdict.reason);
     return verdict;
+  }
+
+  #denied({ tool }: ToolCall, guard: string, reason: string): void {
+    void this.#record({ type: 'guard.deny', runId: this.#runId, guard, tool, reason }, 'a denial');
   }
 
   async #askBeforeStop(): Promise<string | null> {
@@ -167,15 +159,18 @@ export class AgentRun {
   }
 
   /** Kept on record while the run goes on, so that an interrupted run is not free. */
-  #spend(usage: Usage): void {
+  #spend(usage: Usage, settled = 0): void {
     this.#held.sign();
+    const { costUsd, assumedUsd = 0 } = this.usage;
     this.usage.inputTokens += usage.inputTokens;
     this.usage.outputTokens += usage.outputTokens;
     this.usage.requests += usage.requests;
     const assumed = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
-    const cost = usage.costUsd ?? assumed;
-    if (usage.costUsd !== null || assumed > 0) this.usage.costUsd = (this.usage.costUsd ?? 0) + cost;
-    this.usage.assumedUsd = (this.usage.assumedUsd ?? 0) + assumed;
+    // What was assumed of a request ends with its price being told.
+    const known = Math.min(settled * UNKNOWN_REQUEST_USD, assumedUsd);
+    if (usage.costUsd !== null || assumed > 0)
+      this.usage.costUsd = Math.max(0, (costUsd ?? 0) + (usage.costUsd ?? assumed) - known);
+    this.usage.assumedUsd = assumedUsd + assumed - known;
     this.#isSpendingUntold = true;
     this.#booking ??= this.#book().finally(() => {
       this.#booking = null;
@@ -201,9 +196,10 @@ export class AgentRun {
   }
 
   #knowSession(session: string): void {
-    if (session === this.#session) return;
     this.#session = session;
-    this.#record({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
+    if (session === this.#recordedSession) return;
+    this.#recordedSession = session;
+    void this.#record({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
   }
 
   #progress(percent: number, text: string): void {
@@ -211,14 +207,16 @@ export class AgentRun {
     const now = this.#deps.clock.now();
     if (now - this.#progressAt < RECORD_EVERY_MS) return;
     this.#progressAt = now;
-    this.#record({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
+    void this.#record({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
   }
 
   /** What is told on the way is written beside the work; if it cannot be, the work goes on and the log says so. */
-  #record(command: Parameters<Held['execute']>[0], what: string): void {
-    this.#held
-      .execute(command)
-      .catch((error: unknown) => this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error));
+  async #record(command: Parameters<Held['execute']>[0], what: string): Promise<void> {
+    try {
+      await this.#held.execute(command);
+    } catch (error) {
+      this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error);
+    }
   }
 }
 

@@ -38,6 +38,7 @@ export async function agentStage(
   deps: EngineDeps,
   held: Held,
   stage: Extract<Stage, { actor: 'agent' }>,
+  onSetback: (setback: Setback) => void,
 ): Promise<StageReport> {
   const mode = modeOf(stage, held.task);
   const runId = deps.ids.next('run');
@@ -56,9 +57,11 @@ export async function agentStage(
       ? await build(deps, held, run, runId, mode, worktree)
       : await consult(deps, held, run, mode, worktree);
     const envelope = withQuestion(deps, held, conclusion.envelope);
-    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion, envelope });
     const { failure, message = '', retryAt } = conclusion;
-    return { mode, setback: failure ? { mode, failure, message, retryAt } : null };
+    const setback = failure ? { mode, failure, message, retryAt } : null;
+    if (setback) onSetback(setback);
+    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion, envelope });
+    return { mode, setback };
   } finally {
     await run.close();
   }

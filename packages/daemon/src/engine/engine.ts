@@ -38,8 +38,8 @@ export class Engine {
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
-    this.fleet = new Fleet(deps);
     this.#rests = new Rests(deps);
+    this.fleet = new Fleet(deps, this.#rests);
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#supervisor = new Supervisor(deps, () => this.fleet.slots);
   }
@@ -95,11 +95,10 @@ export class Engine {
     this.#isDirty = false;
     try {
       const exhausted = new Set<string>();
-      const resting = this.#rests.modes();
       this.#isShort = false;
       for (const slot of this.fleet.slots) {
         if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
-        const claimed = await this.#claim(slot, resting);
+        const claimed = await this.#claim(slot);
         if ('task' in claimed) this.#begin(slot, claimed.task);
         else if (!claimed.isForOthers) exhausted.add(slot.role);
       }
@@ -110,10 +109,12 @@ export class Engine {
     }
   }
 
-  async #claim(slot: Slot, restingModes: Mode[]): Promise<{ task: Task } | { isForOthers: boolean }> {
+  async #claim(slot: Slot): Promise<{ task: Task } | { isForOthers: boolean }> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
     for (const window of WINDOWS) {
+      // Asked anew for each claim: an agent may have begun to rest while the one before was decided.
+      const restingModes = this.#rests.modes();
       const who = { projectId: project.id, workerId, role, owner };
       const reply = await store.execute({ type: 'work.claim', ...who, window, restingModes, agents: this.#labels() });
       if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true };

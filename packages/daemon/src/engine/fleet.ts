@@ -3,6 +3,7 @@ import { HEARTBEAT_MS } from '@tidemill/core';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { keep } from './recovery.ts';
+import type { Rests } from './rest.ts';
 import { SessionMirror } from './session-mirror.ts';
 import { Slot } from './slot.ts';
 
@@ -28,21 +29,23 @@ export interface EmergencyReport {
  */
 export class Fleet {
   readonly #deps: EngineDeps;
+  readonly #rests: Rests;
   readonly #mirror: SessionMirror;
   #slots: Slot[];
   /** Nothing is claimed from the moment an emergency stop was asked for. */
   isHalted = false;
 
-  constructor(deps: EngineDeps) {
+  constructor(deps: EngineDeps, rests: Rests) {
     this.#deps = deps;
+    this.#rests = rests;
     this.#mirror = new SessionMirror(deps);
     const builders = Array.from({ length: deps.workers }, (_, index) => `agent-${index + 1}`);
     this.#slots = [
       // Finishing comes before starting: the queue drains from its end.
-      new Slot(deps, 'merger', 'merger'),
-      new Slot(deps, 'verifier', 'verifier'),
-      new Slot(deps, 'review-agent', 'reviewer'),
-      ...builders.map((name) => new Slot(deps, name, 'builder')),
+      new Slot(deps, rests, 'merger', 'merger'),
+      new Slot(deps, rests, 'verifier', 'verifier'),
+      new Slot(deps, rests, 'review-agent', 'reviewer'),
+      ...builders.map((name) => new Slot(deps, rests, name, 'builder')),
     ];
   }
 
@@ -156,7 +159,7 @@ export class Fleet {
 
   #add({ workerId, name, role }: Extract<EventBody, { type: 'worker.registered' }>): void {
     if (this.#slots.some((slot) => slot.workerId === workerId)) return;
-    const slot = new Slot(this.#deps, name, role);
+    const slot = new Slot(this.#deps, this.#rests, name, role);
     this.#slots = [...this.#slots, slot];
     void this.#beatOnce(slot);
   }

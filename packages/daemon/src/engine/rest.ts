@@ -37,20 +37,23 @@ export class Rests {
     return this.#until.size === 0 ? [] : Mode.options.filter((mode) => this.#until.has(this.#labelOf(mode)));
   }
 
-  /** Answers for how long the agent rests now, in ms; 0 when it does not. */
+  /** Called before the task is given back: else another slot would take it up with the same agent at once. */
+  hold({ mode, failure, retryAt }: Setback): void {
+    const rest = REST_MS[failure];
+    if (rest === undefined) return;
+    const agent = this.#labelOf(mode);
+    const now = this.#deps.clock.now();
+    const until = Math.max(retryAt ?? now + rest, this.#until.get(agent) ?? 0);
+    this.#until.set(agent, until);
+    this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${failure}`);
+  }
+
+  /** Tells a person where only they can help. Answers for how long the agent rests from now on, in ms. */
   async note(mode: Mode, setback: Setback | null): Promise<number> {
     const agent = this.#labelOf(mode);
-    const rest = setback ? REST_MS[setback.failure] : undefined;
-    if (!setback || rest === undefined) {
-      if (!setback) this.#told.delete(agent);
-      return 0;
-    }
-    const now = this.#deps.clock.now();
-    const until = Math.max(setback.retryAt ?? now + rest, this.#until.get(agent) ?? 0);
-    this.#until.set(agent, until);
-    this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${setback.failure}`);
-    if (needsPerson(setback.failure)) await this.#tell(agent, setback);
-    return until - now;
+    if (!setback) this.#told.delete(agent);
+    else if (needsPerson(setback.failure)) await this.#tell(agent, setback);
+    return Math.max(0, (this.#until.get(agent) ?? 0) - this.#deps.clock.now());
   }
 
   /** A person stepped in: what was in the way may be gone. */

@@ -4,6 +4,7 @@ import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { keep } from './recovery.ts';
+import type { Rests } from './rest.ts';
 import { setAside } from './spending.ts';
 import { mergeStage, verifyStage } from './system-stage.ts';
 
@@ -13,13 +14,15 @@ export class Slot {
   readonly name: string;
   readonly role: Role;
   readonly #deps: EngineDeps;
+  readonly #rests: Pick<Rests, 'hold'>;
   held: Held | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
   #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
 
-  constructor(deps: EngineDeps, name: string, role: Role) {
+  constructor(deps: EngineDeps, rests: Pick<Rests, 'hold'>, name: string, role: Role) {
     this.#deps = deps;
+    this.#rests = rests;
     this.workerId = `${deps.project.id}/${name}`;
     this.name = name;
     this.role = role;
@@ -66,7 +69,7 @@ export class Slot {
 
   async #stage(held: Held): Promise<StageReport | null> {
     const stage = stageOf(this.#deps.project.rules, held.task);
-    if (stage?.actor === 'agent') return agentStage(this.#deps, held, stage);
+    if (stage?.actor === 'agent') return agentStage(this.#deps, held, stage, (setback) => this.#rests.hold(setback));
     if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${held.task.stage}`);
     await (stage.does === 'verify' ? verifyStage(this.#deps, held) : mergeStage(this.#deps, held));
     return null;

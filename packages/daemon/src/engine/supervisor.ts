@@ -133,7 +133,8 @@ function askAbout(task: Task, projectId: string) {
     tags: ['stuck'],
   });
   return {
-    ...{ type: 'question.ask', projectId, taskId: task.id, stage: task.stage, questions: [question] },
-    ...{ agent: 'supervisor', source: 'supervisor', sourceId: task.id, effect: { kind: 'stuck' } },
-  } as const;
+    type: 'question.ask' as const,
+    ...{ projectId, taskId: task.id, stage: task.stage, questions: [question] },
+    ...({ agent: 'supervisor', source: 'supervisor', sourceId: task.id, effect: { kind: 'stuck' } } as const),
+  };
 }

@@ -136,9 +136,12 @@ describe('integrity', () => {
     expect(await refusal([])).toContain('nothing was changed');
   });
 
-  it.each(['.tidemill/config.yaml', '.Tidemill/x', '.tidemill', './.tidemill/x'])('keeps %s out', async (file) => {
-    expect(await refusal(['a.txt', file])).toContain('may be changed by a person only');
-  });
+  it.each(['.tidemill/config.yaml', '.Tidemill/x', '.tidemill', './.tidemill/x', '.claude/settings.local.json'])(
+    'keeps %s out',
+    async (file) => {
+      expect(await refusal(['a.txt', file])).toContain('may be changed by a person only');
+    },
+  );
 
   it('finds conflict markers, wherever a read happens to end', async () => {
     const conflict = '<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type GateConfig, type GateStatus, INTEGRITY_GATE } from '@tidemill/contract';
 import type { GateReport, Gates, Reins, Worktree } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
+import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
 import { readCounts } from './counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { openGateLog } from './gate-log.ts';
@@ -88,6 +89,8 @@ async function runGate(
       // Go refuses to build without a place for its cache, and the home folder is read-only in there.
       sandboxEnv: { GOCACHE: '/tmp/go-build' },
       network: gate.network,
+      // Containers are a way to the network like any other, and some tests need them.
+      writable: gate.network ? CONTAINER_SOCKETS : [],
       timeoutMs: gate.timeout,
       signal,
       reins,

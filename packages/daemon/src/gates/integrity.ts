@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /**
  * What every change must fulfil, whatever a project configures. No process is needed, so there is no way around it:
- * the change is not empty, leaves Tidemill's own settings alone and holds no unresolved conflict.
+ * the change is not empty, leaves the settings of Tidemill and of Claude Code alone and holds no unresolved conflict.
  * Returns what is wrong, one line each; nothing when all is well.
  */
 export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
@@ -13,6 +13,8 @@ export async function integrityProblems(folder: string, files: string[], signal:
     signal.throwIfAborted();
     if (isSettings(file)) {
       problems.push(`${file}: the settings in .tidemill/ may be changed by a person only`);
+    } else if (isHookFile(file)) {
+      problems.push(`${file}: what Claude Code runs on a person's machine may be changed by a person only`);
     } else if (await hasConflictMarkers(path.join(folder, file))) {
       problems.push(`${file}: holds unresolved conflict markers`);
     }
@@ -23,6 +25,11 @@ export async function integrityProblems(folder: string, files: string[], signal:
 /** Whatever the case: some file systems do not tell `.Tidemill` from `.tidemill`. */
 function isSettings(file: string): boolean {
   return path.posix.normalize(file).toLowerCase().split('/')[0] === '.tidemill';
+}
+
+/** Hooks in it would run as the person who opens the repository next. */
+function isHookFile(file: string): boolean {
+  return /^\.claude\/settings[^/]*\.json$/.test(path.posix.normalize(file).toLowerCase());
 }
 
 const MARKERS = [/\n<{7} /g, /\n={7}\r?\n/g, /\n>{7} /g];

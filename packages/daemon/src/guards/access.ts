@@ -11,6 +11,8 @@ export interface Access {
   kind: AccessKind;
   /** The file would be read from end to end. */
   isWhole?: boolean;
+  /** Nobody named it: a search through everything would come across it. */
+  isSwept?: boolean;
   /** The shell command that does it, in its plain form. */
   command?: string;
 }

@@ -3,8 +3,10 @@ import type { ToolCall } from '../ports.ts';
 import type { Access, AccessKind } from './access.ts';
 import { type Location, locationOf } from './location.ts';
 import { shellAccesses } from './shell-accesses.ts';
-import { commandText, simpleCommands } from './shell-commands.ts';
+import { commandText, type SimpleCommand, simpleCommands } from './shell-commands.ts';
+import { shownVariables } from './shell-environment.ts';
 import { UnclearCommand } from './shell-words.ts';
+import { sweptFiles } from './sweep.ts';
 
 /** Where a call is made. */
 export interface Scene {
@@ -18,6 +20,7 @@ export interface TouchedPath {
   location: Location;
   kind: AccessKind;
   isWhole: boolean;
+  isSwept: boolean;
   command: string | null;
 }
 
@@ -63,23 +66,32 @@ export function factsOf({ tool, input }: ToolCall, scene: Scene): CallFacts {
 function shellFacts(source: string, scene: Scene): CallFacts {
   try {
     const commands = simpleCommands(source, scene);
-    const paths = located(commands.flatMap(shellAccesses), scene);
+    const paths = located([...standing(commands, scene), ...commands.flatMap(shellAccesses)], scene);
     const started = commands
       .filter(({ name }) => name !== '')
       .map((command) => ({ text: commandText(command), isUnclear: command.isHidden || command.name.includes('\0') }));
-    return { paths, commands: started, adds: { after: source, before: '' } };
+    const shown = commands.flatMap(shownVariables).map((text) => ({ text, isUnclear: false }));
+    return { paths, commands: [...started, ...shown], adds: { after: source, before: '' } };
   } catch (error) {
     if (!(error instanceof UnclearCommand)) throw error;
     return { paths: [], commands: [{ text: source, isUnclear: true }], adds: { after: source, before: '' } };
   }
 }
 
+/** A shell that was left standing somewhere else works there, whatever its commands name; it may still come back. */
+function standing(commands: SimpleCommand[], { worktree, cwd }: Scene): Access[] {
+  if (cwd === worktree) return [];
+  const there = commands.find((command) => command.cwd === cwd && !['cd', 'pushd', 'pwd', ''].includes(command.name));
+  return there ? [{ path: cwd, cwd, kind: 'enter', command: commandText(there) }] : [];
+}
+
 function located(accesses: Access[], { worktree, home }: Scene): TouchedPath[] {
   if (accesses.length > MOST_ACCESSES) throw new Error('the call touches too many files at once');
-  return accesses.map(({ path, cwd, kind, isWhole = false, command = null }) => ({
+  return accesses.map(({ path, cwd, kind, isWhole = false, isSwept = false, command = null }) => ({
     location: locationOf(path, cwd, worktree, home),
     kind,
     isWhole,
+    isSwept,
     command,
   }));
 }
@@ -98,12 +110,20 @@ function toolAccesses({ tool, input }: ToolCall, cwd: string): Access[] {
 }
 
 function finderAccesses(tool: string, input: Record<string, unknown>, cwd: string): Access[] {
-  const kind = tool === 'Grep' ? 'read' : 'list';
   const folder = typeof input.path === 'string' && input.path !== '' ? input.path : '.';
-  const glob = tool === 'Grep' ? input.glob : tool === 'Glob' ? input.pattern : undefined;
-  const below = typeof glob === 'string' && !glob.startsWith('!') ? [glob.replace(/^\*\*\//, '')] : [];
-  const paths = [folder, ...below.map((name) => (name.startsWith('/') ? name : `${folder}/${name}`))];
-  return paths.map((path) => ({ path, cwd, kind }));
+  const given = tool === 'Grep' ? input.glob : tool === 'Glob' ? input.pattern : undefined;
+  const globs = typeof given === 'string' ? given.split(/\s+/).filter((glob) => glob !== '') : [];
+  const only = globs.filter((glob) => !glob.startsWith('!'));
+  const kind = tool === 'Grep' ? 'read' : 'list';
+  const below = only
+    .map((glob) => glob.replace(/^\*\*\//, ''))
+    .map((glob) => (glob.startsWith('/') ? glob : `${folder}/${glob}`));
+  const named: Access[] = [folder, ...below].map((path) => ({ path, cwd, kind }));
+  if (tool !== 'Grep' || typeof input.type === 'string') return named;
+  const except = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
+  const found = sweptFiles({ folders: [folder], cwd, only, except, skipsIgnored: true });
+  // Who asks for some files means them; who asks for none in particular can be helped to leave these out.
+  return [...named, ...found.map((path): Access => ({ path, cwd, kind, isSwept: globs.length === 0 }))];
 }
 
 /** A tool nobody here knows (MCP): whatever it calls a path may be written to. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import type { Mode } from '@tidemill/contract';
@@ -7,7 +8,7 @@ import type { Guards, GuardVerdict, ToolCall } from '../ports.ts';
 import { factsOf, type TouchedPath } from './call-facts.ts';
 import type { LoadedGuards } from './load.ts';
 import { followLinks } from './location.ts';
-import { type Asked, applies, type ReadyGuard, readyGuard, type Subject } from './match.ts';
+import { type Asked, applies, hashesIn, type ReadyGuard, readyGuard, type Subject } from './match.ts';
 
 /** Where a call is made; relative paths start at `cwd`, which is the worktree unless told. */
 interface Situation {
@@ -16,6 +17,11 @@ interface Situation {
   cwd?: string;
 }
 
+/** Whether a hash stands for evidence of the project that says `pass`. */
+export type IsProven = (hash: string) => Promise<boolean>;
+
+/** More than anybody would name in one call. */
+const MOST_HASHES = 20;
 /** A pattern may take for ever on a text made for it; what is not decided by then is denied. */
 const CHECK_LIMIT_MS = 1_800;
 const arena = createContext({});
@@ -28,37 +34,52 @@ const ALLOW: GuardVerdict = { kind: 'allow' };
 export class GuardSet implements Guards {
   readonly #order: ReadyGuard[];
   readonly #home = homedir();
-  readonly #evidenceDir: string;
+  readonly #isProven: IsProven;
 
-  constructor({ builtin, own }: LoadedGuards, dataDir: string) {
+  /** Where nobody can look evidence up, nothing is proven. */
+  constructor({ builtin, own }: LoadedGuards, dataDir: string, isProven: IsProven = async () => false) {
     const isFinal = builtin.filter(({ final }) => final);
     const rest = builtin.filter(({ final }) => !final);
     const folders = { home: followLinks(this.#home), data: followLinks(dataDir) };
     this.#order = [...isFinal, ...own, ...rest].map((guard) => readyGuard(guard, folders));
-    this.#evidenceDir = join(dataDir, 'gates');
+    this.#isProven = isProven;
   }
 
   async check(call: ToolCall, situation: Situation): Promise<GuardVerdict> {
     try {
-      return withinLimit(() => this.#decide(call, situation));
+      const proven = await this.#provenIn(call);
+      return withinLimit(() => this.#decide(call, situation, proven));
     } catch (error) {
       const why = isTimeout(error) ? 'the check took too long' : error instanceof Error ? error.message : String(error);
       return { kind: 'deny', guard: 'guards', reason: `This call could not be checked, so it is refused: ${why}.` };
     }
   }
 
-  #decide(call: ToolCall, situation: Situation): GuardVerdict {
-    const first = this.#pass(call, situation);
+  /** Looked up before the check, which cannot wait. */
+  async #provenIn({ input }: ToolCall): Promise<ReadonlySet<string>> {
+    if (!this.#order.some(({ guard }) => guard.unless?.evidence)) return new Set();
+    const hashes = [...new Set(hashesIn(JSON.stringify(input)))].slice(0, MOST_HASHES);
+    if (hashes.length === 0) return new Set();
+    const known = Promise.all(hashes.map((hash) => this.#isProven(hash)));
+    const late = new AbortController();
+    const answers = await Promise.race([known, delay(CHECK_LIMIT_MS, [], { signal: late.signal })]);
+    late.abort();
+    return new Set(hashes.filter((_, index) => answers[index]));
+  }
+
+  #decide(call: ToolCall, situation: Situation, proven: ReadonlySet<string>): GuardVerdict {
+    const first = this.#pass(call, situation, proven);
     if (first.kind !== 'rewrite') return first;
     // What a rewrite makes of a call must stand on its own.
-    const second = this.#pass({ ...call, input: first.input }, situation);
+    const second = this.#pass({ ...call, input: first.input }, situation, proven);
     return second.kind === 'deny' ? second : first;
   }
 
-  #pass(call: ToolCall, { worktree, mode, cwd }: Situation): GuardVerdict {
-    const scene = { worktree: followLinks(worktree), cwd: cwd ?? worktree, home: this.#home };
+  #pass(call: ToolCall, { worktree, mode, cwd = '.' }: Situation, proven: ReadonlySet<string>): GuardVerdict {
+    const top = followLinks(worktree);
+    const scene = { worktree: top, cwd: followLinks(resolve(top, cwd)), home: this.#home };
     const facts = factsOf(call, scene);
-    const asked: Asked = { tool: call.tool, mode, facts, evidenceDir: this.#evidenceDir };
+    const asked: Asked = { tool: call.tool, mode, facts, proven };
     const subjects: Subject[] = [
       { call: true },
       ...facts.commands.map((started) => ({ started })),

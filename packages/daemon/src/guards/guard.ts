@@ -27,6 +27,8 @@ const When = z.strictObject({
   /** True where only the running shell would know the path. */
   unknown: z.boolean().optional(),
   access: oneOrMore(AccessName).optional(),
+  /** True for files that nobody named, which a search through everything would come across. */
+  swept: z.boolean().optional(),
   /** Of the file, when it is read whole; of the text, when it is written. */
   linesOver: z.number().int().positive().optional(),
   bytesOver: z.number().int().positive().optional(),
@@ -41,7 +43,7 @@ const When = z.strictObject({
 const Unless = z.strictObject({
   path: oneOrMore(Glob).optional(),
   command: oneOrMore(Pattern).optional(),
-  /** True: allowed with the hash of a gate's log that Tidemill itself has kept. */
+  /** True: allowed with the hash of a link of the project's evidence that says `pass`. */
   evidence: z.boolean().optional(),
 });
 

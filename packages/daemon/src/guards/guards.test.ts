@@ -10,6 +10,8 @@ let folder: string;
 let worktree: string;
 let guards: Guards;
 const EVIDENCE = 'ab'.repeat(32);
+/** There is a log of that hash, but nothing that passed. */
+const UNPROVEN = 'cd'.repeat(32);
 
 function write(root: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) {
@@ -36,12 +38,16 @@ beforeAll(async () => {
     'huge.bin': 'x'.repeat(2_100_000),
     main: 'a file with the name of a branch is still a file\n',
   });
-  write(join(folder, 'data'), { 'store.db': '', 'daemon.json': '{}', [`gates/${EVIDENCE}.log`]: 'ok\n' });
+  write(join(folder, 'data'), { 'store.db': '', 'daemon.json': '{}', [`gates/${UNPROVEN}.log`]: 'not ok\n' });
   write(folder, { 'outside/secret.txt': 'x' });
   symlinkSync(join(folder, 'outside'), join(worktree, 'door'));
   symlinkSync(join(folder, 'not-there-yet'), join(worktree, 'dangling'));
   symlinkSync('.env', join(worktree, 'settings.txt'));
-  guards = await createGuards({ root: join(folder, 'no-project'), dataDir: join(folder, 'data') });
+  guards = await createGuards({
+    root: join(folder, 'no-project'),
+    dataDir: join(folder, 'data'),
+    isProven: async (hash) => hash === EVIDENCE,
+  });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -192,6 +198,11 @@ describe('shell commands that are refused, and by which guard', () => {
     ['git push -uf origin main', 'force-push'],
     ['git -c user.name=x -C . push "--force"', 'force-push'],
     ['cd src; git push origin main -f', 'force-push'],
+    ['git push origin HEAD:main', 'push'],
+    ['git push', 'push'],
+    ['git -C src push origin HEAD', 'push'],
+    ['git remote set-url origin http://127.0.0.1/x', 'push'],
+    ['gh pr merge 7', 'push'],
     ['git stash', 'stash'],
     ['git stash pop', 'stash'],
     ['git --no-pager stash push -m x', 'stash'],
@@ -240,9 +251,8 @@ describe('shell commands that are let through', () => {
     'test -f .env && echo there',
     'echo .env >> .gitignore',
     'grep -rn ".env" src',
-    "grep -rn KEY . --exclude='.env*'",
+    "grep -rn KEY . --exclude='.env*' --exclude '*.pem'",
     'grep -rn KEY --include="*.ts" .',
-    'rg KEY',
     'find . -name "*.ts" | xargs wc -l',
     'find src -type f | head',
     'grep -n "/etc/passwd" src/a.ts',
@@ -265,7 +275,6 @@ describe('shell commands that are let through', () => {
     'git branch --show-current',
     'git log --oneline -5 main..HEAD',
     'git show HEAD:src/a.ts',
-    'git push origin HEAD',
     'ls /usr/lib && cat /etc/os-release',
     '/usr/bin/env python3 --version',
     'head -n 50 long.log',
@@ -344,7 +353,7 @@ describe('other tools', () => {
     ['Read', { file_path: 'short.log' }],
     ['Read', { file_path: 'long.log', offset: 10, limit: 100 }],
     ['Read', { file_path: '/usr/include/stdio.h' }],
-    ['Grep', { pattern: 'x' }],
+    ['Grep', { pattern: 'x', path: 'src' }],
     ['Glob', { pattern: '**/*.ts' }],
     ['TodoWrite', { todos: [{ content: 'read ../x' }] }],
     ['WebFetch', { url: 'http://127.0.0.1/', prompt: 'x' }],
@@ -357,8 +366,8 @@ describe('other tools', () => {
     expect(await bash(`cd "${worktree}/src" && touch x`)).toEqual({ kind: 'allow' });
   });
 
-  test('an unknown hash is no evidence', async () => {
-    const content = `{"tested": true, "evidence": "${'cd'.repeat(32)}"}`;
+  test('the hash of a log that did not pass is no evidence', async () => {
+    const content = `{"tested": true, "evidence": "${UNPROVEN}"}`;
     expect(named(await check('Write', { file_path: 'status.json', content }))).toBe('tested-claim');
   });
 });

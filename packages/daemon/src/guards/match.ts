@@ -1,5 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Mode } from '@tidemill/contract';
 import type { CallFacts, StartedCommand, TouchedPath } from './call-facts.ts';
 import type { Guard } from './guard.ts';
@@ -23,8 +22,8 @@ export interface Asked {
   tool: string;
   mode: Mode;
   facts: CallFacts;
-  /** Where gates' logs lie, named by their hash. */
-  evidenceDir: string;
+  /** The hashes in the call that stand for evidence which says `pass`. */
+  proven: ReadonlySet<string>;
 }
 
 /** `{home}` and `{data}` are folders that only this machine knows. */
@@ -53,9 +52,8 @@ export function applies(ready: ReadyGuard, subject: Subject, asked: Asked): bool
   const { when } = ready.guard;
   if (ready.tools && !ready.tools.some((tool) => tool.test(asked.tool.toLowerCase()))) return false;
   if (when.modes && !when.modes.includes(asked.mode)) return false;
-  const asksPath = [when.path, when.outside, when.unknown, when.access, when.linesOver, when.bytesOver].some(
-    (condition) => condition !== undefined,
-  );
+  const { path, outside, unknown, access, swept, linesOver, bytesOver } = when;
+  const asksPath = [path, outside, unknown, access, swept, linesOver, bytesOver].some((asked) => asked !== undefined);
   const asksCommand = when.command !== undefined || when.unclear !== undefined;
   if (asksPath) {
     if (!('path' in subject) || !pathFits(ready, subject.path, asked)) return false;
@@ -70,6 +68,7 @@ function pathFits(ready: ReadyGuard, path: TouchedPath, asked: Asked): boolean {
   const { when } = ready.guard;
   const { location, kind } = path;
   if (when.outside !== undefined && when.outside !== (location.isOutside && !location.isUnknown)) return false;
+  if (when.swept !== undefined && when.swept !== path.isSwept) return false;
   if (when.unknown !== undefined && when.unknown !== location.isUnknown) return false;
   if (when.access && !when.access.some((wanted) => wanted === kind || (wanted === 'write' && kind === 'remove')))
     return false;
@@ -90,14 +89,15 @@ function commandFits(ready: ReadyGuard, { text, isUnclear }: StartedCommand): bo
   return ready.command === null || ready.command.some((pattern) => pattern.test(text));
 }
 
-function isExcepted({ guard, unlessPath, unlessCommand }: ReadyGuard, subject: Subject, { facts, evidenceDir }: Asked) {
+function isExcepted({ guard, unlessPath, unlessCommand }: ReadyGuard, subject: Subject, { facts, proven }: Asked) {
   if ('path' in subject && subject.path.location.forms.every((form) => unlessPath.some((glob) => glob.test(form))))
     return true;
   if ('started' in subject && unlessCommand.some((pattern) => pattern.test(subject.started.text))) return true;
   if (!guard.unless?.evidence) return false;
-  const hashes = facts.adds?.after.match(/\b[0-9a-f]{64}\b/g) ?? [];
-  return hashes.some((hash) => existsSync(join(evidenceDir, `${hash}.log`)));
+  return hashesIn(facts.adds?.after ?? '').some((hash) => proven.has(hash));
 }
+
+export const hashesIn = (text: string): string[] => text.match(/\b[0-9a-f]{64}\b/g) ?? [];
 
 /** Oftener than before: text that only moves, or stays, is nobody's new claim. */
 function addsAny(patterns: RegExp[], adds: CallFacts['adds']): boolean {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Access, AccessKind } from './access.ts';
-import { notableFilesBelow } from './files-below.ts';
 import { commandText, type SimpleCommand } from './shell-commands.ts';
 import { UNKNOWN } from './shell-expansion.ts';
+import { findSweep, gitGrepTouches, nameSweep, searchTouches } from './shell-searches.ts';
 import { findRoots } from './shell-wrappers.ts';
 
-type Touched = Pick<Access, 'path' | 'kind' | 'isWhole'>;
+type Touched = Pick<Access, 'path' | 'kind' | 'isWhole' | 'isSwept'>;
 
 const names = (text: string) => new Set(text.split(' '));
 /** Their words are text, not files. */
@@ -18,7 +18,8 @@ const READERS = names(
 );
 const WHOLE = names('cat less more bat nl tac');
 /** The first word that is no option is a pattern or a program, not a file. */
-const SEARCHERS = names('grep egrep fgrep rg ag ack sed awk gawk mawk jq yq perl');
+const FILTERS = names('sed awk gawk mawk jq yq perl');
+const SEARCHERS = names('grep egrep fgrep zgrep rg ag ack');
 const REMOVERS = names('rm rmdir unlink shred');
 const WRITERS = names(
   'tee touch mkdir truncate chmod chown chgrp mkfifo mknod sponge ed ex vi vim nano gzip gunzip xz unxz bzip2 bunzip2 split ' +
@@ -74,9 +75,10 @@ function byProgram(command: SimpleCommand): Touched[] {
   if (LISTERS.has(name)) return all('list');
   if (READERS.has(name)) {
     const isWhole = WHOLE.has(name) && !command.isPiped && command.writes.length === 0;
-    return [...plain.map((path) => ({ path, kind: 'read' as const, isWhole })), ...options()];
+    return [...plain.map((path) => ({ path, kind: 'read' as const, isWhole })), ...nameSweep(plain, cwd), ...options()];
   }
-  if (SEARCHERS.has(name) && !isInlineCode(name, args)) return searchTouches(command, plain, options());
+  if (SEARCHERS.has(name)) return [...searchTouches(command), ...nameSweep(plain, cwd), ...options()];
+  if (FILTERS.has(name) && !isInlineCode(name, args)) return filterTouches(command, plain, options());
   if (INTERPRETERS.has(name)) return interpreterTouches(command, plain);
   return [...plain, ...optionValues(args)].flatMap((value) => likelyPaths(value, cwd));
 }
@@ -136,8 +138,8 @@ function ddTouch(arg: string): Touched[] {
   return path === undefined ? [] : [{ path, kind: key === 'of' ? 'write' : 'read' }];
 }
 
-function searchTouches({ name, args, cwd }: SimpleCommand, plain: string[], options: Touched[]): Touched[] {
-  const hasOwnPattern = args.some((arg) => /^(-[a-zA-Z]*[ef]|--regexp|--file|--expression)(=|$)/.test(arg));
+function filterTouches({ name, args, cwd }: SimpleCommand, plain: string[], options: Touched[]): Touched[] {
+  const hasOwnPattern = args.some((arg) => /^(-[a-zA-Z]*[ef]|--file|--expression)(=|$)/.test(arg));
   const files = hasOwnPattern ? plain : plain.slice(1);
   const inPlace =
     (name === 'sed' || name === 'perl' || name === 'yq') && args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg));
@@ -146,21 +148,9 @@ function searchTouches({ name, args, cwd }: SimpleCommand, plain: string[], opti
     ...files.map((path) => ({ path, kind: inPlace ? ('write' as const) : ('read' as const) })),
     ...program,
     ...options,
-    ...(isSweep(name, args) ? sweptFiles(files.length > 0 ? files : ['.'], cwd) : []),
+    ...nameSweep(files, cwd),
   ];
 }
-
-/** Reads all there is, hidden files too: `grep -r`, `rg -uu`. Who names or leaves out files knows what is read. */
-function isSweep(name: string, args: string[]): boolean {
-  const sweeps = name.endsWith('grep')
-    ? /^(-[a-zA-Z]*[rR]|--(dereference-)?recursive$)/
-    : /^(-u|--hidden|--no-ignore|-\.)/;
-  const isNarrow = args.some((arg) => /^(--(in|ex)clude|-g|--glob|-t|--type)/.test(arg));
-  return (name.endsWith('grep') || name === 'rg') && args.some((arg) => sweeps.test(arg)) && !isNarrow;
-}
-
-const sweptFiles = (folders: string[], cwd: string): Touched[] =>
-  folders.flatMap((folder) => notableFilesBelow(folder, cwd)).map((path) => ({ path, kind: 'read' }));
 
 /** sed and awk can write files from within their program: `sed 'w ../x'`, `awk '{ print > "../x" }'`. */
 function programPaths(name: string, program: string): Touched[] {
@@ -193,16 +183,12 @@ function findTouches({ args, isPiped, cwd }: SimpleCommand): Touched[] {
   const roots = findRoots(args);
   const wanted = args.flatMap((arg, index) => (/^-i?(name|path|wholename)$/.test(args[index - 1] ?? '') ? [arg] : []));
   const printed = args.flatMap((arg, index) => (/^-f(print0?|ls|printf)$/.test(args[index - 1] ?? '') ? [arg] : []));
-  // What it finds is handed to another program, to read or worse.
   const runs = isPiped || args.some((arg) => /^-(exec|ok)/.test(arg));
   const isNarrow = wanted.length > 0 || args.some((arg) => arg === 'f' || arg === '-newer' || arg === '-empty');
   return [
     ...roots.map((path) => ({ path, kind: 'list' as const })),
     ...printed.map((path) => ({ path, kind: 'write' as const })),
-    ...(runs
-      ? roots.flatMap((root) => wanted.map((name) => ({ path: `${root}/${name}`, kind: 'read' as const })))
-      : []),
-    ...(runs && wanted.length === 0 && !args.includes('-delete') ? sweptFiles(roots, cwd) : []),
+    ...(runs && !args.includes('-delete') ? findSweep(args, cwd) : []),
     ...(args.includes('-delete')
       ? roots.map((root) => ({ path: isNarrow ? `${root}/${UNKNOWN}` : root, kind: 'remove' as const }))
       : []),
@@ -213,6 +199,7 @@ function gitTouches([sub = '', ...args]: string[], cwd: string): Touched[] {
   if (sub === '-c') return [];
   const words = args.filter((_, index) => !/^(-m|--message|-[a-z]*m|--author|--date)$/.test(args[index - 1] ?? ''));
   const plain = positionals(words);
+  if (sub === 'grep') return gitGrepTouches(args, cwd);
   if (sub === 'rm') return plain.map((path) => ({ path, kind: 'remove' }));
   if (GIT_WRITERS.has(sub)) {
     const named = plain.flatMap((path) => likelyPaths(path, cwd)).map(({ path }) => ({ path, kind: 'write' as const }));

@@ -11,6 +11,8 @@ export interface SimpleCommand {
   /** As it was named. */
   program: string;
   args: string[];
+  /** The variables of the environment that its words and its input are made of. */
+  variables: string[];
   /** Values given for this one command: `GIT_DIR=… git status`. */
   assigned: string[];
   /** Redirections. */
@@ -54,6 +56,8 @@ class Walk {
   readonly #place: ShellPlace;
   #cwd: string;
   #variables = new Map<string, string[] | null>();
+  /** Those of the environment that were asked for. */
+  #asked = new Set<string>();
   #depth = 0;
 
   constructor(place: ShellPlace) {
@@ -147,6 +151,21 @@ class Walk {
     isPiped: boolean,
     before: SimpleCommand | null,
   ): SimpleCommand | null {
+    const outer = this.#asked;
+    this.#asked = new Set();
+    try {
+      return this.#expanded(words, redirects, isPiped, before);
+    } finally {
+      this.#asked = outer;
+    }
+  }
+
+  #expanded(
+    words: Part[][],
+    redirects: Extract<Token, { kind: 'redirect' }>[],
+    isPiped: boolean,
+    before: SimpleCommand | null,
+  ): SimpleCommand | null {
     const around = this.#around();
     const first = plainWord(words[0]);
     if (first === 'for' || first === 'select') {
@@ -165,6 +184,7 @@ class Walk {
     const args = words.slice(start).flatMap((word) => expandWord(word, around));
     const made: SimpleCommand = {
       ...named(args),
+      variables: [],
       assigned: assigned.flatMap(([, values]) => values),
       reads: [],
       writes: [],
@@ -174,6 +194,7 @@ class Walk {
       isHidden: false,
     };
     for (const redirect of redirects) this.#redirect(made, redirect, around);
+    made.variables = [...this.#asked];
     if (args.length === 0) {
       for (const [name, values] of assigned) this.#variables.set(name, values);
       if (made.reads.length + made.writes.length > 0) this.#add(made);
@@ -208,6 +229,8 @@ class Walk {
         const [all, variable] = ASSIGNMENT.exec(arg) ?? [];
         if (all && variable) this.#variables.set(variable, known([arg.slice(all.length)]));
       }
+      // Without a name they print all there is.
+      if (args.every((arg) => arg.startsWith('-')) || args.some((arg) => /^-\w*p/.test(arg))) this.#add(command);
     } else if (name === 'read' || name === 'mapfile' || name === 'readarray') {
       for (const arg of args) this.#variables.set(arg, null);
       this.#add(command);
@@ -277,7 +300,9 @@ class Walk {
         if (name === 'HOME') return [home];
         if (name === 'PWD') return [this.#cwd];
         if (name === 'IFS') return [' '];
-        return /^[?#$!]$/.test(name) ? ['0'] : null;
+        if (/^[?#$!]$/.test(name)) return ['0'];
+        this.#asked.add(name);
+        return null;
       },
       command: (source) => this.#printed(source),
     };

@@ -70,6 +70,8 @@ function valuesOf(part: Part, around: Surroundings): string[] {
       return [spread(around.command(part.source) ?? UNKNOWN, part.quoted)];
     case 'computed': {
       for (const inner of part.inner) if (inner.kind === 'command') around.command(inner.source);
+      const named = /^!?([A-Za-z_]\w*)/.exec(part.source)?.[1];
+      if (named !== undefined) around.variable(named);
       const fallback = /^(\w+):?[-=+]([^$`]*)$/.exec(part.source);
       if (!fallback) return [UNKNOWN];
       const values = around.variable(fallback[1] as string) ?? [UNKNOWN];

@@ -35,8 +35,11 @@ export const isShell = (name: string): boolean => SHELLS.has(name);
 /** What a command hands to the next one in a pipe, as far as it can be told. */
 export type Fed =
   | { kind: 'printed'; text: string }
-  /** Names of files below the folder it runs in. */
-  | { kind: 'names' };
+  /** Names of files below the folder it runs in: some, or all there are. */
+  | { kind: 'names'; isAll: boolean };
+
+/** Stands for the name of every file there is. */
+export const ALL_NAMES = `./${UNKNOWN}${UNKNOWN}`;
 
 export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
   const values = args.filter((arg) => !/^-[neE]+$/.test(arg));
@@ -47,7 +50,12 @@ export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
   const staysBelow = !args.some(
     (arg) => arg.startsWith('/') || arg.startsWith(UNKNOWN) || /(^|\/)\.\.(\/|$)/.test(arg),
   );
-  return isLister && staysBelow ? { kind: 'names' } : null;
+  if (!isLister || !staysBelow) return null;
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  return {
+    kind: 'names',
+    isAll: name === 'git' ? words.join(' ') === 'ls-files' : name === 'ls' && words.length === 0,
+  };
 }
 
 /** The words of the programs that a command starts in its turn; empty when it starts none. */
@@ -56,6 +64,11 @@ export function innerWords(name: string, args: string[], fed: Fed | null): strin
   if (name === 'find' || name === 'fd') return findWords(args);
   const valued = WRAPPERS[name];
   if (!valued) return [];
+  const split = name === 'env' ? args.findIndex((arg) => /^(-S|--split-string)/.test(arg)) : -1;
+  if (split >= 0) {
+    const text = [(args[split] as string).replace(/^(-S|--split-string=?)/, ''), ...args.slice(split + 1)].join(' ');
+    return [text.trim().split(/\s+/)].filter(([program]) => program !== '');
+  }
   const rest = afterOptions(args, valued);
   while (rest.length > 0 && /^[A-Za-z_]\w*=/.test(rest[0] as string)) rest.shift();
   rest.splice(0, LEADING[name] ?? 0);
@@ -75,7 +88,8 @@ function afterOptions(args: string[], valued: string[]): string[] {
 function xargsWords(args: string[], fed: Fed | null): string[] {
   const words = afterOptions(args, XARGS_VALUES);
   if (words.length === 0) return [];
-  const given = fed?.kind === 'printed' ? fed.text.split(/\s+/) : fed?.kind === 'names' ? [`./${UNKNOWN}`] : [UNKNOWN];
+  const names = fed?.kind === 'names' && fed.isAll ? ALL_NAMES : `./${UNKNOWN}`;
+  const given = fed?.kind === 'printed' ? fed.text.split(/\s+/) : fed?.kind === 'names' ? [names] : [UNKNOWN];
   const mark = args[args.indexOf('-I') + 1];
   if (!args.includes('-I') || mark === undefined) return [...words, ...given];
   return words.flatMap((word) => (word.includes(mark) ? given.map((value) => word.replaceAll(mark, value)) : [word]));

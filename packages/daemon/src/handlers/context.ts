@@ -2,7 +2,7 @@ import type { DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contra
 import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
-import type { Clock, Ids, Store, Workspace } from '../ports.ts';
+import type { Clock, Ids, Prompts, Store, Workspace } from '../ports.ts';
 
 /** What handlers do with a repository: look, and write a snapshot's files beside it. */
 export interface LentWorkspace extends Pick<Workspace, 'diff' | 'snapshot' | 'snapshots' | 'leaks'> {
@@ -21,6 +21,7 @@ export interface Services {
   /** Lends the repository's workspace for the length of `work`. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   metrics: MetricsSource;
+  promptsOf(project: Project): Prompts;
   isRunning(projectId: string): boolean;
   /** What a person should know about the settings that a running project follows. */
   warnings(projectId: string): string[];

@@ -29,6 +29,13 @@ async function examineProject(services: Services, project: Project, say: Say): P
     const { config, warnings } = await loadSettings(root);
     for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
+    if (config.sandbox === 'off')
+      say(
+        'warning',
+        'sandbox',
+        `${name}: sandbox: off in its config`,
+        'Agents and gates can read and write what you can.',
+      );
   });
   await guarded(say, 'worktrees', name, async () => {
     const alive = await aliveRefs({ store: services.store, project });

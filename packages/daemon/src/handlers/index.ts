@@ -18,6 +18,7 @@ import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from
 import { importTasks } from './import.ts';
 import { showMetrics } from './metrics.ts';
 import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
+import { showPrompt } from './prompt.ts';
 import {
   answerDefaults,
   answerQuestion,
@@ -66,6 +67,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   importTasks,
   tasks: listTasks,
   task: showTask,
+  prompt: showPrompt,
   cancelTask,
   retryTask,
   approveTask,

@@ -1,4 +1,5 @@
-import type { NeedsYou, Project, ProjectStatus, RouteRequest, Task } from '@tidemill/contract';
+import type { NeedsYou, Project, ProjectStatus, RouteRequest, SandboxView, Task } from '@tidemill/contract';
+import { CONFIG_FILE, loadSettings } from '../config/load.ts';
 import { projectOf } from './answer.ts';
 import type { Services } from './context.ts';
 import { workerViews } from './fleet.ts';
@@ -25,17 +26,24 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     needsYou: await needsYou(services, project, workload.byStage),
     questions: (await openQuestions(services, project)).slice(0, SHOWN),
     gates: rules.gates,
-    sandbox: await services.sandbox(),
+    sandbox: await sandboxOf(services, project),
     warnings: services.warnings(project.id),
     lastSeq,
   };
+}
+
+/** The project's own choice comes before what the machine can do. */
+async function sandboxOf(services: Services, { root }: Project): Promise<SandboxView> {
+  const settings = await loadSettings(root).catch(() => null); // what is wrong with them, `doctor` and `up` say
+  if (settings?.config.sandbox !== 'off') return services.sandbox();
+  return { active: false, text: `sandbox: off in ${CONFIG_FILE}: agents and gates run unsandboxed` };
 }
 
 /** What stands still until a person acts, each with the command that moves it on. */
 async function needsYou({ store }: Services, project: Project, byStage: Record<string, number>): Promise<NeedsYou[]> {
   const stages = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
   const human = stages.flatMap(([name, stage]) => (stage.actor === 'human' ? [name] : []));
-  const merging = stages.flatMap(([name, stage]) => (stage.actor === 'system' ? [name] : []));
+  const working = stages.flatMap(([name, stage]) => (stage.actor === 'human' ? [] : [name]));
   const find = async (names: string[], isStuck: (task: Task) => boolean | Promise<boolean>) => {
     const present = [...new Set(names)].filter((stage) => (byStage[stage] ?? 0) > 0);
     if (present.length === 0) return [];
@@ -47,7 +55,7 @@ async function needsYou({ store }: Services, project: Project, byStage: Record<s
   };
   const stuck = [
     ...(await find(['needs_info', 'blocked', ...human], (task) => task.role === null)),
-    ...(await find(merging, (task) => task.waiting !== null)),
+    ...(await find(working, (task) => task.waiting !== null)),
   ];
   if ((byStage.cancelled ?? 0) > 0) {
     stuck.push(...(await find(['open'], async (task) => (await cancelledDependency(store, task)) !== null)));
@@ -79,7 +87,8 @@ async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsY
     const command = isChoice ? named('approve') : asked ? commandFor(asked, task) : named('retry');
     return { why: `${reason}: ${text}`, command };
   }
-  if (task.waiting) return { why: task.waiting, command: '' };
+  // An agent that waits for its login goes on when somebody retries; a landing that waits, by itself.
+  if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };
   if (task.stage === 'open') {
     const dependency = await cancelledDependency(store, task);
     return { why: `waits for #${dependency?.number}, which was cancelled`, command: named('after', ' --none') };

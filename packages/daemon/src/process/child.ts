@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Reined, Reins } from '../ports.ts';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
+import { homesOf } from './home.ts';
 import { findProgram } from './program.ts';
 import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -46,6 +47,8 @@ export interface ChildSpec {
   hidden?: string[];
   /** Time it stands still does not count. */
   timeoutMs: number;
+  /** Between SIGTERM and SIGKILL; less than the usual five seconds where a part of them went into asking in another way. */
+  graceMs?: number;
   signal?: AbortSignal;
   /** Given a hold on the child for as long as it runs. */
   reins?: Reins;
@@ -169,7 +172,7 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
   else child.stdin?.end(spec.stdin ?? '');
 
   const first = await Promise.race([exited, wish]);
-  if (typeof first === 'string') await terminate(family, exited);
+  if (typeof first === 'string') await terminate(family, exited, spec.graceMs ?? GRACE_MS);
   const last = await exited;
   await family.sweep();
   await finish(child, streams);
@@ -193,16 +196,19 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
   if ('missing' in program) return program;
   if (!isSandboxed) return { file: program.file, args, env, isSandboxed };
 
+  const { dataDir } = spec.host;
+  const homes = await homesOf(env.HOME);
   const prefix = await sandboxPrefix({
     worktree: spec.cwd,
     root: spec.host.root,
-    dataDir: spec.host.dataDir,
+    dataDir,
+    homes,
     network: spec.network,
     readOnlyWorktree: spec.readOnlyWorktree ?? false,
     readable: [
       ...(spec.readable ?? []),
-      ...(await programFolder(program.file, spec.host.dataDir)),
-      ...(await toolFolders(env.PATH ?? '', spec.host.dataDir)),
+      ...(await programFolder(program.file, dataDir, homes)),
+      ...(await toolFolders(env.PATH ?? '', dataDir, homes)),
     ],
     writable: spec.writable ?? [],
     hidden: spec.hidden ?? [],
@@ -233,9 +239,9 @@ async function begin(
   }
 }
 
-async function terminate(family: Family, exited: Promise<unknown>): Promise<void> {
+async function terminate(family: Family, exited: Promise<unknown>, graceMs: number): Promise<void> {
   const over = new AbortController();
-  const grace = delay(GRACE_MS, undefined, { signal: over.signal }).catch(() => undefined);
+  const grace = delay(graceMs, undefined, { signal: over.signal }).catch(() => undefined);
   const asked = await family.ask();
   if (asked) await Promise.race([exited.then(() => family.isGone(over.signal)), grace]);
   over.abort();

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ChildEnd, type ChildHost, startChild } from './child.ts';
+import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from './child.ts';
 import { leakedProcesses } from './leaks.ts';
 import { sandboxStatus } from './sandbox.ts';
 
@@ -36,7 +37,8 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
   afterAll(() => rm(base, { recursive: true, force: true }));
 
-  async function sh(script: string, more: { network?: boolean; writable?: string[]; readOnlyWorktree?: boolean } = {}) {
+  type More = Partial<Pick<ChildSpec, 'network' | 'writable' | 'hidden' | 'readOnlyWorktree'>>;
+  async function sh(script: string, more: More = {}) {
     let text = '';
     const child = startChild({
       host,
@@ -45,6 +47,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
       cwd: worktree,
       network: more.network ?? false,
       writable: more.writable,
+      hidden: more.hidden,
       readOnlyWorktree: more.readOnlyWorktree,
       timeoutMs: 20_000,
       onOutput: (chunk) => {
@@ -64,14 +67,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
 
   it('lets the worktree be written to, and nothing else', async () => {
-    const targets = [
-      host.root,
-      path.join(host.root, '.git'),
-      path.dirname(process.execPath),
-      '/etc',
-      '/usr',
-      process.env.HOME,
-    ];
+    const targets = [host.root, path.join(host.root, '.git'), path.dirname(process.execPath), '/etc', '/usr'];
     for (const target of targets) {
       const { end, text } = await sh(`echo x > '${target}/written'`);
       expect(end, text).toMatchObject({ kind: 'exited', exitCode: 2 });
@@ -111,11 +107,65 @@ describe.skipIf(!status.available)('the sandbox', () => {
     expect(interfaces((await sh('cat /proc/net/dev', { network: true })).text)).toEqual(interfaces(outside));
   });
 
+  it('keeps a command from talking to a hidden socket, unless it is told to', async () => {
+    const folder = await mkdtemp('/var/tmp/tidemill socket ');
+    const socket = path.join(folder, 'machine.sock');
+    const server = createServer((caller) => caller.end('yours')).listen(socket);
+    try {
+      await once(server, 'listening');
+      const ask = `node -e "require('net').connect('${socket}').on('data',(d)=>console.log(''+d)).on('error',(e)=>console.log(e.code))"`;
+      expect((await sh(ask)).text).toBe('yours\n');
+      expect((await sh(ask, { hidden: [socket] })).text).toMatch(/^E(CONNREFUSED|NOTSOCK|ACCES)\n$/);
+      expect((await sh(ask, { hidden: [socket], writable: [socket] })).text).toBe('yours\n');
+    } finally {
+      server.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('opens further folders when told to', async () => {
     const extra = path.join(base, 'cache');
     await mkdir(extra);
     expect((await sh(`echo x > '${extra}/kept'`, { writable: [extra] })).end).toMatchObject({ exitCode: 0 });
     expect(await readFile(path.join(extra, 'kept'), 'utf8')).toBe('x\n');
+  });
+
+  it('gives a command its own environment and nothing of ours, and no value of it to anybody who lists processes', async () => {
+    const secret = `sk-${crypto.randomUUID()}`;
+    process.env.TIDEMILL_TEST_SECRET = 'ours';
+    const ready = Promise.withResolvers<void>();
+    const heard = Promise.withResolvers<void>();
+    try {
+      let text = '';
+      const child = startChild({
+        ...{ host, runId: 'run_env', cwd: worktree, network: false, timeoutMs: 20_000, env: { API_KEY: secret } },
+        command: ['sh', '-c', 'env; echo listed; cat /proc/[0-9]*/cmdline; read end'],
+        stdin: (input) => {
+          input.on('error', () => undefined);
+          void heard.promise.then(() => input.end('\n'));
+        },
+        onOutput: (chunk) => {
+          text += chunk.toString();
+          if (text.includes('read end')) ready.resolve();
+        },
+      });
+      await ready.promise;
+      const lines = (await leakedProcesses(host.homeId)).map(({ command }) => command);
+      heard.resolve();
+      await child.end;
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.join('\n')).not.toContain(secret);
+      const [environment = '', listed = ''] = text.split('listed\n');
+      expect(environment).toContain(`API_KEY=${secret}`);
+      expect(listed).not.toContain(secret);
+      expect(environment).not.toContain('TIDEMILL_TEST_SECRET');
+      const names = environment.match(/^\w+(?==)/gm) ?? [];
+      const usual =
+        /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|SHELL|PWD|OLDPWD|SHLVL|_|API_KEY|TIDEMILL_HOME_ID|TIDEMILL_RUN)$/;
+      expect(names.filter((name) => !usual.test(name))).toEqual([]);
+    } finally {
+      delete process.env.TIDEMILL_TEST_SECRET;
+    }
   });
 
   it('ends with the daemon, even when that is killed', async () => {

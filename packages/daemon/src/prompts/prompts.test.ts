@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AUTONOMY_PRESETS, Mode, Task } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, type HilConfig, Mode, Task } from '@tidemill/contract';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { assetDir } from '../assets.ts';
 import { createPrompts } from './prompts.ts';
@@ -57,24 +57,25 @@ const TASK = Task.parse({
   runs: {},
 });
 
-const render = async (mode: Mode, change: Partial<Task> = {}, more: { diff?: string; gates?: string } = {}) => {
-  const { prompt } = await createPrompts({ root, builtinDir }).render({
-    task: task(change),
-    mode,
-    target: 'main',
-    diff: '',
-    gates: '',
-    hilConfig: AUTONOMY_PRESETS.full,
+interface More {
+  diff?: string;
+  gates?: string;
+  hilConfig?: HilConfig;
+}
+const brief = (mode: Mode, change: Partial<Task> = {}, more: More = {}) =>
+  createPrompts({ root, builtinDir }).render({
+    ...{ task: task(change), mode, target: 'main', diff: '', gates: '', hilConfig: AUTONOMY_PRESETS.full },
     ...more,
   });
-  return prompt;
-};
+const render = async (mode: Mode, change: Partial<Task> = {}, more: More = {}) =>
+  (await brief(mode, change, more)).prompt;
 
 const override = (text: string, mode = 'implement') =>
   writeFile(path.join(root, '.tidemill', 'agents', `${mode}.md`), text);
 
 it('has a template for every mode and no other', async () => {
-  expect((await readdir(builtinDir)).sort()).toEqual(Mode.options.map((mode) => `${mode}.md`).sort());
+  const shared = ['_questions.md'];
+  expect((await readdir(builtinDir)).sort()).toEqual([...Mode.options.map((mode) => `${mode}.md`), ...shared].sort());
 });
 
 it.each(Mode.options)('tells an agent in mode %s its task, its limits and what to hand back', async (mode) => {
@@ -86,7 +87,23 @@ it.each(Mode.options)('tells an agent in mode %s its task, its limits and what t
   expect(text).toContain('.tidemill/');
   const example = /^`(\{"tidemill":"result".*\})`/m.exec(text)?.[1] ?? '';
   expect(JSON.parse(example)).toMatchObject({ tidemill: 'result', outcome: expect.any(String) });
+  expect(text).toContain('## What you may decide');
+  expect(text).toContain('## Questions');
+  const question = /^`(\{"text".*\})`$/m.exec(text)?.[1] ?? '';
+  expect(JSON.parse(question)).toMatchObject({ text: expect.any(String), type: 'clarifying', default: 'UTC' });
   expect(text).not.toMatch(/\{\w+Section\}/);
+});
+
+it('spells out for each matter how far an agent may go', async () => {
+  const hilConfig: HilConfig = {
+    scopeChanges: 'automated',
+    architectureDecisions: 'notify_and_proceed',
+    dependencyModifications: 'requires_approval',
+  };
+  const text = await render('implement', {}, { hilConfig });
+  expect(text).toMatch(/than the task asks for: \*\*yours to decide\.\*\* Choose/);
+  expect(text).toMatch(/structure: .*: \*\*yours to decide\.\*\* Go on, and say in your summary/);
+  expect(text).toMatch(/dependency, .*: \*\*a person decides\.\*\* .*`needs_info`/);
 });
 
 it('shows a reviewer the change, in a fence the change cannot end', async () => {
@@ -124,24 +141,46 @@ it('shows a person’s words on a plan once', async () => {
   expect(text.match(/Smaller, please/g)).toHaveLength(1);
 });
 
-it('prefers the project’s own template, and adds feedback it forgot', async () => {
-  await override(
-    '---\nmode: implement\nrole: builder\n---\nDo {taskTitle} on {target}. Literally {{taskTitle}}, {"json": 1}.\n',
+it('prefers the project’s own template, and adds feedback and autonomy it forgot', async () => {
+  await override('---\nrole: builder\n---\nDo {taskTitle} on {target}. Literally {{taskTitle}}, {"json": 1}.\n');
+  await override('', '_questions');
+  expect(await render('implement')).toMatch(
+    /^Do Add \{taskId\} sums on main\. Literally \{taskTitle\}, \{"json": 1\}\.\n\n## What you may decide\n[^#]*$/,
   );
-  expect(await render('implement')).toBe('Do Add {taskId} sums on main. Literally {taskTitle}, {"json": 1}.\n');
-  const text = await render('implement', { feedback: [{ kind: 'review', text: 'Rename it.', files: [] }] });
-  expect(text).toMatch(/\{"json": 1\}\.\n\n## What has to be put right[\s\S]*Rename it\./);
+  const feedback = [{ kind: 'review' as const, text: 'Rename it.', files: [] }];
+  const text = await render('implement', { feedback });
+  expect(text).toMatch(/\{"json": 1\}\.\n\n## What has to be put right[\s\S]*Rename it\.\n+## What you may decide/);
   expect(await render('plan')).toContain('# Plan task #12');
+});
+
+it('adds the rules for questions, the project’s own if it has some', async () => {
+  await override('Do it.\n');
+  expect(await render('implement')).toContain('## Questions\n\nAsk a person');
+  await override('## Questions\n\nNever ask.\n', '_questions');
+  expect(await render('implement')).toMatch(/## Questions\n\nNever ask\.\n$/);
+  expect((await render('plan')).match(/## Questions/g)).toHaveLength(1);
+});
+
+it('hands on what a template’s head asks for', async () => {
+  await override('---\nmodel: large\ntools: [Read, Edit]\nturns: 12\ntimeout: 20m\n---\nDo it.\n');
+  const asked = { model: 'large', tools: ['Read', 'Edit'], maxTurns: 12, timeoutMs: 1_200_000 };
+  expect(await brief('implement')).toMatchObject(asked);
+  expect(await brief('plan')).toMatchObject({ model: null, tools: null, maxTurns: null, timeoutMs: null });
 });
 
 it.each([
   [
     '---\nmode: implement\n---\n\nDo it.\nSee {tsakTitle}.\n',
-    '.tidemill/agents/implement.md, line 6: there is no placeholder {tsakTitle}',
+    '.tidemill/agents/implement.md:6: there is no placeholder {tsakTitle}; did you mean {taskTitle}?',
   ],
-  ['Do it, {taskName}.\n', 'line 1: there is no placeholder {taskName}'],
-  ['---\nmode: review\n---\nx\n', 'says mode: review, but its name says implement'],
-  ['---\nmode: [\n---\nx\n', 'its head is not valid'],
+  ['Do it, {xyzzyPlugh}.\n', 'implement.md:1: there is no placeholder {xyzzyPlugh}'],
+  ['---\nrole: a\nmode: review\n---\nx\n', "implement.md:3: mode is review, but the file's name says implement"],
+  ['---\nmode: [\n---\nx\n', '.tidemill/agents/implement.md:'],
+  ['---\nmode: implement\nmodell: x\n---\nx\n', 'implement.md:3: unknown key "modell"; did you mean "model"?'],
+  ['---\nturns: many\n---\nx\n', 'implement.md:2: turns must be a number, not "many"'],
+  ['---\ntools: Read\n---\nx\n', 'implement.md:2: tools must be a list, not "Read"'],
+  ['---\n# how long\ntimeout: soon\n---\nx\n', 'implement.md:3: timeout: a duration is a number and'],
+  ['---\nprompt_tokens: 10\n---\nx\n', 'implement.md:2: prompt_tokens'],
   ['---\nmode: implement\n---\n \n', 'is empty'],
 ])('refuses a template that is not right: %j', async (text, says) => {
   await override(text);
@@ -149,4 +188,68 @@ it.each([
     code: 'bad_config',
     message: expect.stringContaining(says),
   });
+});
+
+it('tells what the repository says about itself, but nothing from outside it', async () => {
+  await writeFile(path.join(root, 'CLAUDE.md'), 'Tabs, never spaces.\n```\nmake\n```\n');
+  await writeFile(path.join(root, 'README.md'), `# Sums\n\nAdds.\n\n${'more '.repeat(1000)}`);
+  const text = await render('implement');
+  expect(text).toContain('From its CLAUDE.md:\n\n````markdown\nTabs, never spaces.');
+  expect(text).toContain('From its README.md:\n\n```markdown\n# Sums\n\nAdds.\n```\n');
+  await writeFile(path.join(root, 'AGENTS.md'), 'Spaces.');
+  expect(await render('implement')).toContain('From its AGENTS.md:');
+  await rm(path.join(root, 'AGENTS.md'));
+  await rm(path.join(root, 'CLAUDE.md'));
+  await symlink('/etc/passwd', path.join(root, 'AGENTS.md'));
+  expect(await render('implement')).not.toContain('## Conventions');
+});
+
+const note = (text: string, at: number) => ({
+  ...{ runId: null, source: 'agent' as const, entryType: 'note', summary: text, at },
+});
+
+it('keeps within its budget: the least important is left out, the rest is cut, the task stays', async () => {
+  await writeFile(path.join(root, 'README.md'), 'About sums.');
+  await writeFile(path.join(root, 'AGENTS.md'), 'Convention. '.repeat(2_000));
+  const builtin = await readFile(path.join(builtinDir, 'review.md'), 'utf8');
+  await override(builtin.replace('---\n', '---\nprompt_tokens: 5000\n'), 'review');
+  const context = Array.from({ length: 12 }, (_, index) => note(`note ${index}. ${'long '.repeat(300)}`, index));
+  const feedback = [
+    { kind: 'gate' as const, text: 'short failure', files: [] },
+    { kind: 'review' as const, text: 'long-winded '.repeat(1_000), files: [] },
+  ];
+  const { prompt, promptTokens, dropped } = await brief(
+    'review',
+    { context, feedback, body: 'The whole task. '.repeat(50) },
+    { diff: `+${'diff '.repeat(10_000)}` },
+  );
+  expect(prompt).toContain('The whole task. '.repeat(50).trim());
+  expect(prompt).toContain('short failure\n```');
+  expect(prompt).toMatch(/\[cut here: [\d,]+ more characters; the files themselves are in your folder\]\n```\n/);
+  expect(prompt).not.toContain('About sums');
+  expect(prompt).not.toContain('note 6.');
+  expect(prompt).toContain('note 11.');
+  expect(dropped).toEqual([
+    expect.stringMatching(/^the change: [\d,]+ of 50,000 characters left out$/),
+    expect.stringMatching(/^what has to be put right: [\d,]+ of 12,0\d\d characters left out$/),
+    expect.stringMatching(/^AGENTS\.md: [\d,]+ of 23,999 characters left out$/),
+    expect.stringMatching(/^recent notes: /),
+    'README.md: left out',
+    'older notes: all 7 left out',
+  ]);
+  // What is never cut away altogether may go a little beyond it.
+  expect(promptTokens).toBeLessThan(5_800);
+});
+
+it('says nothing of a budget that is kept', async () => {
+  const context = Array.from({ length: 30 }, (_, index) => note(`note ${index}.`, index));
+  const { prompt, promptTokens, dropped } = await brief('plan', { context });
+  expect(dropped).toEqual([]);
+  expect(prompt).toContain('note 10.');
+  expect(promptTokens).toBe(Math.ceil(prompt.length / 4));
+});
+
+it('puts on record that the workspace has cut the change already', async () => {
+  const { dropped } = await brief('review', {}, { diff: '+a\n\n[diff cut after 200000 bytes]\n' });
+  expect(dropped).toEqual(['the change: all that comes after 200,000 bytes']);
 });

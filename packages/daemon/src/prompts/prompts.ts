@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, type Mode } from '@tidemill/contract';
-import type { Prompts } from '../ports.ts';
-import { contextSection, sectionsOf } from './sections.ts';
-import { fillTemplate, parseTemplate, type Template } from './template.ts';
+import { AppError } from '@tidemill/contract';
+import type { Briefing, Prompts } from '../ports.ts';
+import { DEFAULT_PROMPT_TOKENS, fitParts, tokensIn } from './budget.ts';
+import { partsOf } from './parts.ts';
+import { conventionsOf, introductionOf } from './repository-notes.ts';
+import { fixedSections, type PromptInput } from './sections.ts';
+import { fillTemplate, type Placeholder, parseTemplate, type Template } from './template.ts';
 
 export interface PromptsOptions {
   /** The repository's root: `.tidemill/agents/<mode>.md` in it replaces a built-in template. */
@@ -12,32 +15,75 @@ export interface PromptsOptions {
   builtinDir: string;
 }
 
+/** What every template shares: the rules for questions. It is told as it stands. */
+const QUESTIONS = '_questions.md';
+
+/** Added at the end when a template does not show them: no agent goes without them. */
+const NEVER_MISSING = ['feedbackSection', 'autonomySection', 'questionsSection'] as const;
+
 /** Templates are read anew for each run, so that an edit counts from the next run on. */
 export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
   return {
-    async render({ task, mode, ...rest }) {
-      const template = await templateFor(mode, root, builtinDir);
-      const sections = sectionsOf({ task, ...rest }, template.uses);
-      const text = fillTemplate(template, sections);
-      // A template that forgets the feedback must not leave the agent to make the same mistake again.
-      const feedback = template.uses.has('feedbackSection') ? '' : sections.feedbackSection;
-      const prompt = `${contextSection(task)}${text}${feedback === '' ? '' : `\n${feedback}`}`;
-      const promptTokens = Math.ceil(prompt.length / 4);
-      return { prompt, promptTokens, dropped: [], model: null, tools: null, maxTurns: null, timeoutMs: null };
+    async render({ mode, ...input }) {
+      const { text, file } = await ownOrBuiltin(`${mode}.md`, root, builtinDir);
+      const template = parseTemplate(text, file, mode);
+      const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
+      const [conventions, readme] = await Promise.all([
+        template.uses.has('conventionsSection') ? conventionsOf(root) : null,
+        template.uses.has('readmeSection') ? introductionOf(root) : null,
+      ]);
+      return assemble(template, input, { conventions, readme }, questions === '' ? '' : `${questions}\n`);
     },
   };
 }
 
-async function templateFor(mode: Mode, root: string, builtinDir: string): Promise<Template> {
-  const name = `.tidemill/agents/${mode}.md`;
-  const override = await textOf(path.join(root, name));
-  if (override !== null) return parseTemplate(override, name, mode);
-  const file = path.join(builtinDir, `${mode}.md`);
-  const builtin = await textOf(file);
-  if (builtin === null) {
-    throw new AppError('internal', `the built-in prompt ${file} is missing`, { hint: 'install Tidemill anew' });
-  }
-  return parseTemplate(builtin, file, mode);
+function assemble(
+  template: Template,
+  input: PromptInput,
+  notes: Parameters<typeof partsOf>[1],
+  questions: string,
+): Briefing {
+  const { head, uses } = template;
+  const fixed = fixedSections(input, questions);
+  const parts = partsOf(input, notes, uses);
+  const nothing = Object.fromEntries(Object.keys(parts).map((name) => [name, ''])) as Record<
+    keyof typeof parts,
+    string
+  >;
+  const least = put(template, { ...nothing, ...fixed }, '').length;
+  const { texts, dropped } = fitParts(parts, head.prompt_tokens ?? DEFAULT_PROMPT_TOKENS, least);
+  const prompt = put(template, { ...texts, ...fixed }, texts.olderContext + texts.recentContext);
+  return {
+    prompt,
+    promptTokens: tokensIn(prompt),
+    dropped: [...dropped, ...cutBefore(input)],
+    model: head.model ?? null,
+    tools: head.tools ?? null,
+    maxTurns: head.turns ?? null,
+    timeoutMs: head.timeout ?? null,
+  };
+}
+
+function put(template: Template, values: Record<Placeholder, string>, context: string): string {
+  const before = context === '' ? '' : `## Task context\n\n${context}---\n\n`;
+  const missing = NEVER_MISSING.filter((name) => !template.uses.has(name) && values[name] !== '');
+  return [`${before}${fillTemplate(template, values)}`, ...missing.map((name) => values[name])].join('\n');
+}
+
+/** The workspace ends a very long diff itself, and says so in its last line. */
+function cutBefore({ diff }: PromptInput): string[] {
+  const limit = /\n\[diff cut after (\d+) bytes\]\n?$/.exec(diff.slice(-80))?.[1];
+  return limit === undefined ? [] : [`the change: all that comes after ${Number(limit).toLocaleString('en-US')} bytes`];
+}
+
+async function ownOrBuiltin(name: string, root: string, builtinDir: string): Promise<{ text: string; file: string }> {
+  const own = `.tidemill/agents/${name}`;
+  const override = await textOf(path.join(root, own));
+  if (override !== null) return { text: override, file: own };
+  const file = path.join(builtinDir, name);
+  const text = await textOf(file);
+  if (text !== null) return { text, file };
+  throw new AppError('internal', `the built-in prompt ${file} is missing`, { hint: 'install Tidemill anew' });
 }
 
 async function textOf(file: string): Promise<string | null> {

@@ -1,6 +1,6 @@
-import { AppError, Mode } from '@tidemill/contract';
-import { parse } from 'yaml';
-import { z } from 'zod';
+import { AppError, type Mode } from '@tidemill/contract';
+import { nearest } from '../config/nearest.ts';
+import { type FrontMatter, partTemplate } from './front-matter.ts';
 
 /** What a template may ask for. Sections come with their own heading and are empty when there is nothing to say. */
 const PLACEHOLDERS = [
@@ -18,36 +18,38 @@ const PLACEHOLDERS = [
   'diffSection',
   'gatesSection',
   'feedbackSection',
+  'conventionsSection',
+  'readmeSection',
+  'autonomySection',
+  'questionsSection',
   'target',
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
-const FrontMatter = z.object({ mode: Mode, role: z.string().optional(), description: z.string().optional() });
-
 export interface Template {
+  head: FrontMatter;
   body: string;
-  uses: Set<Placeholder>;
+  /** How often each is used. */
+  uses: Map<Placeholder, number>;
 }
 
 /** `{name}` is a placeholder, `{{name}}` the word in braces itself. JSON and code with other braces are left alone. */
 const BRACED = /\{\{([a-z][A-Za-z]*)\}\}|\{([a-z][A-Za-z]*)\}/g;
 
 export function parseTemplate(text: string, file: string, mode: Mode): Template {
-  const { body, firstLine } = withoutFrontMatter(text.replaceAll('\r\n', '\n'), file, mode);
-  const uses = new Set<Placeholder>();
+  const { head, body, firstLine } = partTemplate(text.replaceAll('\r\n', '\n'), file, mode);
+  const uses = new Map<Placeholder, number>();
   for (const match of body.matchAll(BRACED)) {
     const name = match[2];
     if (name === undefined) continue;
     if (!isPlaceholder(name)) {
       const line = firstLine + body.slice(0, match.index).split('\n').length - 1;
-      throw new AppError('bad_config', `${file}, line ${line}: there is no placeholder {${name}}`, {
-        hint: `use one of ${PLACEHOLDERS.map((known) => `{${known}}`).join(' ')}, or {{${name}}} for the word in braces`,
-      });
+      throw unknownPlaceholder(name, `${file}:${line}`);
     }
-    uses.add(name);
+    uses.set(name, (uses.get(name) ?? 0) + 1);
   }
   if (body.trim() === '') throw new AppError('bad_config', `${file} is empty`, { hint: 'write a prompt or delete it' });
-  return { body, uses };
+  return { head, body, uses };
 }
 
 /** One pass: what is filled in is never looked at again, so a task's text cannot smuggle in a placeholder. */
@@ -65,27 +67,9 @@ function isPlaceholder(name: string): name is Placeholder {
   return (PLACEHOLDERS as readonly string[]).includes(name);
 }
 
-function withoutFrontMatter(text: string, file: string, mode: Mode): { body: string; firstLine: number } {
-  const match = /^---\n([\s\S]*?\n)?---\n/.exec(text);
-  if (!match) return { body: text, firstLine: 1 };
-  const matter = FrontMatter.safeParse(yamlOrNull(match[1] ?? ''));
-  if (!matter.success) {
-    throw new AppError('bad_config', `${file}: its head is not valid: ${z.prettifyError(matter.error)}`, {
-      hint: `between the two --- lines write mode: ${mode}, and if you like role and description`,
-    });
-  }
-  if (matter.data.mode !== mode) {
-    throw new AppError('bad_config', `${file} says mode: ${matter.data.mode}, but its name says ${mode}`, {
-      hint: `write mode: ${mode}, or rename the file`,
-    });
-  }
-  return { body: text.slice(match[0].length), firstLine: match[0].split('\n').length };
-}
-
-function yamlOrNull(text: string): unknown {
-  try {
-    return parse(text);
-  } catch {
-    return null; // which the schema then refuses, naming the file
-  }
+function unknownPlaceholder(name: string, where: string): AppError {
+  const guess = nearest(name, [...PLACEHOLDERS]);
+  const known = `use one of ${PLACEHOLDERS.map((each) => `{${each}}`).join(' ')}, or {{${name}}} for the word in braces`;
+  const advice = guess ? `; did you mean {${guess}}?` : '';
+  return new AppError('bad_config', `${where}: there is no placeholder {${name}}${advice}`, { hint: known });
 }

@@ -16,6 +16,8 @@ const BUILDING: Mode[] = ['implement', 'request_changes'];
 /** How long an agent may take to end its turn after it was cancelled, and to leave after the last word. */
 const CANCEL_MS = 1000;
 const LEAVE_MS = 300;
+/** From the wish to stop to the last resort. */
+const STOP_MS = 5000;
 
 export interface AcpAgentOptions extends AcpProgram {
   label: string;
@@ -41,7 +43,10 @@ async function run(
   const isReadOnly = !BUILDING.includes(request.brief.mode);
   const kill = new AbortController();
   let fault: string | null = null;
-  const transcript = createTranscript(sink, () => void channel.cancel());
+  const transcript = createTranscript(sink, {
+    onRequest: () => channel.onRequest(),
+    onLimit: () => void channel.cancel(),
+  });
   const wire = createWire({
     onNoise: (text) => transcript.note(text),
     onFault: (why) => {
@@ -49,10 +54,11 @@ async function run(
       kill.abort();
     },
   });
-  const channel = await openChannel({ wire, request, transcript, isReadOnly, signal });
+  const channel = await openChannel({ wire, request, sink, transcript, isReadOnly, signal });
   const { child, lastWords } = await launch(options, request, {
     wire,
     readOnlyWorktree: isReadOnly,
+    graceMs: STOP_MS - CANCEL_MS,
     signal: kill.signal,
   });
   const ended = child.end.finally(() => wire.close());
@@ -61,13 +67,15 @@ async function run(
   if (signal.aborted) stop();
 
   const { agent } = channel.connection;
-  const talk = { agent, request, sink, transcript, booked, signal, options: { model: options.model } };
+  const talk = { agent, request, sink, transcript, booked, signal, options: { model: options.model ?? request.model } };
   const said = await converse({ ...talk, takeDenials: channel.takeDenials, onSession: channel.onSession }).catch(
     (error: unknown) => ({ error }),
   );
   await leave(wire, child);
   signal.removeEventListener('abort', stop);
-  return judge(said, await ended, {
+  const end = await ended;
+  if (end.kind === 'timeout') transcript.breakOff();
+  return judge(said, end, {
     program: options.command[0] ?? '',
     install: options.preset ? `; \`${options.preset.install}\` installs it` : null,
     timeoutMs: request.timeoutMs,
@@ -81,6 +89,7 @@ interface Channel {
   connection: ClientConnection;
   takeDenials(): string[];
   onSession(session: string, meter: Meter): void;
+  onRequest(): void;
   /** Asks the agent to end its turn; resolves when it was told, or could not be. */
   cancel(): Promise<boolean>;
 }
@@ -88,13 +97,15 @@ interface Channel {
 interface ChannelOptions {
   wire: Wire;
   request: AgentRequest;
+  sink: AgentSink;
   transcript: Transcript;
   isReadOnly: boolean;
   signal: AbortSignal;
 }
 
 /** Our side of the protocol: hears what the agent tells, and answers what it asks. */
-async function openChannel({ wire, request, transcript, isReadOnly, signal }: ChannelOptions): Promise<Channel> {
+async function openChannel(options: ChannelOptions): Promise<Channel> {
+  const { wire, request, sink, transcript, isReadOnly, signal } = options;
   const { client } = await import('@agentclientprotocol/sdk'); // big, and of no use to who has no such agent
   const denials: string[] = [];
   let current: { session: string; meter: Meter } | null = null;
@@ -111,7 +122,7 @@ async function openChannel({ wire, request, transcript, isReadOnly, signal }: Ch
     .onRequest('session/request_permission', async ({ params }) => {
       if (signal.aborted) return { outcome: { outcome: 'cancelled' } };
       const tool = transcript.tool(params.toolCall);
-      const { response, denied } = await answerPermission({ params, tool, request, isReadOnly });
+      const { response, denied } = await answerPermission({ params, tool, request, sink, isReadOnly });
       if (denied !== null) {
         denials.push(`${tool.title ?? tool.name ?? 'a tool'}: ${denied}`);
         transcript.note(`[denied] ${denied}`);
@@ -126,6 +137,7 @@ async function openChannel({ wire, request, transcript, isReadOnly, signal }: Ch
     onSession(session, meter) {
       current = { session, meter };
     },
+    onRequest: () => current?.meter.request(),
     async cancel() {
       if (!current) return false;
       return connection.agent.notify('session/cancel', { sessionId: current.session }).then(

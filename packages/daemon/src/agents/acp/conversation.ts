@@ -114,7 +114,8 @@ async function takeTurn(
     answer = await agent.request('session/prompt', { sessionId: session, prompt: [{ type: 'text', text: prompt }] });
     await nextRound(); // updates that came before the answer are heard before it counts
   } finally {
-    meter.book(answer, transcript.requests());
+    if (talk.signal.aborted) transcript.breakOff();
+    meter.endTurn(answer, answer !== null && answer.stopReason !== 'cancelled');
   }
   const { text, requests } = transcript.endTurn();
   return {

@@ -21,6 +21,7 @@ export interface AcpProgram {
 interface Launch {
   wire: Wire;
   readOnlyWorktree: boolean;
+  graceMs: number;
   signal: AbortSignal;
 }
 

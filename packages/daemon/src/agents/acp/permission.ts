@@ -1,6 +1,6 @@
 import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import type { AgentRequest, GuardVerdict } from '../../ports.ts';
-import { type KnownTool, readTool } from './tool.ts';
+import type { AgentRequest, AgentSink, GuardVerdict, ToolCall } from '../../ports.ts';
+import { asNamed, type KnownTool, readTool } from './tool.ts';
 
 export type PermissionAnswer = { response: RequestPermissionResponse; denied: string | null };
 
@@ -8,33 +8,43 @@ interface Asked {
   params: RequestPermissionRequest;
   tool: KnownTool;
   request: Pick<AgentRequest, 'guard' | 'cwd'>;
+  sink: Pick<AgentSink, 'denied'>;
   isReadOnly: boolean;
 }
 
 /** A permission is given by the guards, and for this one call only: what is allowed for ever is never asked again. */
-export async function answerPermission({ params, tool, request, isReadOnly }: Asked): Promise<PermissionAnswer> {
-  const denied = await denialOf(tool, request, isReadOnly);
-  const allow = params.options.find(({ kind }) => kind === 'allow_once');
+export async function answerPermission(asked: Asked): Promise<PermissionAnswer> {
+  const { options } = asked.params;
+  const allow = options.find(({ kind }) => kind === 'allow_once');
+  const denied = await denialOf(asked, allow !== undefined);
   if (denied === null && allow) return { response: choose(allow), denied: null };
   const reject =
-    params.options.find(({ kind }) => kind === 'reject_once') ??
-    params.options.find(({ kind }) => kind === 'reject_always');
+    options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
   const response = reject ? choose(reject) : { outcome: { outcome: 'cancelled' as const } };
-  return { response, denied: denied ?? 'it can only be allowed for ever, which is not done' };
+  return { response, denied };
 }
 
 const choose = ({ optionId }: PermissionOption): RequestPermissionResponse => ({
   outcome: { outcome: 'selected', optionId },
 });
 
-async function denialOf(tool: KnownTool, request: Asked['request'], isReadOnly: boolean): Promise<string | null> {
+/** What no guard has denied and is refused all the same goes on record like a guard's denial. */
+async function denialOf({ tool, request, sink, isReadOnly }: Asked, canBeAllowed: boolean): Promise<string | null> {
   const read = readTool(tool, request.cwd);
-  if ('unclear' in read) return read.unclear;
+  const refuse = (call: ToolCall, guard: string, reason: string) => {
+    sink.denied(call, guard, reason);
+    return reason;
+  };
+  if ('unclear' in read) return refuse(asNamed(tool), 'unclear', read.unclear);
   for (const call of read.calls) {
     const denied = reasonOf(await request.guard(call).catch(failClosed));
     if (denied !== null) return denied;
   }
-  return isReadOnly && !read.isReading ? 'in this mode nothing may be changed or run; read files instead' : null;
+  const [call = asNamed(tool)] = read.calls;
+  if (isReadOnly && !read.isReading)
+    return refuse(call, 'read-only', 'in this mode nothing may be changed or run; read files instead');
+  if (!canBeAllowed) return refuse(call, 'once', 'it can only be allowed for ever, which is not done');
+  return null;
 }
 
 const failClosed = (error: Error): GuardVerdict => ({

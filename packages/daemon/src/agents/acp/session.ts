@@ -9,7 +9,7 @@ import type { Transcript } from './transcript.ts';
 import type { BookedCosts } from './usage.ts';
 
 export interface SessionOptions {
-  model: string | undefined;
+  model: string | null;
 }
 
 interface Opening {
@@ -33,7 +33,7 @@ export async function openSession(opening: Opening, hello: InitializeResponse): 
   const state = resumed ?? (await agent.request('session/new', { cwd: request.cwd, mcpServers: [] }));
   const id = state.sessionId;
   await askBeforeActing(agent, id, state);
-  const unfit = options.model === undefined ? null : await chooseModel(agent, id, state, options.model);
+  const unfit = options.model === null ? null : await chooseModel(agent, id, state, options.model);
   if (unfit !== null) return { unfit };
   return { id, before: resumed ? (booked.get(id) ?? null) : 0 };
 }

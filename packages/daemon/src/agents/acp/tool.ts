@@ -22,8 +22,24 @@ const CLAUDE_TOOL = /^(Write|Edit|MultiEdit|NotebookEdit|Bash|Read|Glob|Grep|Web
 const CLAUDE_READING = /^(Read|Glob|Grep|LS|NotebookRead)$/;
 
 /** A tool call in the words of Claude Code, which guards are written in. One call may touch several files. */
-export function readTool(tool: KnownTool, cwd: string): ReadTool {
-  const input = normalised(isObject(tool.rawInput) ? tool.rawInput : {});
+export function readTool(tool: KnownTool, worktree: string): ReadTool {
+  const { input } = asNamed(tool);
+  const told = FOLDERS.map((key) => input[key]).find((folder) => typeof folder === 'string');
+  if (told === undefined || !('command' in input)) return readFrom(tool, input, worktree);
+  const cwd = path.resolve(worktree, told);
+  const read = readFrom(tool, input, cwd);
+  return 'unclear' in read ? read : { ...read, calls: read.calls.map((call) => ({ ...call, cwd })) };
+}
+
+/** How agents name the folder that a command is to start in. */
+const FOLDERS = ['cwd', 'workdir', 'working_directory', 'workingDirectory', 'directory', 'dir_path'];
+
+/** The call under its own name, whatever it does. */
+export function asNamed(tool: KnownTool): ToolCall {
+  return { tool: nameOf(tool) || 'Unknown', input: normalised(isObject(tool.rawInput) ? tool.rawInput : {}) };
+}
+
+function readFrom(tool: KnownTool, input: Record<string, unknown>, cwd: string): ReadTool {
   const name = nameOf(tool);
   if (CLAUDE_TOOL.test(name)) {
     return { calls: [{ tool: name, input: absolute(input, cwd) }], isReading: CLAUDE_READING.test(name) };

@@ -18,20 +18,27 @@ export interface Transcript {
   /** The agent was asked something; what it says from here on is its answer. Beyond so many requests it is too much. */
   beginTurn(mostRequests: number): void;
   endTurn(): { text: string; requests: number };
-  /** Requests to the model, as far as they can be told from outside: each begins with words or a tool call. */
-  requests(): number;
+  /** The turn was broken off: a model that was asked and has not answered yet counts as well. */
+  breakOff(): void;
   mute(isMuted: boolean): void;
 }
 
-/** `onLimit` is called once in a turn that takes too many requests. */
-export function createTranscript(sink: AgentSink, onLimit: () => void): Transcript {
+export interface TranscriptEvents {
+  /** Another request to the model, as far as that can be told from outside: each begins with words or a tool call. */
+  onRequest(): void;
+  /** Once in a turn that takes too many requests. */
+  onLimit(): void;
+}
+
+export function createTranscript(sink: AgentSink, { onRequest, onLimit }: TranscriptEvents): Transcript {
   const tools = new Map<string, KnownTool>();
   const printed = new Set<string>();
   let text = '';
   let passed = 0;
   let isLineStart = true;
   let isMuted = false;
-  let isThinking = true;
+  /** The model has been asked, and nothing of its answer has come. */
+  let isThinking = false;
   let requests = 0;
   let limit = 0;
 
@@ -47,6 +54,7 @@ export function createTranscript(sink: AgentSink, onLimit: () => void): Transcri
     if (!isThinking) return;
     isThinking = false;
     requests += 1;
+    onRequest();
     if (requests === limit + 1) onLimit();
   };
   const printTool = (tool: KnownTool, how: string) => {
@@ -112,9 +120,10 @@ export function createTranscript(sink: AgentSink, onLimit: () => void): Transcri
       if (!isLineStart) output('\n');
       for (const tool of tools.values()) printTool(tool, ' (no end was told)');
       tools.clear();
+      isThinking = false;
       return { text, requests };
     },
-    requests: () => requests,
+    breakOff: speaks,
     mute(isNowMuted) {
       isMuted = isNowMuted;
     },

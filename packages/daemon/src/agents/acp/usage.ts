@@ -24,35 +24,56 @@ const SessionCost = z.object({ cost: z.object({ amount: z.number().nonnegative()
 /** What sessions have cost so far, by their id: agents tell the sum, and the sum of a resumed session has been booked. */
 export type BookedCosts = Map<string, number>;
 
-/** Books one session's spending: each turn when it ends, or when it is broken off. */
+/**
+ * Books one session's spending as it becomes known: a request when it is noticed, its price when the session's sum grows,
+ * its tokens when the turn ends.
+ */
 export interface Meter {
   hear(update: unknown): void;
-  book(answer: unknown, requests: number): void;
+  /** The model was asked, and has answered or may still do so. */
+  request(): void;
+  endTurn(answer: unknown, isComplete: boolean): void;
 }
 
 /** `before` is what the session had cost, or null when nobody knows: then its first sum is only where to count from. */
 export function createMeter(session: string, before: number | null, booked: BookedCosts, sink: AgentSink): Meter {
   let known = before;
-  let sum: number | null = null;
+  /** Requests of this run that no sum has covered yet. */
+  let unpriced = 0;
+  /** Whether a price was told in this turn. */
+  let isPriced = false;
+  const settle = (costUsd: number) => {
+    if (costUsd > 0 || unpriced > 0) sink.usage({ inputTokens: 0, outputTokens: 0, costUsd, requests: 0 }, unpriced);
+    unpriced = 0;
+  };
+  const price = (sum: number) => {
+    const before = known;
+    known = sum;
+    booked.set(session, sum);
+    if (before === null) return;
+    isPriced = true;
+    settle(Math.max(0, sum - before));
+  };
+  const request = () => {
+    unpriced += 1;
+    sink.usage({ inputTokens: 0, outputTokens: 0, costUsd: null, requests: 1 });
+  };
   return {
     hear(update) {
       const cost = SessionCost.safeParse(update);
-      if (cost.success) sum = cost.data.cost.amount;
+      if (cost.success) price(cost.data.cost.amount);
     },
-    book(answer, requests) {
+    request,
+    endTurn(answer, isComplete) {
       const told = TurnAnswer.safeParse(answer).data;
       const usage = told?.usage ?? told?._meta;
-      const costUsd = sum === null || known === null ? null : Math.max(0, sum - known);
       const cached = (usage?.cachedReadTokens ?? 0) + (usage?.cachedWriteTokens ?? 0);
       const inputTokens = (usage?.inputTokens ?? 0) + cached;
       const outputTokens = usage?.outputTokens ?? 0;
-      if (sum !== null) {
-        known = sum;
-        booked.set(session, sum);
-        sum = null;
-      }
-      if (requests > 0 || inputTokens > 0 || outputTokens > 0 || costUsd)
-        sink.usage({ inputTokens, outputTokens, costUsd, requests: Math.max(1, requests) });
+      if (inputTokens > 0 || outputTokens > 0) sink.usage({ inputTokens, outputTokens, costUsd: null, requests: 0 });
+      // A turn that came to its end is in the sum, also what was said after the sum was.
+      if (isComplete && isPriced) settle(0);
+      isPriced = false;
     },
   };
 }

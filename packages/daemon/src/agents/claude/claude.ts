@@ -4,14 +4,14 @@ import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
+import { resultSchema } from '../result-schema.ts';
 import { beginSession } from '../session.ts';
 import { askServer } from './ask-tool.ts';
-import { Conversation } from './conversation.ts';
+import { Conversation, INTERRUPT_MS } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
 import { createHooks, createPermission } from './hooks.ts';
 import { Ledger } from './ledger.ts';
 import { type ClaudeChild, ClaudeProcess } from './process.ts';
-import { resultSchema } from './result-schema.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import type { QueryOptions } from './sdk-types.ts';
 
@@ -33,6 +33,9 @@ const QUIET = {
 const READING = ['Bash', 'Read', 'Grep', 'Glob', 'Task', 'Agent', 'TodoWrite', 'WebFetch', 'WebSearch'];
 const WRITING = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 
+/** From the wish to stop to the last resort. */
+const STOP_MS = 5_000;
+
 export interface ClaudeAgentOptions {
   label: string;
   program: string | undefined;
@@ -49,13 +52,7 @@ const isReader = (mode: Mode) => mode !== 'implement' && mode !== 'request_chang
 export function createClaudeAgent(options: ClaudeAgentOptions): Agent {
   return {
     label: options.label,
-    start: (request, sink) =>
-      beginSession((stopped) => {
-        const asked = new Promise<void>((resolve) =>
-          stopped.addEventListener('abort', () => resolve(), { once: true }),
-        );
-        return run(options, request, sink, asked);
-      }),
+    start: (request, sink) => beginSession((stopped) => run(options, request, sink, stopped)),
   };
 }
 
@@ -63,15 +60,46 @@ async function run(
   options: ClaudeAgentOptions,
   request: AgentRequest,
   sink: AgentSink,
-  stopped: Promise<void>,
+  signal: AbortSignal,
 ): Promise<AgentEnd> {
-  const { host, prices, env } = options;
+  const { host, env } = options;
+  const until = performance.now() + request.timeoutMs;
   const sdk = await loadSdk(host.root, options.program);
   if ('missing' in sdk) return { kind: 'failed', failure: 'spawn', message: sdk.missing, exitCode: null };
   await forgetOldHomes(host.dataDir);
+  const reads = isReader(request.brief.mode);
+  const home = await prepareHome({ dataDir: host.dataDir, worktree: request.cwd, isReader: reads, env });
+  let hasBegun = false;
+  const session = (id: string) => {
+    hasBegun = true;
+    sink.session(id);
+  };
+  const play = (resume: string | null) =>
+    converse(options, { ...request, resume }, { ...sink, session }, { sdk, home, until, signal });
+  const resume = request.resume !== null && (await hasSession(home, request.resume)) ? request.resume : null;
+  const end = await play(resume);
+  const isUnusable = resume !== null && !hasBegun && end.kind === 'failed' && end.failure !== 'timeout';
+  if (!isUnusable || signal.aborted) return end;
+  // What is left of a session whose program was killed may be nothing; the prompt tells all that is needed to begin anew.
+  sink.output(`[session ${resume} cannot be resumed: ${end.message}]\n`);
+  return play(null);
+}
+
+interface Means {
+  sdk: Sdk;
+  home: ClaudeHome;
+  /** On the clock of `performance`. */
+  until: number;
+  signal: AbortSignal;
+}
+
+async function converse(
+  options: ClaudeAgentOptions,
+  request: AgentRequest,
+  sink: AgentSink,
+  { sdk, home, until, signal }: Means,
+): Promise<AgentEnd> {
   const { mode, task, prompt } = request.brief;
-  const home = await prepareHome({ dataDir: host.dataDir, worktree: request.cwd, isReader: isReader(mode), env });
-  const resume = request.resume !== null && (await hasSession(home, request.resume)) ? request.resume : undefined;
   const base = await settings(options, request, sdk, home);
   const abort = new AbortController();
   let process: ClaudeProcess | null = null;
@@ -79,7 +107,7 @@ async function run(
     expected: { mode, criteria: task.acceptance },
     prompt,
     sink,
-    ledger: new Ledger(prices, resume !== undefined, (usage) => sink.usage(usage)),
+    ledger: new Ledger(options.prices, request.resume !== null, (...usage) => sink.usage(...usage)),
     abort,
     process: () => process,
     open: (said) =>
@@ -87,7 +115,7 @@ async function run(
         prompt: said,
         options: {
           ...base,
-          ...(resume === undefined ? {} : { resume }),
+          ...(request.resume === null ? {} : { resume: request.resume }),
           abortController: abort,
           hooks: createHooks({ ...request, isRepairing: () => conversation.isRepairing }),
           spawnClaudeCodeProcess: (wanted) => {
@@ -97,8 +125,12 @@ async function run(
         },
       }),
   });
-  void stopped.then(() => conversation.halt('stopped'));
-  return conversation.run(request.timeoutMs, request.reins);
+  const stop = () => void conversation.halt('stopped');
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const end = await conversation.run(request.timeoutMs, until - performance.now(), request.reins);
+  signal.removeEventListener('abort', stop);
+  return end;
 }
 
 function childSpec(
@@ -120,6 +152,7 @@ function childSpec(
     readable: isHidden ? [path.dirname(program)] : [],
     reins: request.reins,
     timeoutMs: request.timeoutMs + 60_000, // the conversation keeps the time itself, and asks before it ends anything
+    graceMs: STOP_MS - INTERRUPT_MS,
   };
 }
 
@@ -130,6 +163,7 @@ async function settings(
   home: ClaudeHome,
 ): Promise<Omit<QueryOptions, 'abortController' | 'hooks' | 'spawnClaudeCodeProcess'>> {
   const { mode } = request.brief;
+  const model = options.model ?? request.model;
   const isSandboxed = options.host.sandbox === 'auto' && (await sandboxStatus()).available;
   return {
     cwd: request.cwd,
@@ -139,13 +173,20 @@ async function settings(
     ...askServer(sdk, request.ask),
     verbatimPrompts: true,
     forwardSubagentText: true,
+    includePartialMessages: true,
     permissionMode: 'default',
     canUseTool: createPermission((call) => request.guard(call)),
-    tools: isReader(mode) ? READING : [...READING, ...WRITING],
-    disallowedTools: isReader(mode) ? WRITING : [],
+    ...toolsFor(mode, request.tools),
     maxTurns: request.maxTurns,
-    outputFormat: { type: 'json_schema', schema: resultSchema(mode) },
-    ...(options.model === undefined ? {} : { model: options.model }),
+    outputFormat: { type: 'json_schema', schema: resultSchema(mode, 'wide') },
+    ...(model === null ? {} : { model }),
     ...(sdk.program === undefined ? {} : { pathToClaudeCodeExecutable: sdk.program }),
   };
+}
+
+/** What a prompt asks for can only narrow what the mode allows. */
+function toolsFor(mode: Mode, wanted: string[] | null): Pick<QueryOptions, 'tools' | 'disallowedTools'> {
+  const allowed = isReader(mode) ? READING : [...READING, ...WRITING];
+  const tools = wanted === null ? allowed : allowed.filter((tool) => wanted.includes(tool));
+  return { tools, disallowedTools: WRITING.filter((tool) => !tools.includes(tool)) };
 }

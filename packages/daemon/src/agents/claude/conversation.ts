@@ -4,14 +4,15 @@ import type { AgentEnd, AgentSink, Reins } from '../../ports.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
 import { checkResult, type ResultExpectation, type ResultReading, readResult } from '../result.ts';
 import { byWords, classify, type Trouble } from './failure.ts';
+import { Inbox } from './inbox.ts';
 import type { Ledger } from './ledger.ts';
-import { type ResultMessage, readMessage, type SdkMessage } from './messages.ts';
+import { type ResultMessage, readMessage, type SdkMessage, usageIn } from './messages.ts';
 import type { ClaudeProcess } from './process.ts';
 import type { SdkQuery, UserMessage } from './sdk-types.ts';
 import { readable } from './transcript.ts';
 
-/** How long an interrupted turn may take to tell what it has cost. */
-const INTERRUPT_MS = 1_500;
+/** How long an interrupted turn may take to tell what it has cost. It is a part of the five seconds that a stop may take. */
+export const INTERRUPT_MS = 1_000;
 /** How long the program may take to go once it was told that nothing more comes. */
 const LEAVE_MS = 3_000;
 
@@ -55,6 +56,8 @@ export class Conversation {
   #last: ResultMessage | null = null;
   #envelope: AgentEnvelope | null = null;
   #problem = '';
+  /** The answer that is being streamed. */
+  #answering: { id: string; model: string } | null = null;
   #trouble: Trouble = { kind: '', retryAt: undefined };
 
   constructor(parts: ConversationParts) {
@@ -66,14 +69,15 @@ export class Conversation {
     return this.#turns > 0;
   }
 
-  /** Runs to the end. Nothing of the program is left when it resolves. */
-  async run(timeoutMs: number, reins?: Reins): Promise<AgentEnd> {
-    const limit = new TimeLimit(timeoutMs, () => void this.halt('timeout'));
+  /** Runs to the end. Nothing of the program is left when it resolves. `leftMs` is what is left of the whole time. */
+  async run(timeoutMs: number, leftMs: number, reins?: Reins): Promise<AgentEnd> {
+    const limit = new TimeLimit(Math.max(1, leftMs), () => void this.halt('timeout'));
     const letGo = reins?.take(limit);
     const broken = await this.#converse();
     limit.kill();
     letGo?.();
     await this.#leave();
+    this.#parts.ledger.breakOff(Date.now());
     return this.#judge(broken, timeoutMs);
   }
 
@@ -114,12 +118,12 @@ export class Conversation {
   }
 
   #hear(message: SdkMessage): void {
-    const { sink, ledger } = this.#parts;
+    const { sink } = this.#parts;
     const text = readable(message);
     if (text !== '') sink.output(text);
+    this.#account(message);
     switch (message.type) {
       case 'assistant':
-        ledger.answer(message);
         if (message.error !== undefined) this.#trouble.kind = message.error;
         return;
       case 'rate_limit_event': {
@@ -129,15 +133,34 @@ export class Conversation {
       }
       case 'system':
         if (message.subtype === 'init') sink.session(message.session_id);
-        else this.#trouble.retryAt = Date.now() + message.retry_delay_ms;
+        else if (message.subtype === 'api_retry') this.#trouble.retryAt = Date.now() + message.retry_delay_ms;
         return;
       case 'result':
         this.#conclude(message);
     }
   }
 
+  /** Whatever says something about a request and its cost. */
+  #account(message: SdkMessage): void {
+    const { ledger } = this.#parts;
+    if (message.type === 'system') {
+      if (message.subtype === 'status') ledger.asks(Date.now());
+      else if (message.subtype === 'api_retry') ledger.asks(Date.now() + message.retry_delay_ms);
+    } else if (message.type === 'assistant') {
+      const { id, model, usage } = message.message;
+      // What Claude Code says itself stands for an answer that the vendor did not give.
+      if (model === '<synthetic>') ledger.refused();
+      else if (usage) ledger.answer(id, model, usage);
+    } else if (message.type === 'stream_event') {
+      const { event } = message;
+      if (event.type === 'message_start') this.#answering = event.message;
+      if (this.#answering) ledger.answer(this.#answering.id, this.#answering.model, usageIn(event));
+    }
+  }
+
   #conclude(result: ResultMessage): void {
     this.#parts.ledger.settle(result);
+    if (this.#halt === null) this.#parts.ledger.refused(); // a turn that ends by itself leaves no request under way
     this.#last = result;
     this.#heard.resolve();
     this.#turns += 1;
@@ -196,34 +219,5 @@ export class Conversation {
     const how = end.kind !== 'exited' ? end.kind : end.signal ? `killed by ${end.signal}` : `exit code ${end.exitCode}`;
     const said = [`Claude Code ended without a result (${how})`, words || broken?.message].filter(Boolean).join(': ');
     return failed(byWords(words) ?? 'crash', said, { exitCode: end.kind === 'exited' ? end.exitCode : null });
-  }
-}
-
-/** What is said to the agent, as the SDK wants it: one message after the other, until there is nothing more to say. */
-class Inbox implements AsyncIterable<UserMessage> {
-  readonly #waiting: string[] = [];
-  #isClosed = false;
-  #changed = Promise.withResolvers<void>();
-
-  say(text: string): void {
-    this.#waiting.push(text);
-    this.#changed.resolve();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#changed.resolve();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<UserMessage> {
-    for (;;) {
-      const content = this.#waiting.shift();
-      if (content !== undefined) yield { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null };
-      else if (this.#isClosed) return;
-      else {
-        await this.#changed.promise;
-        this.#changed = Promise.withResolvers();
-      }
-    }
   }
 }

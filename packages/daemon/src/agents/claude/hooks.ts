@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import type { AgentRequest, GuardVerdict } from '../../ports.ts';
+import type { AgentRequest, GuardVerdict, ToolCall } from '../../ports.ts';
 import { ASK_TOOL } from './ask-tool.ts';
 import type { HookMatcher, QueryOptions } from './sdk-types.ts';
 
-const PreToolUse = z.object({ tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()) });
+const PreToolUse = z.object({
+  tool_name: z.string(),
+  tool_input: z.record(z.string(), z.unknown()),
+  cwd: z.string().optional(),
+});
 /** How Claude Code has a result handed in. It touches nothing, but ends the turn, and then no Stop hook is asked. */
 const RESULT_TOOL = 'StructuredOutput';
 /** Longer than a guard may take to decide. */
@@ -44,10 +48,10 @@ export function createHooks(request: HookRequest): QueryOptions['hooks'] {
   const guard: HookMatcher = {
     timeout: GUARD_SECONDS,
     hooks: [
-      deciding(async (tool, input) => {
-        if (tool === RESULT_TOOL || tool === ASK_TOOL) return { kind: 'allow' };
+      deciding(async (call) => {
+        if (call.tool === RESULT_TOOL || call.tool === ASK_TOOL) return { kind: 'allow' };
         isSettled = false;
-        return request.guard({ tool, input });
+        return request.guard(call);
       }),
     ],
   };
@@ -55,8 +59,8 @@ export function createHooks(request: HookRequest): QueryOptions['hooks'] {
     matcher: RESULT_TOOL,
     timeout,
     hooks: [
-      deciding(async (_tool, { outcome }) => {
-        const why = outcome === 'pr_ready' ? await unfinished() : null;
+      deciding(async ({ input }) => {
+        const why = input.outcome === 'pr_ready' ? await unfinished() : null;
         return why === null ? { kind: 'allow' } : { kind: 'deny', guard: 'pre_stop', reason: why };
       }),
     ],
@@ -74,11 +78,11 @@ export function createHooks(request: HookRequest): QueryOptions['hooks'] {
 }
 
 /** A hook that throws lets the tool through. So none throws: whatever goes wrong is a refusal with a reason. */
-function deciding(decide: (tool: string, input: Record<string, unknown>) => Promise<GuardVerdict>) {
+function deciding(decide: (call: ToolCall) => Promise<GuardVerdict>) {
   return async (raw: unknown) => {
     try {
-      const { tool_name, tool_input } = PreToolUse.parse(raw);
-      return answer(await decide(tool_name, tool_input));
+      const { tool_name: tool, tool_input: input, cwd } = PreToolUse.parse(raw);
+      return answer(await decide({ tool, input, ...(cwd === undefined ? {} : { cwd }) }));
     } catch (error) {
       return answer(undecided(error as Error));
     }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Ledger } from './ledger.ts';
 import { readMessage } from './messages.ts';
 
-const NO_PRICES = { costUsd: () => null };
+const NO_PRICES = { costUsd: () => null, isOwn: () => false };
 const totals = (inputTokens: number, costUSD: number) => ({
   m: { inputTokens, outputTokens: inputTokens / 10, costUSD },
 });

@@ -1,56 +1,118 @@
-import type { Usage } from '@tidemill/contract';
+import type { AgentSink } from '../../ports.ts';
 import type { Prices } from '../prices.ts';
-import type { AssistantMessage, ModelUsage, ResultMessage } from './messages.ts';
+import type { ModelUsage, ResultMessage, TokenUsage } from './messages.ts';
 
 type Totals = Record<string, ModelUsage>;
 
+/** A request as far as it has been told of. */
+interface KnownRequest {
+  usage: TokenUsage;
+  /** By the price table; null for a model that is not in it. */
+  costUsd: number | null;
+}
+
+const NOTHING = { input: 0, output: 0, costUsd: 0, requests: 0, unpriced: 0 };
+
 /**
- * What a conversation costs. Each request is told when its answer begins, with the tokens known by then; the result
- * that ends a turn brings what is missing and the price. Its totals go on from those of the session it resumed, so that
- * only what has been added since may be booked.
+ * What a conversation costs, request by request:
+ *
+ *   asks ──▶ answer begins (input) ──▶ answer ends (output) ─┐
+ *     │             └──broken off: what was told stays ───────┼──▶ result: what is missing, and the vendor's own price
+ *     └──broken off before an answer: one request, no price ──┘
+ *
+ * A result's totals go on from those of the session that was resumed, so that only what has been added since may count.
  */
 export class Ledger {
-  readonly #tell: (usage: Usage) => void;
+  readonly #tell: AgentSink['usage'];
   readonly #prices: Prices;
-  readonly #seen = new Set<string>();
-  #told = { input: 0, output: 0, requests: 0 };
+  readonly #known = new Map<string, KnownRequest>();
+  /** Since the last result. */
+  #told = { ...NOTHING };
+  #last: KnownRequest | null = null;
+  /** From when on a request is under way of which nothing has been heard; null when there is none. */
+  #askingFrom: number | null = null;
   /** Null: a resumed session's totals before this conversation, which nobody knows. */
   #totals: Totals | null;
 
-  constructor(prices: Prices, isResumed: boolean, tell: (usage: Usage) => void) {
+  constructor(prices: Prices, isResumed: boolean, tell: AgentSink['usage']) {
     this.#prices = prices;
     this.#totals = isResumed ? null : {};
     this.#tell = tell;
   }
 
-  /** Streamed answers arrive block by block, all under the id of their request. */
-  answer({ message: { id, model, usage } }: AssistantMessage): void {
-    if (model === '<synthetic>' || !usage || this.#seen.has(id)) return;
-    this.#seen.add(id);
-    const input = usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
-    const output = usage.output_tokens;
-    const { input: before, output: spoken, requests } = this.#told;
-    this.#told = { input: before + input, output: spoken + output, requests: requests + 1 };
-    this.#tell({ inputTokens: input, outputTokens: output, costUsd: null, requests: 1 });
+  /** A request is sent, at once or after the wait before another try. */
+  asks(at: number): void {
+    this.#askingFrom = at;
+  }
+
+  /** The vendor answered with an error, which costs nothing. */
+  refused(): void {
+    this.#askingFrom = null;
+  }
+
+  /** An answer is told of several times, all under the same id, and each time more of it is known. */
+  answer(id: string, model: string, told: TokenUsage): void {
+    this.#askingFrom = null;
+    const before = this.#known.get(id);
+    const usage = before ? larger(before.usage, told) : told;
+    const costUsd = this.#prices.costUsd(model, {
+      input: inputOf(usage),
+      cached: usage.cache_read_input_tokens,
+      cacheWrite: usage.cache_creation_input_tokens,
+      output: usage.output_tokens,
+    });
+    this.#last = { usage, costUsd };
+    this.#known.set(id, this.#last);
+    this.#book({
+      input: inputOf(usage) - (before ? inputOf(before.usage) : 0),
+      output: usage.output_tokens - (before?.usage.output_tokens ?? 0),
+      costUsd: costUsd === null ? null : costUsd - (before?.costUsd ?? 0),
+      requests: before ? 0 : 1,
+    });
   }
 
   settle(result: ResultMessage): void {
     const added = result.model_usage_since_last_result ?? this.#added(result.modelUsage);
     this.#totals = result.modelUsage;
-    const told = this.#told;
-    this.#told = { input: 0, output: 0, requests: 0 };
+    const [told, last] = [this.#told, this.#last];
+    this.#told = { ...NOTHING };
+    this.#last = null;
     if (added === null) return;
     const models = Object.entries(added);
     const sum = (pick: (usage: ModelUsage) => number) => models.reduce((total, [, usage]) => total + pick(usage), 0);
-    const input = sum(inputOf);
+    const input = sum(totalInputOf);
+    // Claude Code leaves a request out that was broken off; what was told of it stays.
+    const leftOut = input < told.input ? last : null;
     const costs = models.map(([model, usage]) => this.#cost(model, usage));
-    this.#tell({
-      inputTokens: Math.max(0, input - told.input),
-      outputTokens: Math.max(0, sum(({ outputTokens }) => outputTokens) - told.output),
-      costUsd: costs.includes(null) ? null : costs.reduce<number>((total, cost) => total + (cost ?? 0), 0),
-      // A request whose answer broke off before its first word is paid for all the same.
-      requests: told.requests === 0 && input > 0 ? 1 : 0,
-    });
+    const costUsd = costs.includes(null) ? null : costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
+    const bookedUsd = told.costUsd - (leftOut?.costUsd ?? 0);
+    this.#tell(
+      {
+        inputTokens: Math.max(0, input - told.input),
+        outputTokens: Math.max(0, sum(({ outputTokens }) => outputTokens) - told.output),
+        costUsd: costUsd === null ? null : Math.max(0, costUsd - bookedUsd),
+        // One that nothing was told of before its result.
+        requests: told.requests === 0 && input > 0 ? 1 : 0,
+      },
+      costUsd === null ? 0 : told.unpriced - (leftOut && leftOut.costUsd === null ? 1 : 0),
+    );
+  }
+
+  /** The conversation was broken off: a request that is still under way will be paid for, and nobody says how much. */
+  breakOff(now: number): void {
+    if (this.#askingFrom === null || this.#askingFrom > now) return;
+    this.#askingFrom = null;
+    this.#book({ input: 0, output: 0, costUsd: null, requests: 1 });
+  }
+
+  #book({ input, output, costUsd, requests }: Spent): void {
+    if (input === 0 && output === 0 && requests === 0) return;
+    this.#told.input += input;
+    this.#told.output += output;
+    this.#told.costUsd += costUsd ?? 0;
+    this.#told.requests += requests;
+    if (costUsd === null) this.#told.unpriced += requests;
+    this.#tell({ inputTokens: input, outputTokens: output, costUsd, requests });
   }
 
   #added(totals: Totals): Totals | null {
@@ -61,15 +123,32 @@ export class Ledger {
     );
   }
 
-  /** The repository's own price wins; a sum that Claude Code itself only guessed is no price. */
+  /** The repository's own price wins, then Claude Code's, unless that is a guess. */
   #cost(model: string, usage: ModelUsage): number | null {
+    if (usage.costBasis !== 'unknown' && !this.#prices.isOwn(model)) return usage.costUSD;
     const { cacheReadInputTokens: cached, cacheCreationInputTokens: cacheWrite, outputTokens: output } = usage;
-    const own = this.#prices.costUsd(model, { input: inputOf(usage), cached, cacheWrite, output });
-    return own ?? (usage.costBasis === 'unknown' ? null : usage.costUSD);
+    return this.#prices.costUsd(model, { input: totalInputOf(usage), cached, cacheWrite, output });
   }
 }
 
-const inputOf = (usage: ModelUsage) => usage.inputTokens + usage.cacheReadInputTokens + usage.cacheCreationInputTokens;
+interface Spent {
+  input: number;
+  output: number;
+  costUsd: number | null;
+  requests: number;
+}
+
+const inputOf = (usage: TokenUsage) =>
+  usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+const totalInputOf = (usage: ModelUsage) =>
+  usage.inputTokens + usage.cacheReadInputTokens + usage.cacheCreationInputTokens;
+
+const larger = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
+  input_tokens: Math.max(a.input_tokens, b.input_tokens),
+  cache_read_input_tokens: Math.max(a.cache_read_input_tokens, b.cache_read_input_tokens),
+  cache_creation_input_tokens: Math.max(a.cache_creation_input_tokens, b.cache_creation_input_tokens),
+  output_tokens: Math.max(a.output_tokens, b.output_tokens),
+});
 
 /** Totals that shrink have been started anew. */
 function difference(now: ModelUsage, before: ModelUsage): ModelUsage {

@@ -18,12 +18,36 @@ export type Block = z.infer<typeof Block>;
 /** A message of words alone may come as a string. */
 const Content = z.union([z.array(Block), z.string().transform((said): Block[] => [{ type: 'text', text: said }])]);
 
+const TokenUsage = z.object({
+  input_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  output_tokens: count,
+});
+export type TokenUsage = z.infer<typeof TokenUsage>;
+
 const Init = z.object({ type: z.literal('system'), subtype: z.literal('init'), session_id: z.string() });
 const ApiRetry = z.object({
   type: z.literal('system'),
   subtype: z.literal('api_retry'),
   retry_delay_ms: z.number(),
   error: text,
+});
+const Requesting = z.object({
+  type: z.literal('system'),
+  subtype: z.literal('status'),
+  status: z.literal('requesting'),
+});
+/** The two moments of an answer that tell its tokens: when it begins and when it ends. Subagents' are not streamed. */
+const Streamed = z.object({
+  type: z.literal('stream_event'),
+  event: z.discriminatedUnion('type', [
+    z.object({
+      type: z.literal('message_start'),
+      message: z.object({ id: z.string(), model: text, usage: TokenUsage }),
+    }),
+    z.object({ type: z.literal('message_delta'), usage: TokenUsage }),
+  ]),
 });
 const RateLimit = z.object({
   type: z.literal('rate_limit_event'),
@@ -38,17 +62,9 @@ const Assistant = z.object({
     id: z.string(),
     model: text,
     content: Content,
-    usage: z
-      .object({
-        input_tokens: count,
-        cache_read_input_tokens: count,
-        cache_creation_input_tokens: count,
-        output_tokens: count,
-      })
-      .optional(),
+    usage: TokenUsage.optional(),
   }),
 });
-export type AssistantMessage = z.infer<typeof Assistant>;
 const User = z.object({ type: z.literal('user'), message: z.object({ content: Content }) });
 
 const ModelUsage = z.object({
@@ -80,10 +96,20 @@ const Result = z.object({
 });
 export type ResultMessage = z.infer<typeof Result>;
 
-const SdkMessage = z.union([Init, ApiRetry, RateLimit, Assistant, User, Result]);
+const SdkMessage = z.union([Init, ApiRetry, Requesting, Streamed, RateLimit, Assistant, User, Result]);
 export type SdkMessage = z.infer<typeof SdkMessage>;
 
 export function readMessage(raw: unknown): SdkMessage | null {
+  if (isPiece(raw)) return null;
   const read = SdkMessage.safeParse(raw);
   return read.success ? read.data : null;
 }
+
+/** Most of what is streamed are words in pieces, which arrive again as a whole: not worth a closer look. */
+function isPiece(raw: unknown): boolean {
+  const { type, event } = raw as { type?: unknown; event?: { type?: unknown } };
+  return type === 'stream_event' && !String(event?.type).startsWith('message_');
+}
+
+export const usageIn = (event: Extract<SdkMessage, { type: 'stream_event' }>['event']): TokenUsage =>
+  event.type === 'message_start' ? event.message.usage : event.usage;

@@ -44,6 +44,8 @@ export interface QueryOptions {
   verbatimPrompts: true;
   /** Without it a subagent's requests that use no tool are not told of. */
   forwardSubagentText: true;
+  /** Without it a request is told of only when its answer is complete, and one that is broken off never. */
+  includePartialMessages: true;
   permissionMode: 'default';
   canUseTool(tool: string, input: Record<string, unknown>): Promise<Permission>;
   tools: string[];

@@ -67,6 +67,12 @@ function resolveFrom(from: string, name: string): string | null {
   }
 }
 
+/** The executable that was installed together with the SDK, or null. */
+export function bundledProgram(sdk: string): string | null {
+  const found = resolveFrom(sdk, `${PACKAGE}-${process.platform}-${process.arch}/package.json`);
+  return found === null ? null : path.join(path.dirname(found), process.platform === 'win32' ? 'claude.exe' : 'claude');
+}
+
 /** As configured; else the one that came with the SDK; else the one on PATH. */
 async function executable(
   sdk: string,
@@ -79,8 +85,7 @@ async function executable(
     const hint = 'leave `program` out to use the one that comes with the SDK';
     return 'file' in found ? found : { missing: `${found.missing}; ${hint}` };
   }
-  const bundled = resolveFrom(sdk, `${PACKAGE}-${process.platform}-${process.arch}/package.json`);
-  if (bundled !== null) return { file: undefined };
+  if (bundledProgram(sdk) !== null) return { file: undefined };
   const found = await findProgram('claude', search, root);
   return { file: 'file' in found ? found.file : undefined };
 }

@@ -72,8 +72,9 @@ async function converse(
   guards: GuardSocket,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
-  const { host, model, env, writable, prices } = options;
+  const { host, env, writable, prices } = options;
   const { mode } = request.brief;
+  const model = options.model ?? request.model ?? undefined;
   const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
   const session = isSession(request.resume) ? request.resume : null;
   const home = await prepareHome({
@@ -90,7 +91,7 @@ async function converse(
     timeoutMs: limit.leftMs,
   });
   try {
-    const first = await runTurn(spec(home.hasSession ? session : null, request.brief.prompt));
+    const first = await firstTurn(spec, home.hasSession ? session : null, request.brief.prompt);
     const trouble = troubleOf(first, request);
     if (trouble) return trouble;
     const expected = { mode, criteria: request.brief.task.acceptance };
@@ -106,6 +107,17 @@ async function converse(
     // What is left behind costs a little space; the result is worth more.
     await tidyHome(home, host.dataDir).catch((error: Error) => sink.output(`note: ${error.message}\n`));
   }
+}
+
+async function firstTurn(
+  spec: (resume: string | null, prompt: string) => TurnSpec,
+  resume: string | null,
+  prompt: string,
+): Promise<TurnEnd> {
+  const turn = await runTurn(spec(resume, prompt));
+  if (resume === null || turn.hasBegun || turn.end.kind !== 'exited') return turn;
+  // What is left of a session whose program was killed may be nothing; the prompt tells all that is needed to begin anew.
+  return runTurn(spec(null, prompt));
 }
 
 /** Sessions are named by UUIDs; anything else would be read as an option or a name. */

@@ -71,7 +71,7 @@ it('tells of the folder a command starts in when it is not the worktree', async 
   };
   socket = await openGuardSocket({ ...ALLOWS, guard });
   await fire('PreToolUse', { ...bash, cwd: "/w/it's" });
-  expect(calls).toEqual([{ tool: 'Bash', input: { command: "cd '/w/it'\\''s' && ls" } }]);
+  expect(calls).toEqual([{ tool: 'Bash', cwd: "/w/it's", input: { command: 'ls' } }]);
 });
 
 it('asks about every file of a patch, and denies it whole', async () => {
@@ -100,9 +100,9 @@ it('asks about every file of a patch, and denies it whole', async () => {
   const said = await fire('PreToolUse', { tool_name: 'apply_patch', tool_input: { command: patch }, cwd: '/w' });
   expect(said).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('g: not there') });
   expect(calls).toEqual([
-    { tool: 'Write', input: { file_path: '/w/a.txt', content: 'one\ntwo' } },
-    { tool: 'Write', input: { file_path: '/c.txt', content: '' } },
-    { tool: 'Edit', input: { file_path: '/w/sub/b.txt', old_string: 'old', new_string: 'new' } },
-    { tool: 'Edit', input: { file_path: '/etc/d.txt', old_string: '', new_string: '' } },
+    { tool: 'Write', cwd: '/w', input: { file_path: '/w/a.txt', content: 'one\ntwo' } },
+    { tool: 'Write', cwd: '/w', input: { file_path: '/c.txt', content: '' } },
+    { tool: 'Edit', cwd: '/w', input: { file_path: '/w/sub/b.txt', old_string: 'old', new_string: 'new' } },
+    { tool: 'Edit', cwd: '/w', input: { file_path: '/etc/d.txt', old_string: '', new_string: '' } },
   ]);
 });

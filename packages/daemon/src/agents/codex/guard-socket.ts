@@ -16,7 +16,8 @@ import { quoted, toolCalls } from './patch.ts';
 
 const HookInput = z.looseObject({
   hook_event_name: z.string(),
-  cwd: z.string().default('/'),
+  /** Where the tool is used: a command may be given another folder to start in. */
+  cwd: z.string().optional(),
   tool_name: z.string().default(''),
   tool_input: z.record(z.string(), z.unknown()).catch({}),
 });
@@ -97,7 +98,7 @@ async function answer(socket: Socket, request: Asked, onToolUse: () => void): Pr
 }
 
 async function judge(input: HookInput, request: Asked): Promise<HookAnswer> {
-  const calls = toolCalls(input.tool_name, input.tool_input, input.cwd, request.cwd);
+  const calls = toolCalls(input.tool_name, input.tool_input, input.cwd ?? request.cwd);
   for (const call of calls) {
     const verdict = await request.guard(call);
     if (verdict.kind === 'allow') continue;

@@ -1,12 +1,13 @@
-import { mkdir, readdir, realpath, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, realpath, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Mode } from '@tidemill/contract';
+import { resultSchema } from '../result-schema.ts';
 import type { GuardSocket } from './guard-socket.ts';
-import { resultSchema } from './result-schema.ts';
 
 // Codex keeps everything in CODEX_HOME. Each run has its own, so that no run, and no setting of the person's own Codex,
-// changes another; a run that goes on with an earlier session works in that session's home.
+// changes another; a run that goes on with an earlier session works on a copy of it, since nobody knows for sure that
+// whoever began it is gone.
 
 export interface CodexHome {
   path: string;
@@ -14,6 +15,8 @@ export interface CodexHome {
   schemaFile: string;
   /** In the sandbox: what the agent must see but not change although its home is writable. */
   readable: string[];
+  /** The person's login, which Codex renews: who renews it elsewhere would leave the person with one that is used up. */
+  login: string[];
   /** Whether the wanted session is there to go on with. */
   hasSession: boolean;
 }
@@ -40,23 +43,26 @@ export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
   await mkdir(all, { recursive: true, mode: 0o700 });
   const own = request.runId.replaceAll(/[^\w-]/g, '_');
   const found = request.session === null ? null : await runWithSession(all, own, request.session);
-  const run = path.join(all, found ?? own);
+  const run = path.join(all, own);
   const home = path.join(run, 'home');
   const tmp = path.join(run, 'tmp');
   const schemaFile = path.join(run, 'result.json');
   await mkdir(home, { recursive: true, mode: 0o700 });
   await mkdir(tmp, { recursive: true, mode: 0o700 });
-  const auth = await linkAuth(home, request.env);
+  if (found !== null && found !== own)
+    await cp(path.join(all, found, 'home', 'sessions'), path.join(home, 'sessions'), { recursive: true });
+  const login = await linkLogin(home, request.env);
   const hooksFile = path.join(await realpath(home), 'hooks.json');
   const configFile = path.join(home, 'config.toml');
   await writeFile(hooksFile, JSON.stringify(request.guards.hooks));
   await writeFile(configFile, configText(request, tmp, request.guards.trust(hooksFile)), { mode: 0o600 });
-  await writeFile(schemaFile, JSON.stringify(resultSchema(request.mode)));
+  await writeFile(schemaFile, JSON.stringify(resultSchema(request.mode, 'strict')));
   return {
     path: await realpath(home),
     tmp,
     schemaFile,
-    readable: [configFile, hooksFile, schemaFile, ...auth],
+    readable: [configFile, hooksFile, schemaFile],
+    login,
     hasSession: found !== null,
   };
 }
@@ -74,13 +80,19 @@ export async function tidyHome(home: CodexHome, dataDir: string): Promise<void> 
   }
 }
 
-/** The run whose home holds the session: mostly the same run, sent back by the gates. */
+/** The run whose home holds the session: this very one, sent back by the gates, or the last that went on with it. */
 async function runWithSession(all: string, own: string, session: string): Promise<string | null> {
-  for (const name of new Set([own, ...(await readdir(all))])) {
-    const files = await readdir(path.join(all, name, 'home', 'sessions'), { recursive: true }).catch(() => []);
-    if (files.some((file) => file.endsWith(`${session}.jsonl`))) return name;
+  let newest: { run: string; at: number } | null = null;
+  for (const run of await readdir(all)) {
+    const folder = path.join(all, run, 'home', 'sessions');
+    const files = await readdir(folder, { recursive: true }).catch(() => []);
+    const file = files.find((name) => name.endsWith(`${session}.jsonl`));
+    if (file === undefined) continue;
+    if (run === own) return own;
+    const at = (await stat(path.join(folder, file)).catch(() => null))?.mtimeMs ?? 0;
+    if (!newest || at > newest.at) newest = { run, at };
   }
-  return null;
+  return newest?.run ?? null;
 }
 
 function configText(request: HomeRequest, tmp: string, trust: Record<string, string>): string {
@@ -125,8 +137,8 @@ function toml(sections: (readonly [table: string, values: Record<string, unknown
     .join('\n');
 }
 
-/** The person's own login, for reading; not when a key was given. */
-async function linkAuth(home: string, env: Record<string, string>): Promise<string[]> {
+/** The person's own login; not when a key was given. */
+async function linkLogin(home: string, env: Record<string, string>): Promise<string[]> {
   const link = path.join(home, 'auth.json');
   await unlink(link).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -20,6 +20,16 @@ const Entry = z.discriminatedUnion('type', [
   }),
 ]);
 
+interface SessionFile {
+  offset: number;
+  rest: string;
+  model: string;
+  /** Tool uses whose output is not there yet. */
+  openCalls: number;
+  /** A request is under way: everything the model needs to answer is there, and no record of its answer. */
+  isAsking: boolean;
+}
+
 /**
  * What a run's requests cost, from the session files Codex writes beside its work: one record per answer of the model,
  * also in turns that fail or are stopped, and in sessions of sub-agents. What Codex prints at the end of a turn has none
@@ -31,7 +41,7 @@ export class CodexLedger {
   readonly #prices: Prices;
   readonly #book: (usage: Usage) => void;
   readonly #booked = new Set<string>();
-  readonly #files = new Map<string, { offset: number; rest: string; model: string }>();
+  readonly #files = new Map<string, SessionFile>();
   #reading: Promise<void> = Promise.resolve();
 
   private constructor(home: string, prices: Prices, book: (usage: Usage) => void) {
@@ -47,6 +57,7 @@ export class CodexLedger {
     await ledger.catchUp();
     isOpen = true;
     ledger.requests = 0;
+    for (const file of ledger.#files.values()) file.isAsking = false;
     return ledger;
   }
 
@@ -63,6 +74,14 @@ export class CodexLedger {
     this.#spend(counts, isResumed ? null : this.#prices.costUsd(model, counts));
   }
 
+  /** The turn was broken off: what was asked will be paid for, and nobody says how much. */
+  breakOff(): void {
+    for (const file of this.#files.values()) {
+      if (file.isAsking) this.#spend(countsOf(Tokens.parse({})), null);
+      file.isAsking = false;
+    }
+  }
+
   async #read(): Promise<void> {
     const names = await readdir(this.#folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
@@ -72,7 +91,7 @@ export class CodexLedger {
   }
 
   async #readFile(name: string): Promise<void> {
-    const known = this.#files.get(name) ?? { offset: 0, rest: '', model: '' };
+    const known = this.#files.get(name) ?? { offset: 0, rest: '', model: '', openCalls: 0, isAsking: false };
     this.#files.set(name, known);
     const file = await open(path.join(this.#folder, name));
     try {
@@ -90,7 +109,8 @@ export class CodexLedger {
     }
   }
 
-  #take(line: string, file: { model: string }): void {
+  #take(line: string, file: SessionFile): void {
+    follow(line.slice(0, HEAD), file);
     if (!/"type":"(turn_context|token_usage_record)"/.test(line)) return;
     const entry = Entry.safeParse(parsed(line));
     if (!entry.success) return;
@@ -109,6 +129,23 @@ export class CodexLedger {
     this.requests += 1;
     this.#book({ inputTokens: counts.input, outputTokens: counts.output, costUsd, requests: 1 });
   }
+}
+
+const HEAD = 400;
+const FROM_MODEL = /"type":"response_item","payload":\{"type":"(?:function_call|custom_tool_call|local_shell_call)"/;
+const FROM_TOOL = /"type":"response_item","payload":\{"type":"\w+_output"/;
+const FROM_PERSON = /"type":"response_item","payload":\{"type":"message",[^{}]*"role":"(?:user|developer)"/;
+const IS_OVER =
+  /"type":"token_usage_record"|"type":"event_msg","payload":\{"type":"(?:task_complete|turn_aborted|error)"/;
+
+/** Whether Codex waits for its model, by the beginning of each line: what is in it may be megabytes. */
+function follow(head: string, file: SessionFile): void {
+  if (FROM_MODEL.test(head)) file.openCalls += 1;
+  else if (FROM_TOOL.test(head)) {
+    file.openCalls = Math.max(0, file.openCalls - 1);
+    file.isAsking = file.openCalls === 0;
+  } else if (FROM_PERSON.test(head)) file.isAsking = true;
+  else if (IS_OVER.test(head)) file.isAsking = false;
 }
 
 const countsOf = (tokens: Tokens): TokenCounts => ({

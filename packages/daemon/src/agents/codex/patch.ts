@@ -2,16 +2,13 @@ import path from 'node:path';
 import type { ToolCall } from '../../ports.ts';
 
 /** A tool use as Codex's hook tells of it, as one or more uses in the words the guards know. */
-export function toolCalls(tool: string, input: Record<string, unknown>, cwd: string, worktree: string): ToolCall[] {
-  // A command may be given another folder to start in; guards read paths in it from the worktree on.
-  if (tool === 'Bash' && typeof input.command === 'string' && path.relative(worktree, cwd) !== '')
-    return [{ tool, input: { ...input, command: `cd ${quoted(cwd)} && ${input.command}` } }];
-  if (tool !== 'apply_patch' || typeof input.command !== 'string') return [{ tool, input }];
-  const calls = patchCalls(input.command, cwd);
+export function toolCalls(tool: string, input: Record<string, unknown>, cwd: string): ToolCall[] {
+  if (tool !== 'apply_patch' || typeof input.command !== 'string') return [{ tool, cwd, input }];
+  const calls = patchCalls(input.command, cwd).map((call) => ({ ...call, cwd }));
   // A patch we cannot read is still a write, and the guards hear of it as what it is.
   return calls.length > 0
     ? calls
-    : [{ tool: 'Bash', input: { command: `apply_patch <<'PATCH'\n${input.command}\nPATCH` } }];
+    : [{ tool: 'Bash', cwd, input: { command: `apply_patch <<'PATCH'\n${input.command}\nPATCH` } }];
 }
 
 const FILE_LINE = /^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/;

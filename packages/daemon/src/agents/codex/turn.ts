@@ -33,23 +33,25 @@ export interface TurnEnd {
   /** What Codex said the turn failed of. */
   failure: string | null;
   lastWords: string;
+  /** Whether the session was begun or gone on with at all. */
+  hasBegun: boolean;
   /** Why we ended it ourselves. */
   ended: 'out_of_turns' | 'hopeless' | null;
 }
 
 const LAST_WORDS = 2000;
+/** Codex writes down what a request cost a little after it has begun to do what the answer says. */
+const BOOK_EVERY_MS = 500;
 
 /** One `codex exec`: the prompt in, events out, its requests booked. */
 export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   const { request, sink, ledger } = spec;
   const own = new AbortController();
-  const heard = listen(spec, {
-    async onStep() {
-      await ledger.catchUp();
-      if (ledger.requests > request.maxTurns) own.abort('out_of_turns');
-    },
-    onHopeless: () => own.abort('hopeless'),
-  });
+  const onStep = async () => {
+    await ledger.catchUp();
+    if (ledger.requests > request.maxTurns) own.abort('out_of_turns');
+  };
+  const heard = listen(spec, { onStep, onHopeless: () => own.abort('hopeless') });
   const child = startChild({
     host: spec.host,
     runId: request.runId,
@@ -60,15 +62,22 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
     network: true,
     readOnlyWorktree: isReadOnly(request.brief.mode),
     readable: [...spec.home.readable, spec.guards.folder, ...(await ownPrograms(spec))],
-    writable: [spec.home.path, ...spec.writable],
+    writable: [spec.home.path, ...spec.home.login, ...spec.writable],
     timeoutMs: Math.max(1, spec.timeoutMs),
     signal: AbortSignal.any([spec.signal, own.signal]),
     reins: request.reins,
     onOutput: (chunk, from) => (from === 'stdout' ? heard.reader.push(chunk) : heard.complaint(chunk)),
   });
+  const books = setInterval(
+    () => void onStep().catch((error: Error) => sink.output(`note: ${error.message}\n`)),
+    BOOK_EVERY_MS,
+  );
   const end = await child.end;
+  clearInterval(books);
   heard.reader.end();
   await ledger.catchUp();
+  // What the vendor answered with an error costs nothing.
+  if (heard.usage === null && heard.state.failure === null) ledger.breakOff();
   if (heard.usage) ledger.bookTurn(heard.usage, spec.resume !== null, spec.model);
   if (heard.state.failure !== null) sink.output(`failed: ${heard.state.failure}\n`);
   const ended = own.signal.aborted && !spec.signal.aborted ? (own.signal.reason as TurnEnd['ended']) : null;
@@ -101,12 +110,16 @@ function listen(spec: TurnSpec, act: { onStep(): Promise<void>; onHopeless(): vo
   const { sink, request, guards } = spec;
   const askedBefore = guards.asked();
   const decoder = new StringDecoder('utf8');
-  const state = { session: spec.resume, lastMessage: '', failure: null as string | null, lastWords: '' };
+  const state = {
+    ...{ session: spec.resume, hasBegun: false, lastMessage: '' },
+    ...{ failure: null as string | null, lastWords: '' },
+  };
   const heard = { state, usage: null as Extract<CodexEvent, { type: 'turn.completed' }>['usage'] | null };
   let isWarned = false;
   const note = (event: CodexEvent) => {
     if (event.type === 'thread.started') {
       state.session = event.thread_id;
+      state.hasBegun = true;
       sink.session(event.thread_id);
     } else if (event.type === 'turn.failed') state.failure = event.error.message;
     else if (event.type === 'turn.completed') heard.usage = event.usage;

@@ -22,6 +22,8 @@ const WHY: Record<NonNullable<TaskSummary['blocked']>['reason'], string> = {
   unverified_gate: 'a gate could not run',
   no_transition: 'its outcome leads nowhere',
   time_limit: 'it took too long',
+  no_progress: 'the same failure, three times',
+  skipped: 'you put it aside',
 };
 
 export function stagesOf(project: Project, status: ProjectStatus, tasks: TaskSummary[]): StageView[] {
@@ -44,7 +46,11 @@ function placeOf(task: TaskSummary, { rules }: Project): { stage: string; why: s
   const from = task.resumeStage ?? 'open';
   if (task.stage === 'needs_info') return { stage: from, why: 'a question waits for you' };
   if (task.stage === 'blocked') return { stage: from, why: task.blocked ? WHY[task.blocked.reason] : 'it needs you' };
-  if (task.waiting !== null) return { stage: task.stage, why: 'your checkout blocks the landing' };
+  if (task.waiting !== null)
+    return {
+      stage: task.stage,
+      why: task.stage === 'merge' ? 'your checkout blocks the landing' : 'waits for you: see below',
+    };
   const stage = rules.pipelines[task.pipeline]?.stages[task.stage];
   return stage?.actor === 'human' ? { stage: task.stage, why: 'it asks for your approval' } : null;
 }

@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createAgentFor } from '../packages/daemon/src/agents/agent-for.ts';
+import { loadSdk } from '../packages/daemon/src/agents/claude/sdk.ts';
+import { createGates } from '../packages/daemon/src/gates/gates.ts';
+import type { Agent, AgentRequest, AgentSession } from '../packages/daemon/src/ports.ts';
+import { sandboxStatus } from '../packages/daemon/src/process/sandbox.ts';
+import { type MessagesServer, say, startMessagesServer, structured } from '../test/support/model/messages.ts';
+import { installVendor } from '../test/support/vendor.ts';
+import { type BenchOptions, sized } from './options.ts';
+import { type Row, row, type Section } from './row.ts';
+import { interleaved, median, timed } from './sample.ts';
+import { inTemporaryFolder } from './temporary.ts';
+
+const SDK = '@anthropic-ai/claude-agent-sdk';
+const PROGRAM = `../${SDK}-${process.platform}-${process.arch}/claude`;
+const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
+const AGENTS_AT_ONCE = 10;
+
+/** What our layer adds to Claude Code, and what the sandbox adds to a gate. */
+export async function run(options: BenchOptions): Promise<Section> {
+  return inTemporaryFolder(async (folder) => {
+    const stage = await lay(folder);
+    const notes: string[] = [];
+    const rows = [...(await gateRows(options, stage))];
+    const vendor = await installVendor(SDK, '0.3.325', PROGRAM);
+    if ('missing' in vendor) notes.push(`Claude Code was not measured: ${vendor.missing}`);
+    else {
+      await symlink(path.dirname(vendor.bin), path.join(stage.root, 'node_modules'));
+      rows.push(...(await agentRows(options, stage, vendor.program)));
+      notes.push(
+        'From the start to the first request that the model server sees; the peers run the same program without us.',
+      );
+    }
+    const sandbox = await sandboxStatus();
+    if (!sandbox.available) notes.push(`Nothing was sandboxed: ${sandbox.why}`);
+    return { name: 'vendors', title: 'Our layer over an agent, and the sandbox over a gate', rows, notes };
+  });
+}
+
+interface Stage {
+  root: string;
+  dataDir: string;
+  worktree: string;
+  home: string;
+}
+
+async function lay(folder: string): Promise<Stage> {
+  const stage = {
+    root: path.join(folder, 'repository'),
+    dataDir: path.join(folder, 'data'),
+    worktree: path.join(folder, 'data', 'worktree'),
+    home: path.join(folder, 'home'),
+  };
+  for (const each of Object.values(stage)) await mkdir(each, { recursive: true });
+  await writeFile(path.join(stage.worktree, 'file.txt'), 'text\n');
+  return stage;
+}
+
+async function gateRows(options: BenchOptions, { root, dataDir, worktree }: Stage): Promise<Row[]> {
+  const gate = (sandbox: 'auto' | 'off') => {
+    const config = [{ name: 'nothing', run: 'true', timeout: 10_000, network: false }];
+    const host = { root, dataDir, homeId: 'bench', sandbox };
+    const gates = createGates({ config, host, logDir: path.join(dataDir, 'gates') });
+    const at = { number: 1, branch: 'task/1', path: worktree, base: '' };
+    return () => timed(() => gates.run(at, 'tree', ['file.txt'], new AbortController().signal));
+  };
+  const times = await interleaved(sized(options, 31, 5), { sandboxed: gate('auto'), bare: gate('off') });
+  return [
+    row({
+      name: 'the sandbox, added to a gate that does nothing',
+      value: Math.max(0, median(times.sandboxed) - median(times.bare)),
+      unit: 'ms',
+      peer: { name: 'the gate without a sandbox', value: median(times.bare) },
+      target: { atMost: 30 },
+    }),
+  ];
+}
+
+async function agentRows(options: BenchOptions, stage: Stage, program: string): Promise<Row[]> {
+  // Only ours offers the tool for a result; a bare one would be told for ever that it does not exist.
+  const server = await startMessagesServer(({ body }) =>
+    JSON.stringify(body.tools ?? []).includes('StructuredOutput') ? DONE : say('Done.'),
+  );
+  try {
+    const env = environment(stage, server);
+    const times = await interleaved(sized(options, 9, 2), {
+      ours: () => firstRequest(server, () => startAgent(claude(stage, env), stage).end),
+      sdk: () => firstRequest(server, () => startSdk(stage, env)),
+      bare: () => firstRequest(server, () => startBare(program, env, stage.worktree)),
+    });
+    const added = (peer: number[]) => Math.max(0, median(times.ours) - median(peer));
+    const peer = (name: string, theirs: number[]) => ({
+      name: `${name}, start to first request`,
+      value: median(theirs),
+    });
+    const target = { atMost: 100 };
+    const memory = await memoryPerAgent(stage);
+    return [
+      row({
+        ...{ name: 'our layer, added to the start of the vendor’s SDK', value: added(times.sdk), unit: 'ms', target },
+        peer: peer('the SDK by itself', times.sdk),
+      }),
+      row({
+        ...{ name: 'SDK and our layer, added to the program', value: added(times.bare), unit: 'ms' },
+        peer: peer('`claude -p`', times.bare),
+      }),
+      row({
+        name: `our memory per agent, ${AGENTS_AT_ONCE} at once`,
+        value: memory,
+        unit: 'MB',
+        target: { atMost: 15 },
+      }),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+function environment({ home }: Stage, { url }: MessagesServer): Record<string, string> {
+  return {
+    ...{ HOME: home, PATH: process.env.PATH ?? '', ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy' },
+    ...{ CLAUDE_CONFIG_DIR: path.join(home, '.claude'), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    CLAUDE_CODE_MAX_RETRIES: '1',
+  };
+}
+
+/** Until the server sees it; the run's end is waited for, but not measured. */
+async function firstRequest(server: MessagesServer, start: () => Promise<unknown>): Promise<number> {
+  const before = server.requests.length;
+  const startedAt = performance.now();
+  const end = start();
+  while (server.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 1));
+  const took = performance.now() - startedAt;
+  await end;
+  return took;
+}
+
+async function startSdk({ root, worktree }: Stage, env: Record<string, string>): Promise<void> {
+  const sdk = await loadSdk(root, undefined);
+  if ('missing' in sdk) throw new Error(sdk.missing);
+  const prompt = (async function* () {
+    const message = { role: 'user' as const, content: 'Do it.' };
+    yield { type: 'user' as const, message, parent_tool_use_id: null, session_id: '' };
+  })();
+  const abortController = new AbortController();
+  for await (const _ of sdk.query({ prompt, options: { cwd: worktree, env, abortController } as never }));
+}
+
+async function startBare(program: string, env: Record<string, string>, cwd: string): Promise<void> {
+  const args = ['-p', 'Do it.', '--output-format', 'stream-json', '--verbose', '--setting-sources', ''];
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'ignore', 'ignore'] });
+  await once(child, 'exit');
+}
+
+function claude({ root, dataDir }: Stage, env: Record<string, string>): Agent {
+  const config = { type: 'claude' as const, env, pass: [], writable: [], fallback: [] };
+  return createAgentFor({ default: config }, { root, dataDir, homeId: 'bench', sandbox: 'auto' })('implement');
+}
+
+function startAgent(agent: Agent, { worktree }: Stage): AgentSession {
+  const task = { id: 'task_1', number: 1, title: 'Do it', body: '', acceptance: [], files: [], stage: 'implement' };
+  const request: AgentRequest = {
+    ...{ runId: `run_${crypto.randomUUID()}`, cwd: worktree, timeoutMs: 60_000, maxTurns: 50 },
+    ...{ model: null, tools: null, resume: null },
+    guard: async () => ({ kind: 'allow' }),
+    beforeStop: async () => null,
+    brief: { mode: 'implement', prompt: 'Do it.', task, attempt: 1, feedback: [] },
+  };
+  const ignore = () => undefined;
+  return agent.start(request, { output: ignore, usage: ignore, progress: ignore, session: ignore, denied: ignore });
+}
+
+/** How much this process grows while agents wait for their model. One beforehand has everything loaded already. */
+async function memoryPerAgent(stage: Stage): Promise<number> {
+  const hold = Promise.withResolvers<void>();
+  const server = await startMessagesServer(async () => {
+    await hold.promise;
+    return DONE;
+  });
+  try {
+    const agent = claude(stage, environment(stage, server));
+    const before = settledMemory();
+    const sessions = Array.from({ length: AGENTS_AT_ONCE }, () => startAgent(agent, stage));
+    while (server.requests.length < AGENTS_AT_ONCE) await new Promise((resolve) => setTimeout(resolve, 10));
+    const after = settledMemory();
+    hold.resolve();
+    await Promise.all(sessions.map(({ end }) => end));
+    return Math.max(0, after - before) / AGENTS_AT_ONCE;
+  } finally {
+    hold.resolve();
+    await server.stop();
+  }
+}
+
+function settledMemory(): number {
+  globalThis.gc?.();
+  return process.memoryUsage.rss() / 1_048_576;
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentConfig, AppError } from '@tidemill/contract';
+import { openDataFolder } from '../config/data-folder.ts';
+import { CONFIG_FILE, loadSettings } from '../config/load.ts';
+import { nearest } from '../config/nearest.ts';
+import type { TrialReport, TrialStep } from '../daemon/trial-report.ts';
+import type { CliContext, Json } from './context.ts';
+import { EXIT } from './failure.ts';
+import { oneLine, type Terminal, took } from './terminal.ts';
+
+/** `tidemill agents test NAME`. */
+export async function testAgent(context: CliContext, root: string, name: string, options: Json): Promise<void> {
+  const { terminal, env } = context;
+  const entry = await entryNamed(name, root);
+  const { tryAgent } = await import('../daemon/agent-trial.ts');
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, stop);
+  try {
+    const dataDir = openDataFolder(env).path;
+    if (!options.json) terminal.line(`${name} gets a tiny task in a repository made for it …\n`);
+    // Its words are for people, and the report is what a program reads.
+    const onOutput = (chunk: string) => void (options.json ? null : terminal.err.write(terminal.paint('dim', chunk)));
+    const report = await tryAgent({ name, root, dataDir, ...entry, signal: stopping.signal, onOutput });
+    if (options.json) terminal.json(report);
+    else show(report, terminal);
+    if (!report.ok) context.setExitCode(EXIT.failure);
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+  }
+}
+
+/** An entry of the project's settings; else an agent that Tidemill knows by name. */
+async function entryNamed(name: string, root: string): Promise<{ config: AgentConfig; sandbox: 'auto' | 'off' }> {
+  const settings = existsSync(join(root, CONFIG_FILE)) ? (await loadSettings(root)).config : null;
+  const sandbox = settings?.sandbox ?? 'auto';
+  const configured = settings?.agents[name];
+  if (configured) return { config: configured, sandbox };
+  const { discoverAgents } = await import('../agents/discover.ts');
+  const found = await discoverAgents(root);
+  const known = found.find((agent) => agent.name === name);
+  if (known) return { config: AgentConfig.parse(known.config), sandbox };
+  const entries = Object.keys(settings?.agents ?? {});
+  const guess = nearest(name, [...entries, ...found.map((agent) => agent.name)]);
+  const those = `Known by name: ${found.map((agent) => agent.name).join(', ')}.`;
+  const own = entries.length > 0 ? `Entries of ${CONFIG_FILE}: ${entries.join(', ')}. ` : '';
+  throw new AppError('not_found', `there is no agent "${name}"`, {
+    hint: guess ? `Did you mean ${guess}? ${own}${those}` : `${own}${those}`,
+  });
+}
+
+function show({ agent, label, steps, failure, durationMs }: TrialReport, terminal: Terminal): void {
+  const { line, paint } = terminal;
+  const mark = (step: TrialStep) =>
+    step.ok === null ? paint('dim', '-   ') : step.ok ? paint('green', 'ok  ') : paint('red', 'no  ');
+  line();
+  for (const step of steps) line(`${mark(step)}${step.name.padEnd(19)}${oneLine(step.text)}`);
+  line(`    ${'time'.padEnd(19)}${took(durationMs)}`);
+  line();
+  line(`${agent} (${label}) ${failure === null ? 'works.' : `${paint('red', 'failed')}: ${failure.class}`}`);
+  if (failure === null) return;
+  for (const words of failure.message.split('\n')) line(`  ${oneLine(words)}`);
+  if (failure.hint) line(`  ${failure.hint}`);
+}

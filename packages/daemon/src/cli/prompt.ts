@@ -1,0 +1,21 @@
+import { Mode } from '@tidemill/contract';
+import type { Command } from 'commander';
+import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
+
+export function addPrompt(program: Command, context: CliContext): void {
+  program
+    .command('prompt <task> <mode>')
+    .description('exactly what an agent would be told about a task now')
+    .option(...jsonOption)
+    .addHelpText('after', `\nModes: ${Mode.options.join(', ')}\n\nExample:\n  tidemill prompt 7 review`)
+    .action((task: string, mode: string, options: Json) =>
+      withProject(context, async (api, project) => {
+        const { terminal } = context;
+        const view = await api.prompt({ project: project.id, task, mode });
+        if (options.json) return terminal.json(view);
+        terminal.out.write(view.prompt);
+        // Not on standard output: that is the prompt and nothing else.
+        for (const what of view.dropped) terminal.err.write(`tidemill: to keep the prompt short: ${what}\n`);
+      }),
+    );
+}

@@ -1,0 +1,44 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+const SECRET_FILE =
+  /^\.env(rc)?$|^\.env\.(?!(example|sample|template|dist|defaults)$)|^id_(rsa|dsa|ecdsa|ed25519)$|\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/i;
+const SKIPPED = new Set(['node_modules', '.git', 'target', 'vendor', '.venv', 'dist', 'build']);
+const MOST_FOLDERS = 2_000;
+const MOST_FILES = 200;
+const DEEPEST = 5;
+/** A new one is hidden a little later; a large repository is not walked through for every gate. */
+const KEPT_MS = 20_000;
+
+const known = new Map<string, { until: number; files: Promise<string[]> }>();
+
+/**
+ * Files in the person's checkout that look like secrets. All of the checkout may be read in a sandbox, but what lies there
+ * beside the files of git is not the agent's; its own copy of those is in the worktree.
+ */
+export function secretsInCheckout(root: string, dataDir: string): Promise<string[]> {
+  const found = known.get(root);
+  if (found && found.until > performance.now()) return found.files;
+  const files = walk(root, dataDir);
+  known.set(root, { until: performance.now() + KEPT_MS, files });
+  return files;
+}
+
+async function walk(root: string, dataDir: string): Promise<string[]> {
+  const secrets: string[] = [];
+  let level = [root];
+  let seen = 0;
+  for (let depth = 0; depth < DEEPEST && level.length > 0 && seen < MOST_FOLDERS; depth += 1) {
+    seen += level.length;
+    const entries = (await Promise.all(level.map(entriesIn))).flat();
+    const at = (entry: { parentPath: string; name: string }) => path.join(entry.parentPath, entry.name);
+    secrets.push(...entries.filter((entry) => entry.isFile() && SECRET_FILE.test(entry.name)).map(at));
+    level = entries
+      .filter((entry) => entry.isDirectory() && !SKIPPED.has(entry.name) && at(entry) !== dataDir)
+      .map(at)
+      .slice(0, MOST_FOLDERS);
+  }
+  return secrets.slice(0, MOST_FILES);
+}
+
+const entriesIn = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);

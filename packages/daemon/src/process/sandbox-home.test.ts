@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { homedir, userInfo } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ChildHost, type ChildSpec, startChild } from './child.ts';
+import { homeTree } from './home.ts';
+import { sandboxStatus } from './sandbox.ts';
+
+const status = await sandboxStatus();
+if (!status.available) console.log(`skipped: the home folder in a sandbox, since ${status.why}`);
+
+let base: string;
+let home: string;
+let host: ChildHost;
+let worktree: string;
+
+async function put(files: Record<string, string>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(home, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+    if (text.startsWith('#!')) await chmod(file, 0o755);
+  }
+}
+
+beforeAll(async () => {
+  // Not below the temporary folder, which is hidden anyway.
+  base = await mkdtemp('/var/tmp/tidemill home ');
+  home = path.join(base, 'person');
+  const dataDir = path.join(home, '.tidemill');
+  host = { root: path.join(home, 'projects', 'mine'), dataDir, homeId: dataDir, sandbox: 'auto' };
+  worktree = path.join(dataDir, 'projects', 'p', 'worktrees', '1');
+  await put({
+    '.ssh/id_ed25519': 'KEY',
+    '.aws/credentials': 'KEY',
+    '.config/gh/hosts.yml': 'KEY',
+    '.config/git/credentials': 'KEY',
+    '.config/git/ignore': '*.swp\n',
+    '.netrc': 'KEY',
+    '.npmrc': 'KEY',
+    '.cargo/credentials.toml': 'KEY',
+    '.cargo/registry/crate.txt': 'source\n',
+    '.cargo/bin/crafty': '#!/bin/sh\necho crafty\n',
+    'dotfiles/gitconfig': '[user]\n\tname = Mine\n',
+    'dotfiles/secret': 'KEY',
+    'node-v24/bin/linked': '#!/bin/sh\ncat "$(dirname "$(readlink -f "$0")")/../lib/data"\n',
+    'node-v24/lib/data': 'data\n',
+    '.local/bin/alone': '#!/bin/sh\necho alone\n',
+    '.local/share/keyrings/login': 'KEY',
+    'scripts/run': '#!/bin/sh\necho run\n',
+    'projects/other/.env': 'KEY',
+    'projects/mine/tracked.txt': 'tracked\n',
+    'projects/mine/.env': 'KEY',
+    'projects/mine/apps/web/.env.local': 'KEY',
+    'projects/mine/apps/web/server.key': 'KEY',
+    'projects/mine/.env.example': 'NAME=\n',
+    '.tidemill/store.db': 'KEY',
+    'letter.txt': 'KEY',
+  });
+  await symlink('dotfiles/gitconfig', path.join(home, '.gitconfig'));
+  await symlink('../../node-v24/bin/linked', path.join(home, '.local/bin/linked'));
+  await symlink('scripts', path.join(home, 'bin'));
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+      cwd: host.root,
+      env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' },
+      stdio: 'pipe',
+    });
+  git('init', '-q', '-b', 'main');
+  git('add', 'tracked.txt');
+  git('commit', '-qm', 'first');
+  git('worktree', 'add', '-q', '-b', 'task/1', worktree);
+});
+afterAll(() => rm(base, { recursive: true, force: true }));
+
+async function sh(script: string, more: Partial<ChildSpec> = {}): Promise<string> {
+  const places = ['.cargo/bin', '.local/bin', 'bin'].map((name) => path.join(home, name));
+  let text = '';
+  const child = startChild({
+    ...{ host, runId: 'run_home', command: ['sh', '-c', script], cwd: worktree, network: false, timeoutMs: 20_000 },
+    env: { HOME: home, PATH: [...places, process.env.PATH].join(path.delimiter) },
+    onOutput: (chunk) => {
+      text += chunk.toString();
+    },
+    ...more,
+  });
+  expect(await child.end, text).toMatchObject({ kind: 'exited' });
+  return text;
+}
+
+describe.skipIf(!status.available)('the home folder in a sandbox', () => {
+  it('shows no key and no letter, only tools', async () => {
+    expect(await sh(`grep -rls KEY "$HOME" ${host.root.replaceAll(' ', '\\ ')}; true`)).toBe('');
+    const seen = (await sh('ls -A "$HOME"')).trim().split('\n').sort();
+    expect(seen).toEqual([
+      '.cargo',
+      '.config',
+      '.gitconfig',
+      '.local',
+      '.tidemill',
+      'bin',
+      'dotfiles',
+      'node-v24',
+      'projects',
+      'scripts',
+    ]);
+    expect(await sh('ls -A "$HOME/dotfiles" "$HOME/projects" "$HOME/.config/git"')).not.toMatch(
+      /secret|other|credentials/,
+    );
+  });
+
+  it('of the person and of the account is hidden, whatever home the child is told', async () => {
+    for (const own of new Set([homedir(), userInfo().homedir])) {
+      if (own === '/') continue;
+      const outside = await readdir(own);
+      const inside = (await sh(`ls -A '${own}'`, { env: { HOME: base } })).split('\n');
+      for (const name of ['.ssh', '.bash_history', '.bashrc', '.npmrc', '.claude', '.codex'])
+        if (outside.includes(name)) expect(inside).not.toContain(name);
+    }
+  });
+
+  it('leaves tools as they are, with what they need, also by links', async () => {
+    expect(await sh('crafty; alone; linked; run')).toBe('crafty\nalone\ndata\nrun\n');
+    expect(await sh('cat "$HOME/.cargo/registry/crate.txt"; git config --global user.name')).toBe('source\nMine\n');
+    expect(await sh('cat "$HOME/.cargo/credentials.toml" && echo empty')).toBe('empty\n');
+  });
+
+  it('keeps a repository and a data folder in it at work', async () => {
+    expect(await sh(`cat '${host.root}/tracked.txt' tracked.txt && git status --short && git log --format=%s`)).toBe(
+      'tracked\ntracked\nfirst\n',
+    );
+    expect(await sh(`cat '${host.root}/.env' '${host.root}/.env.example'`)).toBe('NAME=\n');
+    expect(await sh(`cat '${host.root}/apps/web/'.env.* '${host.root}/apps/web/server.key'`)).toBe('');
+    await sh('echo made > made.txt');
+    expect(await readFile(path.join(worktree, 'made.txt'), 'utf8')).toBe('made\n');
+  });
+
+  it('takes what is written there away again, but for what may be written', async () => {
+    const session = path.join(home, '.agent');
+    await mkdir(session, { recursive: true });
+    const text = 'mkdir -p "$HOME/.cache" && echo x > "$HOME/.cache/a" && echo x > "$HOME/.agent/kept" && echo ok';
+    expect(await sh(text, { writable: [session] })).toBe('ok\n');
+    expect(await readdir(session)).toEqual(['kept']);
+    expect(await readdir(home)).not.toContain('.cache');
+    expect(await sh('echo x > "$HOME/.cargo/bin/crafty"')).toContain('Read-only file system');
+  });
+
+  it('that is itself the repository is seen without its keys', async () => {
+    const own = { ...host, root: home };
+    expect(await sh('cat "$HOME/letter.txt" "$HOME/.ssh/id_ed25519" "$HOME/.netrc"', { host: own })).toMatch(
+      /^KEY.*id_ed25519'?: No such file/s,
+    );
+    expect(await sh('cat "$HOME/.netrc" "$HOME/.npmrc" "$HOME/.aws/credentials" 2> /dev/null', { host: own })).toBe('');
+  });
+});
+
+it('tells how much of a home belongs to a program', async () => {
+  const tree = async (name: string) => {
+    const found = await homeTree(path.join(home, name), home);
+    return found === null ? null : path.relative(home, found);
+  };
+  expect(await tree('node-v24/bin/linked')).toBe('node-v24');
+  expect(await tree('.local/bin')).toBe('.local/bin');
+  expect(await tree('scripts/run')).toBe('scripts');
+  expect(await tree('projects/mine/tools/x.mjs')).toBe('projects/mine');
+  expect(await tree('x/node_modules/a/node_modules/b/cli.js')).toBe('x/node_modules');
+  expect(await tree('letter.txt')).toBe('letter.txt');
+  expect(await tree('.config')).toBe(null);
+});

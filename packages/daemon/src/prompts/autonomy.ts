@@ -1,0 +1,23 @@
+import type { Approval, ApprovalMatter, HilConfig } from '@tidemill/contract';
+
+const MATTERS: Record<ApprovalMatter, string> = {
+  scopeChanges: 'Doing more, less or something else than the task asks for',
+  architectureDecisions:
+    'Decisions about the structure: new modules or services, interfaces that others rely on, data formats, storage',
+  dependencyModifications: 'Adding, removing or exchanging a dependency, or moving it to another version',
+};
+
+const WORDS: Record<Approval, string> = {
+  automated: 'yours to decide. Choose what serves the task best and go on.',
+  notify_and_proceed:
+    'yours to decide. Go on, and say in your summary what you decided and why: a person will read it.',
+  requires_approval:
+    'a person decides. Unless the task or its context already says yes, do not do it: find a way without it, or ask with `needs_info` and wait for the answer.',
+};
+
+/** How far the agent may go on its own, in words. */
+export function autonomySection(hilConfig: HilConfig): string {
+  const matters = Object.entries(MATTERS) as [ApprovalMatter, string][];
+  const lines = matters.map(([matter, words]) => `- ${words}: **${WORDS[hilConfig[matter]].replace('.', '.**')}`);
+  return `## What you may decide\n\n${lines.join('\n')}\n\nEverything smaller is yours to decide.\n`;
+}

@@ -1,0 +1,149 @@
+import type { ContextEntry, Feedback, Task } from '@tidemill/contract';
+import type { PromptPart } from './budget.ts';
+import type { RepositoryNote } from './repository-notes.ts';
+import type { FixedPlaceholder, PromptInput } from './sections.ts';
+import type { Placeholder, Template } from './template.ts';
+import { fenced, section } from './text.ts';
+
+const RECENT_CONTEXT = 5;
+const MOST_CONTEXT = 20;
+
+/** In the order in which they give way when a prompt gets too long: the last first. */
+const PRIORITY = {
+  task: 1,
+  feedback: 0.95,
+  plan: 0.9,
+  conventions: 0.85,
+  recentContext: 0.8,
+  readme: 0.7,
+  olderContext: 0.5,
+};
+
+export type PartName = Exclude<Placeholder, FixedPlaceholder> | 'recentContext' | 'olderContext';
+
+export interface RepositoryNotes {
+  conventions: RepositoryNote | null;
+  readme: RepositoryNote | null;
+}
+
+/** All that may have to give way. A person's words on a plan have a section of their own if the template shows it. */
+export function partsOf(
+  input: PromptInput,
+  notes: RepositoryNotes,
+  uses: Template['uses'],
+): Record<PartName, PromptPart> {
+  const { task } = input;
+  const isApart = uses.has('planCommentsSection');
+  const comments = task.feedback.filter((entry) => isApart && entry.kind === 'person');
+  const feedback = task.feedback.filter((entry) => !comments.includes(entry));
+  const times = (name: Placeholder) => uses.get(name) ?? 0;
+  const { plan, feedback: urgent } = PRIORITY;
+  return {
+    diffSection: {
+      ...text('the change', PRIORITY.task, input.diff, (diff) => section('The change', [fenced(diff, 'diff')])),
+      ...{ times: times('diffSection'), rest: 'the files themselves are in your folder' },
+    },
+    feedbackSection: {
+      ...feedbackPart('what has to be put right', feedback, (texts) =>
+        section('What has to be put right', texts, 'The previous attempt was not accepted. Deal with every point:'),
+      ),
+      // A template that forgets it must not leave the agent to make the same mistake again.
+      times: Math.max(1, times('feedbackSection')),
+    },
+    planCommentsSection: {
+      ...feedbackPart('comments on the plan', comments, (texts) => section('Comments on the plan', texts)),
+      times: times('planCommentsSection'),
+    },
+    priorReviewSection: {
+      ...text('the earlier review', urgent, priorReview(task), (review) => section('Earlier review', [review])),
+      times: times('priorReviewSection'),
+    },
+    planSection: {
+      ...text('the plan', plan, task.plan, (words) => section('Plan', [words])),
+      times: times('planSection'),
+    },
+    subtasksSection: {
+      ...{ name: 'the steps', priority: plan, pieces: task.subtasks, times: times('subtasksSection') },
+      shape: (steps) =>
+        section(
+          'Steps',
+          steps.map((step, index) => `${index + 1}. ${step}`),
+        ),
+    },
+    conventionsSection: {
+      ...noted('Conventions of this repository', PRIORITY.conventions, notes.conventions),
+      ...{ times: times('conventionsSection'), rest: 'the file is in your folder' },
+    },
+    readmeSection: {
+      ...noted('About this repository', PRIORITY.readme, notes.readme),
+      times: times('readmeSection'),
+    },
+    ...contextParts(task.context.slice(-MOST_CONTEXT)),
+  };
+}
+
+/** What earlier runs and people left for this one, newest last. */
+function contextParts(context: ContextEntry[]): Record<'recentContext' | 'olderContext', PromptPart> {
+  const entries = context.map(
+    ({ source, entryType, summary, at }) =>
+      `### [${source}] ${entryType} (${new Date(at).toISOString()})\n${summary.trim()}`,
+  );
+  const shape = (pieces: string[]) => pieces.map((piece) => `${piece}\n\n`).join('');
+  return {
+    recentContext: {
+      ...{ name: 'recent notes', priority: PRIORITY.recentContext, shape, times: 1 },
+      pieces: entries.slice(-RECENT_CONTEXT),
+    },
+    olderContext: {
+      ...{ name: 'older notes', priority: PRIORITY.olderContext, shape, times: 1 },
+      pieces: entries.slice(0, -RECENT_CONTEXT),
+    },
+  };
+}
+
+function text(
+  name: string,
+  priority: number,
+  words: string,
+  shape: (words: string) => string,
+): Omit<PromptPart, 'times'> {
+  const pieces = words.trim() === '' ? [] : [words.trim()];
+  return { name, priority, pieces, shape: ([piece]) => (piece === undefined ? '' : shape(piece)) };
+}
+
+function noted(title: string, priority: number, note: RepositoryNote | null): Omit<PromptPart, 'times'> {
+  return text(note?.file ?? title, priority, note?.text ?? '', (words) =>
+    section(title, [fenced(words, 'markdown')], `From its ${note?.file}:`),
+  );
+}
+
+function feedbackPart(
+  name: string,
+  feedback: Feedback[],
+  shape: (texts: string[]) => string,
+): Pick<PromptPart, 'name' | 'priority' | 'pieces' | 'shape'> {
+  return {
+    ...{ name, priority: PRIORITY.feedback, pieces: feedback.map((entry) => entry.text) },
+    shape: (pieces) => shape(pieces.map((words, index) => feedbackText({ ...feedback[index]!, text: words }))),
+  };
+}
+
+function feedbackText({ kind, text: words, files }: Feedback): string {
+  const heading = {
+    gate: 'A gate failed',
+    review: 'The reviewer asks for changes',
+    conflict: 'The change conflicts with newer work',
+    person: 'A person says',
+    agent: 'An agent says',
+  }[kind];
+  const where = files.length > 0 ? `\nFiles: ${files.join(', ')}` : '';
+  const body = kind === 'gate' ? fenced(words, '') : words.trim();
+  return `### ${heading}${where}\n${body}\n`;
+}
+
+function priorReview(task: Task): string {
+  if (task.counters.reviewCycles === 0) return '';
+  const last = task.context.findLast((entry) => entry.entryType === 'review_feedback');
+  const sentBack = `This change was sent back ${task.counters.reviewCycles} time(s). Check first whether that was dealt with.`;
+  return last ? `${sentBack}\n\n${last.summary.trim()}` : sentBack;
+}

@@ -1,0 +1,49 @@
+import { open, realpath } from 'node:fs/promises';
+import path from 'node:path';
+
+/** More than any budget has room for. */
+const MOST_BYTES = 1024 * 1024;
+const README_CHARACTERS = 1_500;
+
+/** What the repository says about itself, and the file that says it. */
+export interface RepositoryNote {
+  file: string;
+  text: string;
+}
+
+/** Agents differ in which of these they read by themselves; Claude Code, as it is started here, reads none. */
+export const conventionsOf = (root: string) => firstOf(root, ['AGENTS.md', 'CLAUDE.md']);
+
+/** How the README begins: whole paragraphs, as long as they are few. */
+export async function introductionOf(root: string): Promise<RepositoryNote | null> {
+  const note = await firstOf(root, ['README.md', 'readme.md', 'README']);
+  if (!note || note.text.length <= README_CHARACTERS) return note;
+  const beginning = note.text.slice(0, README_CHARACTERS);
+  const end = beginning.lastIndexOf('\n\n');
+  return { ...note, text: end > 0 ? beginning.slice(0, end) : beginning };
+}
+
+/** From the person's checkout, not from the worktree: there an agent may have rewritten its own instructions. */
+async function firstOf(root: string, files: string[]): Promise<RepositoryNote | null> {
+  for (const file of files) {
+    const text = await textIn(root, file);
+    if (text !== null && text.trim() !== '') return { file, text: text.trim() };
+  }
+  return null;
+}
+
+async function textIn(root: string, file: string): Promise<string | null> {
+  try {
+    const [home, real] = await Promise.all([realpath(root), realpath(path.join(root, file))]);
+    // A link that came with somebody's change must not carry a private file into a prompt.
+    if (!real.startsWith(home + path.sep)) return null;
+    await using handle = await open(real);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch (error) {
+    // It is help, not a condition: without it the work goes on.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined) return null;
+    throw error;
+  }
+}

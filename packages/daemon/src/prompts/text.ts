@@ -1,0 +1,12 @@
+/** A heading and what belongs under it; nothing at all when there is nothing to say. */
+export function section(title: string, lines: string[], introduction = ''): string {
+  if (lines.length === 0) return '';
+  return `## ${title}\n\n${introduction === '' ? '' : `${introduction}\n\n`}${lines.join('\n')}\n`;
+}
+
+/** A fence longer than any in the text, so that the text cannot end it. */
+export function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}

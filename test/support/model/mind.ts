@@ -1,0 +1,78 @@
+/** A request to a model, put in the same form whatever the protocol: what the model was told, newest last. */
+export interface Told {
+  /** Words of a person or of the program around the model, and what the model's tools answered. */
+  entries: { kind: 'words' | 'tool'; text: string }[];
+}
+
+/** The assignment a request is about: the newest prompt in it, and what came after. */
+export interface Assignment {
+  mode: (typeof MODES)[keyof typeof MODES];
+  task: number;
+  prompt: string;
+  /** What the tools have answered since the prompt. */
+  results: string[];
+  /** What else was said since the prompt, such as why it may not stop yet. */
+  since: string;
+  /** How many prompts the session has had, this one included: more than one when it was resumed. */
+  prompts: number;
+}
+
+/** What a model wants to do, in nobody's words; or what its server does instead of answering. */
+export type Move =
+  | { kind: 'write'; file: string; content: string; tokens?: Tokens }
+  | { kind: 'run'; command: string; tokens?: Tokens }
+  | { kind: 'result'; envelope: Record<string, unknown>; tokens?: Tokens }
+  | { kind: 'trouble'; what: Trouble }
+  /** The answer begins and never ends. */
+  | { kind: 'silence' };
+
+/** `cached` is a part of `input`. */
+export interface Tokens {
+  input: number;
+  cached: number;
+  output: number;
+}
+/** A rate limit that is over after so many seconds, or what a server says without a time. */
+export type Trouble = 'auth' | 'broken' | 'too_long' | { rateLimitSeconds: number };
+
+/** What was sent with an answer, and for which task. */
+export interface Sent extends Tokens {
+  task: number;
+}
+export const USUAL_TOKENS: Tokens = { input: 100, cached: 20, output: 10 };
+
+export const write = (file: string, content: string): Move => ({ kind: 'write', file, content });
+export const run = (command: string): Move => ({ kind: 'run', command });
+export const result = (outcome: string, more: Record<string, unknown> = {}): Move => ({
+  kind: 'result',
+  envelope: { outcome, summary: `${outcome}, as told`, ...more },
+});
+
+/** The same move, with these tokens on its bill. */
+export const withTokens = (move: Move, tokens: Tokens): Move =>
+  move.kind === 'trouble' || move.kind === 'silence' ? move : { ...move, tokens };
+
+/** How every prompt of Tidemill's begins. */
+const HEADING = /^# (Plan|Investigate|Implement|Rework|Review)\b[^\n]*task #(\d+)/m;
+const MODES = {
+  ...({ Plan: 'plan', Investigate: 'investigate', Implement: 'implement' } as const),
+  ...({ Rework: 'request_changes', Review: 'review' } as const),
+};
+
+/** What a request is about, by its newest prompt of Tidemill's; null for titles and the like. */
+export function assignmentOf({ entries }: Told): Assignment | null {
+  const at = entries.findLastIndex(({ kind, text }) => kind === 'words' && HEADING.test(text));
+  if (at === -1) return null;
+  const prompt = entries[at]!.text;
+  const [, mode, task] = HEADING.exec(prompt)!;
+  const after = entries.slice(at + 1);
+  const texts = (kind: 'words' | 'tool') => after.filter((entry) => entry.kind === kind).map(({ text }) => text);
+  return {
+    mode: MODES[mode as keyof typeof MODES],
+    task: Number(task),
+    prompt,
+    results: texts('tool'),
+    since: texts('words').join('\n'),
+    prompts: entries.filter(({ kind, text }) => kind === 'words' && HEADING.test(text)).length,
+  };
+}
