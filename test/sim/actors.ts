@@ -1,9 +1,11 @@
-import { AskedQuestion, type GateStatus, INTEGRITY_GATE, type Mode } from '@tidemill/contract';
+import { AskedQuestion, type GateStatus, INTEGRITY_GATE, type Mode, type Usage } from '@tidemill/contract';
 import type {
   Agent,
   AgentBrief,
   AgentEnd,
+  AgentRequest,
   AgentSession,
+  AgentSink,
   Clock,
   GateReport,
   Gates,
@@ -33,16 +35,26 @@ export class SimAgent implements Agent {
     this.#isAlive = isAlive;
   }
 
-  start({ cwd, brief, timeoutMs }: { cwd: string; brief: AgentBrief; timeoutMs: number }): AgentSession {
+  start({ cwd, brief, timeoutMs }: AgentRequest, sink: AgentSink): AgentSession {
     const stop = new AbortController();
-    const end = this.#play(cwd, brief, timeoutMs, stop.signal);
+    const end = this.#play(cwd, brief, timeoutMs, sink, stop.signal);
     return { end, stop: async () => stop.abort() };
   }
 
-  async #play(cwd: string, brief: AgentBrief, timeoutMs: number, stop: AbortSignal): Promise<AgentEnd> {
+  async #play(
+    cwd: string,
+    brief: AgentBrief,
+    timeoutMs: number,
+    sink: AgentSink,
+    stop: AbortSignal,
+  ): Promise<AgentEnd> {
     const behaviour = this.#draw();
     const takesMs = behaviour === 'slow' ? this.#random.int(50 * MINUTE) : this.#random.int(4 * MINUTE);
-    await this.#clock.sleep(Math.min(takesMs, timeoutMs), stop);
+    const requests = 1 + this.#random.int(4);
+    for (let request = 1; request <= requests && !stop.aborted; request += 1) {
+      await this.#clock.sleep(Math.min(takesMs, timeoutMs) / requests, stop);
+      if (!stop.aborted && this.#isAlive()) sink.usage(this.#request());
+    }
     if (stop.aborted) return failed('crash', 'stopped');
     // An agent dies with its daemon; what it had written stays.
     if (!this.#isAlive()) return new Promise(() => undefined);
@@ -53,7 +65,7 @@ export class SimAgent implements Agent {
       case 'silent':
         return failed('no_result', 'said nothing');
       case 'asks':
-        return { kind: 'result', envelope: { outcome: 'needs_info', summary: '', open_questions: [WHICH_TIDE] } };
+        return { kind: 'result', envelope: { outcome: 'needs_info', summary: '', open_questions: this.#questions() } };
       case 'out of role':
         return {
           kind: 'result',
@@ -65,6 +77,18 @@ export class SimAgent implements Agent {
         if (isBuilding(brief.mode)) this.#write(cwd, brief, behaviour === 'sloppy');
         return this.#answer(brief, behaviour === 'sloppy');
     }
+  }
+
+  #questions(): AskedQuestion[] {
+    const type = this.#random.pick(['blocking', 'blocking', 'clarifying', 'preference'] as const);
+    const more = { ...WHICH_TIDE, text: `How high, ${this.#random.int(50)}?`, type, default: 'high' };
+    return this.#random.chance(0.5) ? [WHICH_TIDE] : [WHICH_TIDE, more];
+  }
+
+  /** One request to a model; now and then nobody says what it cost. */
+  #request(): Usage {
+    const costUsd = this.#random.chance(0.1) ? null : (1 + this.#random.int(40)) / 100;
+    return { inputTokens: 1000, outputTokens: 100, requests: 1, costUsd };
   }
 
   #draw(): Behaviour {

@@ -44,6 +44,9 @@ export class FaultyStore {
 
   async execute(command: Command): Promise<Reply> {
     if (this.isDead) return never();
+    // A worker's own heartbeats are most of all writes and decide nothing: faults among them would leave none for the rest.
+    if (command.type === 'worker.beat')
+      return this.#random.chance(this.#faults().lostHeartbeat) ? lost() : this.#store.execute(command);
     const faults = this.#faults();
     this.writes += 1;
     if (faults.crashAt ? faults.crashAt.write === this.writes : this.#random.chance(faults.crash))
@@ -84,3 +87,5 @@ export function mortal<T extends object>(port: T, isDead: () => boolean): T {
     },
   });
 }
+
+const lost = () => Promise.reject(new Error('heartbeat lost'));

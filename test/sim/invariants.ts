@@ -1,6 +1,7 @@
 import type { LoggedEvent, Task } from '@tidemill/contract';
 import type { Command, Decision, Slice } from '@tidemill/core';
 import type { Store } from '../../packages/daemon/src/ports.ts';
+import { PeopleInvariants } from './people-invariants.ts';
 import { isSound, type SimRepository, treeOf } from './repository.ts';
 
 export class BrokenInvariant extends Error {
@@ -16,6 +17,7 @@ export class Invariants {
   broken: BrokenInvariant | null = null;
   /** Filled by the gates themselves: trees they really ran on and passed. */
   readonly passedTrees = new Set<string>();
+  readonly people = new PeopleInvariants((invariant, detail) => this.break(invariant, detail));
   readonly #acknowledged: LoggedEvent[] = [];
   readonly #leases = new Map<string, number>();
   readonly #holders = new Map<string, string>();
@@ -37,6 +39,7 @@ export class Invariants {
   /** Sees each event once, in the order of the log. */
   committed(event: LoggedEvent): void {
     const { body } = event;
+    this.people.committed(event);
     if (body.type === 'lease.claimed') {
       if (this.#leases.has(body.taskId)) this.break('one live lease per task', `${body.taskId} claimed twice`);
       const other = this.#holders.get(body.workerId);
@@ -81,6 +84,7 @@ export class Invariants {
     }
     const tasks = await store.tasks({ projectId, limit: 100_000 });
     for (const task of tasks) this.#ended(task, repository);
+    await this.people.atEnd(store, tasks);
     const target = repository.commits.get(repository.target)!;
     if (!isSound(target.files)) this.break('the target is always sound', treeOf(target.files));
   }

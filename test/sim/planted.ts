@@ -1,4 +1,4 @@
-import type { Evidence, Task } from '@tidemill/contract';
+import type { Evidence, RecordNoun, Task } from '@tidemill/contract';
 import { type Command, type DecideEnv, type Decision, decide, type Slice } from '@tidemill/core';
 import type { Store } from '../../packages/daemon/src/ports.ts';
 
@@ -40,7 +40,51 @@ export const plantedBugs: Record<string, PlantedBug> = {
       },
     }),
   },
+  'one answer is enough': {
+    decide: (slice, command, env) => {
+      const decision = decide(slice, command, env);
+      const task = command.type === 'question.answer' && command.taskId ? slice.tasks.get(command.taskId) : undefined;
+      if (!decision.ok || task?.stage !== 'needs_info' || task.openQuestions.length < 2) return decision;
+      const to = task.resumeStage ?? 'open';
+      const moved = { type: 'task.moved', taskId: task.id, from: 'needs_info', to, because: 'answered' } as const;
+      return { ok: true, events: [...decision.events, moved] };
+    },
+  },
+  'the budget is told, not kept': {
+    decide: (slice, command, env) => {
+      const isPaid = command.type === 'run.start' || command.type === 'work.claim' || command.type === 'run.spend';
+      return isPaid ? decide(unlimited(slice, command.projectId), command, env) : decide(slice, command, env);
+    },
+  },
+  'alerts are never quiet': {
+    decide: (slice, command, env) => {
+      const decision = decide(slice, command, env);
+      if (command.type !== 'alert.raise' || !decision.ok) return decision;
+      const { taskId, kind, text, severity = 'warning', subject = '' } = command;
+      return { ok: true, events: [{ type: 'alert.raised', taskId, kind, text, severity, subject }] };
+    },
+  },
 };
+
+/** The same world, in which money is no matter. */
+function unlimited(slice: Slice, projectId: string): Slice {
+  const project = slice.projects.get(projectId)!;
+  const rich = { ...project, rules: { ...project.rules, budget: { ...project.rules.budget, ...PLENTY } } };
+  const projects = { get: (id: string) => (id === projectId ? rich : slice.projects.get(id)) };
+  const record = (noun: RecordNoun, id: string) => {
+    const found = slice.record(noun, id);
+    return found?.noun === 'account' && found.limits ? { ...found, limits: { ...found.limits, ...PLENTY } } : found;
+  };
+  return new Proxy(slice, {
+    get(target, key) {
+      if (key === 'projects') return projects;
+      if (key === 'record') return record;
+      const member = Reflect.get(target, key, target) as unknown;
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+const PLENTY = { dailyUsd: 1e6, monthlyUsd: 1e6 };
 
 function withNewestToken(slice: Slice, command: Command): Command {
   if (!('token' in command)) return command;

@@ -14,9 +14,10 @@ async function firstBroken(seeds: number, from: number, plant?: (typeof plantedB
 }
 
 describe('simulation', () => {
-  it('plays 1,000 seeds without a broken invariant', async () => {
-    expect(await firstBroken(1000, 1)).toBeNull();
-  }, 300_000);
+  // `npm run sim -- --seeds 1000 --days 0.2 --tasks-per-day 36` plays more of them.
+  it('plays 300 seeds without a broken invariant', async () => {
+    expect(await firstBroken(300, 1)).toBeNull();
+  }, 600_000);
 
   it('survives a crash at every write of a story, before and after it takes effect', async () => {
     const calm = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { LoggedEvent } from '@tidemill/contract';
-import { AUTONOMY_PRESETS } from '@tidemill/contract';
+import { ALL_PROJECTS, AUTONOMY_PRESETS, accountId, type LoggedEvent } from '@tidemill/contract';
 import { builtinPipelines, decide, reduce } from '@tidemill/core';
 import { Engine } from '../../packages/daemon/src/engine/engine.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
@@ -16,6 +15,7 @@ import { VirtualClock } from './virtual-clock.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PROJECT = 'project_sim';
+const WORKERS = 3;
 const NO_BRIEFING = {
   prompt: '',
   promptTokens: 0,
@@ -33,7 +33,8 @@ const RULES = {
   reviewPlans: false,
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
-  budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
+  // Little enough to be used up now and then.
+  budget: { dailyUsd: 8, monthlyUsd: 100, timeZone: 'UTC' },
 };
 
 export interface Options {
@@ -92,14 +93,16 @@ class Simulation {
     const stormEnds = this.#options.days * DAY;
     void this.#arrivals(stormEnds);
     void this.#person();
+    void this.#steering(stormEnds);
     void this.#weather(stormEnds);
     this.#boot();
     await this.#advance(stormEnds);
     this.#isCalm = true;
+    await this.#makePeace();
     this.#repository.isDirty = false;
     // Two quiet days are ample for whatever is under way; then everything must have come to an end.
-    for (let day = 0; day < 8 && !(await this.#isAtRest()); day += 1)
-      await this.#advance(this.#clock.elapsed() + DAY / 4);
+    for (let step = 0; step < 24 && !(await this.#isAtRest()); step += 1)
+      await this.#advance(this.#clock.elapsed() + DAY / 12);
     await this.#invariants.atEnd(this.#store, PROJECT, this.#repository);
     return this.#report();
   }
@@ -119,6 +122,9 @@ class Simulation {
         },
       },
     });
+    this.#invariants.people.dailyUsd = RULES.budget.dailyUsd;
+    this.#invariants.people.dearestUsd = 0.5;
+    this.#invariants.people.agents = 1;
     void this.#follow();
     await this.#store.execute({
       type: 'project.register',
@@ -181,7 +187,7 @@ class Simulation {
       owner,
       hash: (text) => hash('sha256', text),
       isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),
-      workers: 3,
+      workers: WORKERS,
       onNote: () => undefined,
     });
     this.#instance = { engine, store };
@@ -226,6 +232,7 @@ class Simulation {
   async #person(): Promise<void> {
     for (;;) {
       await this.#clock.sleep(60 * MINUTE);
+      await this.#answers();
       for (const task of await this.#store.tasks({ projectId: PROJECT, stages: ['blocked', 'needs_info'] })) {
         const tries = (this.#mended.get(task.id) ?? 0) + 1;
         this.#mended.set(task.id, tries);
@@ -241,6 +248,47 @@ class Simulation {
         if (task) await this.#store.execute({ type: 'task.cancel', projectId: PROJECT, taskId: task.id, by: 'person' });
       }
     }
+  }
+
+  /** Half of what is asked is answered one by one, as people do who read the questions. */
+  async #answers(): Promise<void> {
+    for (const { id, taskId, options } of await this.#store.records({ noun: 'question', isOpen: true, limit: 50 })) {
+      if (!this.#random.chance(0.5)) continue;
+      const text = options.length > 0 ? this.#random.pick(options).label : this.#random.pick(['yes', 'no']);
+      const about = { projectId: PROJECT, taskId, questionId: id, by: 'person', source: 'user' as const, text };
+      await this.#store.execute({ type: 'question.answer', ...about });
+    }
+  }
+
+  /** Workers are paused, frozen, stopped and let on again. */
+  async #steering(until: number): Promise<void> {
+    while (this.#clock.elapsed() < until) {
+      await this.#clock.sleep(this.#random.int(90 * MINUTE));
+      if (this.#isCalm) return;
+      const workers = await this.#store.workers(PROJECT);
+      if (workers.length === 0) continue;
+      const { id: workerId } = this.#random.pick(workers);
+      const wish = this.#random.pick(['running', 'running', 'paused', 'frozen', 'stopped'] as const);
+      await this.#store.execute({ type: 'worker.wish', projectId: PROJECT, workerId, wish, by: 'person' });
+    }
+  }
+
+  /** The person gives out more money and lets everybody work. */
+  async #makePeace(): Promise<void> {
+    const rules = { ...RULES, budget: { ...RULES.budget, dailyUsd: 1000, monthlyUsd: 10_000 } };
+    this.#invariants.people.dailyUsd = rules.budget.dailyUsd;
+    await this.#store.execute({ type: 'project.configure', projectId: PROJECT, rules });
+    const total = { dailyUsd: 1000, monthlyUsd: 10_000 };
+    const all = {
+      projectId: PROJECT,
+      accountId: accountId(ALL_PROJECTS),
+      limits: total,
+      timeZone: 'UTC',
+      by: 'person',
+    };
+    await this.#store.execute({ type: 'budget.limit', ...all });
+    for (const { id: workerId } of await this.#store.workers(PROJECT))
+      await this.#store.execute({ type: 'worker.wish', projectId: PROJECT, workerId, wish: 'running', by: 'person' });
   }
 
   /** Wall clocks jump, checkouts get dirty, people commit to the target. */

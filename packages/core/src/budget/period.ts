@@ -5,16 +5,28 @@ import type { Slice } from '../slice.ts';
 export type Limits = BudgetLimits & { timeZone: string };
 
 const DEFAULT_LIMITS: Limits = { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' };
+const QUARTER_HOUR = 15 * 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
+const recent = new Map<string, { quarter: number; day: string }>();
 
 /** The calendar day in a time zone, as `2026-11-16`: days are as long as the zone's clocks make them. */
 export function dayOf(now: number, timeZone: string): string {
+  // Every zone's midnight is at a quarter of an hour, so a quarter lies in one day; and formatting is dear.
+  const quarter = Math.floor(now / QUARTER_HOUR);
+  const known = recent.get(timeZone);
+  if (known?.quarter === quarter) return known.day;
+  const day = formatOf(timeZone).format(now);
+  recent.set(timeZone, { quarter, day });
+  return day;
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
   let format = formats.get(timeZone);
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
     formats.set(timeZone, format);
   }
-  return format.format(now);
+  return format;
 }
 
 const HOUR = 3_600_000;

@@ -11,6 +11,8 @@ import type { Slot } from './slot.ts';
 import { Spending } from './spending.ts';
 import { Supervisor } from './supervisor.ts';
 
+/** A reason of its own: without one each abort makes an error with a stack. */
+const WOKEN = 'woken';
 const SUPERVISE_EVERY_MS = 60_000;
 /** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
 const WINDOWS = [2, 64, 2048];
@@ -64,7 +66,7 @@ export class Engine {
 
   wake(): void {
     this.#isDirty = true;
-    this.#backoff.abort();
+    this.#backoff.abort(WOKEN);
     if (this.#stopped.signal.aborted) return;
     this.#dispatching ??= this.#dispatch().finally(() => {
       this.#dispatching = null;
@@ -76,7 +78,7 @@ export class Engine {
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     this.#stopped.abort();
     this.#offCommit();
-    this.#backoff.abort();
+    this.#backoff.abort(WOKEN);
     await this.#dispatching;
     const grace = new AbortController();
     // What stands still reaches no checkpoint.
@@ -159,7 +161,7 @@ export class Engine {
   }
 
   async #wakeAfter(ms: number): Promise<void> {
-    this.#backoff.abort();
+    this.#backoff.abort(WOKEN);
     this.#backoff = new AbortController();
     const { signal } = this.#backoff;
     await this.#deps.clock.sleep(Math.max(ms, 1), signal);

@@ -1,0 +1,93 @@
+import type { LoggedEvent, Task, Usage } from '@tidemill/contract';
+import type { Store } from '../../packages/daemon/src/ports.ts';
+
+const QUIET_MS = 5 * 60_000;
+const DAY = 86_400_000;
+
+type Break = (invariant: string, detail: string) => void;
+
+/** Named truths about questions, money and alerts, from the log alone. */
+export class PeopleInvariants {
+  readonly #break: Break;
+  /** Open questions that hold a task, by task. */
+  readonly #holding = new Map<string, Set<string>>();
+  readonly #costs = new Map<string, number>();
+  readonly #spent = new Map<number, number>();
+  readonly #alerts = new Map<string, number>();
+  #day = 0;
+  /** Read from the project's settings as they change. */
+  dailyUsd = Number.POSITIVE_INFINITY;
+  /** The dearest request there was: nobody knows its price before it is made. */
+  dearestUsd = 0;
+  /** Agents that may have a request under way at once. */
+  agents = 1;
+
+  constructor(onBreak: Break) {
+    this.#break = onBreak;
+  }
+
+  committed({ at, body }: LoggedEvent): void {
+    switch (body.type) {
+      case 'question.asked':
+        if (body.question.holds && body.taskId) this.#held(body.taskId).add(body.question.id);
+        return;
+      case 'question.answered':
+      case 'question.closed':
+        if (body.taskId) this.#held(body.taskId).delete(body.questionId);
+        return;
+      case 'task.parked':
+        if (this.#held(body.taskId).size === 0)
+          this.#break('no task is parked without a question', `${body.taskId} waits for nothing`);
+        return;
+      case 'task.moved':
+        if (body.from === 'needs_info' && body.because === 'answered' && this.#held(body.taskId).size > 0)
+          this.#break('a task goes on when all of its questions are answered', `${body.taskId} went on too early`);
+        return;
+      case 'run.spent':
+      case 'run.finished':
+        this.#book(at, body.runId, body.usage);
+        return;
+      case 'alert.raised':
+        this.#alert(at, `${body.kind} ${body.subject}`);
+        return;
+      default:
+        return;
+    }
+  }
+
+  async atEnd(store: Store, tasks: Task[]): Promise<void> {
+    for (const task of tasks.filter(({ stage }) => stage === 'needs_info')) {
+      const open = await store.records({ noun: 'question', taskId: task.id, isOpen: true });
+      if (!open.some(({ holds }) => holds))
+        this.#break('no task is lost in needs_info', `#${task.number} waits, and nobody is asked anything`);
+    }
+  }
+
+  #held(taskId: string): Set<string> {
+    const held = this.#holding.get(taskId) ?? new Set();
+    this.#holding.set(taskId, held);
+    return held;
+  }
+
+  /** One request per agent may be under way when the limit is reached: it is paid for, and nothing after it is begun. */
+  #book(at: number, runId: string, usage: Usage): void {
+    const cost = usage.costUsd ?? 0;
+    const more = cost - (this.#costs.get(runId) ?? 0);
+    if (more <= 0) return;
+    this.#costs.set(runId, cost);
+    // A clock that is set back does not bring yesterday back.
+    this.#day = Math.max(this.#day, Math.floor(at / DAY));
+    const spent = (this.#spent.get(this.#day) ?? 0) + more;
+    this.#spent.set(this.#day, spent);
+    const most = this.dailyUsd + this.dearestUsd * this.agents;
+    if (spent > most + 1e-9)
+      this.#break('no overspend beyond a request under way', `${spent.toFixed(2)} of ${this.dailyUsd} USD`);
+  }
+
+  #alert(at: number, key: string): void {
+    const last = this.#alerts.get(key);
+    this.#alerts.set(key, at);
+    if (last !== undefined && at >= last && at - last < QUIET_MS)
+      this.#break('no alert storm', `${key} was told twice within ${Math.round((at - last) / 1000)} s`);
+  }
+}
