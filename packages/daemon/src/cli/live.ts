@@ -128,11 +128,10 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
     }
     if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));
   }
-  const waiting = status.questions.filter(
-    ({ task, holds }) => !(holds && needsYou.some((n) => n.number === task?.number)),
-  );
+  // What a parked task asks stands above.
+  const waiting = status.questions.filter(({ task }) => task?.stage !== 'needs_info');
   if (waiting.length > 0) {
-    lines.push('', paint('yellow', `  questions that can wait: ${waiting.length}`));
+    lines.push('', paint('yellow', `  questions: ${waiting.length}`));
     for (const { ref, text, command } of waiting.slice(0, 3)) {
       lines.push(fit(`  ${ref} ${text}`, width));
       lines.push(paint('dim', fit(`     ${command}`, width)));
