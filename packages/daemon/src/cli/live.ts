@@ -6,19 +6,29 @@ import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
 const REDRAW_MS = 100;
 const SECOND_MS = 1000;
 
+/** Calls back with what the terminal channel has to say; returns how to stop. */
+export type OnNotice = (show: (text: string) => void) => () => void;
+
 /** Shows what happens to a project until the signal aborts: one block in place on a terminal, plain lines elsewhere. */
 export async function watchProject(
   api: Api,
   projectId: string,
   terminal: Terminal,
-  options: { isPlain: boolean; signal: AbortSignal },
+  options: { isPlain: boolean; signal: AbortSignal; onNotice?: OnNotice },
 ): Promise<void> {
   const { lastSeq } = await api.status({ project: projectId });
-  if (options.isPlain || !terminal.isLive) return tellLines(api, projectId, terminal, lastSeq, options.signal);
+  if (options.isPlain || !terminal.isLive) {
+    const off = options.onNotice?.((text) => {
+      for (const line of text.split('\n')) terminal.line(fit(line, terminal.width));
+    });
+    return tellLines(api, projectId, terminal, lastSeq, options.signal).finally(() => off?.());
+  }
   const block = new LiveBlock(api, projectId, terminal);
+  const off = options.onNotice?.((text) => block.tell(text.split('\n')));
   try {
     await block.follow(lastSeq, options.signal);
   } finally {
+    off?.();
     await block.close();
   }
 }
@@ -68,6 +78,13 @@ class LiveBlock {
       clearInterval(tick);
       this.#terminal.out.off('resize', resized);
     }
+  }
+
+  /** With the terminal's bell: it is for somebody who may look elsewhere. */
+  tell(lines: string[]): void {
+    this.#terminal.out.write('\u0007');
+    this.#told.push(...lines);
+    this.draw();
   }
 
   draw(): void {

@@ -5,10 +5,11 @@ import { loadSettings } from '../config/load.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project.ts';
-import type { Clock } from '../ports.ts';
 import { Metrics } from '../metrics/metrics.ts';
+import type { Clock } from '../ports.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
+import { Notices } from './notices.ts';
 import { openFolderStore } from './store-address.ts';
 
 /** The handlers over the store itself, for commands while no daemon runs. */
@@ -29,6 +30,10 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     isRunning: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
+    notices: new Notices({
+      ...{ store, clock, env, apiUrl: '', dataDir: folder.path, homeId: folder.id },
+      onNote: () => undefined,
+    }),
     stop: () => refuseWithoutDaemon('stop'),
     emergencyStop: async () => new Map(),
     examine: async () => {
