@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Api, LoggedEvent, QuestionView, TaskDetail, TaskSummary } from '@tidemill/contract';
+import type { Api, Feedback, LoggedEvent, QuestionView, TaskDetail, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
@@ -77,7 +77,7 @@ describe('a blocking question', () => {
 
     first.child.kill('SIGKILL');
     await first.ended;
-    expect(await asked()).toMatchObject([
+    expect(await asked('--task', '1')).toMatchObject([
       {
         ref: 'Q1.1',
         type: 'blocking',
@@ -92,7 +92,7 @@ describe('a blocking question', () => {
     expect(status.stdout).toContain('tidemill answer Q1.1');
 
     await machine.up(root);
-    expect(await asked()).toHaveLength(1);
+    expect(await asked('--task', '1')).toHaveLength(1);
     expect(await machine.json<QuestionView>(['answer', 'Q1.1', '--option', '1'], root)).toMatchObject({
       status: 'answered',
       answer: { text: 'Postgres', option: 'Postgres', source: 'user' },
@@ -104,12 +104,16 @@ describe('a blocking question', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { prompt: string });
     expect(prompts.at(-1)?.prompt).toContain('Asked: Which database?\nAnswer: Postgres');
-    expect((await shown(1)).task.context).toMatchObject([{ entryType: 'answer' }, { source: 'agent' }]);
+    expect((await shown(1)).task.context).toMatchObject([
+      { source: 'agent', summary: 'cannot choose' },
+      { source: 'person', entryType: 'answer' },
+      { source: 'agent', summary: 'built One that asks' },
+    ]);
 
     const again = await machine.run(['answer', 'Q1.1', 'SQLite'], root);
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('has answered that already: "Postgres"') });
-    expect(await asked()).toEqual([]);
-    expect(await asked('--all')).toMatchObject([{ ref: 'Q1.1', status: 'answered' }]);
+    expect(await asked('--task', '1')).toEqual([]);
+    expect(await asked('--task', '1', '--all')).toMatchObject([{ ref: 'Q1.1', status: 'answered' }]);
   });
 
   test('is refused an empty answer, an unknown option, an unknown name', { timeout: 2 * MINUTE }, async () => {
@@ -166,6 +170,8 @@ describe('an approval', () => {
   });
 });
 
+const isHint = ({ kind, text }: Feedback) => kind === 'person' && text === 'Write hint.txt';
+
 describe('the catalogue', () => {
   test('says what is asked and what nothing raises yet; the project’s own wins', { timeout: MINUTE }, async () => {
     repository.write({ '.tidemill/questions/quiet.yaml': '- { trigger: validation_passed, enabled: false }\n' });
@@ -191,6 +197,6 @@ describe('the catalogue', () => {
     expect((await shown(1)).task.stage).toBe('blocked');
     await machine.json(['answer', 'Q1.1', 'Write hint.txt'], root);
     await until((body) => body.type === 'task.moved' && body.taskId === task.id && body.because === 'answered');
-    expect((await shown(1)).task.feedback).toMatchObject([{ kind: 'person', text: 'Write hint.txt' }]);
+    await until((body) => body.type === 'task.feedback_given' && body.feedback.some(isHint));
   });
 });

@@ -145,8 +145,8 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
     }
     if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));
   }
-  // What a parked task asks stands above.
-  const waiting = status.questions.filter(({ task }) => task?.stage !== 'needs_info');
+  // What a parked task asks stands above; good news needs nobody.
+  const waiting = status.questions.filter(({ task, type }) => task?.stage !== 'needs_info' && type !== 'celebratory');
   if (waiting.length > 0) {
     lines.push('', paint('yellow', `  questions: ${waiting.length}`));
     for (const { ref, text, command } of waiting.slice(0, 3)) {
