@@ -48,6 +48,11 @@ export class FaultyStore {
     if (command.type === 'worker.beat')
       return this.#random.chance(this.#faults().lostHeartbeat) ? lost() : this.#store.execute(command);
     const faults = this.#faults();
+    // Signs of life come all the time: a crash at one of them is a crash between two of the others.
+    if (command.type === 'worker.beat') {
+      if (this.#random.chance(faults.lostHeartbeat)) throw new Error('heartbeat lost');
+      return this.#store.execute(command);
+    }
     this.writes += 1;
     if (faults.crashAt ? faults.crashAt.write === this.writes : this.#random.chance(faults.crash))
       return this.#crash(command, faults.crashAt?.after ?? this.#random.chance(0.5));

@@ -106,6 +106,12 @@ export const Config = z.strictObject({
   /** Where a person is told what needs them, and can answer. */
   channels: z.record(ChannelName, ChannelConfig).default({}),
   notify: NotifyConfig.prefault({}),
+  /** Where figures are sent: an OpenTelemetry collector's address for metrics. */
+  telemetry: z
+    .strictObject({
+      otlp: z.url({ protocol: /^https?$/, error: 'is an address such as http://127.0.0.1:4318/v1/metrics' }).optional(),
+    })
+    .prefault({}),
 });
 export type Config = z.infer<typeof Config>;
 export const MAX_WORKERS = 10;

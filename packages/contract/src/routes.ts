@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { AccountView, BudgetLimits } from './budget.ts';
+import { ChannelView } from './channel.ts';
 import { Evidence } from './gate.ts';
+import { InboxItem } from './inbox.ts';
 import { MetricPeriod, MetricsView } from './metrics.ts';
 import { Project } from './project.ts';
 import { Preference } from './question.ts';
@@ -222,6 +224,20 @@ export const routes = {
     '/v1/projects/:project/preferences/revoke',
     z.strictObject({ project, by, preference: z.string().min(1).max(300) }),
     Preference,
+  ),
+
+  inbox: get('/v1/projects/:project/inbox', z.strictObject({ project }), z.array(InboxItem)),
+  /** Of alerts: `ref` as the inbox shows it, or an id; all of them without one. */
+  acknowledge: post(
+    '/v1/projects/:project/inbox/acknowledge',
+    z.strictObject({ project, by, ref: z.string().min(1).optional() }),
+    z.object({ acknowledged: z.number().int() }),
+  ),
+  channels: get('/v1/projects/:project/channels', z.strictObject({ project }), z.array(ChannelView)),
+  testChannel: post(
+    '/v1/projects/:project/channels/:channel/test',
+    z.strictObject({ project, channel: z.string().min(1) }),
+    z.object({ sent: z.literal(true), reference: z.string().nullable() }),
   ),
 
   run: get('/v1/runs/:run', z.strictObject({ run: z.string().min(1) }), Run),

@@ -128,7 +128,7 @@ export type Command = { projectId: string } & (
   | { type: 'snapshot.note'; taskId: string; ref: string; why: string }
   | { type: 'alert.raise'; taskId: string | null; kind: string; text: string; severity?: Severity; subject?: string }
   | { type: 'alert.acknowledge'; alertId: string; by: string }
-  | ({ type: 'question.ask'; taskId: string | null; stage: string; questions: AskedQuestion[] } & Asker)
+  | ({ type: 'question.ask'; taskId: string | null; stage: string; questions: readonly AskedQuestion[] } & Asker)
   | {
       type: 'question.answer';
       taskId: string | null;

@@ -6,6 +6,7 @@ import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './d
 import { LiveSettings } from './daemon/live-settings.ts';
 import { type FolderLock, takeLock } from './daemon/lock.ts';
 import { type Log, openLog } from './daemon/log.ts';
+import { Notices } from './daemon/notices.ts';
 import { borrowWorkspace, promptsOf, sandboxView, sha256 } from './daemon/offline.ts';
 import { createProjectEngine, type ProjectEngine } from './daemon/project-engine.ts';
 import { type OpenedStore, openFolderStore } from './daemon/store-address.ts';
@@ -44,6 +45,7 @@ export class Daemon {
   readonly #owner: string;
   readonly #engines = new Map<string, ProjectEngine>();
   readonly #settings = new Map<string, LiveSettings>();
+  readonly #notices: Notices;
   readonly #metrics: Metrics;
   readonly #attaching = new Set<string>();
   readonly #settleStopped: () => void;
@@ -68,7 +70,7 @@ export class Daemon {
         onError: (error, what) => log.error(what, error),
       });
       const info = { pid: process.pid, url: http.url, startedAt: opened.clock.now() };
-      daemon = new Daemon({ folder, lock, log, opened, http, info, token });
+      daemon = new Daemon({ folder, lock, log, opened, http, info, token, env });
       writeDaemonFile(folder, { ...info, token });
       log.info('started', info);
       return daemon;
@@ -87,6 +89,7 @@ export class Daemon {
     http: HttpServer;
     info: DaemonInfo;
     token: string;
+    env: NodeJS.ProcessEnv;
   }) {
     this.#folder = parts.folder;
     this.#lock = parts.lock;
@@ -97,6 +100,11 @@ export class Daemon {
     this.info = parts.info;
     this.link = pageLink({ ...parts.info, token: parts.token });
     this.#owner = `${parts.folder.id}/${parts.opened.ids.next('daemon')}`;
+    const { store, clock } = parts.opened;
+    this.#notices = new Notices({
+      ...{ store, clock, env: parts.env, apiUrl: parts.info.url, dataDir: parts.folder.path, homeId: parts.folder.id },
+      onNote: (text, error) => this.#note(text, error),
+    });
     this.api = createLocalApi(this.#services());
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
@@ -114,8 +122,7 @@ export class Daemon {
     try {
       const mark = await settingsMark(root);
       const { project, settings } = await saveProject({ store: this.#opened.store }, root);
-      const onNote = (text: string, error?: unknown) =>
-        error === undefined ? this.#log.info(text) : this.#log.error(text, error);
+      const onNote = (text: string, error?: unknown) => this.#note(text, error);
       const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {
         opened: this.#opened,
         folder: this.#folder,
@@ -128,7 +135,10 @@ export class Daemon {
       await made.engine.start();
       this.#engines.set(project.id, made);
       const { store, clock } = this.#opened;
-      const live = new LiveSettings(made, settings, workers !== undefined, { store, clock, onNote });
+      const live = new LiveSettings(made, settings, workers !== undefined, {
+        ...{ store, clock, metrics: this.#metrics, onNote },
+        onChange: (changed, config) => this.#notices.follow(changed, config),
+      });
       this.#settings.set(project.id, live);
       await live.start(mark);
       this.#log.info(`works on ${root}`);
@@ -150,6 +160,7 @@ export class Daemon {
     try {
       await Promise.all([...this.#settings.values()].map((settings) => settings.stop()));
       await this.#stopEngines(graceMs);
+      await this.#notices.stop();
       await this.#http.close();
       await Promise.all([...this.#engines.values()].map(({ workspace }) => workspace.close()));
       await this.#opened.store.close();
@@ -164,6 +175,16 @@ export class Daemon {
 
   async #stopEngines(graceMs: number): Promise<void> {
     await Promise.all([...this.#engines.values()].map(({ engine }) => engine.stop({ graceMs })));
+  }
+
+  #note(text: string, error?: unknown): void {
+    if (error === undefined) this.#log.info(text);
+    else this.#log.error(text, error);
+  }
+
+  /** Shows what the terminal channel has to say; returns how to stop. */
+  onNotice(show: (text: string) => void): () => void {
+    return this.#notices.screens.add(show);
   }
 
   #services(): Services {
@@ -185,6 +206,7 @@ export class Daemon {
       isRunning: (projectId) => this.#engines.has(projectId),
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),
+      notices: this.#notices,
       emergencyStop: async (order) => {
         const stopping = [...this.#engines].map(([id, { engine }]) => ({
           id,

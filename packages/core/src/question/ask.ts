@@ -34,7 +34,7 @@ export interface Asked {
   answered: number;
 }
 
-export function askAll(slice: Slice, asking: Asking, questions: AskedQuestion[], env: DecideEnv): Asked {
+export function askAll(slice: Slice, asking: Asking, questions: readonly AskedQuestion[], env: DecideEnv): Asked {
   const result: Asked = { events: [], holding: [...(asking.task?.openQuestions ?? [])], asked: 0, answered: 0 };
   const seen = new Set<string>();
   let batchId: string | null = null;

@@ -49,7 +49,9 @@ export function askAtEnd(runEnd: RunEnd): EventBody[] {
 function noLongerStuck(slice: Slice, task: Task): EventBody[] {
   return slice
     .recordsOf('question', task.projectId)
-    .filter(({ taskId, status, effect }) => taskId === task.id && status === 'open' && effect.kind === 'stuck')
+    .filter(({ taskId, status, effect, holds }) => {
+      return taskId === task.id && status === 'open' && effect.kind === 'stuck' && !holds;
+    })
     .map((question) => withdrawn(question, 'its run has ended'));
 }
 

@@ -16,8 +16,11 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
   const goOn = (to: string) => whenAllAnswered(slice, project, task, question, to);
   switch (effect.kind) {
     case 'stuck':
+      // It came to hold the task after all, when an agent asked the same.
+      if (task.stage === 'needs_info') return goOn(task.resumeStage ?? task.stage);
       return stuckChoice(slice, project, task, answer);
     case 'unblock':
+      if (task.stage === 'needs_info') return goOn(task.resumeStage ?? task.stage);
       return unblock(task, question, effect, answer, goOn);
     case 'approval':
       return approval(task, effect, answer, goOn);

@@ -18,6 +18,12 @@ export function nextTryAt(notification: Notification, trouble: ChannelTrouble, n
   return now + wait > notification.createdAt + GIVE_UP_MS ? null : now + wait;
 }
 
+/** The order of a message's parts, by which a reply counts them: as asked. */
+export function inOrder(a: Notification, b: Notification): number {
+  const place = ({ questionIds, id }: Notification) => questionIds[0] ?? id;
+  return a.createdAt - b.createdAt || (place(a) < place(b) ? -1 : 1);
+}
+
 /** One project's way to one channel: what still has to go there, and when it may. */
 export class Lane {
   readonly project: Project;
@@ -81,7 +87,7 @@ export class Lane {
     if (!first) return [];
     return [...this.#pending.values()]
       .filter((other) => other.group === first.group && at(other) <= now + GATHER_MS)
-      .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+      .sort(inOrder)
       .slice(0, MOST_PARTS);
   }
 

@@ -2,7 +2,7 @@ import type { Notification } from '@tidemill/contract';
 import type { Channel, ChannelAnswer, HearAnswer } from '../ports.ts';
 import type { DeliveryDeps } from './delivery.ts';
 import { takeAnswer } from './hearing.ts';
-import type { Lane } from './lane.ts';
+import { inOrder, type Lane } from './lane.ts';
 import { ChannelTrouble } from './trouble.ts';
 
 const FIRST_WAIT_MS = 1000;
@@ -140,6 +140,6 @@ export class Lines {
   async #byReference(reference: string, projectIds: string[]): Promise<Notification[]> {
     const all = projectIds.map((projectId) => this.#deps.store.records({ noun: 'notification', projectId }));
     const found = (await Promise.all(all)).flat().filter((notification) => notification.reference === reference);
-    return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return found.sort(inOrder);
   }
 }

@@ -1,8 +1,8 @@
 import type { ChannelConfig } from '@tidemill/contract';
 import type { Channel, Clock, OpenChannel } from '../ports.ts';
+import type { Screens } from './screens.ts';
 import { discreet, Secrets } from './secret.ts';
 import type { TelegramLines } from './telegram.ts';
-import type { Screens } from './terminal.ts';
 
 export interface ChannelHost {
   env: NodeJS.ProcessEnv;

@@ -6,19 +6,29 @@ import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
 const REDRAW_MS = 100;
 const SECOND_MS = 1000;
 
+/** Calls back with what the terminal channel has to say; returns how to stop. */
+export type OnNotice = (show: (text: string) => void) => () => void;
+
 /** Shows what happens to a project until the signal aborts: one block in place on a terminal, plain lines elsewhere. */
 export async function watchProject(
   api: Api,
   projectId: string,
   terminal: Terminal,
-  options: { isPlain: boolean; signal: AbortSignal },
+  options: { isPlain: boolean; signal: AbortSignal; onNotice?: OnNotice },
 ): Promise<void> {
   const { lastSeq } = await api.status({ project: projectId });
-  if (options.isPlain || !terminal.isLive) return tellLines(api, projectId, terminal, lastSeq, options.signal);
+  if (options.isPlain || !terminal.isLive) {
+    const off = options.onNotice?.((text) => {
+      for (const line of text.split('\n')) terminal.line(fit(line, terminal.width));
+    });
+    return tellLines(api, projectId, terminal, lastSeq, options.signal).finally(() => off?.());
+  }
   const block = new LiveBlock(api, projectId, terminal);
+  const off = options.onNotice?.((text) => block.tell(text.split('\n')));
   try {
     await block.follow(lastSeq, options.signal);
   } finally {
+    off?.();
     await block.close();
   }
 }
@@ -68,6 +78,13 @@ class LiveBlock {
       clearInterval(tick);
       this.#terminal.out.off('resize', resized);
     }
+  }
+
+  /** With the terminal's bell: it is for somebody who may look elsewhere. */
+  tell(lines: string[]): void {
+    this.#terminal.out.write('\u0007');
+    this.#told.push(...lines);
+    this.draw();
   }
 
   draw(): void {
@@ -128,11 +145,10 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
     }
     if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));
   }
-  const waiting = status.questions.filter(
-    ({ task, holds }) => !(holds && needsYou.some((n) => n.number === task?.number)),
-  );
+  // What a parked task asks stands above; good news needs nobody.
+  const waiting = status.questions.filter(({ task, type }) => task?.stage !== 'needs_info' && type !== 'celebratory');
   if (waiting.length > 0) {
-    lines.push('', paint('yellow', `  questions that can wait: ${waiting.length}`));
+    lines.push('', paint('yellow', `  questions: ${waiting.length}`));
     for (const { ref, text, command } of waiting.slice(0, 3)) {
       lines.push(fit(`  ${ref} ${text}`, width));
       lines.push(paint('dim', fit(`     ${command}`, width)));

@@ -4,6 +4,7 @@ import { addBudget } from './budget.ts';
 import type { CliContext } from './context.ts';
 import { addDemo } from './demo.ts';
 import { addHooks } from './hooks.ts';
+import { addInbox } from './inbox.ts';
 import { addInit } from './init.ts';
 import { addEvidence, addInspection } from './inspect.ts';
 import { addMetrics } from './metrics.ts';
@@ -45,6 +46,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addTaskCommands(program, context);
   addWorkers(program, context);
   addQuestions(program, context);
+  addInbox(program, context);
   addInspection(program, context);
   addEvidence(program, context);
   addBudget(program, context);

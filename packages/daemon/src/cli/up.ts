@@ -6,7 +6,7 @@ import { rootOf } from './connect.ts';
 import { type CliContext, integer, type Json } from './context.ts';
 import { type Reached, startOrFind, stopOnSignals } from './host.ts';
 import { finishOthers, untilIdle } from './idle.ts';
-import { watchProject } from './live.ts';
+import { type OnNotice, watchProject } from './live.ts';
 
 const STOP_PAUSE_MS = 20;
 
@@ -51,7 +51,8 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
     ready(context, options, { ...info, link, project: { id: project.id, name: project.name, root } }, warnings);
     const over = options.untilIdle ? untilIdle(daemon.api, project.id, leave.signal) : daemon.stopped;
     void daemon.stopped.then(() => leave.abort());
-    await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]));
+    const onNotice: OnNotice = (show) => daemon.onNotice(show);
+    await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]), onNotice);
     const say = (line: string) => (options.json ? undefined : context.terminal.line(line));
     if (options.untilIdle && !leave.signal.aborted) await finishOthers(daemon.api, project.id, leave.signal, say);
     leave.abort();
@@ -117,12 +118,17 @@ async function watchUntil(
   api: Api,
   projectId: string,
   over: Promise<void>,
+  onNotice?: OnNotice,
 ): Promise<void> {
-  if (options.json) return over;
+  if (options.json) {
+    const off = onNotice?.((text) => void terminal.err.write(`${text}\n`));
+    return over.finally(() => off?.());
+  }
   const watching = new AbortController();
   const watch = watchProject(api, projectId, terminal, {
     isPlain: options.plain ?? false,
     signal: watching.signal,
+    onNotice,
   }).catch((error: unknown) => {
     // The store closes under the watcher when the daemon stops; only a failure before that is one.
     if (!watching.signal.aborted && !(error instanceof AppError)) throw error;

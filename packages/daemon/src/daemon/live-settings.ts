@@ -3,12 +3,15 @@ import { purseOf } from '@tidemill/core';
 import { CONFIG_FILE, loadSettings, type Settings } from '../config/load.ts';
 import { watchSettings } from '../config/watch.ts';
 import { saveProject } from '../handlers/project.ts';
+import type { MetricsSource } from '../metrics/metrics.ts';
+import type { OtlpExport } from '../metrics/otlp.ts';
 import type { Clock, Store } from '../ports.ts';
 import { checkAgents, type ProjectEngine } from './project-engine.ts';
 
 interface Surroundings {
   store: Store;
   clock: Clock;
+  metrics: MetricsSource;
   onNote(text: string, error?: unknown): void;
   /** For whatever else follows the config: called once at the start, and after each change that holds. */
   onChange?(project: Project, config: Config): void;
@@ -31,6 +34,7 @@ export class LiveSettings {
   #current: Settings;
   #watching: Promise<void> = Promise.resolve();
   #warnings: string[] = [];
+  #export: { url: string; otlp: OtlpExport } | null = null;
 
   constructor(made: ProjectEngine, settings: Settings, areWorkersGiven: boolean, around: Surroundings) {
     this.#made = made;
@@ -65,6 +69,7 @@ export class LiveSettings {
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#watching;
+    await this.#export?.otlp.stop();
   }
 
   async #reload(): Promise<void> {
@@ -97,7 +102,19 @@ export class LiveSettings {
     this.#warnings = [...warnings, ...later, ...budget];
     const told = [...replaced, ...later, ...budget];
     if (told.length > 0) await this.#tell('config_adjusted', told.join('\n'), 'warning');
+    await this.#sendTo(config.telemetry.otlp);
     this.#around.onChange?.(this.#made.project, config);
+  }
+
+  /** The figures, where somebody collects them. A collector that is not there is no reason to stop. */
+  async #sendTo(url: string | undefined): Promise<void> {
+    if (url === this.#export?.url) return;
+    const { metrics, onNote } = this.#around;
+    await this.#export?.otlp.stop();
+    this.#export = null;
+    if (url === undefined) return;
+    const { startOtlp } = await import('../metrics/otlp.ts');
+    this.#export = { url, otlp: await startOtlp({ url, project: this.#made.project, metrics, onNote }) };
   }
 
   async #budgetWarnings({ budget }: Config): Promise<string[]> {

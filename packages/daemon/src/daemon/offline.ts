@@ -11,6 +11,7 @@ import type { Clock } from '../ports.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
+import { Notices } from './notices.ts';
 import { openFolderStore } from './store-address.ts';
 
 /** The handlers over the store itself, for commands while no daemon runs. */
@@ -32,6 +33,10 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     isRunning: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
+    notices: new Notices({
+      ...{ store, clock, env, apiUrl: '', dataDir: folder.path, homeId: folder.id },
+      onNote: () => undefined,
+    }),
     stop: () => refuseWithoutDaemon('stop'),
     emergencyStop: async () => new Map(),
     examine: async () => {

@@ -1,5 +1,6 @@
 import { AskedQuestion, type Task } from '@tidemill/contract';
 import {
+  type CommandOf,
   decideLock,
   examine,
   type HealthFinding,
@@ -118,7 +119,7 @@ export class Supervisor {
   }
 }
 
-function askAbout(task: Task, projectId: string) {
+function askAbout(task: Task, projectId: string): CommandOf<'question.ask'> {
   const { wait, skip, retry } = STUCK_CHOICES;
   const question = AskedQuestion.parse({
     text: `#${task.number} ${task.title} makes no progress. Wait, skip it, or try it again from here?`,

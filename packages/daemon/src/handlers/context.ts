@@ -1,4 +1,4 @@
-import type { DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contract';
+import type { ChannelView, DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
@@ -27,6 +27,11 @@ export interface Services {
   warnings(projectId: string): string[];
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;
+  /** The channels that a project has configured. */
+  notices: {
+    views(project: Project): Promise<ChannelView[]>;
+    test(project: Project, name: string): Promise<string | null>;
+  };
   stop(now: boolean): void;
   /** Kills every agent that runs here, before anything else is looked at. Answers by project. */
   emergencyStop(order: EmergencyOrder): Promise<Map<string, EmergencyReport>>;

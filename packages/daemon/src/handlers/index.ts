@@ -16,6 +16,7 @@ import { streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
 import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from './fleet.ts';
 import { importTasks } from './import.ts';
+import { acknowledge, listChannels, showInbox, testChannel } from './inbox.ts';
 import { showMetrics } from './metrics.ts';
 import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
 import { showPrompt } from './prompt.ts';
@@ -88,6 +89,10 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   answerDefaults,
   preferences: listPreferences,
   revokePreference,
+  inbox: showInbox,
+  acknowledge,
+  channels: listChannels,
+  testChannel,
   run: showRun,
   runLog: streamRunLog,
   evidence: listEvidence,

@@ -76,16 +76,15 @@ async function cancelledDependency(store: Services['store'], task: Task): Promis
 
 async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsYou, 'why' | 'command'>> {
   const named = (verb: string, rest = '') => `tidemill task ${verb} ${task.number}${rest}`;
-  const asked = await store.record('question', task.openQuestions[0]?.id ?? '');
   if (task.stage === 'needs_info') {
+    const asked = await store.record('question', task.openQuestions[0]?.id ?? '');
     const why = task.openQuestions.map(({ text }) => text).join(' / ');
     return { why, command: asked ? commandFor(asked, task) : named('retry', ' --note "…"') };
   }
   if (task.stage === 'blocked') {
     const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
-    const command = isChoice ? named('approve') : asked ? commandFor(asked, task) : named('retry');
-    return { why: `${reason}: ${text}`, command };
+    return { why: `${reason}: ${text}`, command: isChoice ? named('approve') : named('retry') };
   }
   // An agent that waits for its login goes on when somebody retries; a landing that waits, by itself.
   if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { AppError, type ErrorCode, routes } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
 import { callHandler } from '../handlers/index.ts';
+import { prometheusText } from '../handlers/metrics.ts';
 import { checkCaller, checkHost, readBody } from './guard.ts';
 import { answerPage } from './page.ts';
 import { matchRoute } from './router.ts';
@@ -30,6 +31,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   daemon_running: 409,
   too_large: 413,
   disk_full: 507,
+  channel_failed: 502,
 };
 
 export interface HttpServer {
@@ -86,6 +88,7 @@ async function answer(
   const url = addressOf(request);
   if (await answerPage(request, response, { url, token: options.token, port })) return;
   checkCaller(request, options.token, port);
+  if (url.pathname === '/metrics' && request.method === 'GET') return sendMetrics(response, options.services());
   const { name, params } = matchRoute(request.method ?? 'GET', url.pathname);
   const route = routes[name];
   const given = route.method === 'GET' ? Object.fromEntries(url.searchParams) : await readBody(request);
@@ -115,6 +118,13 @@ function send(response: ServerResponse, status: number, value: unknown): void {
     'x-content-type-options': 'nosniff',
   });
   response.end(body);
+}
+
+/** In Prometheus' own format, which is no JSON: the one answer that is not in the table of routes. */
+async function sendMetrics(response: ServerResponse, services: Services): Promise<void> {
+  const { type, text } = await prometheusText(services);
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  response.end(text);
 }
 
 /** One JSON object per line, or per server-sent event. Slow readers are waited for: nothing piles up in memory. */

@@ -1,0 +1,238 @@
+import { accountId, type EventBody, type Usage } from '@tidemill/contract';
+import { describe, expect, it } from 'vitest';
+import { defaultRules, Mill, typesOf } from '../../../../test/support/mill.ts';
+import { purseOf } from './period.ts';
+import { viewAccount } from './view.ts';
+
+const projectId = 'project_1';
+const usage = (costUsd: number | null): Usage => ({ inputTokens: 1, outputTokens: 1, requests: 1, costUsd });
+const world = (dailyUsd = 10, monthlyUsd = 100) => {
+  const mill = new Mill({ budget: { dailyUsd, monthlyUsd, timeZone: 'UTC' } });
+  mill.now = Date.parse('2026-11-16T08:00:00Z');
+  return mill;
+};
+const own = (mill: Mill) =>
+  mill.records.get(accountId(projectId)) as Extract<ReturnType<typeof mill.records.get>, { noun: 'account' }>;
+const thresholds = (events: EventBody[]) =>
+  events.flatMap((event) => (event.type === 'budget.threshold_reached' ? [`${event.period} ${event.threshold}`] : []));
+const claimWith = (agent: string) => ({ plan: agent, implement: agent, review: agent });
+
+describe('a run’s reservation', () => {
+  it('is set aside when it begins, used up by what it spends, and gone when it ends', () => {
+    const mill = world();
+    const id = mill.add();
+    const { fence, runId } = mill.startRun(id);
+    expect(own(mill).reserved).toEqual({ [runId]: 0.5 });
+    mill.must({ type: 'run.spend', ...fence, runId, usage: usage(0.3) });
+    expect(own(mill)).toMatchObject({ spentDayUsd: 0.3, spentMonthUsd: 0.3 });
+    expect(own(mill).reserved[runId]).toBeCloseTo(0.2);
+    mill.must({ type: 'lease.release', ...fence, why: 'shutdown' });
+    expect(own(mill)).toMatchObject({ spentDayUsd: 0.3, reserved: {} });
+  });
+
+  it('is gone however the run ended', () => {
+    const mill = world();
+    const id = mill.add();
+    const taskId = id;
+    const ends: ((fence: ReturnType<Mill['take']>, runId: string) => void)[] = [
+      (fence) => mill.must({ type: 'lease.expire', ...fence, ownerIsDead: true }),
+      (fence) => mill.must({ type: 'stage.wait', ...fence, why: 'x', untilMs: 0 }),
+      () => mill.must({ type: 'lease.take', projectId, taskId, by: 'ada', why: 'x' }),
+      (fence, runId) => {
+        const end = { outcome: 'failed', failure: 'rate_limit', envelope: null, retryAt: mill.now } as const;
+        mill.must({ type: 'run.finish', ...fence, runId, ...end, usage: usage(0.1) });
+      },
+      () => {
+        mill.must({ type: 'task.cancel', projectId, taskId, by: 'ada' });
+        mill.must({ type: 'task.retry', projectId, taskId, by: 'ada' });
+      },
+      (fence) => {
+        mill.now += 9 * 3_600_000;
+        mill.must({ type: 'lease.renew', ...fence });
+      },
+    ];
+    let spent = 0;
+    for (const end of ends) {
+      const { fence, runId } = mill.startRun(id);
+      mill.must({ type: 'run.spend', ...fence, runId, usage: usage(0.1) });
+      spent += 0.1;
+      expect(Object.keys(own(mill).reserved)).toEqual([runId]);
+      end(fence, runId);
+      expect(own(mill).reserved).toEqual({});
+      // Decided without its accounts at hand, a command would begin them anew.
+      expect(own(mill).spentMonthUsd).toBeCloseTo(spent);
+      mill.now += 60_000;
+    }
+  });
+
+  it('follows what runs like it have cost, by agent, mode and size', () => {
+    const mill = world(50);
+    for (const cost of [2, 2]) {
+      const id = mill.add();
+      const { fence, runId } = mill.startRun(id);
+      const envelope = { outcome: 'plan_complete', summary: 'x', plan: 'y' } as const;
+      const end = { outcome: 'plan_complete', envelope, usage: usage(cost) } as const;
+      mill.must({ type: 'run.finish', ...fence, runId, ...end });
+      mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
+    }
+    const { runId, fence } = mill.startRun(mill.add());
+    expect(mill.runs.get(runId)?.reservedUsd).toBe(3);
+    mill.must({ type: 'task.cancel', projectId, taskId: fence.taskId, by: 'ada' });
+    expect(mill.runs.get(mill.startRun(mill.add({ body: 'x'.repeat(20_000) })).runId)?.reservedUsd).toBe(0.5);
+  });
+
+  it('is refused when the budget does not cover it, and so is the claim that asks with the agent’s name', () => {
+    const mill = world(1.2);
+    mill.add();
+    mill.add();
+    mill.add();
+    const { fence } = mill.startRun('task_1');
+    const second = mill.claim('agent-2');
+    expect(typesOf(second)).toContain('lease.claimed');
+    const { token } = mill.task('task_2').lease!;
+    const start = {
+      type: 'run.start',
+      projectId,
+      taskId: 'task_2',
+      token,
+      runId: 'run_9',
+      mode: 'plan',
+      agent: 'a',
+    } as const;
+    mill.must(start);
+    mill.must({ type: 'worker.register', projectId, workerId: 'agent-3', name: 'agent-3', role: 'builder' });
+    const claim = {
+      type: 'work.claim',
+      projectId,
+      workerId: 'agent-3',
+      role: 'builder',
+      owner: 'd',
+      window: 9,
+    } as const;
+    expect(mill.refusal({ ...claim, agents: claimWith('a') })).toBe('budget_exhausted');
+    expect(mill.refusal(claim)).toBeNull();
+    const third = { ...start, taskId: 'task_3', token: mill.task('task_3').lease!.token, runId: 'run_10' };
+    expect(mill.refusal(third)).toBe('budget_exhausted');
+    mill.must({ type: 'lease.release', ...fence, why: 'done' });
+    expect(mill.refusal(third)).toBeNull();
+  });
+});
+
+describe('AC-2.4: thresholds', () => {
+  const spend = (mill: Mill, upTo: number[]) => {
+    const { fence, runId } = mill.startRun(mill.add());
+    return upTo.map((costUsd) => mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) }));
+  };
+
+  it('AC-2.4.b AC-2.4.c AC-2.4.d: 50, 75, 90 and 100 % are each told once', () => {
+    const mill = world(10, 1000);
+    const told = spend(mill, [4.9, 5, 6, 7.5, 8.9, 9, 9.9, 10, 10.5]).map(thresholds);
+    expect(told).toEqual([[], ['daily 50'], [], ['daily 75'], [], ['daily 90'], [], ['daily 100'], []]);
+  });
+
+  it('a single request may pass several: the highest is told', () => {
+    expect(spend(world(10, 12), [9.5]).map(thresholds)).toEqual([['daily 90', 'monthly 75']]);
+  });
+
+  it('AC-2.4.c: from 90 % on nothing new is begun, reviews included, until the day is over', () => {
+    const mill = world();
+    const [, last] = spend(mill, [1, 9]);
+    expect(thresholds(last!)).toEqual(['daily 90']);
+    mill.add();
+    expect(mill.offered('agent-2')).toBe('budget_exhausted');
+    expect(mill.offered('reviewer')).toBe('budget_exhausted');
+    expect(mill.offered('merger')).toBe('nothing_ready');
+    mill.now = Date.parse('2026-11-17T00:00:00Z');
+    expect(mill.offered('agent-2')).toBe(2);
+  });
+
+  it('a raised limit lets work go on, and has its thresholds before it again', () => {
+    const mill = world();
+    spend(mill, [10]);
+    mill.add();
+    expect(mill.offered('agent-2')).toBe('budget_exhausted');
+    const budget = { dailyUsd: 40, monthlyUsd: 100, timeZone: 'UTC' };
+    mill.must({ type: 'project.configure', projectId, rules: { ...defaultRules, budget } });
+    expect(mill.offered('agent-2')).toBe(2);
+    const run = [...mill.runs.values()].at(-1)!;
+    const { token } = mill.task(run.taskId).lease!;
+    const fence = { projectId, taskId: run.taskId, token, runId: run.id };
+    expect(thresholds(mill.must({ type: 'run.spend', ...fence, usage: usage(21) }))).toEqual(['daily 50']);
+  });
+
+  it('a run is overdrawn when what was set aside for it and the limit are both used up', () => {
+    const mill = world(2, 100);
+    const { fence, runId } = mill.startRun(mill.add());
+    const other = mill.add();
+    mill.claim('agent-2');
+    const { token } = mill.task(other).lease!;
+    mill.must({ type: 'run.start', projectId, taskId: other, token, runId: 'run_9', mode: 'plan', agent: 'a' });
+    const overdrawn = (costUsd: number) =>
+      typesOf(mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) })).includes('run.overdrawn');
+    expect(overdrawn(0.6)).toBe(false);
+    expect(overdrawn(1.49)).toBe(false);
+    // The other's half dollar is not this one's to spend.
+    expect(overdrawn(1.5)).toBe(true);
+  });
+});
+
+describe('the budget of all projects', () => {
+  const all = accountId('all');
+  const limit = (mill: Mill, dailyUsd: number) => {
+    const limits = { dailyUsd, monthlyUsd: 1000 };
+    return mill.execute({
+      ...{ type: 'budget.limit', projectId, accountId: all, limits, timeZone: 'Europe/Berlin', by: 'ada' },
+    });
+  };
+
+  it('holds for each, and a project’s own is not set by command', () => {
+    const mill = world(500, 5000);
+    expect(limit(mill, 3).ok).toBe(true);
+    const { fence, runId } = mill.startRun(mill.add());
+    const events = mill.must({ type: 'run.spend', ...fence, runId, usage: usage(3) });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'budget.threshold_reached', accountId: all, threshold: 100 }),
+    );
+    mill.add();
+    expect(mill.offered('agent-2')).toBe('budget_exhausted');
+    // Midnight of Berlin, not of Greenwich.
+    mill.now = Date.parse('2026-11-16T23:00:00Z');
+    expect(mill.offered('agent-2')).toBe(2);
+    const command = { type: 'budget.limit', projectId, accountId: accountId(projectId), timeZone: 'UTC' } as const;
+    expect(mill.refusal({ ...command, limits: { dailyUsd: 1, monthlyUsd: 1 }, by: 'ada' })).toBe('bad_input');
+  });
+
+  it('the same limits again are no news', () => {
+    const mill = world();
+    limit(mill, 3);
+    const again = limit(mill, 3);
+    expect(again.ok && again.events).toEqual([]);
+  });
+});
+
+describe('AC-2.4.f: what a person sees', () => {
+  it('spent, set aside, percent and a forecast in a straight line', () => {
+    const mill = world();
+    const { fence, runId } = mill.startRun(mill.add());
+    mill.must({ type: 'run.spend', ...fence, runId, usage: usage(0.4) });
+    const project = mill.projects.get(projectId)!;
+    const view = viewAccount(project, own(mill), mill.now);
+    expect(view.daily).toMatchObject({ spentUsd: 0.4, percent: 4 });
+    expect(view.daily.reservedUsd).toBeCloseTo(0.1);
+    // Eight of 24 hours.
+    expect(view.daily.forecastUsd).toBeCloseTo(1.2);
+    expect(view.monthly.forecastUsd).toBeCloseTo((0.4 * 30 * 24) / (15 * 24 + 8));
+    expect(view.stopped).toBeNull();
+    expect(purseOf(project, undefined, mill.now).account.spentDayUsd).toBe(0);
+  });
+
+  it('why nothing is begun, until when, and what to do about it', () => {
+    const mill = world();
+    const { fence, runId } = mill.startRun(mill.add());
+    mill.must({ type: 'run.spend', ...fence, runId, usage: usage(10) });
+    const { stopped } = viewAccount(mill.projects.get(projectId)!, own(mill), mill.now);
+    expect(stopped).toContain('daily budget of the project is used up: 10.00 USD of 10.00 USD');
+    expect(stopped).toContain('2026-11-17T00:00:00.000Z');
+    expect(stopped).toContain('.tidemill/config.yaml');
+  });
+});

@@ -1,0 +1,240 @@
+import { type Account, accountId, type EventBody, type ProjectRules, type Usage } from '@tidemill/contract';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CommandWorld } from '../../../../test/support/command-world.ts';
+import { defaultRules } from '../../../../test/support/mill.ts';
+import { estimateOf } from './budget.ts';
+import { purseOf } from './period.ts';
+
+const PROJECTS = ['project_a', 'project_b', 'project_c'];
+const WORKERS = 4;
+const HOUR = 3_600_000;
+const ALL = accountId('all');
+
+interface Running {
+  projectId: string;
+  taskId: string;
+  token: number;
+  runId: string;
+  usage: Usage;
+  /** The engine stops it: no request is made any more. */
+  isStopped: boolean;
+}
+
+/** Small and fast, and the same for the same seed. */
+function chance(seed: number) {
+  let state = seed | 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  return {
+    next,
+    below: (limit: number) => Math.floor(next() * limit),
+    pick: <T>(list: T[]) => list[Math.floor(next() * list.length)]!,
+  };
+}
+
+/** Many agents of several projects, of which nobody knows what the next request will cost. */
+class Market {
+  readonly world = new CommandWorld();
+  readonly running: Running[] = [];
+  readonly #chance: ReturnType<typeof chance>;
+  dispatched = 0;
+  stopped = 0;
+
+  constructor(seed: number) {
+    this.#chance = chance(seed);
+    this.world.now = Date.parse('2026-10-24T20:00:00Z');
+    for (const projectId of PROJECTS) {
+      this.world.must({
+        type: 'project.register',
+        projectId,
+        name: projectId,
+        root: `/${projectId}`,
+        rules: this.#rules(),
+      });
+      for (let each = 0; each < WORKERS; each += 1) {
+        const name = `agent-${each}`;
+        this.world.must({
+          type: 'worker.register',
+          projectId,
+          workerId: `${projectId}/${name}`,
+          name,
+          role: 'builder',
+        });
+        const blank = { body: '', kind: 'feature', accept: [], files: [], dependsOn: [], priority: 2 } as const;
+        const task = { ...blank, accept: [], files: [], dependsOn: [], title: `Task ${each}` };
+        this.world.must({ type: 'task.create', projectId, taskId: `${projectId}/task_${each}`, ...task });
+      }
+    }
+  }
+
+  #rules(): ProjectRules {
+    const { next, pick } = this.#chance;
+    const timeZone = pick(['UTC', 'Europe/Berlin', 'America/New_York']);
+    return { ...defaultRules, budget: { dailyUsd: 5 + next() * 30, monthlyUsd: 60 + next() * 300, timeZone } };
+  }
+
+  step(): void {
+    const dice = this.#chance.next();
+    if (dice < 0.4) this.#start();
+    else if (dice < 0.72) this.#request();
+    else if (dice < 0.94) this.#end();
+    else if (dice < 0.985) this.world.now += this.#chance.below(2 * HOUR);
+    else if (dice < 0.99) this.world.now += 24 * HOUR;
+    else if (dice < 0.993) this.world.now -= 24 * HOUR;
+    else this.#raise();
+  }
+
+  #accounts(projectId: string) {
+    const project = this.world.projects.get(projectId)!;
+    const record = (id: string) => this.world.records.get(id) as Account | undefined;
+    return [purseOf(project, record(accountId(projectId)), this.world.now), purseOf(null, record(ALL), this.world.now)];
+  }
+
+  #start(): void {
+    const { world } = this;
+    const projectId = this.#chance.pick(PROJECTS);
+    const busy = new Set([...world.tasks.values()].flatMap(({ lease }) => lease?.workerId ?? []));
+    const workerId = [...world.workers.keys()].find((id) => id.startsWith(`${projectId}/`) && !busy.has(id));
+    if (!workerId) return;
+    const agents = this.#chance.next() < 0.5 ? { plan: 'agent' } : undefined;
+    const claim = { type: 'work.claim', projectId, workerId, role: 'builder', owner: 'd', window: 9, agents } as const;
+    const claimed = world.execute(claim);
+    if (!claimed.ok) return;
+    const task = [...world.tasks.values()].find(({ lease }) => lease?.workerId === workerId)!;
+    const fence = { projectId, taskId: task.id, token: task.lease!.token };
+    const runId = `run_${this.dispatched}`;
+    const wanted = estimateOf(this.#accounts(projectId), 'agent', 'plan', task);
+    if (!world.execute({ type: 'run.start', ...fence, runId, mode: 'plan', agent: 'agent' }).ok) {
+      world.must({ type: 'stage.wait', ...fence, why: 'no money', untilMs: 0 });
+      return;
+    }
+    this.dispatched += 1;
+    expect(world.runs.get(runId)?.reservedUsd).toBe(wanted);
+    for (const { account, limits } of this.#accounts(projectId)) {
+      const promised = Object.values(account.reserved).reduce((sum, usd) => sum + usd, 0);
+      expect(account.spentDayUsd + promised).toBeLessThanOrEqual(limits.dailyUsd + 1e-6);
+      expect(account.spentMonthUsd + promised).toBeLessThanOrEqual(limits.monthlyUsd + 1e-6);
+    }
+    const usage = { inputTokens: 0, outputTokens: 0, requests: 0, costUsd: null };
+    this.running.push({ ...fence, runId, usage, isStopped: false });
+  }
+
+  /** What one more request costs: mostly little, now and then a lot. */
+  #cost(run: Running): Usage {
+    const { next } = this.#chance;
+    const costUsd = (run.usage.costUsd ?? 0) + next() ** 4 * 6;
+    return { ...run.usage, requests: run.usage.requests + 1, costUsd };
+  }
+
+  /** The promise: whoever makes a request does so before the limit is reached, so at most that one goes beyond it. */
+  #checkBefore(run: Running): void {
+    for (const { account, limits } of this.#accounts(run.projectId)) {
+      expect(account.spentDayUsd, `${account.id} in a day`).toBeLessThan(limits.dailyUsd);
+      expect(account.spentMonthUsd, `${account.id} in a month`).toBeLessThan(limits.monthlyUsd);
+    }
+  }
+
+  #request(): void {
+    const able = this.running.filter((run) => !run.isStopped);
+    if (able.length === 0) return;
+    const run = this.#chance.pick(able);
+    this.#checkBefore(run);
+    run.usage = this.#cost(run);
+    const { isStopped: _, ...command } = run;
+    this.#obey(run, this.world.must({ type: 'run.spend', ...command }));
+  }
+
+  #obey(run: Running, events: EventBody[]): void {
+    for (const event of events) {
+      if (event.type === 'run.overdrawn') run.isStopped = true;
+      if (event.type !== 'budget.threshold_reached' || event.threshold !== 100) continue;
+      for (const other of this.running)
+        if (event.accountId === ALL || event.accountId === accountId(other.projectId)) other.isStopped = true;
+      this.stopped += 1;
+    }
+  }
+
+  #end(): void {
+    const { world } = this;
+    const index = this.#chance.below(this.running.length);
+    const [run] = this.running.splice(index, 1);
+    if (!run) return;
+    const { projectId, taskId, token, runId } = run;
+    const fence = { projectId, taskId, token };
+    const way = this.#chance.below(7);
+    if (way === 0) world.must({ type: 'lease.expire', ...fence, ownerIsDead: true });
+    else if (way === 1) world.must({ type: 'lease.release', ...fence, why: 'x' });
+    else if (way === 2) world.must({ type: 'stage.wait', ...fence, why: 'x', untilMs: 0 });
+    else if (way === 3) world.must({ type: 'lease.take', projectId, taskId, by: 'ada', why: 'x' });
+    else if (way === 4) {
+      world.must({ type: 'task.cancel', projectId, taskId, by: 'ada' });
+      world.must({ type: 'task.retry', projectId, taskId, by: 'ada', stage: 'open' });
+    } else {
+      // The last request may come with the end.
+      const isAble = !run.isStopped && way === 5;
+      if (isAble) this.#checkBefore(run);
+      const usage = isAble ? this.#cost(run) : run.usage;
+      const end =
+        way === 5
+          ? ({ outcome: 'failed', failure: 'rate_limit', envelope: null, retryAt: world.now } as const)
+          : ({ outcome: 'plan_complete', envelope: { outcome: 'plan_complete', summary: '', plan: 'x' } } as const);
+      this.#obey(run, world.must({ type: 'run.finish', ...fence, runId, ...end, usage }));
+      world.must({ type: 'task.retry', projectId, taskId, by: 'ada', stage: 'plan' });
+    }
+    expect(world.runs.get(runId)?.status).toBe('finished');
+    for (const owner of [...PROJECTS, 'all']) {
+      const account = world.records.get(accountId(owner)) as Account | undefined;
+      expect(Object.keys(account?.reserved ?? {})).not.toContain(runId);
+    }
+  }
+
+  #raise(): void {
+    const projectId = this.#chance.pick(PROJECTS);
+    if (this.#chance.next() < 0.5) {
+      const project = this.world.projects.get(projectId)!;
+      const { budget } = project.rules;
+      const more = { ...budget, dailyUsd: budget.dailyUsd * 1.2, monthlyUsd: budget.monthlyUsd * 1.2 };
+      this.world.must({ type: 'project.configure', projectId, rules: { ...project.rules, budget: more } });
+    } else {
+      const [, { limits }] = this.#accounts(projectId) as [unknown, ReturnType<typeof purseOf>];
+      const more = { dailyUsd: limits.dailyUsd * 1.1, monthlyUsd: limits.monthlyUsd * 1.1 };
+      const command = { projectId, accountId: ALL, limits: more, timeZone: limits.timeZone, by: 'ada' };
+      this.world.must({ type: 'budget.limit', ...command });
+    }
+  }
+
+  endAll(): void {
+    while (this.running.length > 0) this.#end();
+    for (const owner of [...PROJECTS, 'all'])
+      expect((this.world.records.get(accountId(owner)) as Account | undefined)?.reserved ?? {}).toEqual({});
+  }
+}
+
+describe('over 10,000 concurrent dispatches', () => {
+  it('AC-2.4.d: no limit is passed by more than one request, and nothing stays set aside', { timeout: 240_000 }, () => {
+    let dispatched = 0;
+    let stopped = 0;
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const market = new Market(seed);
+        // The calendar moves on, or a month's limit would end every story early.
+        for (let steps = 0; market.dispatched < 1_050 && steps < 30_000; steps += 1) {
+          market.step();
+          if (steps % 400 === 399) market.world.now += 9 * 24 * HOUR;
+          market.world.log.length = 0;
+        }
+        market.endAll();
+        dispatched += market.dispatched;
+        stopped += market.stopped;
+      }),
+      { numRuns: 10 },
+    );
+    expect(dispatched).toBeGreaterThanOrEqual(10_000);
+    expect(stopped).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,198 @@
+import { BEATS_KEPT, type WorkerWish } from '@tidemill/contract';
+import { describe, expect, test } from 'vitest';
+import { Mill, typesOf } from '../../../../test/support/mill.ts';
+import { FOR_OTHERS, LEASE_CAP_MS } from '../lease/lease.ts';
+import { workerHealth } from './health.ts';
+import { workerStatus } from './status.ts';
+
+const projectId = 'project_1';
+const wish = (mill: Mill, is: WorkerWish, workerId = 'agent-1') =>
+  mill.must({ type: 'worker.wish', projectId, workerId, wish: is, by: 'ada' });
+const worker = (mill: Mill, id = 'agent-1') => mill.workers.get(id)!;
+const beat = { memoryMb: 12, cpuPercent: 3 };
+
+describe('a wish', () => {
+  test('AC-2.5.f: repeated, it changes nothing and is no error', () => {
+    const mill = new Mill();
+    for (const is of ['paused', 'frozen', 'stopped', 'running'] as const) {
+      expect(typesOf(wish(mill, is))).toEqual(['worker.wished']);
+      expect(wish(mill, is)).toEqual([]);
+    }
+    expect(wish(mill, 'running')).toEqual([]);
+  });
+
+  test.each(['paused', 'frozen', 'stopped'] as const)('AC-1.4.b: nothing is claimed by a worker that is %s', (is) => {
+    const mill = new Mill();
+    mill.add();
+    wish(mill, is);
+    expect(mill.offered('agent-1')).toBe('worker_paused');
+    expect(mill.offered('agent-2')).toBe(1);
+    wish(mill, 'running');
+    expect(mill.offered('agent-1')).toBe(1);
+  });
+
+  test('outlives the registration of the next start', () => {
+    const mill = new Mill();
+    wish(mill, 'stopped');
+    mill.must({ type: 'worker.register', projectId, workerId: 'agent-1', name: 'agent-1', role: 'builder' });
+    expect(worker(mill)).toMatchObject({ wish: 'stopped', wishedBy: 'ada', wishedAt: mill.now });
+  });
+
+  test('for a worker that is not there is refused', () => {
+    const mill = new Mill();
+    const about = { type: 'worker.wish', projectId, workerId: 'agent-9', wish: 'paused', by: 'ada' } as const;
+    expect(mill.refusal(about)).toBe('not_found');
+  });
+});
+
+describe('a worker as it is shown', () => {
+  const idle = { wish: 'running', crash: null, role: 'builder' } as const;
+  const crash = { error: 'exit 3', at: 1, status: 'crashed' } as const;
+
+  test('Test-1.4.a: idle → working → paused → idle → stopped', () => {
+    expect(workerStatus(idle, null)).toBe('idle');
+    expect(workerStatus(idle, { mode: 'implement' })).toBe('working');
+    expect(workerStatus({ ...idle, wish: 'paused' }, { mode: 'implement' })).toBe('paused');
+    expect(workerStatus({ ...idle, wish: 'frozen' }, { mode: 'implement' })).toBe('paused');
+    expect(workerStatus({ ...idle, wish: 'stopped' }, null)).toBe('stopped');
+    expect(workerStatus({ ...idle, role: 'reviewer' }, { mode: 'review' })).toBe('reviewing');
+  });
+
+  test('a crash shows while it has nothing in hand', () => {
+    expect(workerStatus({ ...idle, crash }, null)).toBe('crashed');
+    expect(workerStatus({ ...idle, crash: { ...crash, status: 'failed' } }, null)).toBe('failed');
+    expect(workerStatus({ ...idle, crash }, { mode: 'plan' })).toBe('working');
+  });
+
+  test.each([
+    [0, 'healthy'],
+    [59_999, 'healthy'],
+    [60_000, 'degraded'],
+    [120_000, 'degraded'],
+    [120_001, 'unresponsive'],
+  ])('AC-1.3.b: %s ms after the last heartbeat it is %s', (silentMs, health) => {
+    expect(workerHealth({ beats: [{ at: 1_000, ...beat }] }, 1_000 + silentMs)).toBe(health);
+  });
+});
+
+describe('what a worker says of itself', () => {
+  test('the last ten heartbeats are kept, newest last', () => {
+    const mill = new Mill();
+    for (let i = 0; i < BEATS_KEPT + 3; i += 1) {
+      mill.now += 30_000;
+      mill.must({ type: 'worker.beat', projectId, workerId: 'agent-1', beat: { memoryMb: i, cpuPercent: 0 } });
+    }
+    expect(worker(mill).beats.map(({ memoryMb }) => memoryMb)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(worker(mill).beats.at(-1)?.at).toBe(mill.now);
+  });
+
+  test('AC-1.3.d: a crash stays with its error until it claims again or is let run anew', () => {
+    const mill = new Mill();
+    mill.add();
+    const die = () => mill.must({ type: 'worker.crash', projectId, workerId: 'agent-1', error: 'exit 3' });
+    die();
+    expect(worker(mill).crash).toEqual({ error: 'exit 3', at: mill.now, status: 'crashed' });
+    mill.claim('agent-1');
+    expect(worker(mill).crash).toBeNull();
+    die();
+    wish(mill, 'stopped');
+    expect(worker(mill).crash?.error).toBe('exit 3');
+    wish(mill, 'running');
+    expect(worker(mill).crash).toBeNull();
+  });
+
+  test('figures: what landed, what failed, and a reset that forgets both', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    const { fence, runId } = mill.startRun(id);
+    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
+    const end = { outcome: 'failed', failure: 'crash', message: 'exit 3', envelope: null, usage } as const;
+    mill.must({ type: 'run.finish', ...fence, runId, ...end, workerId: 'agent-1' });
+    expect(worker(mill)).toMatchObject({ errors: 1, lastError: 'crash: exit 3', completed: 0 });
+    mill.now += 600_000;
+    mill.bring(id, 'merge');
+    const { fence: merging, commit } = mill.prepare(id, 'merged');
+    mill.must({ type: 'merge.land', ...merging, commit, workers: ['agent-1', 'nobody'] });
+    expect(worker(mill).completed).toBe(1);
+    mill.must({ type: 'worker.reset', projectId, workerId: 'agent-1', by: 'ada' });
+    expect(worker(mill)).toMatchObject({ completed: 0, errors: 0, lastError: null, beats: [], resetAt: mill.now });
+  });
+});
+
+describe('giving a task to a worker', () => {
+  test('AC-2.5.d: the lease is taken, the run interrupted, and only that worker may take it', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.startRun(id);
+    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: 'ada' });
+    const events = mill.must({ type: 'lease.take', projectId, taskId: id, by: 'ada', why: 'given to another' });
+    expect(typesOf(events)).toEqual(['run.finished', 'lease.released']);
+    expect(mill.task(id)).toMatchObject({ lease: null, stage: 'plan', counters: { failures: {} } });
+    expect(mill.offered('agent-1')).toBe('nothing_ready');
+    expect(mill.offered('agent-2')).toBe(1);
+    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: null, by: 'ada' });
+    expect(mill.offered('agent-1')).toBe(1);
+  });
+
+  test('a refused claim says that others may be luckier', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: 'ada' });
+    const claim = {
+      type: 'work.claim',
+      projectId,
+      workerId: 'agent-1',
+      role: 'builder',
+      owner: 'd',
+      window: 8,
+    } as const;
+    const decision = mill.decideOnly(claim);
+    expect(decision.ok ? '' : decision.refusal.hint).toBe(FOR_OTHERS);
+  });
+
+  test.each([
+    ['nobody', 'not_found'],
+    ['reviewer', 'bad_input'],
+  ])('%s cannot be given one', (workerId, code) => {
+    const mill = new Mill();
+    const id = mill.add();
+    expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId, by: 'ada' })).toBe(code);
+  });
+
+  test('nor can one that is over be given', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
+    expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-1', by: 'ada' })).toBe(
+      'wrong_stage',
+    );
+  });
+
+  test('taking a lease that is not there changes nothing', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    expect(mill.must({ type: 'lease.take', projectId, taskId: id, by: 'ada', why: '' })).toEqual([]);
+  });
+});
+
+test('time a worker stood still counts towards no limit of its lease', () => {
+  const mill = new Mill();
+  const id = mill.add();
+  const { fence } = mill.startRun(id);
+  const claimedAt = mill.task(id).lease!.claimedAt;
+  const renew = (afterMs: number, frozenMs: number) => {
+    mill.now += afterMs;
+    return typesOf(mill.must({ type: 'lease.renew', ...fence, frozenMs }));
+  };
+  expect(renew(LEASE_CAP_MS + 5_000, LEASE_CAP_MS)).toEqual(['lease.renewed']);
+  expect(mill.task(id).lease?.claimedAt).toBe(claimedAt + LEASE_CAP_MS);
+  expect(renew(LEASE_CAP_MS - 5_001, 0)).toEqual(['lease.renewed']);
+  expect(renew(1, 0)).toContain('task.blocked');
+});
+
+test('AC-5.5.f: an emergency is on record with who and what it hit', () => {
+  const mill = new Mill();
+  const about = { operation: 'emergency_stop', by: 'ada', reason: 'smoke', workers: ['agent-1'], tasks: [7] } as const;
+  const [event] = mill.must({ type: 'emergency.record', projectId, ...about, workers: ['agent-1'], tasks: [7] });
+  expect(event).toEqual({ type: 'emergency.executed', ...about });
+});

@@ -1,0 +1,109 @@
+import { AppError, type ChannelView, type InboxItem } from '@tidemill/contract';
+import type { Command } from 'commander';
+import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
+import { personName } from './person.ts';
+import { elapsed, fit, oneLine, pad, type Terminal, table } from './terminal.ts';
+
+export function addInbox(program: Command, context: CliContext): void {
+  const inbox = program
+    .command('inbox')
+    .description('all that waits for you: questions, approvals, blocked tasks, alerts')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill inbox\n  tidemill inbox ack a3f9c1\n  tidemill inbox ack --all')
+    .action((options: Json) => showInbox(context, options));
+  inbox
+    .command('ack [alert]')
+    .description('take note of an alert, so that it leaves the inbox')
+    .option('--all', 'of all of them')
+    .option(...jsonOption)
+    .action((ref: string | undefined, _: object, command: Command) =>
+      acknowledge(context, ref, command.optsWithGlobals()),
+    );
+
+  const channels = program
+    .command('channels')
+    .description('where notifications go, and whether they arrive')
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      '\nThey are `channels` and `notify` in .tidemill/config.yaml.\n\nExamples:\n  tidemill channels\n  tidemill channels test phone',
+    )
+    .action((options: Json) => showChannels(context, options));
+  channels
+    .command('test <channel>')
+    .description('send a test message now')
+    .option(...jsonOption)
+    .action((channel: string, _: object, command: Command) => test(context, channel, command.optsWithGlobals()));
+}
+
+async function showInbox(context: CliContext, { json }: Json): Promise<void> {
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const items = await api.inbox({ project: project.id });
+    if (json) return terminal.json(items);
+    if (items.length === 0) return terminal.line('Nothing waits for you.');
+    const width = Math.max(...items.map(({ ref }) => ref.length)) + 2;
+    for (const item of items) for (const line of itemLines(item, width, terminal)) terminal.line(line);
+  });
+}
+
+const COLOURS = { info: 'blue', warning: 'yellow', error: 'red', critical: 'red' } as const;
+
+function itemLines(item: InboxItem, width: number, { paint, width: room }: Terminal): string[] {
+  const { ref, kind, severity, isBlocking, at, title, text, task, command } = item;
+  const age = elapsed(Math.max(0, Date.now() - at));
+  const about = task && !ref.startsWith('#') ? `#${task.number} ` : '';
+  const head = `${isBlocking ? 'holds work, ' : ''}${kind === 'alert' ? severity : kind}, ${age}`;
+  const indent = ' '.repeat(width);
+  return [
+    `${paint(COLOURS[severity], pad(ref, width))}${fit(`${about}${oneLine(title)}`, room - width)}`,
+    ...(oneLine(text) === '' ? [] : [`${indent}${fit(oneLine(text), room - width)}`]),
+    paint('dim', `${indent}${fit(`${head}  ${command}`, room - width)}`),
+  ];
+}
+
+async function acknowledge(
+  context: CliContext,
+  ref: string | undefined,
+  options: Json & { all?: boolean },
+): Promise<void> {
+  if ((ref === undefined) === !options.all)
+    throw new AppError('bad_input', 'name one alert, or say --all', { hint: '`tidemill inbox` shows them.' });
+  await withProject(context, async (api, project) => {
+    const by = personName(context.env);
+    const result = await api.acknowledge({ project: project.id, by, ...(ref === undefined ? {} : { ref }) });
+    if (options.json) return context.terminal.json(result);
+    const { acknowledged } = result;
+    context.terminal.line(acknowledged === 1 ? 'Noted: one alert.' : `Noted: ${acknowledged} alerts.`);
+  });
+}
+
+async function showChannels(context: CliContext, { json }: Json): Promise<void> {
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const channels = await api.channels({ project: project.id });
+    if (json) return terminal.json(channels);
+    if (channels.length === 0)
+      return terminal.line(
+        'No channels. Name some under `channels` in .tidemill/config.yaml; the inbox works without.',
+      );
+    const rows = channels.map((channel) => [
+      ...[channel.name, channel.type, channel.answers ? 'takes answers' : 'tells only', lastOf(channel)],
+      oneLine(channel.lastError ?? channel.target),
+    ]);
+    for (const line of table(rows, terminal.width)) terminal.line(line);
+  });
+}
+
+function lastOf({ lastDeliveredAt, pending }: ChannelView): string {
+  const last = lastDeliveredAt === null ? 'nothing yet' : `${elapsed(Math.max(0, Date.now() - lastDeliveredAt))} ago`;
+  return pending > 0 ? `${last}, ${pending} waiting` : last;
+}
+
+async function test(context: CliContext, channel: string, { json }: Json): Promise<void> {
+  await withProject(context, async (api, project) => {
+    const result = await api.testChannel({ project: project.id, channel });
+    if (json) return context.terminal.json(result);
+    context.terminal.line(`Sent through ${channel}. See whether it has arrived.`);
+  });
+}

@@ -1,0 +1,164 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HeldReins } from '../engine/reins.ts';
+import { type Child, type ChildSpec, startChild } from './child.ts';
+import { leakedProcesses } from './leaks.ts';
+import { hasProcessTable, processFile } from './process-table.ts';
+import { sandboxStatus } from './sandbox.ts';
+
+let base: string;
+let reins: HeldReins;
+
+beforeEach(async () => {
+  base = await mkdtemp(path.join(tmpdir(), 'tidemill-reins-'));
+  reins = new HeldReins({ now: () => performance.now() });
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+function start(script: string, more: Partial<ChildSpec> = {}): Child & { says(text: string): Promise<void> } {
+  let output = '';
+  const waiting = new Set<() => void>();
+  const child = startChild({
+    host: { root: base, dataDir: path.join(base, 'data'), homeId: base, sandbox: 'off' },
+    runId: `run_${crypto.randomUUID()}`,
+    command: ['sh', '-c', script],
+    cwd: base,
+    network: false,
+    timeoutMs: 60_000,
+    reins,
+    onOutput(chunk) {
+      output += chunk.toString();
+      for (const look of waiting) look();
+    },
+    ...more,
+  });
+  const says = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!output.includes(text)) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  return { ...child, says };
+}
+
+/** The states of all that runs for this test, such as `S` and `T`. */
+async function states(): Promise<string[]> {
+  const found = await leakedProcesses(base);
+  return found.flatMap(({ pid }) => {
+    const stat = processFile(pid, 'stat')?.toString('latin1');
+    return stat === undefined ? [] : [stat.slice(stat.lastIndexOf(')') + 2)[0]!];
+  });
+}
+
+async function until(isSo: (all: string[]) => boolean): Promise<string[]> {
+  for (;;) {
+    const all = await states();
+    if (isSo(all)) return all;
+    await delay(10);
+  }
+}
+
+/** A shell that is just starting something waits for its child without being able to hear a signal (`D`). */
+const standStill = (all: string[]) => all.includes('T') && all.every((state) => state === 'T' || state === 'D');
+
+describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
+  test.for(['off', 'auto'] as const)(
+    'stands still with its family and goes on, sandbox %s',
+    async (sandbox, context) => {
+      const { available, why } = await sandboxStatus();
+      context.skip(sandbox === 'auto' && !available, why);
+      const host = { root: base, dataDir: path.join(base, 'data'), homeId: base, sandbox };
+      // One of the family leaves the group, as daemons do.
+      const script = 'setsid sleep 60 & echo begun; read go; echo "went $go"';
+      let input!: NodeJS.WritableStream;
+      const takeInput = (stream: NodeJS.WritableStream) => {
+        input = stream;
+      };
+      const child = start(script, { host, stdin: takeInput });
+      await child.says('begun');
+      await until((all) => all.length >= 2);
+      reins.freeze();
+      await until(standStill);
+      input.write('on\n');
+      reins.thaw();
+      await child.says('went on');
+      expect(await child.end).toMatchObject({ kind: 'exited', exitCode: 0 });
+      expect(await states()).toEqual([]);
+    },
+  );
+
+  test('time it stands still is not held against it', async () => {
+    const child = start('echo begun; read go; exit 7', { timeoutMs: 1_500, stdin: () => undefined });
+    await child.says('begun');
+    reins.freeze();
+    await until(standStill);
+    await delay(2_000); // longer than the limit, which is what is tried here
+    expect(await states()).toContain('T');
+    reins.thaw();
+    expect(await child.end).toEqual({ kind: 'timeout' });
+    expect(reins.frozenMs).toBeGreaterThan(1_900);
+  });
+
+  test('what starts while all stands still stands still, too', async () => {
+    reins.freeze();
+    const child = start('echo begun');
+    await until(standStill);
+    reins.thaw();
+    await child.says('begun');
+    expect(await child.end).toMatchObject({ kind: 'exited', exitCode: 0 });
+  });
+
+  test('AC-1.4.d: one that stands still can be stopped', async () => {
+    const child = start('trap "echo heard; exit 0" TERM; echo begun; while :; do sleep 0.05; done');
+    await child.says('begun');
+    reins.freeze();
+    await until(standStill);
+    await child.stop();
+    await child.says('heard');
+    expect(await child.end).toEqual({ kind: 'stopped' });
+  });
+
+  test('AC-5.5.b, Test-2.5.b: ten that ignore SIGTERM, some standing still, are killed by one word', async () => {
+    const children = Array.from({ length: 10 }, () =>
+      start('trap "" TERM; setsid sleep 60 & echo begun; while :; do sleep 1; done'),
+    );
+    await Promise.all(children.map((child) => child.says('begun')));
+    reins.freeze();
+    await until(standStill);
+    const before = performance.now();
+    reins.kill();
+    const ends = await Promise.all(children.map(({ end }) => end));
+    const tookMs = performance.now() - before;
+    expect(ends).toEqual(Array(10).fill({ kind: 'stopped' }));
+    expect(await states()).toEqual([]);
+    // The promise that is made to people, not a measurement of this machine.
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  test('what starts after the word was given does not live', async () => {
+    reins.kill();
+    const child = start('echo "$$" > survived; sleep 60');
+    expect(await child.end).toEqual({ kind: 'stopped' });
+    await expect(readFile(path.join(base, 'survived'))).rejects.toThrow('ENOENT');
+  });
+
+  test('AC-1.3.a: what its processes take is told', async () => {
+    const child = start('echo begun; while :; do :; done');
+    await child.says('begun');
+    await reins.use();
+    for (;;) {
+      await delay(50);
+      const { memoryMb, cpuPercent } = await reins.use();
+      if (memoryMb > 0 && cpuPercent > 0) break;
+    }
+    await child.stop();
+    expect(await reins.use()).toEqual({ memoryMb: 0, cpuPercent: 0 });
+  });
+});

@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { SessionFile } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import type { Clock, SessionFiles } from '../ports.ts';
+import { createSessionFiles, SESSIONS_FOLDER } from './session-files.ts';
+
+const idle = (agentId: string, more: Partial<SessionFile> = {}): SessionFile => ({
+  agentId,
+  status: 'idle',
+  currentProjectNumber: null,
+  currentPhase: null,
+  branchName: null,
+  lastHeartbeat: '2026-03-01T10:00:00.000Z',
+  tasksCompleted: 0,
+  currentTaskDescription: null,
+  errorCount: 0,
+  lastError: null,
+  ...more,
+});
+
+let repository: TemporaryRepository;
+let sessions: SessionFiles;
+let notes: string[];
+let pauses: number[];
+let onPause: (ms: number) => void;
+let folder: string;
+const read = (name: string) => SessionFile.parse(JSON.parse(readFileSync(join(folder, `${name}.session`), 'utf8')));
+
+beforeEach(() => {
+  repository = new TemporaryRepository();
+  folder = join(repository.root, SESSIONS_FOLDER);
+  notes = [];
+  pauses = [];
+  onPause = () => undefined;
+  const clock: Clock = {
+    now: () => 0,
+    async sleep(ms) {
+      pauses.push(ms);
+      onPause(ms);
+    },
+  };
+  sessions = createSessionFiles({ root: repository.root, clock, onNote: (text) => void notes.push(text) });
+});
+afterEach(() => {
+  repository.remove();
+});
+
+describe('session files', () => {
+  test('AC-1.2.a, AC-1.2.d: the folder and a file per worker appear with the first write', async () => {
+    const names = ['agent-1', 'agent-2', 'agent-3', 'review-agent'];
+    for (const name of names) sessions.put(idle(name));
+    await sessions.settled();
+    expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.session`));
+    expect(read('agent-2')).toEqual(idle('agent-2'));
+  });
+
+  test('are none of git’s business, and the .gitignore is left alone', async () => {
+    repository.write({ '.git/info/exclude': '# mine' });
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    sessions.put(idle('agent-1', { status: 'working' }));
+    await sessions.settled();
+    expect(repository.git('status', '--porcelain', '-uall')).toBe('');
+    expect(existsSync(join(repository.root, '.gitignore'))).toBe(false);
+    expect(readFileSync(join(repository.root, '.git/info/exclude'), 'utf8')).toBe(`# mine\n/${SESSIONS_FOLDER}/\n`);
+  });
+
+  test('AC-1.2.b: whoever reads while it is written sees a whole file, and the newest wins', async () => {
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    let isWriting = true;
+    const reading = (async () => {
+      let seen = 0;
+      while (isWriting) {
+        expect(read('agent-1').agentId).toBe('agent-1');
+        seen += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return seen;
+    })();
+    for (let round = 1; round <= 100; round += 1) {
+      for (const name of ['agent-1', 'agent-2']) sessions.put(idle(name, { tasksCompleted: round }));
+      if (round % 10 === 0) await sessions.settled();
+    }
+    await sessions.settled();
+    isWriting = false;
+    expect(await reading).toBeGreaterThan(0);
+    expect([read('agent-1').tasksCompleted, read('agent-2').tasksCompleted]).toEqual([100, 100]);
+    expect(readdirSync(folder).sort()).toEqual(['agent-1.session', 'agent-2.session']);
+  });
+
+  test.each([
+    ['no JSON', 'garbage \u0000 {'],
+    ['JSON of another kind', '{"agentId":"agent-1","status":"dancing"}'],
+    ['nothing', ''],
+  ])('AC-1.2.c: a file with %s in it is made anew, and that is told', async (_what, text) => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'agent-1.session'), text);
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    expect(read('agent-1')).toEqual(idle('agent-1'));
+    expect(notes).toEqual(['the session file of agent-1 was damaged and is made anew']);
+  });
+
+  test('AC-1.2.e: a folder that cannot be written is tried after 1, 2 and 4 s and then left alone', async (context) => {
+    const isRoot = process.getuid?.() === 0;
+    context.skip(isRoot && process.platform !== 'linux', 'root may write to any folder here');
+    // Not even root writes into /proc.
+    if (isRoot) symlinkSync('/proc', folder);
+    else mkdirSync(folder, { mode: 0o555 });
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    expect(pauses).toEqual([1_000, 2_000, 4_000]);
+    expect(notes).toEqual(Array(4).fill('the session file of agent-1 could not be written'));
+    if (isRoot) unlinkSync(folder);
+    else chmodSync(folder, 0o755);
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    expect(read('agent-1')).toEqual(idle('agent-1'));
+  });
+
+  test('AC-1.2.e: a place that is taken is tried after 1, 2 and 4 s; once it is free the newest is written', async () => {
+    writeFileSync(folder, 'a file where the folder should be');
+    onPause = (ms) => {
+      if (ms === 2_000) execFileSync('rm', [folder]);
+    };
+    sessions.put(idle('agent-1'));
+    sessions.put(idle('agent-1', { status: 'paused' }));
+    await sessions.settled();
+    expect(pauses).toEqual([1_000, 2_000]);
+    expect(notes).toHaveLength(2);
+    expect(read('agent-1').status).toBe('paused');
+  });
+
+  test('what workers that are gone left behind goes; what is somebody else’s stays', async () => {
+    mkdirSync(folder);
+    for (const name of ['agent-1.session', 'agent-7.session', 'notes.txt']) writeFileSync(join(folder, name), 'x');
+    await sessions.keepOnly(['agent-1']);
+    sessions.drop('agent-3');
+    await sessions.settled();
+    expect(readdirSync(folder).sort()).toEqual(['agent-1.session', 'notes.txt']);
+  });
+});
