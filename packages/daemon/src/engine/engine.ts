@@ -28,7 +28,7 @@ export class Engine {
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
-    this.#rests = new Rests(deps);
+    this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
     const builders = Array.from(
       { length: deps.workers },
       (_, index) => new Slot(deps, this.#rests, `agent-${index + 1}`, 'builder'),
@@ -122,16 +122,19 @@ export class Engine {
     const before = this.#working.get(task.id);
     const work = slot.work(task, before).then(async (report) => {
       if (this.#working.get(task.id) === work) this.#working.delete(task.id);
-      if (report) await this.#noteRest(report);
+      if (report) await this.#tellOfRest(report);
       this.wake();
     });
     this.#working.set(task.id, work);
   }
 
-  async #noteRest({ mode, setback }: StageReport): Promise<void> {
+  #wakeAfterRest(restMs: number): void {
+    void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
+  }
+
+  async #tellOfRest({ mode, setback }: StageReport): Promise<void> {
     try {
-      const restMs = await this.#rests.note(mode, setback);
-      if (restMs > 0) void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
+      await this.#rests.tell(mode, setback);
     } catch (error) {
       this.#deps.onNote('a notice about an agent could not be recorded', error);
     }
