@@ -1,10 +1,14 @@
 import { mkdtemp } from 'node:fs/promises';
 import type { AgentConfig } from '@tidemill/contract';
+import { vi } from 'vitest';
 import type { AgentRequest } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
 import { type ResponsesServer, type ResponsesTurn, startResponsesServer } from '../support/model/responses.ts';
 import { installVendor } from '../support/vendor.ts';
 import { Bench, type Trial } from './agent-bench.ts';
+
+// Real programs on a busy machine: their start alone may take seconds.
+vi.setConfig({ testTimeout: 120_000 });
 
 const installed = await installVendor('@openai/codex', '0.166.0', 'codex');
 /** Why there is no Codex to test, or null. */

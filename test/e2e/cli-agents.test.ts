@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { chmodSync, existsSync, globSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FoundAgent } from '../../packages/daemon/src/agents/discover.ts';
@@ -34,11 +34,9 @@ gates: []
 
 const LAUNCHER = join(import.meta.dirname, '..', '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
 
-/** Resolves once a file of that name is anywhere in the folder, which may not be there yet. */
+/** Resolves once a file of that name is anywhere in the folder, in which others come and go. */
 async function appears(folder: string, name: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  const isThere = () => readdirSync(folder, { recursive: true }).some((file) => basename(String(file)) === name);
-  while (!isThere()) await delay(20);
+  while (globSync(`**/${name}`, { cwd: folder }).length === 0) await delay(20);
 }
 
 let machine: TidemillHome;

@@ -95,6 +95,9 @@ describe('the books', () => {
     // Its backoff would pass as well, later.
     await machine.api().retryTask({ project: project!.id, task: 2 });
     await silence.promise;
+    // What has been told of an answer that never ends must have been heard before it is broken off.
+    const begun = bill([...ofTask(3), ...each.begun], price);
+    await happened(machine, 'run.spent', ({ usage }) => usage.inputTokens === begun.inputTokens);
     await machine.json(['task', 'cancel', '3'], root);
     await machine.idle(root);
     expect(await landedTasks(machine, root)).toEqual(expect.arrayContaining([1, 2, 4]));
@@ -118,7 +121,6 @@ describe('the books', () => {
     expect(booked(failed!.slice(1))).toEqual(bill(ofTask(2).slice(1), price));
 
     expect(cancelled!.map(({ outcome }) => outcome)).toEqual(['interrupted']);
-    const begun = bill([...ofTask(3), ...each.begun], price);
     expect(booked(cancelled!)).toEqual(name === 'codex' ? withUnknown(begun) : begun);
 
     const [looked, ...rest] = unpriced!;

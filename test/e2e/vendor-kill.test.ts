@@ -46,8 +46,12 @@ describe('a daemon that is killed while its agent runs a command', () => {
       const root = await makeVendorProject(machine, { name, agents, tasks, installed: found });
       const daemon = await machine.up(root);
       await busy(machine);
-      await happened(machine, 'run.spent');
-      expect(strays(machine).filter((command) => command.includes('sleep 300')).length).toBeGreaterThan(1);
+      // An answer is told of several times; this is when the whole of it is in the books.
+      const [first] = model.sent;
+      await happened(machine, 'run.spent', ({ usage }) => usage.outputTokens === first!.output);
+      // The shell says that it is busy before it is.
+      const sleeping = () => strays(machine).filter((command) => command.includes('sleep 300')).length;
+      await expect.poll(sleeping, { timeout: 30_000 }).toBeGreaterThan(1);
       daemon.child.kill('SIGKILL');
       await daemon.ended;
       await expect.poll(() => strays(machine), { timeout: 5_000 }).toEqual([]);

@@ -44,9 +44,6 @@ export class FaultyStore {
 
   async execute(command: Command): Promise<Reply> {
     if (this.isDead) return never();
-    // A worker's own heartbeats are most of all writes and decide nothing: faults among them would leave none for the rest.
-    if (command.type === 'worker.beat')
-      return this.#random.chance(this.#faults().lostHeartbeat) ? lost() : this.#store.execute(command);
     const faults = this.#faults();
     // Signs of life come all the time: a crash at one of them is a crash between two of the others.
     if (command.type === 'worker.beat') {
@@ -92,5 +89,3 @@ export function mortal<T extends object>(port: T, isDead: () => boolean): T {
     },
   });
 }
-
-const lost = () => Promise.reject(new Error('heartbeat lost'));

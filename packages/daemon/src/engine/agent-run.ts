@@ -27,6 +27,8 @@ export class AgentRun {
   #progressAt = 0;
   #isSpendingUntold = false;
   #booking: Promise<void> | null = null;
+  /** What is being put on record beside the work. */
+  readonly #notes = new Set<Promise<void>>();
   #session: string | null;
   /** What the run's record says; a session that is gone on with is this run's as well. */
   #recordedSession: string | null = null;
@@ -109,8 +111,9 @@ export class AgentRun {
     const end = await session.end;
     this.#held.signal.removeEventListener('abort', stop);
     await Promise.allSettled(this.#asking.splice(0));
-    // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes.
-    await this.#booking;
+    // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes. And a store
+    // that is asked several things at once promises no order: once the run has ended, a denial of it would be refused.
+    await Promise.all([this.#booking, ...this.#notes]);
     this.#held.check();
     return end;
   }
@@ -140,7 +143,7 @@ export class AgentRun {
     return asking;
   }
 
-  /** Every denial is on record before the agent hears of it. */
+  /** Every denial is on record before the run ends. */
   async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
     const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
     if (verdict.kind === 'deny') this.#denied(call, verdict.guard, verdict.reason);
@@ -148,7 +151,7 @@ export class AgentRun {
   }
 
   #denied({ tool }: ToolCall, guard: string, reason: string): void {
-    void this.#record({ type: 'guard.deny', runId: this.#runId, guard, tool, reason }, 'a denial');
+    this.#note({ type: 'guard.deny', runId: this.#runId, guard, tool, reason }, 'a denial');
   }
 
   async #askBeforeStop(): Promise<string | null> {
@@ -172,9 +175,7 @@ export class AgentRun {
       this.usage.costUsd = Math.max(0, (costUsd ?? 0) + (usage.costUsd ?? assumed) - known);
     this.usage.assumedUsd = assumedUsd + assumed - known;
     this.#isSpendingUntold = true;
-    this.#booking ??= this.#book().finally(() => {
-      this.#booking = null;
-    });
+    this.#booking ??= this.#book();
   }
 
   /** Every request, as soon as it is known: the budget can only stop what it hears of. */
@@ -193,13 +194,15 @@ export class AgentRun {
         this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
       }
     }
+    // In the same breath as the last look: what is told a moment later would find somebody who writes no more.
+    this.#booking = null;
   }
 
   #knowSession(session: string): void {
     this.#session = session;
     if (session === this.#recordedSession) return;
     this.#recordedSession = session;
-    void this.#record({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
+    this.#note({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
   }
 
   #progress(percent: number, text: string): void {
@@ -207,7 +210,12 @@ export class AgentRun {
     const now = this.#deps.clock.now();
     if (now - this.#progressAt < RECORD_EVERY_MS) return;
     this.#progressAt = now;
-    void this.#record({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
+    this.#note({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
+  }
+
+  #note(command: Parameters<Held['execute']>[0], what: string): void {
+    const note = this.#record(command, what).finally(() => this.#notes.delete(note));
+    this.#notes.add(note);
   }
 
   /** What is told on the way is written beside the work; if it cannot be, the work goes on and the log says so. */

@@ -40,7 +40,7 @@ export class Engine {
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
-    this.#rests = new Rests(deps);
+    this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
     this.fleet = new Fleet(deps, this.#rests);
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#supervisor = new Supervisor(deps, () => this.fleet.slots);
@@ -142,11 +142,14 @@ export class Engine {
     this.#working.set(task.id, work);
   }
 
+  #wakeAfterRest(restMs: number): void {
+    void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
+  }
+
   async #note(slot: Slot, report: StageReport): Promise<void> {
     try {
       await this.fleet.note(slot, report);
-      const restMs = await this.#rests.note(report.mode, report.setback);
-      if (restMs > 0) void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
+      await this.#rests.tell(report.mode, report.setback);
     } catch (error) {
       this.#deps.onNote('a notice about an agent could not be recorded', error);
     }

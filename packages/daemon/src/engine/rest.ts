@@ -26,8 +26,11 @@ export class Rests {
   /** Told to a person already, until the agent has worked again. */
   readonly #told = new Set<string>();
 
-  constructor(deps: EngineDeps) {
+  readonly #onRest: (restMs: number) => void;
+
+  constructor(deps: EngineDeps, onRest: (restMs: number) => void) {
     this.#deps = deps;
+    this.#onRest = onRest;
   }
 
   /** The modes whose agent rests. */
@@ -37,7 +40,10 @@ export class Rests {
     return this.#until.size === 0 ? [] : Mode.options.filter((mode) => this.#until.has(this.#labelOf(mode)));
   }
 
-  /** Called before the task is given back: else another slot would take it up with the same agent at once. */
+  /**
+   * Called before the task is given back: else another slot would take it up with the same agent at once. The task may
+   * be gone before it is given back (cancelled meanwhile), but the rest ends all the same.
+   */
   hold({ mode, failure, retryAt }: Setback): void {
     const rest = REST_MS[failure];
     if (rest === undefined) return;
@@ -45,15 +51,15 @@ export class Rests {
     const now = this.#deps.clock.now();
     const until = Math.max(retryAt ?? now + rest, this.#until.get(agent) ?? 0);
     this.#until.set(agent, until);
+    if (until > now) this.#onRest(until - now);
     this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${failure}`);
   }
 
-  /** Tells a person where only they can help. Answers for how long the agent rests from now on, in ms. */
-  async note(mode: Mode, setback: Setback | null): Promise<number> {
+  /** Tells a person where only they can help. */
+  async tell(mode: Mode, setback: Setback | null): Promise<void> {
     const agent = this.#labelOf(mode);
     if (!setback) this.#told.delete(agent);
-    else if (needsPerson(setback.failure)) await this.#tell(agent, setback);
-    return Math.max(0, (this.#until.get(agent) ?? 0) - this.#deps.clock.now());
+    else if (needsPerson(setback.failure)) await this.#tellOnce(agent, setback);
   }
 
   /** A person stepped in: what was in the way may be gone. */
@@ -62,8 +68,8 @@ export class Rests {
     this.#told.clear();
   }
 
-  /** Once for all the tasks it stops. */
-  async #tell(agent: string, { failure, message }: Setback): Promise<void> {
+  /** For all the tasks it stops together. */
+  async #tellOnce(agent: string, { failure, message }: Setback): Promise<void> {
     if (this.#told.has(agent)) return;
     this.#told.add(agent);
     const what = failure === 'auth' ? 'is not logged in' : 'is out of credit';

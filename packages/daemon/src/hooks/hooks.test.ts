@@ -60,6 +60,16 @@ describe('hooks install and uninstall', () => {
     expect(uninstallHook({ file, dataDir })).toBe(false);
   });
 
+  test('a folder that was made for the file goes with it, and one that was there stays', () => {
+    for (const isThere of [false, true]) {
+      if (isThere) mkdirSync(join(folder, '.claude'));
+      installHook({ file, dataDir }, COMMAND);
+      expect(uninstallHook({ file, dataDir })).toBe(true);
+      expect(existsSync(file)).toBe(false);
+      expect(existsSync(join(folder, '.claude'))).toBe(isThere);
+    }
+  });
+
   test('without the receipt, and with what a person changed meanwhile, only ours goes', () => {
     put(`{\n  "hooks": {\n    "PreToolUse": [\n      ${OTHER}\n    ]\n  }\n}\n`);
     installHook({ file, dataDir }, COMMAND);

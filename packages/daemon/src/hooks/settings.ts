@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -26,7 +28,11 @@ const Settings = z.looseObject({
 });
 
 /** What was done to a settings file, so that it can be undone to the byte. */
-const Receipt = z.object({ before: z.string().nullable(), after: z.string() });
+const Receipt = z.object({
+  before: z.string().nullable(),
+  after: z.string(),
+  isFolderOurs: z.boolean().default(false),
+});
 
 export interface HookFile {
   file: string;
@@ -46,7 +52,8 @@ export function installHook({ file, dataDir }: HookFile, command: string): boole
   const after = withHook(cleaned ?? '', command);
   const kept = receiptOf(file, dataDir);
   const original = kept?.after === before ? kept.before : cleaned;
-  replaceFile(receiptFile(file, dataDir), JSON.stringify({ before: original, after }), 0o600);
+  const isFolderOurs = kept?.after === before ? kept.isFolderOurs : !existsSync(dirname(file));
+  replaceFile(receiptFile(file, dataDir), JSON.stringify({ before: original, after, isFolderOurs }), 0o600);
   replaceFile(file, after, 0o644);
   return true;
 }
@@ -59,6 +66,7 @@ export function uninstallHook({ file, dataDir }: HookFile): boolean {
   const restored = kept?.after === text ? kept.before : withoutOurs(text, file);
   if (restored === null) rmSync(realPath(file));
   else replaceFile(file, restored, 0o644);
+  if (restored === null && kept?.isFolderOurs && readdirSync(dirname(file)).length === 0) rmdirSync(dirname(file));
   rmSync(receiptFile(file, dataDir), { force: true });
   return true;
 }
