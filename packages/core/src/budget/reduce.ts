@@ -9,8 +9,11 @@ export function reduceBudget(slice: Slice, projectId: string, at: number, body: 
   switch (body.type) {
     case 'run.started': {
       const { runId, reservedUsd } = body;
-      if (reservedUsd > 0)
-        onAccounts(slice, projectId, at, (account) => ({ reserved: { ...account.reserved, [runId]: reservedUsd } }));
+      // A new day begins with the first run of it, even one that nothing is set aside for: a clock that is set back
+      // must not lead a run that was begun today into yesterday's account.
+      onAccounts(slice, projectId, at, (account) =>
+        reservedUsd > 0 ? { reserved: { ...account.reserved, [runId]: reservedUsd } } : {},
+      );
       return;
     }
     case 'run.spent':
@@ -69,5 +72,9 @@ function book(
 function onAccounts(slice: Slice, projectId: string, at: number, change: (account: Account) => Partial<Account>): void {
   const project = slice.projects.get(projectId);
   if (!project) return;
-  for (const { account } of pursesOf(slice, project, at)) slice.records.put({ ...account, ...change(account) });
+  for (const { account } of pursesOf(slice, project, at)) {
+    const changed = change(account);
+    if (Object.keys(changed).length > 0 || account !== slice.record('account', account.id))
+      slice.records.put({ ...account, ...changed });
+  }
 }
