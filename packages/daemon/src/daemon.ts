@@ -204,6 +204,7 @@ export class Daemon {
       metrics: this.#metrics,
       promptsOf,
       isRunning: (projectId) => this.#engines.has(projectId),
+      isWaitingForPerson: (projectId) => this.#engines.get(projectId)?.engine.isWaitingForPerson ?? false,
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),
       notices: this.#notices,

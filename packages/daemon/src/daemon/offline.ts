@@ -31,6 +31,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     metrics: new Metrics(store, clock, () => undefined),
     promptsOf,
     isRunning: () => false,
+    isWaitingForPerson: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
     notices: new Notices({

@@ -64,6 +64,11 @@ export class Engine {
     this.wake();
   }
 
+  /** Every agent waits for a person: what is ready cannot be begun. */
+  get isWaitingForPerson(): boolean {
+    return this.#rests.isWaitingForPerson;
+  }
+
   wake(): void {
     this.#isDirty = true;
     this.#backoff.abort(WOKEN);

@@ -27,6 +27,8 @@ export class Rests {
   readonly #told = new Set<string>();
 
   readonly #onRest: (restMs: number) => void;
+  /** Agents among the resting whom only a person can help. */
+  readonly #needy = new Set<string>();
 
   constructor(deps: EngineDeps, onRest: (restMs: number) => void) {
     this.#deps = deps;
@@ -51,8 +53,16 @@ export class Rests {
     const now = this.#deps.clock.now();
     const until = Math.max(retryAt ?? now + rest, this.#until.get(agent) ?? 0);
     this.#until.set(agent, until);
+    if (needsPerson(failure)) this.#needy.add(agent);
+    else this.#needy.delete(agent);
     if (until > now) this.#onRest(until - now);
     this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${failure}`);
+  }
+
+  /** Nothing that an agent does can go on until a person has helped. */
+  get isWaitingForPerson(): boolean {
+    const resting = this.modes();
+    return resting.length === Mode.options.length && resting.every((mode) => this.#needy.has(this.#labelOf(mode)));
   }
 
   /** Tells a person where only they can help. */
@@ -65,6 +75,7 @@ export class Rests {
   /** A person stepped in: what was in the way may be gone. */
   clear(): void {
     this.#until.clear();
+    this.#needy.clear();
     this.#told.clear();
   }
 

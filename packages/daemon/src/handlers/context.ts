@@ -23,6 +23,8 @@ export interface Services {
   metrics: MetricsSource;
   promptsOf(project: Project): Prompts;
   isRunning(projectId: string): boolean;
+  /** None of the project's agents can go on before a person has helped (a login, credit). */
+  isWaitingForPerson(projectId: string): boolean;
   /** What a person should know about the settings that a running project follows. */
   warnings(projectId: string): string[];
   /** Starts work on a repository in this daemon. */

@@ -19,7 +19,7 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     project: { id, name, root, target: rules.target },
     daemon,
     running: services.isRunning(project.id),
-    idle: workload.leased === 0 && workload.ready === 0,
+    idle: workload.leased === 0 && (workload.ready === 0 || services.isWaitingForPerson(project.id)),
     tasks: workload.byStage,
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
     workers: await workerViews(services, project),
