@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentConfig } from '@tidemill/contract';
+import type { AgentConfig, AskedQuestion } from '@tidemill/contract';
 import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
 import type { AgentBrief, AgentEnd, AgentSession } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
@@ -37,6 +37,8 @@ export class AgentBench {
   readonly base: string;
   readonly host: ChildHost;
   readonly worktree: string;
+  /** Questions put while agents worked. */
+  readonly asked: AskedQuestion[] = [];
 
   private constructor(base: string, sandbox: ChildHost['sandbox']) {
     this.base = base;
@@ -85,6 +87,10 @@ export class AgentBench {
           resume: null,
           guard: async () => ({ kind: 'allow' as const }),
           beforeStop: async () => null,
+          ask: async (questions) => {
+            this.asked.push(...questions);
+            return 'asked';
+          },
         },
         sink,
       ),
