@@ -28,7 +28,7 @@ export async function loadSettings(root: string): Promise<Settings> {
     return content;
   });
   const warnings = [...adjusted];
-  file.refuse([...agentFaults(config, root), ...gateFaults(config)]);
+  file.refuse([...agentFaults(config, root), ...gateFaults(config), ...channelFaults(config)]);
   if (config.gates.length === 0) {
     warnings.push(
       `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
@@ -108,6 +108,20 @@ function gateFaults(config: Config): { path: Path; message: string }[] {
     config.gates.findIndex((other) => other.name === gate.name) < index
       ? [{ path: ['gates', index, 'name'], message: `a gate named "${gate.name}" is there already; names are unique` }]
       : [],
+  );
+}
+
+/** A severity that is sent to a channel nobody configured would be sent nowhere. */
+function channelFaults({ channels, notify }: Config): { path: Path; message: string }[] {
+  const known = Object.keys(channels);
+  return Object.entries(notify.channels).flatMap(([severity, names]) =>
+    names
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const guess = nearest(name, known);
+        const advice = guess ? `did you mean "${guess}"?` : `the channels are ${known.join(', ') || 'none yet'}`;
+        return { path: ['notify', 'channels', severity], message: `unknown channel "${name}"; ${advice}` };
+      }),
   );
 }
 
