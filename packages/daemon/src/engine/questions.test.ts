@@ -3,13 +3,15 @@ import { AskedQuestion, type Question } from '@tidemill/contract';
 import { type Command, decide, reduce } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../../test/sim/virtual-clock.ts';
-import { defaultRules } from '../../../../test/support/mill.ts';
+import { defaultRules, receipt } from '../../../../test/support/mill.ts';
 import { assetDir } from '../assets.ts';
 import { createIds } from '../clock.ts';
 import type { Store } from '../ports.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { openStore } from '../store/open.ts';
+import { withQuestion } from './asking.ts';
 import type { EngineDeps } from './deps.ts';
+import type { Held } from './held.ts';
 import { Occasions } from './occasions.ts';
 import { QuestionTimes } from './questions.ts';
 
@@ -96,7 +98,7 @@ const questions = () => store.records({ noun: 'question', projectId });
 const byTrigger = async (trigger: string) => (await questions()).filter(({ sourceId }) => sourceId === trigger);
 
 /** A run of the task, from its claim on. */
-async function run(taskId: string, minutes: number, end: object): Promise<void> {
+async function begin(taskId: string) {
   const claim = {
     type: 'work.claim',
     projectId,
@@ -105,11 +107,15 @@ async function run(taskId: string, minutes: number, end: object): Promise<void> 
     owner: 'd',
     window: 10,
   } as const;
-  const { task } = await must(claim);
-  expect(task?.id).toBe(taskId);
-  const fence = { projectId, taskId, token: task!.fence };
+  const task = (await must(claim)).task!;
+  expect(task.id).toBe(taskId);
+  const fence = { projectId, taskId, token: task.fence };
   const runId = `run_${clock.now()}_${taskId}`;
   await must({ type: 'run.start', ...fence, runId, mode: 'implement', agent: 'a' });
+  return { fence, runId, task };
+}
+async function run(taskId: string, minutes: number, end: object): Promise<void> {
+  const { fence, runId } = await begin(taskId);
   await pass(minutes * MINUTE);
   await must({ type: 'run.finish', ...fence, runId, envelope: null, usage, ...end } as Command);
   await settled();
@@ -188,6 +194,63 @@ describe('occasions of the catalogue', () => {
     const [question] = (await byTrigger('task_complexity_exceeded')) as [Question];
     expect(question).toMatchObject({ taskId: 'task_7', type: 'educational', holds: false });
     expect(question.text).toContain('15 min, where 3 min is usual');
+  });
+
+  test('multiple_failures: several gates fail after every repair, asked in place of the general question', async () => {
+    const { fence, runId } = await begin(await add(1));
+    await must({ type: 'work.commit', ...fence, commit: 'c', tree: 'T', notes: [] });
+    await must({
+      type: 'evidence.record',
+      ...fence,
+      receipts: [receipt('test', 'T', 'fail'), receipt('lint', 'T', 'fail')],
+    });
+    const end = { outcome: 'failed', failure: 'validation', message: 'Gates still fail' } as const;
+    await must({ type: 'run.finish', ...fence, runId, envelope: null, usage, ...end });
+    await settled();
+    expect(await questions()).toMatchObject([
+      { sourceId: 'multiple_failures', effect: { kind: 'unblock' }, text: expect.stringContaining('- test\n- lint') },
+    ]);
+  });
+
+  test('validation_passed: the first landing of a day is told, the second is not', async () => {
+    await must({ type: 'worker.register', projectId, workerId: 'merger', name: 'merger', role: 'merger' });
+    for (const number of [1, 2]) {
+      const tree = `T${number}`;
+      const receipts = ['integrity', 'test'].map((gate) => receipt(gate, tree, 'pass'));
+      const { fence, runId } = await begin(await add(number));
+      await must({ type: 'work.commit', ...fence, commit: 'c', tree, notes: [] });
+      await must({ type: 'evidence.record', ...fence, receipts });
+      await must({ type: 'run.finish', ...fence, runId, outcome: 'pr_ready', envelope: null, usage, tree });
+      const claim = {
+        type: 'work.claim',
+        projectId,
+        workerId: 'merger',
+        role: 'merger',
+        owner: 'd',
+        window: 10,
+      } as const;
+      const merging = { ...fence, token: (await must(claim)).task!.fence };
+      await must({ type: 'merge.prepare', ...merging, commit: `landing ${tree}`, tree, base: 'b' });
+      await must({ type: 'merge.land', ...merging, commit: `landing ${tree}` });
+      await settled();
+    }
+    expect(await byTrigger('validation_passed')).toMatchObject([
+      {
+        type: 'celebratory',
+        taskId: null,
+        text: expect.stringMatching(/^#1 Task 1 has landed; 2 gates passed.*integrity, test/),
+      },
+    ]);
+  });
+
+  test('missing_context: an agent that needs to know, and does not say what, is given a question', async () => {
+    const { task } = await begin(await add(1));
+    const held = { task } as Held;
+    const silent = { outcome: 'needs_info' as const, summary: 'I lack the schema' };
+    const [question] = withQuestion(deps, held, silent)?.open_questions ?? [];
+    expect(question).toMatchObject({ type: 'blocking', text: expect.stringContaining('I lack the schema') });
+    const own = { ...silent, open_questions: [AskedQuestion.parse('Which?')] };
+    expect(withQuestion(deps, held, own)).toBe(own);
   });
 
   test('milestone_reached: at the half, and celebrated once a day', async () => {
