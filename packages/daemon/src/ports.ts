@@ -95,7 +95,7 @@ export interface Store {
   run(id: string): Promise<Run | null>;
   runs(taskId: string): Promise<Run[]>;
   /** By their end, which lies after `after`. */
-  runsEnded(query: { projectId: string; after: number }): Promise<Run[]>;
+  runsEnded(query: { projectId: string; after: number; limit?: number }): Promise<Run[]>;
   record<N extends RecordNoun>(noun: N, id: string): Promise<RecordOf<N> | null>;
   records<N extends RecordNoun>(query: RecordQuery<N>): Promise<RecordOf<N>[]>;
   /** When the first record of the noun is due. */
