@@ -26,7 +26,7 @@ if (!sign('cheap')) {
   await given('never');
 }
 writeFileSync('work-' + task.number + '.txt', 'whole\\n');
-tell({ tidemill: 'usage', costUsd: 0.25 });
+tell({ tidemill: 'usage', inputTokens: 3 });
 tell({ tidemill: 'result', outcome: 'pr_ready', summary: 'done' });
 `;
 
@@ -82,7 +82,7 @@ const claimsOf = async (taskId: string) =>
   ).length;
 
 describe('a budget in the real program', { timeout: 120_000 }, () => {
-  it('AC-2.4.a AC-2.4.c AC-2.4.d AC-5.4.a: told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
+  it('AC-2.4.a AC-2.4.c AC-2.4.d AC-2.4.e AC-5.4.a: told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
     write(config('budget: { dailyUsd: 10, monthlyUsd: 100, timeZone: UTC }'));
     const first = await machine.up(root);
     const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
@@ -110,20 +110,21 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
     expect(await claimsOf(one.id)).toBe(1);
     expect(await claimsOf(two.id)).toBe(0);
 
+    // From here on the agents do not say what a request costs: it counts half a dollar.
     give('cheap');
     write(config('budget: { dailyUsd: 40, monthlyUsd: 100, timeZone: UTC }'));
     for (const { id } of [one, two])
       await seen((body) => body.type === 'task.moved' && body.to === 'done' && body.taskId === id);
-    expect((await ownAccount()).daily.spentUsd).toBeCloseTo(11.1);
+    expect((await ownAccount()).daily.spentUsd).toBeCloseTo(11.6);
     const metrics = await machine.json<MetricsView>(['metrics', '--period', '7d'], root);
     expect(metrics).toMatchObject({ isStale: false, total: { completed: 2 } });
-    expect(metrics.total.costUsd).toBeCloseTo(11.1);
+    expect(metrics.total.costUsd).toBeCloseTo(11.6);
     expect(repository.git('show', 'main:work-2.txt')).toBe('whole');
     await machine.run(['stop'], root);
     await second.ended;
   });
 
-  it('the limit of all projects stops and frees work by itself too', async () => {
+  it('AC-2.4.d: the limit of all projects stops and frees work by itself too', async () => {
     write(config('budget: { dailyUsd: 100, monthlyUsd: 1000, timeZone: UTC }'));
     await machine.run(['budget', '--total-daily', '9', '--total-monthly', '1000'], root);
     await machine.up(root);
@@ -197,7 +198,7 @@ describe('figures for others', { timeout: 120_000 }, () => {
     const text = await answer.text();
     expect(answer.headers.get('content-type')).toContain('text/plain');
     expect(text).toMatch(/tidemill_tasks_completed\{project="the mill",worker="all",period="24h"\} 1\n/);
-    expect(text).toMatch(/tidemill_budget_spent_usd\{project="all",period="daily"\} 0\.25\n/);
+    expect(text).toMatch(/tidemill_budget_spent_usd\{project="all",period="daily"\} 0\.5\n/);
     await machine.run(['stop'], root);
     await daemon.ended;
     collector.close();

@@ -144,4 +144,4 @@ async function loadPipelines(root: string, gates: string[]): Promise<Record<stri
   return pipelines;
 }
 
-export const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
