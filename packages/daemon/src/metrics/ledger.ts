@@ -28,7 +28,7 @@ const KEPT_MS = METRIC_PERIOD_MS['30d'];
 const PAGE = 2000;
 
 /** What happened in a project within the last month, read once and then only added to. */
-export class Ledger {
+export class RunLedger {
   readonly #store: Store;
   readonly #projectId: string;
   #runs = new Map<string, RunFact>();
