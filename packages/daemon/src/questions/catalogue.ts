@@ -6,7 +6,7 @@ import type { Catalogue, RaisedQuestion, Trigger, TriggerFacts } from '../ports.
 import { CatalogueFile, type Condition, type Entry, type Template } from './catalogue-file.ts';
 import { isWired, WIRED } from './trigger.ts';
 
-export const CATALOGUE_FOLDER = '.tidemill/questions';
+const CATALOGUE_FOLDER = '.tidemill/questions';
 /** How much of a fact a text shows: an error may be as long as a log. */
 const LONGEST_FACT = 4_000;
 const BRACED = /\{\{([a-zA-Z_]\w*)\}\}|\{([a-zA-Z_]\w*)\}/g;
