@@ -22,6 +22,8 @@ const WHY: Record<NonNullable<TaskSummary['blocked']>['reason'], string> = {
   unverified_gate: 'a gate could not run',
   no_transition: 'its outcome leads nowhere',
   time_limit: 'it took too long',
+  no_progress: 'the same failure, three times',
+  skipped: 'put aside by a person',
 };
 
 export function stagesOf(project: Project, status: ProjectStatus, tasks: TaskSummary[]): StageView[] {
