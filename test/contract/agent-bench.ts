@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentConfig, Usage } from '@tidemill/contract';
+import type { AgentConfig, AskedQuestion, Usage } from '@tidemill/contract';
 import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
 import type { AgentBrief, AgentEnd, AgentRequest, AgentSession, AgentSink } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
@@ -32,6 +32,8 @@ export class Bench {
   readonly base: string;
   readonly host: ChildHost;
   readonly worktree: string;
+  /** Questions put while agents worked. */
+  readonly asked: AskedQuestion[] = [];
 
   protected constructor(base: string, sandbox: ChildHost['sandbox']) {
     this.base = base;
@@ -68,6 +70,10 @@ export class Bench {
       ...{ model: null, tools: null, resume: null },
       guard: async () => ({ kind: 'allow' as const }),
       beforeStop: async () => null,
+      ask: async (questions) => {
+        this.asked.push(...questions);
+        return 'asked';
+      },
       ...more,
     };
   }

@@ -67,7 +67,9 @@ it('rejects with a reason, asks, fails, lies and forges', async () => {
       },
     },
   });
-  expect(await end({ ask: { questions: ['Which?'] } })).toMatchObject({ envelope: { open_questions: ['Which?'] } });
+  expect(await end({ ask: { questions: ['Which?'] } })).toMatchObject({
+    envelope: { open_questions: [{ text: 'Which?' }] },
+  });
   expect(await end({ fail: 'too hard' })).toMatchObject({ envelope: { outcome: 'failed', summary: 'too hard' } });
   expect(await end({ lie: null })).toMatchObject({ envelope: { outcome: 'pr_ready' } });
   expect(await end({ forge: null })).toMatchObject({ envelope: { outcome: 'pr_ready' } });

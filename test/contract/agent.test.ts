@@ -62,10 +62,32 @@ describe.each(variants.filter(([, sandbox]) => sandbox === 'off' || status.avail
         ],
       });
       const end = await trial.end;
-      expect(end).toMatchObject({ kind: 'result', envelope: { outcome: 'needs_info', open_questions: ['Which?'] } });
+      const open_questions = [{ text: 'Which?', type: 'blocking' }];
+      expect(end).toMatchObject({ kind: 'result', envelope: { outcome: 'needs_info', open_questions } });
       expect(trial.seen.usage).toEqual([{ inputTokens: 5, outputTokens: 2, costUsd: 0.5, requests: 1 }]);
       expect(trial.seen.progress).toEqual([[40, 'half']]);
       expect(trial.output()).toContain('"many"');
+    });
+
+    it('asks while it works, with one question or several, and hears of one that is none', async () => {
+      const tabs = { text: 'Tabs?', type: 'clarifying', default: 'No', options: ['No', 'Yes'] };
+      const line = (message: object) => JSON.stringify({ tidemill: 'question', ...message });
+      const trial = await bench.start(kind, {
+        shell: [line(tabs), line({ questions: ['Which?'] }), line({ text: '' }), RESULT]
+          .map((message) => `echo '${message}'`)
+          .join('\n'),
+        steps: [
+          { ask: { questions: [tabs, 'Which?'], goOn: true } },
+          { say: line({ text: '' }) },
+          { result: { summary: 'done' } },
+        ],
+      });
+      expect(await trial.end).toMatchObject({ kind: 'result', envelope: { outcome: 'pr_ready' } });
+      expect(bench.asked).toMatchObject([
+        { text: 'Tabs?', type: 'clarifying', default: 'No', options: [{ label: 'No' }, { label: 'Yes' }] },
+        { text: 'Which?', type: 'blocking' },
+      ]);
+      expect(trial.output()).toContain('there is no question in it');
     });
 
     it('fails without a result, also when it exits with 0 and prints garbage', async () => {

@@ -18,6 +18,8 @@ const never = <T>(): Promise<T> => new Promise(() => undefined);
 /** The store as one daemon instance sees it: its own writes may be lost, late, doubled, or its last. */
 export class FaultyStore {
   isDead = false;
+  /** Whoever listens for this instance need not go on. */
+  readonly death = new AbortController();
   writes = 0;
   readonly #store: Store;
   readonly #clock: Clock;
@@ -66,6 +68,7 @@ export class FaultyStore {
   /** The daemon dies with this write on its way: it never happened, it happened, or it arrives minutes later. */
   async #crash(command: Command, after: boolean): Promise<Reply> {
     this.isDead = true;
+    this.death.abort('dead');
     if (after) await this.#store.execute(command);
     else if (this.#random.chance(0.3))
       void this.#clock.sleep(this.#random.int(600_000)).then(() => this.#store.execute(command));

@@ -61,7 +61,7 @@ export const plantedBugs: Record<string, PlantedBug> = {
       const decision = decide(slice, command, env);
       if (command.type !== 'alert.raise' || !decision.ok) return decision;
       const { taskId, kind, text, severity = 'warning', subject = '' } = command;
-      return { ok: true, events: [{ type: 'alert.raised', taskId, kind, text, severity, subject }] };
+      return { ok: true, events: [{ type: 'alert.raised', taskId, kind, text, severity, subject, count: 1 }] };
     },
   },
 };

@@ -173,7 +173,7 @@ class Simulation {
       },
       store: {
         ...mortal(reads as Store, isDead),
-        ...onlyAlive(reads as Store, isDead),
+        ...onlyAlive(reads as Store, store.death.signal),
         execute: (command) => store.execute(command),
       },
       workspace: mortal(this.#repository, isDead),
@@ -342,12 +342,19 @@ function bound(store: Store): Store {
 }
 
 /** A dead daemon hears of no commit and follows no log. */
-function onlyAlive(store: Store, isDead: () => boolean): Pick<Store, 'subscribe' | 'onCommit'> {
+function onlyAlive(store: Store, death: AbortSignal): Pick<Store, 'subscribe' | 'onCommit'> {
   return {
-    onCommit: (listener) => store.onCommit(() => (isDead() ? undefined : listener())),
+    onCommit(listener) {
+      const off = store.onCommit(listener);
+      death.addEventListener('abort', off, { once: true });
+      return off;
+    },
     async *subscribe(after, filter, signal) {
-      for await (const event of store.subscribe(after, filter, signal)) {
-        if (isDead()) return;
+      const over = new AbortController();
+      for (const end of [signal, death]) end.addEventListener('abort', () => over.abort('over'), { once: true });
+      if (signal.aborted || death.aborted) over.abort('over');
+      for await (const event of store.subscribe(after, filter, over.signal)) {
+        if (death.aborted) return;
         yield event;
       }
     },

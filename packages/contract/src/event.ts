@@ -133,6 +133,8 @@ export const EventBody = z.discriminatedUnion('type', [
     severity: Severity.default('warning'),
     /** What it is about, so that the same is not told twice in a row: a worker, a task, a budget. */
     subject: z.string().default(''),
+    /** How often it was raised so far, this time and the unheard times included. */
+    count: z.number().int().default(1),
   }),
   /** The same matter again, too soon to be told anew. */
   event('alert.repeated', { alertId: z.string() }),

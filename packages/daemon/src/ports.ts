@@ -95,7 +95,7 @@ export interface Store {
   run(id: string): Promise<Run | null>;
   runs(taskId: string): Promise<Run[]>;
   /** By their end, which lies after `after`. */
-  runsEnded(query: { projectId: string; after: number }): Promise<Run[]>;
+  runsEnded(query: { projectId: string; after: number; limit?: number }): Promise<Run[]>;
   record<N extends RecordNoun>(noun: N, id: string): Promise<RecordOf<N> | null>;
   records<N extends RecordNoun>(query: RecordQuery<N>): Promise<RecordOf<N>[]>;
   /** When the first record of the noun is due. */
@@ -112,8 +112,11 @@ export interface Store {
   events(query: EventFilter & { after: number; limit: number }): Promise<LoggedEvent[]>;
   /** Every event after the cursor, in order, none skipped or repeated, until the signal aborts. */
   subscribe(after: number, filter: EventFilter, signal: AbortSignal): AsyncIterable<LoggedEvent>;
-  /** Called after each commit that this process knows of; a wake-up, not a delivery. Returns the unsubscriber. */
-  onCommit(listener: () => void): () => void;
+  /**
+   * Called after each commit that this process knows of; a wake-up, not a delivery. `isQuiet` when it held nothing but
+   * signs of life. Returns the unsubscriber.
+   */
+  onCommit(listener: (isQuiet: boolean) => void): () => void;
   close(): Promise<void>;
 }
 

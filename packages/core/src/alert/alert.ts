@@ -15,7 +15,8 @@ export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env:
   const last = slice.record('alert', id);
   if (last && env.now - last.at < (QUIET_MS[kind] ?? QUIET_DEFAULT_MS))
     return accept({ type: 'alert.repeated', alertId: id });
-  return accept({ type: 'alert.raised', taskId, kind, text, severity, subject });
+  const count = (last?.count ?? 0) + 1;
+  return accept({ type: 'alert.raised', taskId, kind, text, severity, subject, count });
 }
 
 export function acknowledgeAlert(slice: Slice, command: CommandOf<'alert.acknowledge'>): Decision {
@@ -28,9 +29,9 @@ export function acknowledgeAlert(slice: Slice, command: CommandOf<'alert.acknowl
 export function reduceAlert(slice: Slice, projectId: string, at: number, body: EventBody): void {
   switch (body.type) {
     case 'alert.raised': {
-      const { kind, subject, severity, text } = body;
+      // The count is in the event: decisions that raise an alert by the way do not have the row at hand.
+      const { kind, subject, severity, text, count } = body;
       const id = alertId(projectId, kind, subject);
-      const count = (slice.record('alert', id)?.count ?? 0) + 1;
       slice.records.put({
         ...{ noun: 'alert', id, projectId, kind, subject, severity, text, at, count, acknowledgedAt: null },
       });

@@ -6,7 +6,7 @@ import type { Slice } from '../slice.ts';
 import { nextPeriodAt, type Purse, pursesOf } from './period.ts';
 
 /** From here on no new work is begun. */
-export const NO_CLAIMS_PERCENT = 90;
+const NO_CLAIMS_PERCENT = 90;
 const THRESHOLDS: BudgetThreshold[] = [50, 75, 90, 100];
 
 /** What a run is expected to cost while nothing is known of its like. */

@@ -115,7 +115,15 @@ function overtaken(slice: Slice, project: Project, task: Task): EventBody[] {
     ? `Pipeline ${task.pipeline} no longer has stage ${task.stage}; its stages are ${Object.keys(pipeline.stages).join(', ')}.`
     : `There is no pipeline ${task.pipeline} any more.`;
   return [
-    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text, severity: 'error', subject: task.id },
+    {
+      type: 'alert.raised',
+      taskId: task.id,
+      kind: 'no_transition',
+      text,
+      severity: 'error',
+      subject: task.id,
+      count: 1,
+    },
     { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
   ];
 }

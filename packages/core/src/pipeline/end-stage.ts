@@ -85,7 +85,15 @@ function follow(ending: Ending, block?: { reason: BlockReason; text: string }): 
 function noTransition(task: Task, outcome: Outcome): EventBody[] {
   const text = `Stage ${task.stage} of pipeline ${task.pipeline} ended in ${outcome}, and no transition is given for that.`;
   return [
-    { type: 'alert.raised', taskId: task.id, kind: 'no_transition', text, severity: 'error', subject: task.id },
+    {
+      type: 'alert.raised',
+      taskId: task.id,
+      kind: 'no_transition',
+      text,
+      severity: 'error',
+      subject: task.id,
+      count: 1,
+    },
     { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
   ];
 }

@@ -25,7 +25,7 @@ export interface Asking extends Asker {
   askedJustNow?: number;
 }
 
-export interface Asked {
+export interface AskResult {
   events: EventBody[];
   /** Open questions that hold the task now, the ones asked before included. */
   holding: { id: string; text: string }[];
@@ -34,8 +34,8 @@ export interface Asked {
   answered: number;
 }
 
-export function askAll(slice: Slice, asking: Asking, questions: readonly AskedQuestion[], env: DecideEnv): Asked {
-  const result: Asked = { events: [], holding: [...(asking.task?.openQuestions ?? [])], asked: 0, answered: 0 };
+export function askAll(slice: Slice, asking: Asking, questions: readonly AskedQuestion[], env: DecideEnv): AskResult {
+  const result: AskResult = { events: [], holding: [...(asking.task?.openQuestions ?? [])], asked: 0, answered: 0 };
   const seen = new Set<string>();
   let batchId: string | null = null;
   for (const asked of questions) {
@@ -79,14 +79,14 @@ function askedBefore(slice: Slice, { task, project }: Asking, fingerprint: strin
 }
 
 /** One that could wait when it was asked, and cannot any more. */
-function hold(slice: Slice, questionId: string, { events, holding }: Asked): void {
+function hold(slice: Slice, questionId: string, { events, holding }: AskResult): void {
   const question = slice.record('question', questionId);
   if (question?.status !== 'open' || question.holds || question.taskId === null) return;
   events.push({ type: 'question.held', taskId: question.taskId, questionId, text: question.text });
   holding.push({ id: questionId, text: question.text });
 }
 
-function answerFromMemory({ task }: Asking, question: Question, result: Asked, env: DecideEnv): void {
+function answerFromMemory({ task }: Asking, question: Question, result: AskResult, env: DecideEnv): void {
   const text = question.defaultAnswer!;
   const option = question.options.find(({ label }) => label === text)?.label ?? null;
   const answer: Answer = { text, option, source: 'learned', by: 'learned', at: env.now };

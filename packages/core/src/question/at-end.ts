@@ -3,7 +3,7 @@ import type { CommandOf, DecideEnv } from '../command.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Slice } from '../slice.ts';
 import { withdrawn } from './answer.ts';
-import { type Asked, type Asking, askAll } from './ask.ts';
+import { type Asking, type AskResult, askAll } from './ask.ts';
 import { APPROVE, SEND_BACK } from './effect.ts';
 import { canPark, parked } from './park.ts';
 
@@ -70,7 +70,7 @@ function askingOf({ project, task, run }: RunEnd, holdsAlways: boolean): Asking 
 function approvalOf(
   { slice, project, task, command, end, env }: RunEnd,
   asking: Asking,
-): Pick<Asked, 'events' | 'holding'> {
+): Pick<AskResult, 'events' | 'holding'> {
   const isFinished = end.outcome === 'pr_ready' || end.outcome === 'plan_complete';
   const touched = new Set<ApprovalMatter>([...(command.touches ?? []), ...(command.envelope?.declares ?? [])]);
   const setting = task.hilConfig ?? project.rules.hilConfig;
@@ -81,6 +81,7 @@ function approvalOf(
       (matter): EventBody => ({
         ...{
           type: 'alert.raised',
+          count: 1,
           taskId: task.id,
           kind: 'autonomy',
           severity: 'info',

@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { ChannelConfig, type Question } from '@tidemill/contract';
 import { afterEach, describe, expect, it } from 'vitest';
+import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
 import { DeliveryBed } from '../../../../test/support/channels/bed.ts';
 import { Inflow, LoopbackServer, sendJson } from '../../../../test/support/channels/loopback.ts';
 import { MailStandIn } from '../../../../test/support/channels/mail.ts';
 import { NtfyStandIn } from '../../../../test/support/channels/ntfy.ts';
 import { SlackStandIn } from '../../../../test/support/channels/slack.ts';
 import { TelegramStandIn } from '../../../../test/support/channels/telegram.ts';
+import { loadSettings } from '../config/load.ts';
 
 const CHAT = 4242;
 const closing: (() => Promise<unknown>)[] = [];
@@ -369,6 +371,15 @@ describe('terminal and desktop', () => {
 });
 
 describe('settings', () => {
+  it('a severity that goes to a channel nobody configured is refused, with a guess', async () => {
+    const more = 'channels:\n  phone: { type: desktop }\nnotify:\n  channels: { critical: [fone] }\n';
+    const repository = new TemporaryRepository({ '.tidemill/config.yaml': `${QUIET_CONFIG}${more}` });
+    closing.push(async () => repository.remove());
+    await expect(loadSettings(repository.root)).rejects.toMatchObject({
+      message: '.tidemill/config.yaml:10: unknown channel "fone"; did you mean "phone"?',
+    });
+  });
+
   it.each([
     [
       'a token in the file',

@@ -1,7 +1,8 @@
 import type { LoggedEvent, Notification, NotifySettings, Project } from '@tidemill/contract';
-import { alertId, channelsFor, SAME_MATTER_MS } from '@tidemill/core';
+import { channelsFor, SAME_MATTER_MS } from '@tidemill/core';
 import type { Clock, OpenChannel, Store } from '../ports.ts';
 import { Bell } from './bell.ts';
+import { complain, complaintOf, takeBack } from './complaint.ts';
 import { Lane, messageOf, nextTryAt } from './lane.ts';
 import { Lines } from './lines.ts';
 import { type Matter, notificationOf } from './matter.ts';
@@ -16,11 +17,8 @@ export interface DeliveryDeps {
 }
 
 const PAGE = 500;
-/** So long a channel may be away before it is worth a word. */
-const DOWN_ALERT_MS = 10 * 60_000;
 const PAUSE_AFTER_FAILURE_MS = 5000;
 const STOP_GRACE_MS = 1000;
-const CHANNEL_ALERT = 'channel';
 
 /**
  *   question, alert, task that needs a person ──▶ one notification per channel (in the store) ──▶ message ──▶ settled
@@ -43,12 +41,13 @@ export class Delivery {
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
-    this.#lines = new Lines(deps, this.#stopped.signal, (lane, trouble) => this.#noteTrouble(lane, trouble));
+    this.#lines = new Lines(deps, this.#stopped.signal, (lane, trouble) => complain(deps, lane, trouble));
   }
 
   /** Takes a project on, or takes over its changed settings. A project without channels costs nothing. */
   async attach(project: Project, settings: NotifySettings): Promise<void> {
-    const { store } = this.#deps;
+    const { store, clock } = this.#deps;
+    const now = clock.now();
     for (const [key, lane] of this.#lanes) if (lane.project.id === project.id) this.#lanes.delete(key);
     this.#settings.set(project.id, { project, settings });
     const lanes = Object.keys(settings.channels).map((name) => new Lane(project, name, settings));
@@ -56,9 +55,12 @@ export class Delivery {
     if (lanes.length === 0) return;
     this.#cursor ??= await store.lastSeq();
     for (const lane of lanes) this.#lanes.set(keyOf(project.id, lane.name), lane);
+    // Whoever starts anew may just have put right what was wrong.
     for (const pending of await store.records({ noun: 'notification', projectId: project.id, isOpen: true }))
-      this.#lanes.get(keyOf(project.id, pending.channel))?.put(pending);
-    for await (const matter of openMatters(store, project, this.#deps.clock.now())) await this.#queue(project, matter);
+      this.#lanes
+        .get(keyOf(project.id, pending.channel))
+        ?.put(pending.attempts > 0 ? { ...pending, nextAt: now } : pending);
+    for await (const matter of openMatters(store, project, now)) await this.#queue(project, matter);
     if (!this.#loop) {
       this.#offCommit = store.onCommit(this.#bell.ring);
       this.#loop = this.#run();
@@ -117,7 +119,7 @@ export class Delivery {
   }
 
   async #queueFor(lane: Lane | undefined, matter: Matter): Promise<void> {
-    if (!lane || matter.about === alertId(lane.project.id, CHANNEL_ALERT, lane.name)) return;
+    if (!lane || matter.about === complaintOf(lane)) return;
     const [, id = ''] = /^reminder\/(.*)$/.exec(matter.about) ?? [];
     // A reminder of what has not even been said yet says it twice.
     if (id !== '' && lane.hasPending(({ questionIds }) => questionIds.includes(id))) return;
@@ -175,7 +177,7 @@ export class Delivery {
       const channel = await this.#lines.channelOf(lane);
       const reference = await channel.send(messageOf(lane.project, parts), this.#stopped.signal);
       await this.#settle(lane, notifications, () => ({ error: null, reference, nextAt: null }));
-      await this.#noteRecovery(lane);
+      await takeBack(this.#deps, lane);
     } catch (error) {
       if (!(error instanceof ChannelTrouble) || this.#stopped.signal.aborted) throw error;
       const now = this.#deps.clock.now();
@@ -183,7 +185,7 @@ export class Delivery {
       const told = [error.message, error.hint].filter((part) => part !== '').join(' ');
       await this.#settle(lane, notifications, (each) => ({ error: told, reference: null, nextAt: next(each) }));
       lane.failed(error, next({ ...notifications[0]!, createdAt: now }) ?? now, now);
-      await this.#noteTrouble(lane, error);
+      await complain(this.#deps, lane, error);
     }
   }
 
@@ -220,30 +222,6 @@ export class Delivery {
         lane.put({ ...notification, ...result, attempts: attempts + 1 });
       }),
     );
-  }
-
-  /** One word about a channel that needs a person, or stays away for long; every other channel and the inbox get it. */
-  async #noteTrouble(lane: Lane, trouble: ChannelTrouble): Promise<void> {
-    const { store, clock } = this.#deps;
-    const { id: projectId } = lane.project;
-    const isLong = lane.downSince !== null && clock.now() - lane.downSince >= DOWN_ALERT_MS;
-    if (trouble.kind !== 'denied' && !isLong) return;
-    const known = await store.record('alert', alertId(projectId, CHANNEL_ALERT, lane.name));
-    if (known?.acknowledgedAt === null) return;
-    const text = `The channel ${lane.name} does not deliver: ${trouble.message}${trouble.hint && ` ${trouble.hint}`}`;
-    const severity = trouble.kind === 'denied' ? 'error' : 'warning';
-    await store.execute({
-      ...{ type: 'alert.raise', projectId, taskId: null, kind: CHANNEL_ALERT, subject: lane.name, severity, text },
-    });
-  }
-
-  async #noteRecovery(lane: Lane): Promise<void> {
-    const { store } = this.#deps;
-    const id = alertId(lane.project.id, CHANNEL_ALERT, lane.name);
-    lane.recovered();
-    const known = await store.record('alert', id);
-    if (known?.acknowledgedAt === null)
-      await store.execute({ type: 'alert.acknowledge', projectId: lane.project.id, alertId: id, by: 'delivery' });
   }
 }
 

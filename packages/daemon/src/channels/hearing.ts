@@ -6,7 +6,7 @@ type Heard = Awaited<ReturnType<import('../ports.ts').HearAnswer>>;
 const no = (text: string): Heard => ({ isTaken: false, text });
 
 /** `2: yes`, `2. yes`, `2) yes`, a line each; null when a line has no number, or one that is not there. */
-export function numberedAnswers(text: string, count: number): { index: number; text: string }[] | null {
+function numberedAnswers(text: string, count: number): { index: number; text: string }[] | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const found = lines.map((line) => /^\s*(\d{1,2})\s*[.:)]\s*(\S.*)$/.exec(line));
   if (found.length === 0 || found.some((match) => !match || Number(match[1]) < 1 || Number(match[1]) > count))

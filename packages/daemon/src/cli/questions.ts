@@ -146,7 +146,7 @@ async function takeDefaults({ terminal }: CliContext, api: Api, { id: project }:
   if (answered.length + left.length === 0) terminal.line('No open questions.');
 }
 
-export function answeredLine({ ref, answer: given, task }: QuestionView): string {
+function answeredLine({ ref, answer: given, task }: QuestionView): string {
   const next = task ? `; #${task.number} is in ${task.stage}` : '';
   return `${ref} answered: ${oneLine(given?.text ?? '')}${next}`;
 }

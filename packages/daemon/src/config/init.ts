@@ -70,6 +70,10 @@ target: ${inline(target)}
 # How many agents build at once, 1 to 10. One more reviews.
 workers: 1
 
+# What may be spent in USD. Days and months begin at midnight of \`timeZone\` (the machine's own when left out). At 90 %
+# nothing new is begun, at 100 % all agents stop; work is kept and goes on with the next day, or when this is raised.
+budget: { dailyUsd: 50, monthlyUsd: 500 }
+
 # Stages of a task: feature (plan, implement, verify, review, merge), bug (investigate first) or quick (no plan, no
 # review). Your own go to .tidemill/pipelines/NAME.yaml.
 pipeline: feature

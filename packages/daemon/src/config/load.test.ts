@@ -37,6 +37,37 @@ describe('a config that holds', () => {
     expect(settings.warnings[0]).toMatch(/^\.tidemill\/config\.yaml:2: workers is 64; at most 10/);
   });
 
+  test.each([
+    ['workers: 0', 'workers', 1, /:1: workers is 0; at least 1/],
+    ['workers: -3', 'workers', 1, /:1: workers is -3; at least 1/],
+    ['workers: 11', 'workers', 10, /:1: workers is 11; at most 10/],
+    ['workers: many', 'workers', 1, /:1: workers is "many"; it is a whole number/],
+    ['workers: 2.7', 'workers', 2, /:1: workers is 2.7; it is a whole number/],
+    ['workers: .inf', 'workers', 1, /:1: workers is null; it is a whole number/],
+    ['budget: { dailyUsd: -5 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is -5; .* 50 USD/],
+    ['budget: { monthlyUsd: 0 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.monthlyUsd is 0; .* 500/],
+    ['budget: { dailyUsd: 1e12 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is 1000000000000/],
+    ['budget: { dailyUsd: lots }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is "lots"/],
+    ['budget: { timeZone: Mars/Base }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /no such time zone/],
+  ])('AC-1.1.b AC-1.1.c: %s is replaced by a safe value, with a warning', async (line, key, expected, warning) => {
+    await config(`${line}\n${agents.replace('[true]', '["true"]')}`);
+    const settings = await loadSettings(root);
+    expect(settings.config[key as 'workers' | 'budget']).toEqual(expected);
+    expect(settings.replaced).toHaveLength(1);
+    expect(settings.warnings[0]).toMatch(warning);
+    expect(rulesFrom(settings.config, settings.pipelines).budget.timeZone).not.toBe('Mars/Base');
+  });
+
+  test('AC-1.1.a: good values are taken as they are', async () => {
+    const budget = 'budget: { dailyUsd: 12.5, monthlyUsd: 99, timeZone: America/New_York }';
+    await config(`workers: 7\n${budget}\n${agents.replace('[true]', '["true"]')}`);
+    const settings = await loadSettings(root);
+    expect(settings.replaced).toEqual([]);
+    expect(settings.config.workers).toBe(7);
+    const expected = { dailyUsd: 12.5, monthlyUsd: 99, timeZone: 'America/New_York' };
+    expect(rulesFrom(settings.config, settings.pipelines).budget).toEqual(expected);
+  });
+
   test('a program that is not there yet is warned of', async () => {
     await config('agents:\n  default:\n    type: command\n    command: [./my-agent]\n');
     expect((await loadSettings(root)).warnings.join('\n')).toContain(

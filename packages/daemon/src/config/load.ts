@@ -28,7 +28,7 @@ export async function loadSettings(root: string): Promise<Settings> {
     return content;
   });
   const warnings = [...adjusted];
-  file.refuse([...agentFaults(config, root), ...gateFaults(config)]);
+  file.refuse([...agentFaults(config, root), ...gateFaults(config), ...channelFaults(config)]);
   if (config.gates.length === 0) {
     warnings.push(
       `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
@@ -111,6 +111,20 @@ function gateFaults(config: Config): { path: Path; message: string }[] {
   );
 }
 
+/** A severity that is sent to a channel nobody configured would be sent nowhere. */
+function channelFaults({ channels, notify }: Config): { path: Path; message: string }[] {
+  const known = Object.keys(channels);
+  return Object.entries(notify.channels).flatMap(([severity, names]) =>
+    names
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const guess = nearest(name, known);
+        const advice = guess ? `did you mean "${guess}"?` : `the channels are ${known.join(', ') || 'none yet'}`;
+        return { path: ['notify', 'channels', severity], message: `unknown channel "${name}"; ${advice}` };
+      }),
+  );
+}
+
 /** The built-in pipelines and the project's own; one of its own may take a built-in's name. */
 async function loadPipelines(root: string, gates: string[]): Promise<Record<string, Pipeline>> {
   const folder = join(root, PIPELINE_FOLDER);
@@ -130,4 +144,4 @@ async function loadPipelines(root: string, gates: string[]): Promise<Record<stri
   return pipelines;
 }
 
-export const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -11,8 +11,6 @@ import type { Slot } from './slot.ts';
 import { Spending } from './spending.ts';
 import { Supervisor } from './supervisor.ts';
 
-/** A reason of its own: without one each abort makes an error with a stack. */
-const WOKEN = 'woken';
 const SUPERVISE_EVERY_MS = 60_000;
 /** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
 const WINDOWS = [2, 64, 2048];
@@ -41,7 +39,7 @@ export class Engine {
   constructor(deps: EngineDeps) {
     this.#deps = deps;
     this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
-    this.fleet = new Fleet(deps, this.#rests);
+    this.fleet = new Fleet(deps, this.#rests, () => this.wake());
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#supervisor = new Supervisor(deps, () => this.fleet.slots);
   }
@@ -49,7 +47,9 @@ export class Engine {
   async start(): Promise<void> {
     await this.fleet.register();
     await recover(this.#deps);
-    this.#offCommit = this.#deps.store.onCommit(() => this.wake());
+    this.#offCommit = this.#deps.store.onCommit((isQuiet) => {
+      if (!isQuiet) this.wake();
+    });
     const after = await this.#deps.store.lastSeq();
     const { signal } = this.#stopped;
     this.#loops = [
@@ -71,7 +71,7 @@ export class Engine {
 
   wake(): void {
     this.#isDirty = true;
-    this.#backoff.abort(WOKEN);
+    this.#endBackoff();
     if (this.#stopped.signal.aborted) return;
     this.#dispatching ??= this.#dispatch().finally(() => {
       this.#dispatching = null;
@@ -83,7 +83,7 @@ export class Engine {
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     this.#stopped.abort();
     this.#offCommit();
-    this.#backoff.abort(WOKEN);
+    this.#endBackoff();
     await this.#dispatching;
     const grace = new AbortController();
     // What stands still reaches no checkpoint.
@@ -168,8 +168,13 @@ export class Engine {
     if (Number.isFinite(next)) void this.#wakeAfter(next - this.#deps.clock.now());
   }
 
+  /** With every commit, so without the cost of an error that nobody reads. */
+  #endBackoff(): void {
+    if (!this.#backoff.signal.aborted) this.#backoff.abort('woken');
+  }
+
   async #wakeAfter(ms: number): Promise<void> {
-    this.#backoff.abort(WOKEN);
+    this.#endBackoff();
     this.#backoff = new AbortController();
     const { signal } = this.#backoff;
     await this.#deps.clock.sleep(Math.max(ms, 1), signal);
@@ -181,6 +186,8 @@ export class Engine {
     while (!signal.aborted) {
       await this.#deps.clock.sleep(SUPERVISE_EVERY_MS, signal);
       if (signal.aborted) return;
+      // A clock that was set may have left somebody waiting for a moment that is over.
+      this.wake();
       await expireLeases(this.#deps).catch((error: unknown) =>
         this.#deps.onNote('looking for expired leases failed', error),
       );

@@ -31,13 +31,16 @@ export class Fleet {
   readonly #deps: EngineDeps;
   readonly #rests: Rests;
   readonly #mirror: SessionMirror;
+  readonly #onFree: () => void;
   #slots: Slot[];
   /** Nothing is claimed from the moment an emergency stop was asked for. */
   isHalted = false;
 
-  constructor(deps: EngineDeps, rests: Rests) {
+  /** `onFree`: somebody may claim who could not before. */
+  constructor(deps: EngineDeps, rests: Rests, onFree: () => void) {
     this.#deps = deps;
     this.#rests = rests;
+    this.#onFree = onFree;
     this.#mirror = new SessionMirror(deps);
     const builders = Array.from({ length: deps.workers }, (_, index) => `agent-${index + 1}`);
     this.#slots = [
@@ -152,6 +155,7 @@ export class Fleet {
     if (body.type === 'worker.wished') {
       if (body.wish === 'running') this.isHalted = false;
       this.#slots.find(({ workerId }) => workerId === body.workerId)?.obey(body.wish, body.by);
+      if (body.wish === 'running') this.#onFree();
     } else if (body.type === 'worker.registered') this.#add(body);
     else if (body.type === 'worker.removed') await this.#remove(body.workerId);
     await this.#mirror.hear(body);
@@ -162,6 +166,7 @@ export class Fleet {
     const slot = new Slot(this.#deps, this.#rests, name, role);
     this.#slots = [...this.#slots, slot];
     void this.#beatOnce(slot);
+    this.#onFree();
   }
 
   async #remove(workerId: string): Promise<void> {

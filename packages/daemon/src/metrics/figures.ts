@@ -21,28 +21,30 @@ export interface Facts {
 export function figuresOf(facts: Facts, period: MetricPeriod, now: number): Omit<MetricsView, 'isStale'> {
   const start = Math.max(now - METRIC_PERIOD_MS[period], facts.createdAt);
   const agents = facts.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
-  const busy = new Map(agents.map(({ id }) => [id, 0]));
+  const byWorker = Map.groupBy(facts.runs, ({ workerId }) => workerId);
+  const firstReviews = facts.runs.filter(isFirstReview);
+  let busyMs = 0;
+  let ofMs = 0;
   const workers = agents.map((worker) => {
     const from = Math.max(start, worker.resetAt);
-    const mine = facts.runs.filter((run) => run.workerId === worker.id && run.endedAt > from);
-    const worked = new Set(
-      facts.runs.filter((run) => run.workerId === worker.id && run.isSuccess).map((r) => r.taskId),
-    );
-    const done = facts.done.filter((task) => task.doneAt > from && worked.has(task.id));
-    const busyMs = busyTime(mine, facts.busySince.get(worker.id), from, now);
-    busy.set(worker.id, busyMs);
-    return {
-      name: worker.name,
-      role: worker.role,
-      ...figures(mine, done, reviewsOf(facts.runs, worker, from), { ms: busyMs, ofMs: now - from }),
-    };
+    const all = byWorker.get(worker.id) ?? [];
+    const runs = all.filter((run) => run.endedAt > from);
+    const succeeded = new Set(all.filter((run) => run.isSuccess).map((run) => run.taskId));
+    const built = new Set(all.filter((run) => run.isBuilding).map((run) => run.taskId));
+    const done = facts.done.filter((task) => task.doneAt > from && succeeded.has(task.id));
+    // Of what it built; of a reviewer those that it made.
+    const isItsOwn = (review: RunFact) =>
+      worker.role === 'reviewer' ? review.workerId === worker.id : built.has(review.taskId);
+    const reviews = firstReviews.filter((review) => review.endedAt > from && isItsOwn(review));
+    const time = { ms: busyTime(runs, facts.busySince.get(worker.id), from, now), ofMs: now - from };
+    busyMs += time.ms;
+    ofMs += time.ofMs;
+    return { name: worker.name, role: worker.role, ...figures(runs, done, reviews, time) };
   });
   const runs = facts.runs.filter((run) => run.endedAt > start);
   const done = facts.done.filter((task) => task.doneAt > start);
-  const busyMs = [...busy.values()].reduce((sum, ms) => sum + ms, 0);
-  const time = { ms: busyMs, ofMs: agents.reduce((sum, { resetAt }) => sum + now - Math.max(start, resetAt), 0) };
-  const total = figures(runs, done, runs.filter(isFirstReview), time);
-  return { period, computedAt: now, workers, total };
+  const reviews = firstReviews.filter((review) => review.endedAt > start);
+  return { period, computedAt: now, workers, total: figures(runs, done, reviews, { ms: busyMs, ofMs }) };
 }
 
 function figures(
@@ -69,14 +71,6 @@ function figures(
 
 const isFirstReview = (run: RunFact) =>
   run.mode === 'review' && run.attempt === 1 && (run.outcome === 'approved' || run.outcome === 'changes_requested');
-
-/** Of what it built; of a reviewer those that it made. */
-function reviewsOf(runs: RunFact[], worker: Worker, from: number): RunFact[] {
-  const first = runs.filter((run) => isFirstReview(run) && run.endedAt > from);
-  if (worker.role === 'reviewer') return first.filter((run) => run.workerId === worker.id);
-  const built = new Set(runs.filter((run) => run.workerId === worker.id && run.isBuilding).map((run) => run.taskId));
-  return first.filter((run) => built.has(run.taskId));
-}
 
 function busyTime(runs: RunFact[], busySince: number | undefined, from: number, now: number): number {
   const current = busySince === undefined ? 0 : Math.max(0, now - Math.max(busySince, from));

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { METRIC_PERIOD_MS, type Mode, type Outcome, type Run } from '@tidemill/contract';
 import type { Store } from '../ports.ts';
 
@@ -27,12 +28,12 @@ const KEPT_MS = METRIC_PERIOD_MS['30d'];
 const PAGE = 2000;
 
 /** What happened in a project within the last month, read once and then only added to. */
-export class Ledger {
+export class RunLedger {
   readonly #store: Store;
   readonly #projectId: string;
   #runs = new Map<string, RunFact>();
   #done = new Map<string, DoneTask>();
-  /** Tasks whose first run is known; a month is too short for some. */
+  /** How far the log was read; null before the first time. */
   #seq: number | null = null;
   #endedAt = 0;
 
@@ -61,11 +62,18 @@ export class Ledger {
   }
 
   async #readRuns(oldest: number): Promise<void> {
-    // One moment may hold the end of several runs: what is read again is the same.
-    const after = Math.max(oldest, this.#endedAt - 1);
-    for (const run of await this.#store.runsEnded({ projectId: this.#projectId, after })) {
-      this.#runs.set(run.id, factOf(run));
-      this.#endedAt = run.endedAt!;
+    for (let limit = PAGE; ; ) {
+      // One moment may hold the end of several runs: what is read again is the same.
+      const after = Math.max(oldest, this.#endedAt - 1);
+      const asked = limit;
+      const page = await this.#store.runsEnded({ projectId: this.#projectId, after, limit: asked });
+      for (const run of page) this.#runs.set(run.id, factOf(run));
+      const last = page.at(-1)?.endedAt ?? this.#endedAt;
+      if (last === this.#endedAt) limit *= 2;
+      this.#endedAt = last;
+      if (page.length < asked) return;
+      // A month of runs is much to read: others get their turn in between.
+      await nextTurn();
     }
   }
 

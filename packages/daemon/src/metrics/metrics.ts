@@ -1,7 +1,7 @@
 import { METRIC_PERIOD_MS, MetricPeriod, type MetricsView, type Project } from '@tidemill/contract';
 import type { Clock, Store } from '../ports.ts';
 import { type Facts, figuresOf } from './figures.ts';
-import { Ledger } from './ledger.ts';
+import { RunLedger } from './ledger.ts';
 
 /** Figures younger than this are given out again: several surfaces ask every few seconds. */
 const FRESH_MS = 2_000;
@@ -15,7 +15,7 @@ export class Metrics implements MetricsSource {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #onNote: (text: string, error?: unknown) => void;
-  readonly #ledgers = new Map<string, Ledger>();
+  readonly #ledgers = new Map<string, RunLedger>();
   readonly #known = new Map<string, Map<MetricPeriod, MetricsView>>();
   readonly #computing = new Map<string, Promise<void>>();
 
@@ -49,7 +49,7 @@ export class Metrics implements MetricsSource {
 
   async #computeNow(project: Project): Promise<void> {
     const now = this.#clock.now();
-    const ledger = this.#ledgers.get(project.id) ?? new Ledger(this.#store, project.id);
+    const ledger = this.#ledgers.get(project.id) ?? new RunLedger(this.#store, project.id);
     this.#ledgers.set(project.id, ledger);
     await ledger.refresh(now);
     const facts: Facts = {

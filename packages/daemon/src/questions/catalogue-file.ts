@@ -12,7 +12,7 @@ const Option = z.preprocess(
   }),
 );
 
-const Template = z.strictObject({
+const QuestionTemplate = z.strictObject({
   type: QuestionType,
   /** `{fact}` is filled in with what the trigger knows, `{{fact}}` is the word in braces itself. */
   text: z.string().trim().min(1, 'a question needs a text').max(5_000),
@@ -26,7 +26,7 @@ const Template = z.strictObject({
   /** unblock: the answer sets a blocked task to work again. */
   effect: z.enum(['none', 'unblock']).default('none'),
 });
-export type Template = z.output<typeof Template>;
+export type QuestionTemplate = z.output<typeof QuestionTemplate>;
 
 /** A fact and the numbers it must lie between for the questions to be asked. */
 const Condition = z
@@ -43,7 +43,7 @@ const TriggerName = z.string().superRefine((name, context) => {
   context.addIssue({ code: 'custom', message: `there is no trigger "${name}"; ${advice}` });
 });
 
-const Entry = z
+const CatalogueEntry = z
   .strictObject({
     trigger: TriggerName,
     /** False keeps Tidemill from asking it. */
@@ -51,12 +51,12 @@ const Entry = z
     /** The part of Tidemill whose coming brings the event. Until then the entry is data and nothing more. */
     since: z.enum(['ideas', 'specs', 'gates', 'ux', 'memory', 'agents']).optional(),
     when: z.array(Condition).default([]),
-    questions: z.array(Template).default([]),
+    questions: z.array(QuestionTemplate).default([]),
   })
   .refine((entry) => !entry.enabled || entry.questions.length > 0, {
     message: 'asks nothing: give it questions, or enabled: false',
   });
-export type Entry = z.output<typeof Entry>;
+export type CatalogueEntry = z.output<typeof CatalogueEntry>;
 
 /** A file of the catalogue is a list. */
-export const CatalogueFile = z.array(Entry);
+export const CatalogueFile = z.array(CatalogueEntry);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { AskedQuestion, Question } from '@tidemill/contract';
 import { type Path, YamlFile } from '../config/document.ts';
 import type { Catalogue, RaisedQuestion, Trigger, TriggerFacts } from '../ports.ts';
-import { CatalogueFile, type Condition, type Entry, type Template } from './catalogue-file.ts';
+import { type CatalogueEntry, CatalogueFile, type Condition, type QuestionTemplate } from './catalogue-file.ts';
 import { isWired, WIRED } from './trigger.ts';
 
-export const CATALOGUE_FOLDER = '.tidemill/questions';
+const CATALOGUE_FOLDER = '.tidemill/questions';
 /** How much of a fact a text shows: an error may be as long as a log. */
 const LONGEST_FACT = 4_000;
 const BRACED = /\{\{([a-zA-Z_]\w*)\}\}|\{([a-zA-Z_]\w*)\}/g;
@@ -26,7 +26,7 @@ export interface LoadedCatalogue extends Catalogue {
 
 /** The shipped questions, each trigger's replaced as a whole where the project has its own. */
 export function loadCatalogue({ root, builtinDir }: { root: string; builtinDir: string }): LoadedCatalogue {
-  const entries = new Map<string, { entry: Entry; file: string }>();
+  const entries = new Map<string, { entry: CatalogueEntry; file: string }>();
   for (const [folder, label, isBuiltin] of [
     [builtinDir, 'questions', true],
     [join(root, CATALOGUE_FOLDER), CATALOGUE_FOLDER, false],
@@ -47,7 +47,7 @@ function filesIn(folder: string): string[] {
     .sort();
 }
 
-function read(file: string, path: string, isBuiltin: boolean): { entry: Entry; file: string }[] {
+function read(file: string, path: string, isBuiltin: boolean): { entry: CatalogueEntry; file: string }[] {
   const yaml = new YamlFile(file, readFileSync(path, 'utf8'));
   const entries = yaml.parse(CatalogueFile);
   yaml.refuse(entries.flatMap((entry, index) => faultsOf(entry, index, entries, isBuiltin)));
@@ -59,7 +59,7 @@ interface Fault {
   message: string;
 }
 
-function faultsOf(entry: Entry, index: number, all: Entry[], isBuiltin: boolean): Fault[] {
+function faultsOf(entry: CatalogueEntry, index: number, all: CatalogueEntry[], isBuiltin: boolean): Fault[] {
   const { trigger } = entry;
   const faults: Fault[] = [];
   const fail = (path: Path, message: string) => faults.push({ path: [index, ...path], message });
@@ -90,7 +90,7 @@ function faultsOf(entry: Entry, index: number, all: Entry[], isBuiltin: boolean)
   return faults;
 }
 
-function textsOf({ text, context, default: given = '', options }: Template): [string, string][] {
+function textsOf({ text, context, default: given = '', options }: QuestionTemplate): [string, string][] {
   const told = options.flatMap((option) => [option.label, option.description, option.implications]);
   return [
     ['text', text],
@@ -100,13 +100,13 @@ function textsOf({ text, context, default: given = '', options }: Template): [st
   ];
 }
 
-function lineOf({ entry, file }: { entry: Entry; file: string }): CatalogueLine {
+function lineOf({ entry, file }: { entry: CatalogueEntry; file: string }): CatalogueLine {
   const { trigger, enabled, since = null, questions } = entry;
   const state = !isWired(trigger) ? 'not built' : enabled ? 'asked' : 'off';
   return { trigger, state, since, types: [...new Set(questions.map(({ type }) => type))], file };
 }
 
-function raise<T extends Trigger>(entry: Entry | undefined, facts: TriggerFacts[T]): RaisedQuestion[] {
+function raise<T extends Trigger>(entry: CatalogueEntry | undefined, facts: TriggerFacts[T]): RaisedQuestion[] {
   const known = facts as Record<string, string | number>;
   if (!entry?.enabled || !entry.when.every((condition) => holds(condition, known))) return [];
   return entry.questions.map((template) => ({
@@ -127,7 +127,7 @@ function fill(text: string, facts: Record<string, string | number>): string {
   );
 }
 
-function questionOf(template: Template, filled: (text: string) => string, trigger: string): AskedQuestion {
+function questionOf(template: QuestionTemplate, filled: (text: string) => string, trigger: string): AskedQuestion {
   const { type, allowFreeText, expiresAfter, reminderAfter, tags } = template;
   return {
     ...{ type, allowFreeText, expiresAfter, reminderAfter, tags: [trigger, ...tags] },
@@ -141,7 +141,7 @@ function questionOf(template: Template, filled: (text: string) => string, trigge
   };
 }
 
-function effectOf({ effect, options }: Template, filled: (text: string) => string): Question['effect'] {
+function effectOf({ effect, options }: QuestionTemplate, filled: (text: string) => string): Question['effect'] {
   if (effect === 'none') return { kind: 'none' };
   return { kind: 'unblock', leaves: options.filter(({ leaves }) => leaves).map(({ label }) => filled(label)) };
 }

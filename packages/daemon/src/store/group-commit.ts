@@ -43,6 +43,9 @@ class SpoiledSlice extends Error {
   }
 }
 
+/** They change nothing that anybody could act on. */
+const SIGNS_OF_LIFE: string[] = ['worker.beat', 'lease.renewed'];
+
 /**
  * Group commit: calls that arrive together, or while a transaction is under way, share the next one. One fsync, then
  * every caller is answered; nobody is answered before. Commands of a batch are decided in the order of their calls,
@@ -53,12 +56,12 @@ export class GroupCommit {
   readonly #rules: Rules;
   readonly #clock: Clock;
   readonly #env: Omit<DecideEnv, 'now'>;
-  readonly #onCommit: () => void;
+  readonly #onCommit: (isQuiet: boolean) => void;
   #queue: Call[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
 
-  constructor(driver: Driver, rules: Rules, clock: Clock, ids: Ids, onCommit: () => void) {
+  constructor(driver: Driver, rules: Rules, clock: Clock, ids: Ids, onCommit: (isQuiet: boolean) => void) {
     this.#driver = driver;
     this.#rules = rules;
     this.#clock = clock;
@@ -101,7 +104,8 @@ export class GroupCommit {
         return outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));
       });
       answer(batch, outcomes, before);
-      if (outcomes.some((outcome) => outcome.kind === 'accepted' && outcome.events.length > 0)) this.#onCommit();
+      const events = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));
+      if (events.length > 0) this.#onCommit(events.every(({ body }) => SIGNS_OF_LIFE.includes(body.type)));
     } catch (error) {
       await this.#recover(batch, error);
     }

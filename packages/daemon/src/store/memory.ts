@@ -180,10 +180,11 @@ export class MemoryDriver implements Driver {
           .slice(0, limit),
       evidenceForTree: async (projectId, tree) => this.#byTree.get(`${projectId}/${tree}`) ?? [],
       evidenceByHash: async (hash) => [...this.#evidence.values()].find((each) => each.hash === hash) ?? null,
-      runsEnded: async ({ projectId, after }) =>
+      runsEnded: async ({ projectId, after, limit }) =>
         [...this.#runs.values()]
           .filter((run) => run.projectId === projectId && run.endedAt !== null && run.endedAt > after)
-          .sort((a, b) => a.endedAt! - b.endedAt!),
+          .sort((a, b) => a.endedAt! - b.endedAt!)
+          .slice(0, limit),
       record: async (noun, id) => ofNoun(noun, this.#records.get(id)),
       records: async (query) => recordsWhere([...this.#records.values()], query),
       nextDue: async (noun, projectId) => {

@@ -6,7 +6,7 @@ export interface PreparedCall {
   values: (string | null)[];
 }
 /** Values by position, as the text Postgres sent: a prepared statement's columns are known to whoever wrote it. */
-export type Answer = (string | null)[][];
+export type Rowset = (string | null)[][];
 
 /**
  * Prepared statements sent in one packet, with one Sync at its end: one round trip, and nothing is parsed or described
@@ -17,15 +17,15 @@ export type Answer = (string | null)[][];
  */
 class Pipeline implements pg.Submittable {
   readonly #steps: PreparedCall[];
-  readonly #answers: Answer[] = [];
-  #rows: Answer = [];
-  readonly #settled = Promise.withResolvers<Answer[]>();
+  readonly #answers: Rowset[] = [];
+  #rows: Rowset = [];
+  readonly #settled = Promise.withResolvers<Rowset[]>();
 
   constructor(steps: PreparedCall[]) {
     this.#steps = steps;
   }
 
-  get answers(): Promise<Answer[]> {
+  get answers(): Promise<Rowset[]> {
     return this.#settled.promise;
   }
 
@@ -49,7 +49,7 @@ class Pipeline implements pg.Submittable {
   }
 }
 
-export function ask(client: pg.Client, steps: PreparedCall[]): Promise<Answer[]> {
+export function ask(client: pg.Client, steps: PreparedCall[]): Promise<Rowset[]> {
   return client.query(new Pipeline(steps)).answers;
 }
 

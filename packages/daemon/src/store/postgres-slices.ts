@@ -2,7 +2,7 @@ import { EVENT_VERSION, type Task } from '@tidemill/contract';
 import { PROJECT_RECORDS, type Rows, type Scope } from '@tidemill/core';
 import { type PendingEvent, taskOf } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
-import type { Answer, JsonText, PreparedCall, Value } from './postgres-pipeline.ts';
+import type { JsonText, PreparedCall, Rowset, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, type StatementName } from './postgres-statements.ts';
 import { recordValues, runValues } from './record-columns.ts';
 import { taskColumns } from './task-columns.ts';
@@ -14,7 +14,7 @@ interface Load {
   step: PreparedCall;
   /** Rows under a lock are the newest there are; they go into the slice before those that were merely read. */
   locked: boolean;
-  take(rows: Answer, loaded: LoadedSlice): void;
+  take(rows: Rowset, loaded: LoadedSlice): void;
 }
 
 /** The statements that load a scope, in the order in which locks must be taken, and what to do with their answers. */
@@ -163,7 +163,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
   return loads;
 }
 
-export function fill(loads: Load[], answers: Answer[], memo: RowMemo): LoadedSlice {
+export function fill(loads: Load[], answers: Rowset[], memo: RowMemo): LoadedSlice {
   const loaded = new LoadedSlice(memo);
   for (const locked of [true, false]) {
     loads.forEach((load, index) => {
@@ -261,9 +261,9 @@ function json(row: unknown): JsonText {
 }
 
 /** Statements that load rows answer the document first, then whose it is. */
-function doc(row: Answer[number]): string {
+function doc(row: Rowset[number]): string {
   return String(row[0]);
 }
-function owner(row: Answer[number]): string {
+function owner(row: Rowset[number]): string {
   return String(row[1]);
 }

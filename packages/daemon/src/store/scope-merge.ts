@@ -2,6 +2,10 @@ import { emptyScope, type Scope } from '@tidemill/core';
 
 /** One scope for a whole batch: every id once and ascending, which is the order in which rows are locked. */
 export function mergeScopes(scopes: Scope[]): Scope {
+  const [only] = scopes;
+  // Most batches hold one command, whose scope is in order but for single fields.
+  const all = <F extends keyof Scope>(field: F): Scope[F] =>
+    (scopes.length === 1 ? only![field] : scopes.flatMap((scope) => scope[field] as unknown[])) as Scope[F];
   const merged = emptyScope();
   for (const field of [
     'projects',
@@ -17,20 +21,11 @@ export function mergeScopes(scopes: Scope[]): Scope {
     'openRecordsOf',
     'readRecords',
   ] as const) {
-    merged[field] = distinct(
-      scopes.flatMap((scope) => scope[field]),
-      (id) => id,
-    );
+    merged[field] = distinct(all(field), (id) => id);
   }
-  merged.evidence = distinct(
-    scopes.flatMap((scope) => scope.evidence),
-    (wanted) => `${wanted.projectId}/${wanted.tree}`,
-  );
-  merged.projectRecords = distinct(
-    scopes.flatMap((scope) => scope.projectRecords),
-    (wanted) => `${wanted.projectId}/${wanted.noun}`,
-  );
-  merged.ready = mergeWindows(scopes.flatMap((scope) => scope.ready));
+  merged.evidence = distinct(all('evidence'), (wanted) => `${wanted.projectId}/${wanted.tree}`);
+  merged.projectRecords = distinct(all('projectRecords'), (wanted) => `${wanted.projectId}/${wanted.noun}`);
+  merged.ready = mergeWindows(all('ready'));
   return merged;
 }
 

@@ -69,8 +69,9 @@ export function sqlReads(run: RunQuery): Reads {
       for await (const row of evidence.pages()) yield { noun: 'evidence', row };
       for await (const row of records.pages()) yield { noun: 'record', row };
     },
-    runsEnded: ({ projectId, after }) =>
+    runsEnded: ({ projectId, after, limit }) =>
       runs.all({
+        limit,
         where: [
           ['project_id =', projectId],
           ['ended_at >', after],

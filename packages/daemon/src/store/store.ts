@@ -42,17 +42,18 @@ export function createStore(driver: Driver, options: StoreOptions): Store {
 /** Who wants to hear of commits. Other processes are watched only while somebody does. */
 class Wakeups {
   readonly #driver: Driver;
-  readonly #listeners = new Map<symbol, { listener: () => void; keepAlive: boolean }>();
+  readonly #listeners = new Map<symbol, { listener: (isQuiet: boolean) => void; keepAlive: boolean }>();
   #unwatch: (() => void) | null = null;
   #keepsAlive = false;
 
   constructor(driver: Driver) {
     this.#driver = driver;
   }
-  readonly wake = (): void => {
+  /** `isQuiet`: nothing but signs of life. What another process committed may be anything. */
+  readonly wake = (isQuiet = false): void => {
     for (const { listener } of [...this.#listeners.values()]) {
       try {
-        listener();
+        listener(isQuiet);
       } catch (error) {
         // A listener's bug must surface, but not as the failure of a write that is already kept.
         queueMicrotask(() => {
@@ -61,7 +62,7 @@ class Wakeups {
       }
     }
   };
-  add(listener: () => void, keepAlive: boolean): () => void {
+  add(listener: (isQuiet: boolean) => void, keepAlive: boolean): () => void {
     const key = Symbol();
     this.#listeners.set(key, { listener, keepAlive });
     this.#watch();
@@ -79,6 +80,6 @@ class Wakeups {
     if (wanted === (this.#unwatch !== null) && keepAlive === this.#keepsAlive) return;
     this.#unwatch?.();
     this.#keepsAlive = keepAlive;
-    this.#unwatch = wanted ? this.#driver.watch(this.wake, keepAlive) : null;
+    this.#unwatch = wanted ? this.#driver.watch(() => this.wake(), keepAlive) : null;
   }
 }

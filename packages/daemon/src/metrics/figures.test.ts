@@ -1,0 +1,89 @@
+import type { Worker } from '@tidemill/contract';
+import { describe, expect, it } from 'vitest';
+import { type Facts, figuresOf } from './figures.ts';
+import type { RunFact } from './ledger.ts';
+
+const HOUR = 3_600_000;
+const now = 1000 * HOUR;
+const worker = (name: string, more: Partial<Worker> = {}) =>
+  ({ id: `p/${name}`, projectId: 'p', name, role: 'builder', resetAt: 0, ...more }) as Worker;
+let serial = 0;
+const run = (workerName: string, taskId: string, agoHours: number, more: Partial<RunFact> = {}): RunFact => {
+  serial += 1;
+  const endedAt = now - agoHours * HOUR;
+  return {
+    ...{ id: `run_${serial}`, taskId, workerId: `p/${workerName}`, mode: 'implement', attempt: 1 },
+    ...{ outcome: 'pr_ready', isFailure: false, isSuccess: true, isBuilding: true, costUsd: 1 },
+    ...{ startedAt: endedAt - HOUR, endedAt, ...more },
+  };
+};
+const review = (taskId: string, agoHours: number, approves: boolean, attempt = 1) =>
+  run('review-agent', taskId, agoHours, {
+    ...{ mode: 'review', attempt, isBuilding: false, outcome: approves ? 'approved' : 'changes_requested' },
+  });
+const broken = { outcome: 'failed', isFailure: true, isSuccess: false } as const;
+
+const facts: Facts = {
+  runs: [
+    run('agent-1', 'a', 10),
+    review('a', 9, true),
+    run('agent-1', 'b', 8, broken),
+    run('agent-2', 'b', 6, { costUsd: 3 }),
+    review('b', 5, false),
+    run('agent-2', 'b', 4, { mode: 'request_changes' }),
+    review('b', 3, true, 2),
+    run('agent-2', 'old', 100),
+    review('old', 99, true),
+  ],
+  done: [
+    { id: 'a', claimedAt: now - 11 * HOUR, doneAt: now - 9 * HOUR },
+    { id: 'b', claimedAt: now - 9 * HOUR, doneAt: now - 3 * HOUR },
+    { id: 'old', claimedAt: now - 101 * HOUR, doneAt: now - 99 * HOUR },
+  ],
+  workers: [worker('agent-1'), worker('agent-2'), worker('review-agent', { role: 'reviewer' })],
+  busySince: new Map(),
+  createdAt: 0,
+};
+const of = (name: string, period: '24h' | '7d' | '30d', from = facts) =>
+  figuresOf(from, period, now).workers.find((each) => each.name === name)!;
+
+describe('AC-5.4.c: the figures of a worker', () => {
+  it('count what it did within the period', () => {
+    expect(of('agent-1', '24h')).toMatchObject({
+      ...{ completed: 1, cycleTimeMs: 2 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
+      ...{ costUsd: 2, costPerTaskUsd: 1, uptime: 2 / 24 },
+    });
+    expect(of('agent-2', '24h')).toMatchObject({
+      ...{ completed: 1, cycleTimeMs: 6 * HOUR, firstReviewPassRate: 0, errors: 0, errorRate: 0 },
+      ...{ costUsd: 4, costPerTaskUsd: 4, uptime: 2 / 24 },
+    });
+    expect(of('agent-2', '7d')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5, cycleTimeMs: 4 * HOUR });
+    expect(of('review-agent', '24h')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5 });
+  });
+
+  it('begin anew with a reset', () => {
+    const reset = { ...facts, workers: [worker('agent-1', { resetAt: now - HOUR })] };
+    expect(of('agent-1', '24h', reset)).toMatchObject({ completed: 0, errors: 0, errorRate: null, uptime: 0 });
+  });
+
+  it('know of the run under way', () => {
+    const busy = { ...facts, busySince: new Map([['p/agent-1', now - 6 * HOUR]]) };
+    expect(of('agent-1', '24h', busy).uptime).toBe(8 / 24);
+  });
+
+  it('AC-5.4.d: add up over all workers, each task once', () => {
+    expect(figuresOf(facts, '24h', now).total).toMatchObject({
+      ...{ completed: 2, cycleTimeMs: 4 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
+      ...{ costUsd: 9, costPerTaskUsd: 4.5, uptime: 7 / 72 },
+    });
+    expect(figuresOf(facts, '30d', now).total.completed).toBe(3);
+  });
+
+  it('are none where nothing happened', () => {
+    const none = { ...facts, runs: [], done: [], createdAt: now };
+    expect(figuresOf(none, '24h', now).total).toEqual({
+      ...{ completed: 0, cycleTimeMs: null, firstReviewPassRate: null, errors: 0, errorRate: null },
+      ...{ costUsd: 0, costPerTaskUsd: null, uptime: 0 },
+    });
+  });
+});

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Run } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defaultRules } from '../../../../test/support/mill.ts';
+import type { Store } from '../ports.ts';
+import { openStore } from '../store/open.ts';
+import { Metrics } from './metrics.ts';
+
+const projectId = 'project_1';
+const workerId = `${projectId}/agent-1`;
+let now = Date.parse('2026-11-16T08:00:00Z');
+const clock = { now: () => now, sleep: async () => undefined };
+let serial = 0;
+const ids = {
+  next(prefix: string): string {
+    serial += 1;
+    return `${prefix}_${String(serial).padStart(9, '0')}`;
+  },
+};
+let store: Store;
+
+beforeEach(async () => {
+  store = await openStore({ url: ':memory:', clock, ids });
+  await must({ type: 'project.register', projectId, name: 'demo', root: '/demo', rules: defaultRules });
+  await must({ type: 'worker.register', projectId, workerId, name: 'agent-1', role: 'builder' });
+});
+afterEach(() => store.close());
+
+async function must(command: Parameters<Store['execute']>[0]) {
+  const reply = await store.execute(command);
+  if (!reply.ok) throw new Error(reply.refusal.message);
+  return reply;
+}
+
+/** A task that is planned within ten minutes, at the price of a dollar. */
+async function plan(): Promise<void> {
+  const taskId = ids.next('task');
+  const blank = { body: '', kind: 'feature', accept: [], files: [], dependsOn: [], priority: 2 } as const;
+  await must({ type: 'task.create', projectId, taskId, title: 'x', ...blank, accept: [], files: [], dependsOn: [] });
+  const claim = await must({ type: 'work.claim', projectId, workerId, role: 'builder', owner: 'd', window: 9 });
+  const fence = { projectId, taskId: claim.task!.id, token: claim.task!.lease!.token };
+  const runId = ids.next('run');
+  await must({ type: 'run.start', ...fence, runId, mode: 'plan', agent: 'a' });
+  now += 600_000;
+  const usage = { inputTokens: 0, outputTokens: 0, requests: 1, costUsd: 1 };
+  const end = { outcome: 'failed', failure: 'refused', envelope: null, usage } as const;
+  await must({ type: 'run.finish', ...fence, runId, ...end });
+}
+
+describe('metrics of a store', () => {
+  it('AC-5.4.a: take in what happened since they were asked for last', async () => {
+    const metrics = new Metrics(store, clock, () => undefined);
+    const project = (await store.project(projectId))!;
+    await plan();
+    expect((await metrics.of(project, '24h')).total).toMatchObject({ errors: 1, costUsd: 1 });
+    await plan();
+    now += 5_000;
+    expect((await metrics.of(project, '24h')).total).toMatchObject({ errors: 2, costUsd: 2 });
+    now += 25 * 3_600_000;
+    expect((await metrics.of(project, '24h')).total).toMatchObject({ errors: 0, costUsd: 0 });
+    expect((await metrics.of(project, '7d')).total).toMatchObject({ errors: 2, costUsd: 2 });
+  });
+
+  it('AC-5.4.e: the last known figures are given, marked as stale, when they cannot be computed', async () => {
+    let isBroken = false;
+    const flaky = new Proxy(store, {
+      get: (target, key) => {
+        if (key === 'runsEnded' && isBroken) return () => Promise.reject(new Error('no disk'));
+        const value = Reflect.get(target, key);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const notes: string[] = [];
+    const metrics = new Metrics(flaky, clock, (text) => notes.push(text));
+    const project = (await store.project(projectId))!;
+    isBroken = true;
+    await expect(metrics.of(project, '24h')).rejects.toThrow('no disk');
+    isBroken = false;
+    await plan();
+    const known = await metrics.of(project, '24h');
+    isBroken = true;
+    now += 60_000;
+    expect(await metrics.of(project, '24h')).toEqual({ ...known, isStale: true });
+    expect(notes).toHaveLength(1);
+    isBroken = false;
+    expect(await metrics.of(project, '24h')).toMatchObject({ isStale: false, computedAt: now });
+  });
+
+  it('AC-5.4.b: a month of 100,000 runs is added up', { timeout: 120_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tidemill metrics '));
+    const file = join(folder, 'store.db');
+    try {
+      await (await openStore({ url: file, clock, ids })).close();
+      fill(file, 100_000);
+      const full = await openStore({ url: file, clock, ids });
+      try {
+        const metrics = new Metrics(full, clock, () => undefined);
+        const project = { ...(await store.project(projectId))!, createdAt: 0 };
+        const { total } = await metrics.of(project, '30d');
+        expect(total.costUsd).toBeCloseTo(1000);
+        expect(total.errors).toBe(10_000);
+        now += 10_000;
+        expect((await metrics.of(project, '30d')).total.costUsd).toBeCloseTo(1000);
+      } finally {
+        await full.close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+/** Straight into the database: a hundred thousand real runs would take the test an hour. */
+function fill(file: string, count: number): void {
+  const db = new DatabaseSync(file);
+  const insert = db.prepare('INSERT INTO runs (id, task_id, project_id, ended_at, doc) VALUES (?, ?, ?, ?, ?)');
+  db.exec('BEGIN');
+  for (let index = 0; index < count; index += 1) {
+    const endedAt = now - 29 * 24 * 3_600_000 + index * 20_000;
+    const run: Run = {
+      ...{ id: `r${index}`, projectId, taskId: `t${index % 30_000}`, workerId, stage: 'implement', mode: 'implement' },
+      ...{ agent: 'a', attempt: 1, status: 'finished', outcome: 'pr_ready', summary: 'done' },
+      failure: index % 10 === 0 ? 'crash' : null,
+      ...{ startedAt: endedAt - 10_000, endedAt, validationRetries: 0, progress: null, session: null },
+      ...{ reservedUsd: 0, briefing: null, usage: { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 0.01 } },
+    };
+    insert.run(run.id, run.taskId, projectId, endedAt, JSON.stringify(run));
+  }
+  db.exec('COMMIT');
+  db.close();
+}

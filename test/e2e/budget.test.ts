@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { AccountView, EventBody, LoggedEvent, MetricsView, ProjectStatus, TaskDetail } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
+
+/** Tells what it costs, and goes on only when it is given a sign. */
+const AGENT = `
+import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+let input = '';
+for await (const chunk of process.stdin) input += chunk;
+const { task } = JSON.parse(input);
+const tell = (line) => console.log(JSON.stringify(line));
+const sign = (name) => existsSync(process.env.SIGNS + '/' + name);
+const given = async (name) => { while (!sign(name)) await setTimeout(20); };
+writeFileSync('work-' + task.number + '.txt', 'half\\n');
+if (!sign('cheap')) {
+  tell({ tidemill: 'usage', costUsd: 9.1, inputTokens: 10, outputTokens: 5 });
+  await given('more');
+  tell({ tidemill: 'usage', costUsd: 1.5 });
+  await given('never');
+}
+writeFileSync('work-' + task.number + '.txt', 'whole\\n');
+tell({ tidemill: 'usage', inputTokens: 3 });
+tell({ tidemill: 'result', outcome: 'pr_ready', summary: 'done' });
+`;
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let root: string;
+let signs: string;
+
+const config = (more: string) => `target: main
+pipeline: quick
+workers: 2
+sandbox: "off"
+agents:
+  default: { type: command, command: [${JSON.stringify(process.execPath)}, agent.mjs], env: { SIGNS: ${JSON.stringify(signs)} } }
+gates:
+  - { name: test, run: "true" }
+${more}
+`;
+const give = (name: string) => writeFileSync(join(signs, name), '');
+/** Committed, or landing would wait for the checkout to be clean. */
+function write(text: string): void {
+  writeFileSync(join(root, '.tidemill', 'config.yaml'), text);
+  repository.git('commit', '-q', '-a', '-m', 'Other settings');
+}
+
+beforeEach(() => {
+  machine = new TidemillHome();
+  signs = join(machine.folder, 'signs');
+  mkdirSync(signs);
+  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG, 'agent.mjs': AGENT });
+  root = repository.root;
+});
+afterEach(async () => {
+  await machine.close();
+  repository.remove();
+});
+
+/** Waits for an event that fits, from the beginning of the log on. */
+async function seen(fits: (body: EventBody) => boolean, after = 0): Promise<LoggedEvent> {
+  const over = new AbortController();
+  for await (const event of machine.api().events({ after, follow: true }, over.signal)) {
+    if (!fits(event.body)) continue;
+    over.abort();
+    return event;
+  }
+  throw new Error('the daemon ended first');
+}
+const alerted = (kind: string) => seen((body) => body.type === 'alert.raised' && body.kind === kind);
+const ownAccount = async () => (await machine.json<AccountView[]>(['budget'], root))[0]!;
+const claimsOf = async (taskId: string) =>
+  (await machine.jsonLines<LoggedEvent>(['events', '--type', 'lease.claimed'], root)).filter(
+    ({ body }) => body.type === 'lease.claimed' && body.taskId === taskId,
+  ).length;
+
+describe('a budget in the real program', { timeout: 120_000 }, () => {
+  it('AC-2.4.a AC-2.4.c AC-2.4.d AC-2.4.e AC-5.4.a: told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
+    write(config('budget: { dailyUsd: 10, monthlyUsd: 100, timeZone: UTC }'));
+    const first = await machine.up(root);
+    const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
+    expect((await alerted('budget_90')).body).toMatchObject({ severity: 'error' });
+    const two = await machine.json<{ id: string }>(['task', 'add', 'The one that comes too late'], root);
+    expect(await ownAccount()).toMatchObject({ daily: { spentUsd: 9.1 }, stopped: expect.stringContaining('90 %') });
+
+    give('more');
+    const stop = await seen((body) => body.type === 'emergency.executed');
+    expect(stop.body).toMatchObject({ by: 'budget', workers: ['agent-1'], tasks: [1] });
+    expect((await alerted('budget_100')).body).toMatchObject({ severity: 'critical' });
+    await seen((body) => body.type === 'task.waiting' && body.taskId === one.id);
+    const shown = await machine.json<TaskDetail>(['task', 'show', '1'], root);
+    expect(shown.task).toMatchObject({ stage: 'implement', lease: null, waiting: expect.stringContaining('budget') });
+    expect(repository.git('show', `${shown.task.branch}:work-1.txt`)).toBe('half');
+    expect(await claimsOf(two.id)).toBe(0);
+    await machine.run(['stop'], root);
+    await first.ended;
+
+    const second = await machine.up(root);
+    const account = await ownAccount();
+    expect(account.daily.spentUsd).toBeCloseTo(10.6);
+    expect(account.daily.reservedUsd).toBe(0);
+    expect(account.stopped).toContain('used up');
+    expect(await claimsOf(one.id)).toBe(1);
+    expect(await claimsOf(two.id)).toBe(0);
+
+    // From here on the agents do not say what a request costs: it counts half a dollar.
+    give('cheap');
+    write(config('budget: { dailyUsd: 40, monthlyUsd: 100, timeZone: UTC }'));
+    for (const { id } of [one, two])
+      await seen((body) => body.type === 'task.moved' && body.to === 'done' && body.taskId === id);
+    expect((await ownAccount()).daily.spentUsd).toBeCloseTo(11.6);
+    const metrics = await machine.json<MetricsView>(['metrics', '--period', '7d'], root);
+    expect(metrics).toMatchObject({ isStale: false, total: { completed: 2 } });
+    expect(metrics.total.costUsd).toBeCloseTo(11.6);
+    expect(repository.git('show', 'main:work-2.txt')).toBe('whole');
+    await machine.run(['stop'], root);
+    await second.ended;
+  });
+
+  it('AC-2.4.d: the limit of all projects stops and frees work by itself too', async () => {
+    write(config('budget: { dailyUsd: 100, monthlyUsd: 1000, timeZone: UTC }'));
+    await machine.run(['budget', '--total-daily', '9', '--total-monthly', '1000'], root);
+    await machine.up(root);
+    const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
+    expect((await alerted('budget_100')).body).toMatchObject({ text: expect.stringContaining('all projects') });
+    const { seq } = await seen((body) => body.type === 'task.waiting' && body.taskId === one.id);
+    give('cheap');
+    await machine.run(['budget', '--total-daily', '50'], root);
+    await seen((body) => body.type === 'task.moved' && body.to === 'done', seq);
+  });
+});
+
+describe('settings of a running program', { timeout: 120_000 }, () => {
+  const builders = (status: ProjectStatus) => status.workers.filter(({ role }) => role === 'builder').length;
+
+  it('AC-1.1.b AC-1.1.c: what cannot be is replaced, told on the terminal, in the status and as an alert', async () => {
+    write(config('budget: { dailyUsd: -5, monthlyUsd: 0, timeZone: Mars/Base }').replace('workers: 2', 'workers: 11'));
+    const daemon = await machine.up(root);
+    const status = await machine.json<ProjectStatus>(['status'], root);
+    expect(builders(status)).toBe(10);
+    for (const told of ['workers is 11', 'budget.dailyUsd is -5', 'budget.monthlyUsd is 0', 'Mars/Base']) {
+      expect(status.warnings.join('\n')).toContain(told);
+      expect(daemon.stderr()).toContain(told);
+    }
+    expect((await alerted('config_adjusted')).body).toMatchObject({ severity: 'warning' });
+    expect((await ownAccount()).limits).toEqual({ dailyUsd: 50, monthlyUsd: 500 });
+    expect(readFileSync(join(machine.data, 'daemon.log'), 'utf8')).toContain('workers is 11');
+  });
+
+  it('AC-1.1.a: a changed file holds without a restart; an invalid one is told and changes nothing', async () => {
+    write(config(''));
+    await machine.up(root);
+    write(config('budget: { dailyUsd: 7, monthlyUsd: 70 }').replace('workers: 2', 'workers: 4'));
+    await seen((body) => body.type === 'worker.registered' && body.name === 'agent-4');
+    expect((await ownAccount()).limits).toEqual({ dailyUsd: 7, monthlyUsd: 70 });
+    write('workers: [');
+    await alerted('config_invalid');
+    const status = await machine.json<ProjectStatus>(['status'], root);
+    expect(builders(status)).toBe(4);
+    expect(status.warnings.join()).toContain('what held before holds on');
+    write(config('').replace('workers: 2', 'workers: 1'));
+    await seen((body) => body.type === 'worker.removed' && body.workerId.endsWith('/agent-4'));
+    await seen((body) => body.type === 'worker.removed' && body.workerId.endsWith('/agent-2'));
+    expect((await machine.json<ProjectStatus>(['status'], root)).warnings).toEqual([]);
+  });
+});
+
+describe('figures for others', { timeout: 120_000 }, () => {
+  it('are there for Prometheus with the token, and sent to a collector', async () => {
+    const bodies: string[] = [];
+    const collector = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => {
+        body += chunk.toString('utf8');
+      });
+      request.on('end', () => {
+        bodies.push(body);
+        response.end('{}');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const { port } = collector.address() as AddressInfo;
+    give('cheap');
+    write(config(`telemetry: { otlp: "http://127.0.0.1:${port}/v1/metrics" }`));
+    const daemon = await machine.up(root);
+    await machine.run(['task', 'add', 'Something to count'], root);
+    await seen((body) => body.type === 'task.moved' && body.to === 'done');
+    const { token } = JSON.parse(readFileSync(join(machine.data, 'daemon.json'), 'utf8')) as { token: string };
+    expect((await fetch(`${daemon.url}/metrics`)).status).toBe(401);
+    const answer = await fetch(`${daemon.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    expect(text).toMatch(/tidemill_tasks_completed\{project="the mill",worker="all",period="24h"\} 1\n/);
+    expect(text).toMatch(/tidemill_budget_spent_usd\{project="all",period="daily"\} 0\.5\n/);
+    await machine.run(['stop'], root);
+    await daemon.ended;
+    collector.close();
+    expect(bodies.join('')).toContain('tidemill.tasks.completed');
+  });
+});

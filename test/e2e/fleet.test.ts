@@ -1,0 +1,348 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type EventBody,
+  type LoggedEvent,
+  type ProjectStatus,
+  SessionFile,
+  type TaskDetail,
+  type TaskSummary,
+  type WorkerView,
+} from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { TemporaryRepository } from './cli-repository.ts';
+
+const MINUTE = 60_000;
+
+/** Begins its work, tells that it lives, and ends when it is let: so a test decides what happens meanwhile. */
+const AGENT = `import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+const { task } = JSON.parse(readFileSync(0, 'utf8'));
+const stage = process.env.STAGE_DOOR;
+if (task.title.includes('stubborn')) process.on('SIGTERM', () => undefined);
+if (task.title.includes('dies')) {
+  console.error('out of steam');
+  process.exit(3);
+}
+writeFileSync('work-' + task.number + '.txt', 'begun');
+for (let tick = 0; !existsSync(stage + '/go'); tick += 1) {
+  writeFileSync(stage + '/tick-' + task.number, String(tick));
+  await delay(20);
+}
+writeFileSync('work-' + task.number + '.txt', 'done');
+console.log(JSON.stringify({ tidemill: 'result', outcome: 'pr_ready', summary: 'done' }));
+`;
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let root: string;
+let door: string;
+
+beforeEach(() => {
+  machine = new TidemillHome({ USER: 'ada' });
+  door = join(machine.home, 'door');
+  mkdirSync(door);
+  repository = new TemporaryRepository({ 'agent.mjs': AGENT });
+  root = repository.root;
+  const where = JSON.stringify(door);
+  const agent = `{ type: command, command: [node, agent.mjs], env: { STAGE_DOOR: ${where} }, writable: [${where}] }`;
+  repository.write({
+    '.tidemill/config.yaml': `target: main\npipeline: quick\nagents:\n  default: ${agent}\ngates:\n  - { name: test, run: "true" }\n`,
+  });
+});
+afterEach(async () => {
+  await machine.close();
+  repository.remove();
+});
+
+const add = (title: string) => machine.json<TaskSummary>(['task', 'add', title], root);
+const workers = () => machine.json<WorkerView[]>(['workers'], root);
+const workerNamed = async (name: string) => (await workers()).find((each) => each.name === name)!;
+const taskOf = async (number: number) => machine.json<TaskDetail>(['task', 'show', String(number)], root);
+const status = () => machine.json<ProjectStatus>(['status'], root);
+const openDoor = () => writeFileSync(join(door, 'go'), '');
+const events = (...types: EventBody['type'][]) =>
+  machine.jsonLines<LoggedEvent>(['events', '--type', types.join(',')], root);
+const session = (name: string) =>
+  SessionFile.parse(JSON.parse(readFileSync(join(root, '.claude-sessions', `${name}.session`), 'utf8')));
+
+/** Looks again until it is so. */
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await isSo())) await delay(30);
+}
+
+/** Agents of this machine that run, and how the kernel says they are doing. */
+async function agents(): Promise<{ pid: number; state: string }[]> {
+  const home = readFileSync(join(machine.data, 'home.id'), 'utf8').trim();
+  return (await leakedProcesses(home)).flatMap(({ pid }) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      return [{ pid, state: stat.slice(stat.lastIndexOf(')') + 2)[0]! }];
+    } catch {
+      return []; // gone meanwhile
+    }
+  });
+}
+
+/** Until the agents of these tasks have begun. */
+const begun = (...numbers: number[]) =>
+  until(() => numbers.every((number) => existsSync(join(door, `tick-${number}`))));
+
+const here = process.platform === 'linux' ? describe : describe.skip;
+
+here('the fleet (needs /proc)', () => {
+  test('Test-2.5.c, AC-2.5.a, AC-2.5.e, AC-1.4.b, AC-1.4.c: a pause ends at the checkpoint, nothing new is taken, resume goes on', {
+    timeout: 3 * MINUTE,
+  }, async () => {
+    for (const title of ['One', 'Two']) await add(title);
+    const daemon = await machine.up(root);
+    await begun(1);
+    await machine.run(['pause'], root);
+    const paused = await workerNamed('agent-1');
+    expect(paused).toMatchObject({ status: 'paused', wish: 'paused', wishedBy: 'ada', task: { number: 1 } });
+    expect(session('agent-1')).toMatchObject({
+      currentProjectNumber: 1,
+      branchName: expect.stringContaining('task/1'),
+    });
+    await until(() => session('agent-1').status === 'paused');
+    openDoor();
+    await until(async () => (await workers()).every(({ task }) => task === null));
+    // Whatever happens now would wake somebody who may work.
+    await add('Three');
+    expect((await status()).tasks).toMatchObject({ open: 2 });
+    expect((await machine.run(['pause'], root)).code).toBe(0);
+    await machine.run(['resume'], root);
+    await machine.idle(root);
+    expect((await status()).tasks).toEqual({ done: 3 });
+    const log = await events('worker.wished', 'lease.claimed');
+    const wished = (wish: string) =>
+      log.find(
+        ({ body }) => body.type === 'worker.wished' && body.wish === wish && body.workerId.endsWith('/agent-1'),
+      )!;
+    const between = log.filter(
+      ({ seq, body }) => body.type === 'lease.claimed' && seq > wished('paused').seq && seq < wished('running').seq,
+    );
+    expect(between).toEqual([]);
+    expect((await taskOf(1)).runs).toHaveLength(1);
+    expect(await workerNamed('agent-1')).toMatchObject({ status: 'idle', tasksCompleted: 3, errors: 0 });
+    await machine.run(['stop'], root);
+    await daemon.ended;
+    expect(session('agent-1')).toMatchObject({ status: 'stopped', tasksCompleted: 3, currentProjectNumber: null });
+  });
+
+  test('pause --now lets the processes stand still, and resume lets the very same run go on', {
+    timeout: 3 * MINUTE,
+  }, async () => {
+    await add('One');
+    await machine.up(root);
+    await begun(1);
+    const { stdout } = await machine.run(['pause', '--now'], root);
+    expect(stdout).toContain('Frozen: agent-1 (#1)');
+    await until(async () => {
+      const all = await agents();
+      return all.length > 0 && all.every(({ state }) => state === 'T');
+    });
+    const tick = () => readFileSync(join(door, 'tick-1'), 'utf8');
+    const before = tick();
+    openDoor();
+    expect(await workerNamed('agent-1')).toMatchObject({ status: 'paused', wish: 'frozen', task: { number: 1 } });
+    expect((await machine.run(['workers'], root)).stdout).toMatch(/agent-1 +frozen/);
+    expect(tick()).toBe(before);
+    expect(await agents()).not.toEqual([]);
+    await machine.run(['resume'], root);
+    await machine.idle(root);
+    expect(await taskOf(1)).toMatchObject({ task: { stage: 'done' }, runs: [{ outcome: 'pr_ready', failure: null }] });
+  });
+
+  test('AC-1.4.d, AC-2.5.f: stop ends an agent that does not want to, keeps its work and gives the task back; start goes on', {
+    timeout: 3 * MINUTE,
+  }, async () => {
+    await add('One, stubborn');
+    await machine.up(root);
+    await begun(1);
+    expect((await machine.run(['workers', 'stop', 'agent-1'], root)).code).toBe(0);
+    await machine.event('lease.released');
+    expect(await agents()).toEqual([]);
+    expect(await workerNamed('agent-1')).toMatchObject({ status: 'stopped', task: null, errors: 0 });
+    await until(() => session('agent-1').status === 'stopped');
+    expect(await taskOf(1)).toMatchObject({
+      task: { stage: 'implement', lease: null, counters: { failures: {} } },
+      runs: [{ outcome: 'interrupted', summary: 'stopped by ada' }],
+    });
+    expect(await events('snapshot.taken')).toHaveLength(1);
+    for (const verb of ['stop', 'pause', 'pause', 'stop'])
+      expect((await machine.run(['workers', verb, 'agent-1'], root)).code).toBe(0);
+    openDoor();
+    expect((await machine.run(['workers', 'start', 'agent-1'], root)).code).toBe(0);
+    await machine.idle(root);
+    expect((await taskOf(1)).task.stage).toBe('done');
+  });
+
+  test('AC-1.4.f, AC-1.3.d, AC-5.5.c, AC-5.5.d: a crash shows with its error; restart clears it, reset forgets the figures', {
+    timeout: 3 * MINUTE,
+  }, async () => {
+    await add('One that dies');
+    await machine.up(root);
+    // It is tried again for a while; once it is not, what is shown stays.
+    await machine.event('task.blocked');
+    await until(async () => (await workerNamed('agent-1')).status === 'crashed');
+    const { errors, lastError } = await workerNamed('agent-1');
+    expect(errors).toBeGreaterThan(0);
+    expect(lastError).toContain('out of steam');
+    await until(() => session('agent-1').status === 'crashed');
+    expect(session('agent-1')).toMatchObject({
+      errorCount: errors,
+      lastError: expect.stringContaining('out of steam'),
+    });
+    const again = await machine.json<WorkerView[]>(['workers', 'restart', 'agent-1'], root);
+    expect(again).toMatchObject([{ name: 'agent-1', status: 'idle', errors }]);
+    const reset = await machine.json<WorkerView[]>(['workers', 'reset', 'agent-1'], root);
+    expect(reset).toMatchObject([{ status: 'idle', errors: 0, lastError: null, tasksCompleted: 0 }]);
+    await until(() => session('agent-1').errorCount === 0);
+    const audit = (await events('emergency.executed')).map(({ body }) => body);
+    expect(audit).toMatchObject([
+      { operation: 'restart_worker', by: 'ada', workers: ['agent-1'] },
+      { operation: 'reset_worker', by: 'ada', workers: ['agent-1'] },
+    ]);
+  });
+
+  test('AC-5.5.c: restart asks before it ends an agent at work', { timeout: 3 * MINUTE }, async () => {
+    await add('One');
+    await machine.up(root);
+    await begun(1);
+    const asked = await machine.run(['workers', 'restart', 'agent-1'], root);
+    expect(asked.code).not.toBe(0);
+    expect(asked.stderr).toContain('This stops agent-1, at work on #1.');
+    openDoor();
+    expect((await machine.run(['workers', 'restart', 'agent-1', '--yes'], root)).code).toBe(0);
+    await machine.idle(root);
+    expect((await taskOf(1)).task.stage).toBe('done');
+  });
+
+  test('AC-2.5.d: a task is taken from one worker and given to another', { timeout: 3 * MINUTE }, async () => {
+    await add('One');
+    await machine.up(root, '--workers', '2');
+    await begun(1);
+    const holder = (await workers()).find(({ task }) => task !== null)!.name;
+    const other = holder === 'agent-1' ? 'agent-2' : 'agent-1';
+    expect((await machine.run(['workers', 'reassign', '1', 'agent-9'], root)).stderr).toContain('no worker "agent-9"');
+    expect((await machine.run(['workers', 'reassign', '1', 'review-agent'], root)).stderr).toContain('is a reviewer');
+    await machine.run(['workers', 'reassign', '1', other], root);
+    await until(async () => (await workerNamed(other)).task?.number === 1);
+    openDoor();
+    await machine.idle(root);
+    const { task, runs } = await taskOf(1);
+    expect(task.stage).toBe('done');
+    expect(runs.map(({ workerId, outcome }) => [workerId.split('/')[1], outcome])).toEqual([
+      [holder, 'interrupted'],
+      [other, 'pr_ready'],
+    ]);
+  });
+
+  test('AC-1.2.a: workers come and go at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
+    await machine.up(root, '--workers', '2');
+    const files = () => (existsSync(join(root, '.claude-sessions')) ? readdirSync(join(root, '.claude-sessions')) : []);
+    const named = (...names: string[]) => names.map((name) => `${name}.session`);
+    await until(() => files().length === 3);
+    expect(files().sort()).toEqual(named('agent-1', 'agent-2', 'review-agent'));
+    await machine.run(['workers', 'remove', 'agent-1'], root);
+    await until(() => !files().includes('agent-1.session'));
+    const last = await machine.run(['workers', 'remove', 'agent-2'], root);
+    expect(last.stderr).toContain('agent-2 is the last one that builds');
+    expect((await machine.run(['workers', 'remove', 'merger'], root)).stderr).toContain('merger is always there');
+    expect(await machine.json<WorkerView>(['workers', 'add'], root)).toMatchObject({ name: 'agent-1', status: 'idle' });
+    const api = machine.api();
+    const [project] = await api.projects({ root });
+    for (let count = 3; count <= 10; count += 1) await api.addWorker({ project: project!.id });
+    await expect(api.addWorker({ project: project!.id })).rejects.toMatchObject({ code: 'bad_input' });
+    await until(() => files().length === 11);
+    openDoor();
+    for (let number = 1; number <= 3; number += 1) await add(`Task ${number}`);
+    await machine.idle(root);
+    expect((await status()).tasks).toEqual({ done: 3 });
+    expect(repository.git('status', '--porcelain', '-uall').split('\n')).toEqual(['?? .tidemill/config.yaml']);
+  });
+
+  test('AC-5.5.a, AC-5.5.b, AC-5.5.f, AC-2.5.c, Test-1.4.e: an emergency stop names what it hits, kills ten stubborn agents, and holds over a restart until resume', {
+    timeout: 5 * MINUTE,
+  }, async () => {
+    const all = Array.from({ length: 10 }, (_, index) => index + 1);
+    for (const number of all) await add(`Task ${number}, stubborn`);
+    const first = await machine.up(root, '--workers', '10');
+    await begun(...all);
+    const asked = await machine.run(['stop', '--emergency'], root);
+    expect(asked.code).not.toBe(0);
+    const named = all.map((number) => `#${number}`).join(', ');
+    expect(asked.stderr.replaceAll('\n', ' ')).toContain(`This stops 10 agents working on ${named}.`);
+    expect(await agents()).not.toEqual([]);
+
+    const report = await machine.json<{ workers: string[]; tasks: number[] }>(['stop', '--emergency', '--yes'], root);
+    expect(report.tasks).toEqual(all);
+    expect(await agents()).toEqual([]);
+    expect((await workers()).map((worker) => [worker.status, worker.task])).toEqual(Array(13).fill(['stopped', null]));
+    const [audit] = await events('emergency.executed');
+    expect(audit?.body).toMatchObject({ operation: 'emergency_stop', by: 'ada', tasks: all });
+    expect(await events('snapshot.taken')).toHaveLength(10);
+
+    openDoor();
+    await machine.run(['stop'], root);
+    await first.ended;
+    const second = await machine.up(root, '--workers', '10');
+    expect((await workers()).every((worker) => worker.status === 'stopped' && worker.task === null)).toBe(true);
+    expect((await machine.run(['status'], root)).stdout).toContain('paused: tidemill resume');
+    await machine.run(['resume'], root);
+    await machine.idle(root);
+    expect((await status()).tasks).toEqual({ done: 10 });
+    await machine.run(['stop'], root);
+    await second.ended;
+  });
+
+  test('stop --now ends a daemon that does not answer, with all that it started, and says so', {
+    timeout: 3 * MINUTE,
+  }, async () => {
+    await add('One, stubborn');
+    const daemon = await machine.up(root);
+    await begun(1);
+    daemon.child.kill('SIGSTOP');
+    const { code, stdout } = await machine.run(['stop', '--now'], root);
+    expect(stdout).toContain(`The daemon (pid ${daemon.pid}) did not answer and was killed.`);
+    expect(code).toBe(0);
+    await daemon.ended;
+    expect(await agents()).toEqual([]);
+    expect((await machine.run(['stop', '--now'], root)).stderr).toContain('no daemon answers');
+    openDoor();
+    expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
+    expect((await taskOf(1)).task.stage).toBe('done');
+  });
+
+  test('AC-1.4.e: a daemon with busy and frozen agents stops, and leaves nothing behind', {
+    timeout: 3 * MINUTE,
+  }, async () => {
+    for (const title of ['One', 'Two']) await add(title);
+    const daemon = await machine.up(root, '--workers', '2');
+    await begun(1, 2);
+    await machine.run(['workers', 'pause', 'agent-1', '--now'], root);
+    await machine.run(['stop'], root);
+    await daemon.ended;
+    expect(await agents()).toEqual([]);
+    expect((await workers()).map(({ task }) => task)).toEqual(Array(5).fill(null));
+    expect(await workerNamed('agent-1')).toMatchObject({ wish: 'frozen' });
+  });
+
+  test('purge asks, names the number, and cancels what nobody has begun', { timeout: 3 * MINUTE }, async () => {
+    for (const title of ['One', 'Two', 'Three']) await add(title);
+    const asked = await machine.run(['purge'], root);
+    expect(asked.code).not.toBe(0);
+    expect(asked.stderr).toContain('This cancels 3 tasks that nobody has begun.');
+    expect(await machine.json(['purge', '--yes'], root)).toEqual({ tasks: [1, 2, 3] });
+    expect((await status()).tasks).toEqual({ cancelled: 3 });
+    expect((await machine.run(['purge'], root)).stdout).toContain('The queue was empty.');
+    expect((await events('emergency.executed')).map(({ body }) => body)).toMatchObject([
+      { operation: 'purge_queue', by: 'ada', tasks: [1, 2, 3] },
+      { operation: 'purge_queue', tasks: [] },
+    ]);
+  });
+});
