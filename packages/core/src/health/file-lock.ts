@@ -2,10 +2,10 @@ import type { Task } from '@tidemill/contract';
 import { scopesOverlap } from '../schedule/overlap.ts';
 
 /** A task that is worked on holds the files of its scope; after this time they no longer keep others away. */
-export const LOCK_MS = 30 * 60_000;
+const LOCK_MS = 30 * 60_000;
 
 /** All files at once and in one transaction with the claim, so that nobody ever holds some and waits for others. */
-export function holdsFiles(owner: Task, now: number): boolean {
+function holdsFiles(owner: Task, now: number): boolean {
   return owner.lease !== null && owner.files.length > 0 && now - owner.lease.claimedAt < LOCK_MS;
 }
 

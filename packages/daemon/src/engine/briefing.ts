@@ -15,6 +15,7 @@ export async function briefingFor(sources: BriefingSources, task: Task, mode: Mo
   const diff = head ? await workspace.diff({ number: task.number, branch: task.branch }, DIFF_LIMIT) : '';
   const links = head ? await store.evidenceForTree(project.id, head.tree) : [];
   const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
-  const { target, hilConfig } = project.rules;
+  const { target } = project.rules;
+  const hilConfig = task.hilConfig ?? project.rules.hilConfig;
   return prompts.render({ task, mode, target, diff, gates, hilConfig });
 }
