@@ -28,11 +28,13 @@ describe('README', () => {
     expect(tour.length).toBeGreaterThan(3);
     const identity = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'A' };
     const env = { PATH: process.env.PATH, HOME: home, ...identity, GIT_COMMITTER_EMAIL: 'a@example.org' };
-    const { stdout } = await run('sh', ['-euc', tour.join('\n')], { cwd: checkout, env, timeout: 90_000 });
+    const { stdout } = await run('sh', ['-euc', tour.join('\n')], { cwd: checkout, env, timeout: 150_000 });
     expect(stdout).toContain('hello ann');
     expect(stdout).toContain('hello bob');
+    expect(stdout).toContain('Whom shall I greet?');
+    expect(stdout).toContain('hello carla');
     expect(stdout.match(/Evidence: [0-9a-f]{64}/g)?.length).toBeGreaterThanOrEqual(2);
-  }, 120_000);
+  }, 180_000);
 
   it('the pipeline it shows is a sound one', async () => {
     const { checkPipeline } = await import('@tidemill/core');
@@ -47,6 +49,9 @@ describe('README', () => {
     expect(Config.safeParse(parse(text!)).error).toBeUndefined();
     const [agents] = blocks(readme, /```yaml\n(agents:\n {2}default: \{ type: claude[\s\S]*?)```/g);
     expect(Config.safeParse(parse(agents!)).error).toBeUndefined();
+    const [channels] = blocks(readme, /```yaml\n(channels:[\s\S]*?)```/g);
+    const any = { agents: { default: { type: 'command', command: ['true'] } } };
+    expect(Config.safeParse({ ...any, ...parse(channels!) }).error).toBeUndefined();
   });
 
   it('the template it shows is sound', async () => {
