@@ -17,6 +17,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   pipeline: () => import('./pipeline.ts'),
   latency: () => import('./latency.ts'),
   crowd: () => import('./crowd.ts'),
+  health: () => import('./health.ts'),
   vendors: () => import('./vendors.ts'),
   simulator: () => import('./simulator.ts'),
 };
