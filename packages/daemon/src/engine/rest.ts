@@ -51,7 +51,8 @@ export class Rests {
     const now = this.#deps.clock.now();
     const until = Math.max(retryAt ?? now + rest, this.#until.get(agent) ?? 0);
     this.#until.set(agent, until);
-    if (until > now) this.#onRest(until - now);
+    // A timer may come a moment early; woken then, nobody would look again.
+    if (until > now) this.#onRest(until - now + 50);
     this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${failure}`);
   }
 
