@@ -27,6 +27,7 @@ export {
   RUN_LIMIT_MS,
   VENDOR_WAIT_MS,
 } from './run/policy.ts';
+export { sentence } from './run/sentence.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';

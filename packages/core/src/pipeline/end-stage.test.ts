@@ -146,7 +146,7 @@ describe('failures of an agent', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     for (let count = 1; count <= 5; count += 1) {
-      mill.end(id, 'failed', { failure, message: 'No key.', envelope: null });
+      mill.end(id, 'failed', { failure, message: 'No key', envelope: null });
       expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { failures: {} } });
       expect(mill.task(id).waiting).toBe('No key. Put it right, then retry.');
       mill.now = mill.task(id).notBefore;

@@ -19,6 +19,7 @@ import {
   needsPerson,
   RETRY_POLICY,
 } from '../run/policy.ts';
+import { sentence } from '../run/sentence.ts';
 import { scopesOverlap } from '../schedule/overlap.ts';
 import type { Slice } from '../slice.ts';
 import { enter } from './enter.ts';
@@ -103,7 +104,7 @@ function retryOrAsk(ending: Ending): EventBody[] {
   const failure = end.failure ?? 'unknown';
   const count = (task.counters.failures[failure] ?? 0) + 1;
   if (needsPerson(failure)) {
-    const why = `${end.message || `The agent does not let us in (${failure}).`} Put it right, then retry.`;
+    const why = `${sentence(end.message) || `The agent does not let us in (${failure}).`} Put it right, then retry.`;
     // Not the task waits but its agent, and with it all its tasks: once a person has put it right, all go on.
     return [{ type: 'task.waiting', taskId: task.id, why, until: end.retryAt ?? env.now }];
   }
@@ -129,7 +130,7 @@ function retryOrAsk(ending: Ending): EventBody[] {
       : failure === 'unverified_gate'
         ? 'unverified_gate'
         : 'agent_failed';
-  const text = `${end.message || `The agent failed (${failure}).`} Tried ${count === 1 ? 'once' : `${count} times`}; retry it with a note, or cancel it.`;
+  const text = `${sentence(end.message) || `The agent failed (${failure}).`} Tried ${count === 1 ? 'once' : `${count} times`}; retry it with a note, or cancel it.`;
   const counted: EventBody = { type: 'failure.counted', taskId: task.id, failure, count, notBefore: 0 };
   const to = (ending.stage.on as Partial<Record<Outcome, string>>).failed ?? 'blocked';
   return [

@@ -1,5 +1,5 @@
 import { type FailureClass, Mode } from '@tidemill/contract';
-import { needsPerson, VENDOR_WAIT_MS } from '@tidemill/core';
+import { needsPerson, sentence, VENDOR_WAIT_MS } from '@tidemill/core';
 import type { EngineDeps } from './deps.ts';
 
 /** A run that failed for a reason every other task would meet as well. */
@@ -55,7 +55,8 @@ export class Rests {
     this.#until.set(agent, until);
     if (needsPerson(failure)) this.#needy.add(agent);
     else this.#needy.delete(agent);
-    if (until > now) this.#onRest(until - now);
+    // A timer may come a moment early; woken then, nobody would look again.
+    if (until > now) this.#onRest(until - now + 50);
     this.#deps.onNote(`${agent} rests for ${Math.ceil((until - now) / 1000)} s: ${failure}`);
   }
 
@@ -84,7 +85,7 @@ export class Rests {
     if (this.#told.has(agent)) return;
     this.#told.add(agent);
     const what = failure === 'auth' ? 'is not logged in' : 'is out of credit';
-    const text = `The agent ${agent} ${what}: ${message} Put it right, then retry one of its tasks; until then it is tried again every quarter of an hour.`;
+    const text = `The agent ${agent} ${what}: ${sentence(message)} Put it right, then retry one of its tasks; until then it is tried again every quarter of an hour.`;
     const { store, project } = this.#deps;
     await store.execute({ type: 'alert.raise', projectId: project.id, taskId: null, kind: `agent_${failure}`, text });
   }
