@@ -186,13 +186,16 @@ export class Engine {
     while (!signal.aborted) {
       await this.#deps.clock.sleep(SUPERVISE_EVERY_MS, signal);
       if (signal.aborted) return;
-      // A clock that was set may have left somebody waiting for a moment that is over.
-      this.wake();
       await expireLeases(this.#deps).catch((error: unknown) =>
         this.#deps.onNote('looking for expired leases failed', error),
       );
       // A look that fails is left out; the next one comes in a minute.
-      await this.#supervisor.pass().catch((error: unknown) => this.#deps.onNote('a health check failed', error));
+      const isWaiting = await this.#supervisor.pass().catch((error: unknown) => {
+        this.#deps.onNote('a health check failed', error);
+        return true;
+      });
+      // Time alone may have made it claimable: a rest or a lock is over, or the clock was set.
+      if (isWaiting) this.wake();
     }
   }
 

@@ -48,7 +48,7 @@ export class Slot {
     this.#wish = { is: wish, by };
     if (!this.held) return;
     if (wish === 'frozen') this.held.reins.freeze();
-    else this.held.reins.thaw();
+    else this.held.thaw();
     if (wish === 'stopped') this.held.abandon('stopped');
   }
 

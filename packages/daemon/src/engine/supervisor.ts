@@ -37,7 +37,8 @@ export class Supervisor {
     this.#slots = slots;
   }
 
-  async pass(): Promise<void> {
+  /** Answers whether something waits to be taken, by whoever may. */
+  async pass(): Promise<boolean> {
     const { store, project, clock } = this.#deps;
     const now = clock.now();
     const [workers, ended, load, leased] = await Promise.all([
@@ -57,6 +58,7 @@ export class Supervisor {
     const isIdle = load.leased === 0 && load.ready === 0;
     await this.#tell(findings.filter(({ kind }) => !(isIdle && kind === 'queue_low')));
     for (const each of stuck) await this.#actOn(each);
+    return load.ready > 0 || load.waiting > 0;
   }
 
   #running(): RunningTask[] {

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Reined, Reins } from '../ports.ts';
+import type { Reins } from '../ports.ts';
 import { childEnvironment, type Marker } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
+import { Hold } from './hold.ts';
 import { homesOf } from './home.ts';
 import { findProgram } from './program.ts';
 import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
@@ -94,43 +95,6 @@ export function startChild(spec: ChildSpec): Child {
       await end.catch(() => undefined); // whoever awaits `end` gets the reason
     },
   };
-}
-
-/** The child as its worker holds it: also before it has started, so that no word is lost. */
-class Hold implements Reined {
-  readonly #limit: TimeLimit;
-  readonly #stop: () => void;
-  #family: Family | null = null;
-  #is: 'moving' | 'frozen' | 'killed' = 'moving';
-
-  constructor(limit: TimeLimit, stop: () => void) {
-    this.#limit = limit;
-    this.#stop = stop;
-  }
-
-  begin(family: Family): void {
-    this.#family = family;
-    if (this.#is === 'frozen') family.freeze();
-    if (this.#is === 'killed') family.kill();
-  }
-  freeze(): void {
-    this.#is = 'frozen';
-    this.#limit.freeze();
-    this.#family?.freeze();
-  }
-  thaw(): void {
-    this.#is = 'moving';
-    this.#limit.thaw();
-    this.#family?.thaw();
-  }
-  kill(): void {
-    this.#is = 'killed';
-    this.#family?.kill();
-    this.#stop();
-  }
-  async usage() {
-    return (await this.#family?.usage()) ?? { memoryMb: 0, cpuMs: 0 };
-  }
 }
 
 interface Launch {
