@@ -62,6 +62,13 @@ export class Held {
     return this.reins.isFrozen;
   }
 
+  thaw(): void {
+    if (!this.isFrozen) return;
+    this.reins.thaw();
+    // The silence was wanted: nobody is stuck for it.
+    this.sign();
+  }
+
   abandon(why: Unwound['why'], text?: string): void {
     if (this.signal.aborted) return;
     // Whoever is asked to end must be able to hear it.
