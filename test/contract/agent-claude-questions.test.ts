@@ -68,7 +68,7 @@ describe('Claude Code asks while it works', { timeout: 2 * MINUTE }, () => {
 
   it('but has no such tool where nobody could answer', async () => {
     const { url, requests } = await serve([DONE]);
-    expect(await bench.start(url).end).toMatchObject({ kind: 'result' });
+    expect(await bench.start(url, { ask: undefined }).end).toMatchObject({ kind: 'result' });
     expect(requests[0]?.body.tools?.map(({ name }) => name)).not.toContain(TOOL);
   });
 });
