@@ -94,7 +94,7 @@ const begun = (...numbers: number[]) =>
 const here = process.platform === 'linux' ? describe : describe.skip;
 
 here('the fleet (needs /proc)', () => {
-  test('Test-2.5.c, AC-2.5.a, AC-2.5.e, AC-1.4.b, AC-1.4.c: a pause ends at the checkpoint, nothing new is taken, resume goes on', {
+  test('Test-2.5.c, AC-2.5.a, AC-2.5.b, AC-2.5.e, AC-1.4.b, AC-1.4.c: a pause ends at the checkpoint, nothing new is taken, resume goes on', {
     timeout: 3 * MINUTE,
   }, async () => {
     for (const title of ['One', 'Two']) await add(title);

@@ -107,7 +107,7 @@ interface Launch {
 async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<ChildEnd> {
   const launch = await prepare(spec);
   if ('missing' in launch) return { kind: 'unstartable', message: launch.missing };
-  const early = await Promise.race([wish, null]);
+  const early = await Promise.race([wish, hold.mayBegin()]);
   if (early) return { kind: early };
 
   const started = await begin(spec, launch);

@@ -8,24 +8,32 @@ export class Hold implements Reined {
   readonly #stop: () => void;
   #family: Family | null = null;
   #is: 'moving' | 'frozen' | 'killed' = 'moving';
+  #thawed = Promise.withResolvers<null>();
 
   constructor(limit: TimeLimit, stop: () => void) {
     this.#limit = limit;
     this.#stop = stop;
   }
 
+  /** Settles when the child may start: at once, unless all stands still. */
+  async mayBegin(): Promise<null> {
+    return this.#is === 'frozen' ? this.#thawed.promise : null;
+  }
   begin(family: Family): void {
     this.#family = family;
     if (this.#is === 'frozen') family.freeze();
     if (this.#is === 'killed') family.kill();
   }
   freeze(): void {
+    if (this.#is === 'frozen') return;
     this.#is = 'frozen';
+    this.#thawed = Promise.withResolvers();
     this.#limit.freeze();
     this.#family?.freeze();
   }
   thaw(): void {
     this.#is = 'moving';
+    this.#thawed.resolve(null);
     this.#limit.thaw();
     this.#family?.thaw();
   }
