@@ -168,7 +168,9 @@ describe('settings of a running program', { timeout: 120_000 }, () => {
     write(config('').replace('workers: 2', 'workers: 1'));
     await seen((body) => body.type === 'worker.removed' && body.workerId.endsWith('/agent-4'));
     await seen((body) => body.type === 'worker.removed' && body.workerId.endsWith('/agent-2'));
-    expect((await machine.json<ProjectStatus>(['status'], root)).warnings).toEqual([]);
+    await expect
+      .poll(async () => (await machine.json<ProjectStatus>(['status'], root)).warnings, { timeout: 60_000 })
+      .toEqual([]);
   });
 });
 

@@ -103,11 +103,11 @@ here('the fleet (needs /proc)', () => {
     await machine.run(['pause'], root);
     const paused = await workerNamed('agent-1');
     expect(paused).toMatchObject({ status: 'paused', wish: 'paused', wishedBy: 'ada', task: { number: 1 } });
+    await until(() => session('agent-1').status === 'paused');
     expect(session('agent-1')).toMatchObject({
       currentProjectNumber: 1,
       branchName: expect.stringContaining('task/1'),
     });
-    await until(() => session('agent-1').status === 'paused');
     openDoor();
     await until(async () => (await workers()).every(({ task }) => task === null));
     // Whatever happens now would wake somebody who may work.
@@ -244,7 +244,11 @@ here('the fleet (needs /proc)', () => {
 
   test('AC-1.2.a: workers come and go at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
     await machine.up(root, '--workers', '2');
-    const files = () => (existsSync(join(root, '.claude-sessions')) ? readdirSync(join(root, '.claude-sessions')) : []);
+    // Not what is just being written, which has another name until it is whole.
+    const files = () =>
+      existsSync(join(root, '.claude-sessions'))
+        ? readdirSync(join(root, '.claude-sessions')).filter((name) => name.endsWith('.session'))
+        : [];
     const named = (...names: string[]) => names.map((name) => `${name}.session`);
     await until(() => files().length === 3);
     expect(files().sort()).toEqual(named('agent-1', 'agent-2', 'review-agent'));
@@ -285,7 +289,11 @@ here('the fleet (needs /proc)', () => {
     expect((await workers()).map((worker) => [worker.status, worker.task])).toEqual(Array(13).fill(['stopped', null]));
     const [audit] = await events('emergency.executed');
     expect(audit?.body).toMatchObject({ operation: 'emergency_stop', by: 'ada', tasks: all });
-    expect(await events('snapshot.taken')).toHaveLength(10);
+    // Leases do not wait for it for ever, so on a busy machine the work of some may be kept a moment later.
+    await until(async () => {
+      const kept = await events('snapshot.taken');
+      return new Set(kept.map(({ body }) => 'taskId' in body && body.taskId)).size === 10;
+    });
 
     openDoor();
     await machine.run(['stop'], root);

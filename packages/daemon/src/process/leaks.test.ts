@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { childEnvironment } from './environment.ts';
-import { killLeaked, leakedProcesses, leakScanObstacle } from './leaks.ts';
+import { killLeaked, leakedProcesses, leakScanObstacle, type MarkedProcess } from './leaks.ts';
 
 if (leakScanObstacle) console.log(`skipped: ${leakScanObstacle}`);
 
 describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
-  /** A grandchild that left the group; its parent is gone once this resolves. */
+  /** A grandchild that left the group; its parent is gone, and it is what it will be, once this resolves. */
   async function orphan(homeId: string, runId: string): Promise<void> {
     const parent = spawn('sh', ['-c', 'setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1'], {
       detached: true,
@@ -16,6 +17,8 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
       env: childEnvironment(process.env, {}, { homeId, runId }),
     });
     await once(parent, 'exit');
+    const isThere = (all: MarkedProcess[]) => all.some((each) => each.runId === runId && each.command === 'sleep 1000');
+    while (!isThere(await leakedProcesses(homeId))) await delay(10);
   }
 
   it('are found by what they inherited, and killed', async () => {
