@@ -12,6 +12,7 @@ import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
 import { answerQuestion, expireQuestion, remindOfQuestion, revokePreference } from './question/answer.ts';
 import { askInRun, askQuestion } from './question/ask.ts';
+import { parkedIfAsking } from './question/park.ts';
 import { accept, refuse } from './refusal.ts';
 import {
   briefRun,
@@ -158,6 +159,7 @@ function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: Decide
     ...interruptRun(slice, task, command.why),
     { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs },
     released(task, command.why),
+    ...parkedIfAsking(task),
   );
 }
 

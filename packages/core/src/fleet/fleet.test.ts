@@ -1,4 +1,4 @@
-import { BEATS_KEPT, type WorkerWish } from '@tidemill/contract';
+import { AskedQuestion, BEATS_KEPT, type WorkerWish } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { FOR_OTHERS, LEASE_CAP_MS } from '../lease/lease.ts';
@@ -131,6 +131,27 @@ describe('giving a task to a worker', () => {
     expect(mill.offered('agent-1')).toBe('nothing_ready');
     expect(mill.offered('agent-2')).toBe(1);
     mill.must({ type: 'task.assign', projectId, taskId: id, workerId: null, by: 'ada' });
+    expect(mill.offered('agent-1')).toBe(1);
+  });
+
+  test('one that asked something meanwhile waits for the answer where everybody sees it, and then goes on', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    const { fence, runId } = mill.startRun(id);
+    mill.must({ type: 'run.ask', ...fence, runId, questions: [AskedQuestion.parse('Which port?')] });
+    mill.must({ type: 'lease.take', projectId, taskId: id, by: 'ada', why: 'emergency stop' });
+    expect(mill.task(id)).toMatchObject({ lease: null, stage: 'needs_info', resumeStage: 'plan' });
+    const questionId = mill.task(id).openQuestions[0]!.id;
+    mill.must({
+      type: 'question.answer',
+      projectId,
+      taskId: id,
+      questionId,
+      by: 'ada',
+      source: 'user',
+      text: '8080',
+    });
+    expect(mill.task(id)).toMatchObject({ stage: 'plan', openQuestions: [] });
     expect(mill.offered('agent-1')).toBe(1);
   });
 

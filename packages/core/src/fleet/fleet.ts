@@ -2,6 +2,7 @@ import { BEATS_KEPT, type EventBody, type Run, type Worker } from '@tidemill/con
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../lease/fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
+import { parkedIfAsking } from '../question/park.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
@@ -28,14 +29,14 @@ export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv):
   }
 }
 
-/** Takes a task from whoever holds it; its work is kept and it waits in its stage for the next. */
+/** Takes a task from whoever holds it; its work is kept and it waits in its stage for the next, or for the answers it needs. */
 export function takeLease(slice: Slice, command: CommandOf<'lease.take'>): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;
   const { task } = found;
   if (!task.lease) return accept();
   const why = `${command.why} (${command.by})`;
-  return accept(...interruptRun(slice, task, why), released(task, why));
+  return accept(...interruptRun(slice, task, why), released(task, why), ...parkedIfAsking(task));
 }
 
 export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Decision {

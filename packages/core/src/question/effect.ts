@@ -2,7 +2,7 @@ import type { Answer, EventBody, Project, Question, Task } from '@tidemill/contr
 import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import type { Slice } from '../slice.ts';
-import { parked } from './park.ts';
+import { parked, parkedIfAsking } from './park.ts';
 
 export const APPROVE = 'Approve';
 export const SEND_BACK = 'Send back';
@@ -18,7 +18,7 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
     case 'stuck':
       // It came to hold the task after all, when an agent asked the same.
       if (task.stage === 'needs_info') return goOn(task.resumeStage ?? task.stage);
-      return stuckChoice(slice, project, task, answer);
+      return stuckChoice(slice, project, { ...task, openQuestions: restOf(task, question) }, answer);
     case 'unblock':
       if (task.stage === 'needs_info') return goOn(task.resumeStage ?? task.stage);
       return unblock(task, question, effect, answer, goOn);
@@ -31,10 +31,13 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
 
 /** The task goes on when this was the last question that held it; else only where it goes on may have changed. */
 function whenAllAnswered(slice: Slice, project: Project, task: Task, question: Question, to: string): EventBody[] {
-  const rest = task.openQuestions.filter(({ id }) => id !== question.id);
+  const rest = restOf(task, question);
   if (rest.length === 0) return enter(slice, project.rules, task, { to, because: 'answered' });
   return task.stage === 'needs_info' && to === task.resumeStage ? [] : [parked(task, to, rest)];
 }
+
+/** What holds the task once this question is answered. */
+const restOf = (task: Task, question: Question) => task.openQuestions.filter(({ id }) => id !== question.id);
 
 function approval(
   task: Task,
@@ -76,7 +79,7 @@ function stuckChoice(slice: Slice, project: Project, task: Task, { option, text,
   if (task.lease === null || option === STUCK_CHOICES.wait) return [];
   const why = `${by} said: ${text}`;
   const stop = [...interruptRun(slice, task, why), released(task, why)];
-  if (option !== STUCK_CHOICES.skip) return stop;
+  if (option !== STUCK_CHOICES.skip) return [...stop, ...parkedIfAsking(task)];
   const block = { reason: 'skipped' as const, text: `${why}. Its work is kept; retry it when you like.` };
   return [...stop, ...enter(slice, project.rules, task, { to: 'blocked', because: why, block })];
 }
