@@ -13,7 +13,9 @@ export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env:
   const { taskId, kind, text, severity = 'warning', subject = '' } = command;
   const id = alertId(command.projectId, kind, subject);
   const last = slice.record('alert', id);
-  if (last && env.now - last.at < (QUIET_MS[kind] ?? QUIET_DEFAULT_MS))
+  // One from the future was raised before the clock was set back: it must not silence the next ones until then.
+  const sinceMs = last ? env.now - last.at : -1;
+  if (sinceMs >= 0 && sinceMs < (QUIET_MS[kind] ?? QUIET_DEFAULT_MS))
     return accept({ type: 'alert.repeated', alertId: id });
   const count = (last?.count ?? 0) + 1;
   return accept({ type: 'alert.raised', taskId, kind, text, severity, subject, count });

@@ -158,4 +158,15 @@ describe('for the record', () => {
       expect(mill.must({ type: 'alert.raise', projectId, taskId, kind: 'push_failed', text: 'x' })).toHaveLength(1);
     expect(mill.task(id)).toBe(before);
   });
+
+  test('the same alert is counted for five minutes, and a clock that was set back silences none', () => {
+    const { mill } = at('implement');
+    const raise = () =>
+      mill.must({ type: 'alert.raise', projectId, taskId: null, kind: 'disk', text: 'x' }).map(({ type }) => type);
+    expect([raise(), raise()]).toEqual([['alert.raised'], ['alert.repeated']]);
+    mill.now -= 24 * 3_600_000;
+    expect([raise(), raise()]).toEqual([['alert.raised'], ['alert.repeated']]);
+    mill.now += 5 * 60_000;
+    expect(raise()).toEqual(['alert.raised']);
+  });
 });
