@@ -145,6 +145,8 @@ export class Engine {
       this.wake();
     });
     this.#working.set(task.id, work);
+    // The emergency was called while the claim was on its way.
+    if (this.fleet.isHalted) slot.held?.kill();
   }
 
   #wakeAfterRest(restMs: number): void {

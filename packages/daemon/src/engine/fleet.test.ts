@@ -246,6 +246,27 @@ describe('an emergency stop', () => {
     expect(puppets).toHaveLength(2);
   });
 
+  test('what was just being claimed is killed too', async () => {
+    await pass(1);
+    let stopping: Promise<unknown> | null = null;
+    // Called when the claim is on its way and nobody holds anything yet.
+    const stop = () => {
+      stopping ??= engine.fleet.emergencyStop({ by: 'ada', reason: 'smoke' }).catch((error: Error) => error.message);
+    };
+    isDown = (command) => {
+      if (command.type === 'work.claim' && command.role === 'builder') queueMicrotask(stop);
+      // The engine hears nothing of its workers: the word must reach the agent in another way.
+      return command.type === 'worker.wish';
+    };
+    await addTask(1);
+    await pass(10_000);
+    expect(await stopping).toBe('no store');
+    expect(puppets.map(({ heard }) => heard[0] ?? 'nothing')).not.toContain('nothing');
+    for (const puppet of puppets) puppet.die('killed');
+    await pass(1);
+    expect(await store.leased(projectId)).toEqual([]);
+  });
+
   test('a store that is away does not keep the agents alive, and nothing new begins', async () => {
     await addTask(1);
     await addTask(2);
