@@ -45,10 +45,10 @@ export class SessionMirror {
     const ids = 'workerId' in body && body.workerId ? [body.workerId] : 'workers' in body ? (body.workers ?? []) : [];
     const names = ids.map((id) => id.slice(id.lastIndexOf('/') + 1));
     if (body.type === 'worker.removed') {
-      for (const name of names) {
-        this.#due.delete(name);
-        sessions.drop(name);
-      }
+      for (const name of names) this.#due.delete(name);
+      // A round under way may have read of it before it went, and would write its file again.
+      await this.#writing;
+      for (const name of names) sessions.drop(name);
       return;
     }
     if (body.type === 'worker.reset') for (const name of names) sessions.drop(name);
