@@ -22,15 +22,25 @@ export interface Family {
 }
 
 const SWEEP_MS = 5000;
+const STRAY_ROUNDS = 10;
+const STRAY_PAUSE_MS = 20;
 
 export function familyOf(leader: number, about: { host: ChildHost; runId: string; status: unknown }): Family {
   const status = about.status instanceof Readable ? readStatus(about.status) : null;
   let isFrozen = false;
   /** Those that left the group are found by their mark; by then the wind may have turned. */
   const signalStrays = async (signal: 'SIGSTOP' | 'SIGCONT') => {
-    const marked = await leakedProcesses(about.host.homeId);
-    if (isFrozen !== (signal === 'SIGSTOP')) return;
-    for (const { pid, runId } of marked) if (runId === about.runId) sendSignal(pid, signal);
+    let known = '';
+    // One that starts another program, or forks, while we look may be missed: again until a look shows nobody new.
+    for (let round = 0; round < STRAY_ROUNDS; round += 1) {
+      const marked = (await leakedProcesses(about.host.homeId)).filter(({ runId }) => runId === about.runId);
+      if (isFrozen !== (signal === 'SIGSTOP')) return;
+      for (const { pid } of marked) sendSignal(pid, signal);
+      const seen = marked.map(({ pid }) => pid).join();
+      if (round > 0 && seen === known) return;
+      known = seen;
+      await delay(STRAY_PAUSE_MS);
+    }
   };
   const thaw = () => {
     if (!isFrozen) return;
