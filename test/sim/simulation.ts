@@ -101,8 +101,8 @@ class Simulation {
     await this.#makePeace();
     this.#repository.isDirty = false;
     // Two quiet days are ample for whatever is under way; then everything must have come to an end.
-    for (let step = 0; step < 24 && !(await this.#isAtRest()); step += 1)
-      await this.#advance(this.#clock.elapsed() + DAY / 12);
+    for (let step = 0; step < 96 && !(await this.#isAtRest()); step += 1)
+      await this.#advance(this.#clock.elapsed() + DAY / 48);
     await this.#invariants.atEnd(this.#store, PROJECT, this.#repository);
     return this.#report();
   }
