@@ -1,11 +1,11 @@
-import type { EventBody } from '@tidemill/contract';
+import { type EventBody, Severity } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import { alertId } from '../scope.ts';
 import type { Slice } from '../slice.ts';
 
 const MINUTE = 60_000;
-/** The same matter is not told again within this time. */
+/** The same matter is not told again within this time, unless it has become worse: then after the usual one. */
 const QUIET_MS: Record<string, number> = { stuck: 30 * MINUTE };
 const QUIET_DEFAULT_MS = 5 * MINUTE;
 
@@ -15,11 +15,14 @@ export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env:
   const last = slice.record('alert', id);
   // One from the future was raised before the clock was set back: it must not silence the next ones until then.
   const sinceMs = last ? env.now - last.at : -1;
-  if (sinceMs >= 0 && sinceMs < (QUIET_MS[kind] ?? QUIET_DEFAULT_MS))
-    return accept({ type: 'alert.repeated', alertId: id });
+  const isWorse = last !== undefined && rank(severity) > rank(last.severity);
+  const quietMs = isWorse ? QUIET_DEFAULT_MS : (QUIET_MS[kind] ?? QUIET_DEFAULT_MS);
+  if (sinceMs >= 0 && sinceMs < quietMs) return accept({ type: 'alert.repeated', alertId: id });
   const count = (last?.count ?? 0) + 1;
   return accept({ type: 'alert.raised', taskId, kind, text, severity, subject, count });
 }
+
+const rank = (severity: Severity) => Severity.options.indexOf(severity);
 
 export function acknowledgeAlert(slice: Slice, command: CommandOf<'alert.acknowledge'>): Decision {
   const alert = slice.record('alert', command.alertId);

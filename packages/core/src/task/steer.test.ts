@@ -169,4 +169,14 @@ describe('for the record', () => {
     mill.now += 5 * 60_000;
     expect(raise()).toEqual(['alert.raised']);
   });
+
+  test('a task that is stuck is told of every half an hour, and sooner when it has become worse', () => {
+    const { mill } = at('implement');
+    const about = { type: 'alert.raise', projectId, taskId: null, kind: 'stuck', subject: '#1', text: 'x' } as const;
+    const raise = (severity: 'warning' | 'critical') => mill.must({ ...about, severity }).map(({ type }) => type);
+    expect(raise('warning')).toEqual(['alert.raised']);
+    mill.now += 20 * 60_000;
+    expect(raise('warning')).toEqual(['alert.repeated']);
+    expect(raise('critical')).toEqual(['alert.raised']);
+  });
 });
