@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Clock } from '../ports.ts';
 import { CONFIG_FILE } from './load.ts';
 
-const LOOK_EVERY_MS = 400;
+/** Twice this and the reading itself stay below the two seconds that are promised. */
+const LOOK_EVERY_MS = 800;
 /** All that a project's settings are read from. */
 const FOLDERS = ['.tidemill/pipelines', '.tidemill/guards'];
 
