@@ -33,7 +33,7 @@ export interface Scope {
   openRecordsOf: string[];
   /** Read only. */
   readRecords: string[];
-  /** The newest open records of a noun, at most PROJECT_RECORDS. Not locked. */
+  /** Records of a noun, at most PROJECT_RECORDS of them, the last by id. Not locked. */
   projectRecords: { projectId: string; noun: RecordNoun }[];
 }
 export const PROJECT_RECORDS = 500;
