@@ -12,7 +12,7 @@ export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
-export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
+export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { touchesOf } from './question/touches.ts';

@@ -2,6 +2,7 @@ import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor } from '../budget/budget.ts';
 import { type Purse, pursesOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { deadEnd } from '../pipeline/dead-end.ts';
 import { enter } from '../pipeline/enter.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
 import { parkedIfAsking } from '../question/park.ts';
@@ -114,18 +115,7 @@ function overtaken(slice: Slice, project: Project, task: Task): EventBody[] {
   const text = pipeline
     ? `Pipeline ${task.pipeline} no longer has stage ${task.stage}; its stages are ${Object.keys(pipeline.stages).join(', ')}.`
     : `There is no pipeline ${task.pipeline} any more.`;
-  return [
-    {
-      type: 'alert.raised',
-      taskId: task.id,
-      kind: 'no_transition',
-      text,
-      severity: 'error',
-      subject: task.id,
-      count: 1,
-    },
-    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
-  ];
+  return deadEnd(task, text);
 }
 
 export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: DecideEnv): Decision {

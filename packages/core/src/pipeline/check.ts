@@ -1,7 +1,7 @@
 import { type Mode, type Outcome, type Pipeline, RESERVED_STAGES, type Stage } from '@tidemill/contract';
 
 /** What each mode may end in besides needs_info, failed and interrupted, which the engine handles for every stage. */
-const OUTCOMES_TO_HANDLE: Record<Mode, Outcome[]> = {
+export const OUTCOMES_TO_HANDLE: Record<Mode, Outcome[]> = {
   plan: ['plan_complete'],
   plan_revision: ['plan_complete'],
   investigate: ['investigation_complete'],

@@ -22,6 +22,7 @@ import {
 import { sentence } from '../run/sentence.ts';
 import { scopesOverlap } from '../schedule/overlap.ts';
 import type { Slice } from '../slice.ts';
+import { deadEnd } from './dead-end.ts';
 import { enter } from './enter.ts';
 import { stageOf } from './stage.ts';
 
@@ -82,21 +83,10 @@ function follow(ending: Ending, block?: { reason: BlockReason; text: string }): 
   return enter(slice, rules, task, { to, because: end.outcome, tree: end.tree, block });
 }
 
-/** An outcome nobody provided for is an alert and a question to a person, never a guess. */
+/** An outcome nobody provided for. */
 function noTransition(task: Task, outcome: Outcome): EventBody[] {
   const text = `Stage ${task.stage} of pipeline ${task.pipeline} ended in ${outcome}, and no transition is given for that.`;
-  return [
-    {
-      type: 'alert.raised',
-      taskId: task.id,
-      kind: 'no_transition',
-      text,
-      severity: 'error',
-      subject: task.id,
-      count: 1,
-    },
-    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
-  ];
+  return deadEnd(task, text);
 }
 
 function retryOrAsk(ending: Ending): EventBody[] {

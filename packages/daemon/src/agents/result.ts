@@ -1,4 +1,5 @@
 import { AgentEnvelope, AskedQuestion, type Mode, type Outcome } from '@tidemill/contract';
+import { OUTCOMES_TO_HANDLE } from '@tidemill/core';
 import { z } from 'zod';
 import { jsonObjectsIn } from './result-json.ts';
 import { readTextualVerdict } from './textual-verdict.ts';
@@ -12,18 +13,10 @@ export interface ResultExpectation {
 /** The text of `invalid` and `missing` is written for the agent: what is wrong with its result, and what would be right. */
 export type ResultReading = { envelope: AgentEnvelope } | { invalid: string } | { missing: string };
 
-const ENDINGS: Record<Mode, Outcome[]> = {
-  plan: ['plan_complete'],
-  plan_revision: ['plan_complete'],
-  investigate: ['investigation_complete'],
-  implement: ['pr_ready', 'no_changes'],
-  request_changes: ['pr_ready', 'no_changes'],
-  review: ['approved', 'changes_requested'],
-};
 const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
 
 /** What a run in this mode may end in. */
-export const outcomesOf = (mode: Mode): Outcome[] => [...ENDINGS[mode], ...EVERYWHERE];
+export const outcomesOf = (mode: Mode): Outcome[] => [...OUTCOMES_TO_HANDLE[mode], ...EVERYWHERE];
 
 /** The result in what an agent said: the last JSON object that is one, or a reviewer's verdict in words. */
 export function readResult(text: string, expected: ResultExpectation): ResultReading {
@@ -82,7 +75,11 @@ export function repairRequest(problem: string, expected: ResultExpectation): str
 /** How a result looks that an agent hands in as text. */
 export function exampleResult({ mode, criteria }: ResultExpectation): string {
   const outcomes = outcomesOf(mode);
-  const example = { outcome: ENDINGS[mode][0], summary: 'one or two sentences', ...particulars(mode, criteria) };
+  const example = {
+    outcome: OUTCOMES_TO_HANDLE[mode][0],
+    summary: 'one or two sentences',
+    ...particulars(mode, criteria),
+  };
   return [
     `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
     `"outcome" is one of ${outcomes.join(', ')}. With needs_info, "open_questions" lists what only a person can answer.`,

@@ -1,0 +1,17 @@
+import type { EventBody, Task } from '@tidemill/contract';
+
+/** Where no way leads on: an alert and a question to a person, never a guess. */
+export function deadEnd(task: Task, text: string): EventBody[] {
+  return [
+    {
+      type: 'alert.raised',
+      taskId: task.id,
+      kind: 'no_transition',
+      text,
+      severity: 'error',
+      subject: task.id,
+      count: 1,
+    },
+    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_transition', text },
+  ];
+}
