@@ -32,7 +32,12 @@ export class Invariants {
   decided(slice: Slice, command: Command, decision: Decision): void {
     if (!decision.ok || !('token' in command) || decision.events.length === 0) return;
     const task = slice.tasks.get(command.taskId);
-    if (task && command.token !== task.fence)
+    // What an interrupted run had cost is told when its agent is gone, after the lease: money, and nothing about the task.
+    const isLateBill =
+      command.type === 'run.spend' &&
+      slice.runs.get(command.runId)?.outcome === 'interrupted' &&
+      decision.events.every(({ type }) => type === 'run.spent' || type === 'budget.threshold_reached');
+    if (task && command.token !== task.fence && !isLateBill)
       this.break('no write with an old fence', `${command.type} with ${command.token}, the newest is ${task.fence}`);
   }
 
