@@ -136,4 +136,14 @@ export const NewTask = z.strictObject({
 });
 export type NewTask = z.input<typeof NewTask>;
 
+/** What a person may change of a task that is not finished. What is left out stays. */
+export const TaskEdit = z.strictObject({
+  title: NewTask.shape.title.optional(),
+  body: z.string().max(200_000).optional(),
+  accept: z.array(z.string().trim().min(1)).optional(),
+  files: z.array(z.string().min(1)).optional(),
+  priority: Priority.optional(),
+});
+export type TaskEdit = z.infer<typeof TaskEdit>;
+
 export const SideStage = z.enum(['needs_info', 'blocked', 'cancelled']);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { AccountView } from './budget.ts';
 import { EventBody, type LoggedEvent } from './event.ts';
 import { Evidence } from './gate.ts';
+import { InboxItem } from './inbox.ts';
 import { Question } from './question.ts';
 import { Mode, Run } from './run.ts';
 import { NewTask, Task } from './task.ts';
@@ -31,8 +33,53 @@ export const TaskSummary = Task.pick({
 }).extend({ after, worker: z.string().nullable() });
 export type TaskSummary = z.infer<typeof TaskSummary>;
 
-export const TaskDetail = z.object({ task: Task.extend({ after }), runs: z.array(Run), evidence: z.array(Evidence) });
+/** Where a person may put a task. `via` null: it cannot go there, and `why` says what would have to be. */
+export const TaskMove = z.object({
+  to: z.string(),
+  via: z.enum(['approve', 'reject', 'retry', 'cancel']).nullable(),
+  why: z.string(),
+});
+export type TaskMove = z.infer<typeof TaskMove>;
+
+/** A question with the task it is about. */
+export const QuestionView = Question.extend({
+  task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
+  /** The command that answers it. */
+  command: z.string(),
+});
+export type QuestionView = z.infer<typeof QuestionView>;
+
+const neighbour = TaskSummary.pick({ number: true, title: true, stage: true });
+
+export const TaskDetail = z.object({
+  task: Task.extend({ after }),
+  runs: z.array(Run),
+  evidence: z.array(Evidence),
+  questions: z.array(QuestionView),
+  moves: z.array(TaskMove),
+  /** What it waits for and what waits for it, over all steps, with what each waits for: a graph. */
+  related: z.array(neighbour.extend({ after })),
+  /** Its folder, while there is one. */
+  worktree: z.string().nullable(),
+  costUsd: z.number(),
+});
 export type TaskDetail = z.infer<typeof TaskDetail>;
+
+/** A text that may be long: `isCut` says that there is more than this. */
+export const CutText = z.object({ text: z.string(), isCut: z.boolean() });
+export type CutText = z.infer<typeof CutText>;
+
+/** A task's change. `of`: the worktree as it lies there, the commit that landed, or nothing yet. */
+export const TaskDiff = CutText.extend({ of: z.enum(['worktree', 'landed', 'nothing']) });
+export type TaskDiff = z.infer<typeof TaskDiff>;
+
+export const BulkOperation = z.enum(['cancel', 'retry', 'approve', 'prioritise']);
+export type BulkOperation = z.infer<typeof BulkOperation>;
+export const BulkResult = z.object({
+  done: z.array(TaskSummary),
+  refused: z.array(z.object({ number: z.number(), code: z.string(), message: z.string(), hint: z.string() })),
+});
+export type BulkResult = z.infer<typeof BulkResult>;
 
 /** A task of an import file: `after` names keys of the same file, or numbers of tasks that exist. */
 export const ImportedTask = NewTask.extend({
@@ -82,15 +129,13 @@ export const NeedsYou = z.object({
 });
 export type NeedsYou = z.infer<typeof NeedsYou>;
 
-/** A question with the task it is about. */
-export const QuestionView = Question.extend({
-  task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
-  /** The command that answers it. */
-  command: z.string(),
+export const DaemonInfo = z.object({
+  pid: z.number(),
+  url: z.string(),
+  startedAt: z.number(),
+  /** A page of another version loads itself anew. */
+  version: z.string().default(''),
 });
-export type QuestionView = z.infer<typeof QuestionView>;
-
-export const DaemonInfo = z.object({ pid: z.number(), url: z.string(), startedAt: z.number() });
 export type DaemonInfo = z.infer<typeof DaemonInfo>;
 
 export const ProjectStatus = z.object({
@@ -108,6 +153,13 @@ export const ProjectStatus = z.object({
   questions: z.array(QuestionView).default([]),
   gates: z.array(z.string()),
   sandbox: SandboxView,
+  /** The project's account, and the one of all projects together. */
+  budget: z.object({ project: AccountView, all: AccountView }).optional(),
+  /** How many things wait for a person, of whatever kind; and conflicts among them. */
+  inbox: z.number().default(0),
+  conflicts: z.number().default(0),
+  /** Open alerts, the worst first; at most 5. */
+  alerts: z.array(InboxItem).default([]),
   /** About its settings: values that were replaced, a changed file that cannot be used. */
   warnings: z.array(z.string()).default([]),
   lastSeq: z.number(),

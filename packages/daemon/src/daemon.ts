@@ -69,7 +69,7 @@ export class Daemon {
         services: () => daemon!.#services(),
         onError: (error, what) => log.error(what, error),
       });
-      const info = { pid: process.pid, url: http.url, startedAt: opened.clock.now() };
+      const info = { pid: process.pid, url: http.url, startedAt: opened.clock.now(), version: '' };
       daemon = new Daemon({ folder, lock, log, opened, http, info, token, env });
       writeDaemonFile(folder, { ...info, token });
       log.info('started', info);

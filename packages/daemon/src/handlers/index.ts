@@ -48,6 +48,10 @@ type Handler<N extends RouteName> = (
   signal: AbortSignal,
 ) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;
 
+const pending = async (): Promise<never> => {
+  throw new AppError('internal', 'this is not built yet');
+};
+
 /** One function per route: HTTP and the CLI without a daemon both come through here. */
 const handlers: { [N in RouteName]: Handler<N> } = {
   health: async ({ daemon }) => daemon ?? refuseWithoutDaemon('ask'),
@@ -100,6 +104,38 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   snapshots: listSnapshots,
   restoreSnapshot,
   events: streamEvents,
+  // stream helper
+  recentEvents: pending,
+  // access helper
+  whoami: pending,
+  tokens: pending,
+  addToken: pending,
+  revokeToken: pending,
+  // task helper
+  taskDiff: pending,
+  editTask: pending,
+  noteTask: pending,
+  moveTask: pending,
+  bulkTasks: pending,
+  evidenceLog: pending,
+  // settings helper
+  agents: pending,
+  config: pending,
+  checkConfig: pending,
+  saveConfig: pending,
+  history: pending,
+  // conflict helper
+  conflicts: pending,
+  conflict: pending,
+  resolveFile: pending,
+  settleConflict: pending,
+  abortConflict: pending,
+  // claim helper
+  claims: pending,
+  claimWork: pending,
+  beatClaim: pending,
+  releaseClaim: pending,
+  finishClaim: pending,
 };
 
 /** Parses, then answers: the same door for a request from the network and for a call within the process. */

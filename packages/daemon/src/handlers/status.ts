@@ -27,6 +27,9 @@ export async function status(services: Services, input: RouteRequest<'status'>):
     questions: (await openQuestions(services, project)).slice(0, SHOWN),
     gates: rules.gates,
     sandbox: await sandboxOf(services, project),
+    inbox: 0,
+    conflicts: 0,
+    alerts: [],
     warnings: services.warnings(project.id),
     lastSeq,
   };

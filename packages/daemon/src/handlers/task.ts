@@ -35,7 +35,8 @@ export async function showTask(services: Services, input: RouteRequest<'task'>) 
     services.store.runs(task.id),
     services.store.evidence({ projectId: project.id, taskId: task.id }),
   ]);
-  return { task: { ...task, after }, runs, evidence };
+  const costUsd = runs.reduce((sum, { usage }) => sum + (usage.costUsd ?? 0), 0);
+  return { task: { ...task, after }, runs, evidence, questions: [], moves: [], related: [], worktree: null, costUsd };
 }
 
 export async function cancelTask(services: Services, input: RouteRequest<'cancelTask'>) {

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/**
+ * Who may do what. A viewer looks; an operator also steers work and answers; an admin also changes settings, tokens and
+ * the daemon itself. A worker only takes work and hands it in.
+ */
+export const AccessRole = z.enum(['viewer', 'operator', 'admin', 'worker']);
+export type AccessRole = z.infer<typeof AccessRole>;
+
+const INCLUDES: Record<AccessRole, AccessRole[]> = {
+  viewer: ['viewer'],
+  operator: ['viewer', 'operator'],
+  admin: ['viewer', 'operator', 'admin', 'worker'],
+  worker: ['viewer', 'worker'],
+};
+export const mayAct = (role: AccessRole, needed: AccessRole) => INCLUDES[role].includes(needed);
+
+export const TokenName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_.-]{0,49}$/i, 'a token name is a letter, then letters, digits, ., - and _, at most 50');
+
+/** A token that a person has given out. The token itself is shown once, and only its hash is kept. */
+export const NamedToken = z.object({
+  name: TokenName,
+  role: AccessRole,
+  createdAt: z.number(),
+  lastUsedAt: z.number().nullable(),
+});
+export type NamedToken = z.infer<typeof NamedToken>;
+
+/** Whose request it is. `name` is null for the daemon's own token: whoever may read it on this machine. */
+export const Caller = z.object({ name: z.string().nullable(), role: AccessRole });
+export type Caller = z.infer<typeof Caller>;

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { MetricPeriod } from './metrics.ts';
+import { Mode } from './run.ts';
+
+/** How things went over time, in equal steps: what charts are drawn from. */
+export const HistoryPoint = z.object({
+  /** Where the step begins. */
+  at: z.number(),
+  done: z.number().int(),
+  /** Of the tasks done in this step, on average; null when there were none. */
+  cycleTimeMs: z.number().nullable(),
+  /** Of the first reviews in this step. */
+  firstPassRate: z.number().nullable(),
+  /** Tasks that were neither done nor cancelled at the end of the step. */
+  queued: z.number().int(),
+});
+export type HistoryPoint = z.infer<typeof HistoryPoint>;
+
+export const SpendPoint = z.object({
+  at: z.number(),
+  project: z.string(),
+  mode: Mode,
+  agent: z.string(),
+  usd: z.number(),
+  runs: z.number().int(),
+});
+export type SpendPoint = z.infer<typeof SpendPoint>;
+
+export const HistoryView = z.object({
+  period: MetricPeriod,
+  computedAt: z.number(),
+  /** They could not be computed anew: these are the last known. */
+  isStale: z.boolean(),
+  stepMs: z.number(),
+  points: z.array(HistoryPoint),
+  /** Of all projects, so that they can be compared. */
+  spend: z.array(SpendPoint),
+});
+export type HistoryView = z.infer<typeof HistoryView>;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { AccessRole, Caller, NamedToken, TokenName } from '../access.ts';
+import { AccountView } from '../budget.ts';
+import { AgentView } from '../settings-view.ts';
+import { DaemonInfo, EmergencyImpact, Finding } from '../view.ts';
+import { by, get, post } from './route.ts';
+
+/** What belongs to the daemon rather than to a project. */
+export const daemonRoutes = {
+  health: get('/v1/health', 'Tells that the daemon answers, and since when', z.strictObject({}), DaemonInfo, {
+    role: 'worker',
+  }),
+  whoami: get('/v1/whoami', 'Whose token this is and what it may do', z.strictObject({}), Caller),
+  stop: post(
+    '/v1/stop',
+    'Stops the daemon: at the next checkpoints, or now',
+    z.strictObject({ now: z.boolean().default(false) }),
+    z.object({ stopping: z.literal(true) }),
+    { role: 'admin' },
+  ),
+  doctor: get(
+    '/v1/doctor',
+    'Examines the machine, the store and the projects',
+    z.strictObject({}),
+    z.object({ ok: z.boolean(), findings: z.array(Finding) }),
+  ),
+  agents: get(
+    '/v1/agents',
+    'Looks for the agent programs that are known by name',
+    z.strictObject({ project: z.string().min(1).optional() }),
+    z.array(AgentView),
+  ),
+  budget: get(
+    '/v1/budget',
+    'What was spent of which budget, by project and over all',
+    z.strictObject({}),
+    z.array(AccountView),
+  ),
+  emergencyImpact: get('/v1/emergency', 'What an emergency stop would end', z.strictObject({}), EmergencyImpact),
+  emergencyStop: post(
+    '/v1/emergency',
+    'Kills every agent of every project within seconds; work is kept',
+    z.strictObject({ by, reason: z.string().trim().max(1000).default('asked for') }),
+    z.object({ workers: z.array(z.string()), tasks: z.array(z.number()) }),
+  ),
+  tokens: get('/v1/tokens', 'The tokens that were given out', z.strictObject({}), z.array(NamedToken), {
+    role: 'admin',
+  }),
+  addToken: post(
+    '/v1/tokens',
+    'Makes a token with a name and a role; it is shown this once',
+    z.strictObject({ name: TokenName, role: AccessRole }),
+    NamedToken.extend({ token: z.string() }),
+    { role: 'admin' },
+  ),
+  revokeToken: post(
+    '/v1/tokens/:name/revoke',
+    'Makes a token worthless, at once',
+    z.strictObject({ name: TokenName }),
+    z.object({ revoked: z.string() }),
+    { role: 'admin' },
+  ),
+};

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { ClaimView, OutsideClaim } from '../claim.ts';
+import { AgentEnvelope, Usage } from '../run.ts';
+import { TaskSummary, WorkerView } from '../view.ts';
+import { WorkerOperation } from '../worker.ts';
+import { by, get, ofTask, post, project, worker } from './route.ts';
+
+const tasks = z.object({ tasks: z.array(z.number()) });
+const fenced = { ...ofTask, fence: z.number().int().nonnegative() };
+
+export const fleetRoutes = {
+  workers: get(
+    '/v1/projects/:project/workers',
+    'The workers and what each does',
+    z.strictObject({ project }),
+    z.array(WorkerView),
+  ),
+  addWorker: post(
+    '/v1/projects/:project/workers',
+    'One more agent that builds',
+    z.strictObject({ project }),
+    WorkerView,
+  ),
+  steerWorkers: post(
+    '/v1/projects/:project/workers/:worker/steer',
+    'Starts, pauses, freezes, resumes, stops, restarts or resets a worker, or all',
+    z.strictObject({ project, worker, operation: WorkerOperation, by }),
+    z.array(WorkerView),
+  ),
+  removeWorker: post(
+    '/v1/projects/:project/workers/:worker/remove',
+    'One agent fewer; what it has in hand goes back',
+    z.strictObject({ project, worker }),
+    z.object({ removed: z.string() }),
+  ),
+  recoverStuck: post(
+    '/v1/projects/:project/recover',
+    'Takes back what has been held for too long',
+    z.strictObject({ project, by }),
+    tasks,
+  ),
+  purgeQueue: post(
+    '/v1/projects/:project/purge',
+    'Cancels every task nobody has begun',
+    z.strictObject({ project, by }),
+    tasks,
+  ),
+
+  claims: get('/v1/projects/:project/claims', 'Who holds which task', z.strictObject({ project }), z.array(ClaimView)),
+  /** For a worker that is no child of the daemon. */
+  claimWork: post(
+    '/v1/projects/:project/claims',
+    'Takes the next task for a worker outside the daemon; null when there is none',
+    z.strictObject({
+      project,
+      worker: z
+        .string()
+        .regex(
+          /^[a-z][a-z0-9_-]{0,49}$/,
+          'a worker name is a lower-case letter, then letters, digits, - and _, at most 50',
+        ),
+    }),
+    OutsideClaim.nullable(),
+    { role: 'worker' },
+  ),
+  beatClaim: post(
+    '/v1/projects/:project/claims/:task/heartbeat',
+    'Tells that the outside worker still works; without it for 120 s the task is taken back',
+    z.strictObject({ ...fenced, percent: z.number().min(0).max(100).optional(), text: z.string().max(300).optional() }),
+    z.object({ expiresAt: z.number() }),
+    { role: 'worker' },
+  ),
+  releaseClaim: post(
+    '/v1/projects/:project/claims/:task/release',
+    'Gives a task back unfinished; what lies in its worktree is kept',
+    z.strictObject({ ...fenced, why: z.string().trim().min(1).max(1000).default('given back') }),
+    TaskSummary,
+    { role: 'worker' },
+  ),
+  finishClaim: post(
+    '/v1/projects/:project/claims/:task/finish',
+    'Proposes an outcome; the engine commits what lies in the worktree and checks it',
+    z.strictObject({ ...fenced, result: AgentEnvelope, usage: Usage.prefault({}) }),
+    TaskSummary,
+    { role: 'worker' },
+  ),
+};

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { ChannelView } from '../channel.ts';
+import { InboxItem } from '../inbox.ts';
+import { Preference } from '../question.ts';
+import { QuestionView } from '../view.ts';
+import { by, flag, get, post, project, task } from './route.ts';
+
+/** `Q7.1`, `7.1`, `#7` for the only open one of a task, an id, or its ending. */
+const question = z.string().trim().min(1).max(300);
+
+/** What is asked of people, and told to them. */
+export const peopleRoutes = {
+  questions: get(
+    '/v1/projects/:project/questions',
+    'Open questions, or all that were ever asked',
+    z.strictObject({ project, all: flag(), task: task.optional() }),
+    z.array(QuestionView),
+  ),
+  question: get(
+    '/v1/projects/:project/questions/:question',
+    'A question, with the change it is about',
+    z.strictObject({ project, question }),
+    z.object({ question: QuestionView, diff: z.string() }),
+  ),
+  answerQuestion: post(
+    '/v1/projects/:project/questions/:question/answer',
+    'Answers a question by text, by the number of an option, or by its default',
+    z.strictObject({
+      ...{ project, question, by },
+      text: z.string().optional(),
+      /** The number of one of its options, from 1 on. */
+      option: z.number().int().positive().optional(),
+      useDefault: z.boolean().default(false),
+    }),
+    QuestionView,
+  ),
+  answerDefaults: post(
+    '/v1/projects/:project/answer-defaults',
+    'Every open question that has a default gets it',
+    z.strictObject({ project, by }),
+    z.object({ answered: z.array(QuestionView), left: z.array(QuestionView) }),
+  ),
+  preferences: get(
+    '/v1/projects/:project/preferences',
+    'Answers that were learned',
+    z.strictObject({ project, all: flag() }),
+    z.array(Preference),
+  ),
+  revokePreference: post(
+    '/v1/projects/:project/preferences/revoke',
+    'No longer answers by what was learned',
+    z.strictObject({ project, by, preference: z.string().min(1).max(300) }),
+    Preference,
+  ),
+  inbox: get(
+    '/v1/projects/:project/inbox',
+    'Everything that waits for a person, the most pressing first',
+    z.strictObject({ project }),
+    z.array(InboxItem),
+  ),
+  acknowledge: post(
+    '/v1/projects/:project/inbox/acknowledge',
+    'Puts an alert aside, or all of them',
+    /** `ref` as the inbox shows it, or an id. */
+    z.strictObject({ project, by, ref: z.string().min(1).optional() }),
+    z.object({ acknowledged: z.number().int() }),
+  ),
+  channels: get(
+    '/v1/projects/:project/channels',
+    'The channels, and what is under way on each',
+    z.strictObject({ project }),
+    z.array(ChannelView),
+  ),
+  testChannel: post(
+    '/v1/projects/:project/channels/:channel/test',
+    'Sends a test message',
+    z.strictObject({ project, channel: z.string().min(1) }),
+    z.object({ sent: z.literal(true), reference: z.string().nullable() }),
+  ),
+};

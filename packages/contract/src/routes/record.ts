@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { Evidence } from '../gate.ts';
+import { Run } from '../run.ts';
+import { CutText, EventLine, LogChunk, SnapshotView, Verification } from '../view.ts';
+import { count, flag, get, maxBytes, post, project, stream, task, words } from './route.ts';
+
+const run = z.string().min(1);
+
+/** What is on record: runs, evidence, snapshots, the log. */
+export const recordRoutes = {
+  run: get('/v1/runs/:run', 'One attempt of an agent', z.strictObject({ run }), Run),
+  runLog: stream(
+    '/v1/runs/:run/log',
+    "A run's output from an offset on, or live",
+    z.strictObject({ run, offset: count().default(0), follow: flag() }),
+    LogChunk,
+  ),
+  evidence: get(
+    '/v1/projects/:project/evidence',
+    'Receipts of gates, in the order of their chain',
+    z.strictObject({
+      project,
+      task: task.optional(),
+      afterPosition: z.coerce.number<number>().int().default(-1),
+      limit: count().min(1).max(1000).default(500),
+    }),
+    z.array(Evidence),
+    { page: { cursor: 'afterPosition', field: 'position' } },
+  ),
+  evidenceLog: get(
+    '/v1/projects/:project/evidence/:evidence/log',
+    'What a gate said',
+    z.strictObject({ project, evidence: z.string().min(1), maxBytes: maxBytes(10_000_000) }),
+    CutText,
+  ),
+  verifyEvidence: get(
+    '/v1/projects/:project/evidence/verify',
+    'Whether a landed commit is what its trailer says',
+    z.strictObject({ project, commit: z.string().min(1).optional() }),
+    Verification,
+  ),
+  snapshots: get(
+    '/v1/projects/:project/snapshots',
+    'Work that was set aside',
+    z.strictObject({ project }),
+    z.array(SnapshotView),
+  ),
+  restoreSnapshot: post(
+    '/v1/projects/:project/snapshots/restore',
+    "Writes a snapshot's files into a new folder",
+    z.strictObject({ project, ref: z.string().min(1), to: z.string().min(1) }),
+    z.object({ ref: z.string(), to: z.string() }),
+  ),
+  events: stream(
+    '/v1/events',
+    'The log from a cursor on, to its present end or live',
+    z.strictObject({
+      after: count().default(0),
+      follow: flag(),
+      project: project.optional(),
+      task: task.optional(),
+      types: words(),
+      limit: count().min(1).optional(),
+    }),
+    EventLine,
+  ),
+  /** Backwards, for feeds and timelines that begin at the end. */
+  recentEvents: get(
+    '/v1/projects/:project/recent-events',
+    'The newest events, in pages towards the past',
+    z.strictObject({
+      project,
+      task: task.optional(),
+      types: words(),
+      before: count().optional(),
+      limit: count().min(1).max(500).default(50),
+    }),
+    z.array(EventLine),
+    { page: { cursor: 'before', field: 'seq' } },
+  ),
+};
