@@ -1,16 +1,19 @@
-import { useState } from 'react';
+import { useSearchParams } from 'wouter';
 
 /** A value that lives in the page's address, so that it survives a reload and can be shared. */
 export function useAddress(key: string): [value: string, set: (value: string) => void] {
-  const [value, setValue] = useState(() => new URLSearchParams(location.search).get(key) ?? '');
+  const [query, setQuery] = useSearchParams();
   return [
-    value,
-    (next) => {
-      const query = new URLSearchParams(location.search);
-      if (next) query.set(key, next);
-      else query.delete(key);
-      history.replaceState(null, '', query.size > 0 ? `?${query}` : location.pathname);
-      setValue(next);
-    },
+    query.get(key) ?? '',
+    (next) =>
+      setQuery(
+        (current) => {
+          const changed = new URLSearchParams(current);
+          if (next) changed.set(key, next);
+          else changed.delete(key);
+          return changed;
+        },
+        { replace: true },
+      ),
   ];
 }

@@ -1,126 +1,112 @@
-import { AppError, type Project, type ProjectStatus } from '@tidemill/contract';
-import { type ReactNode, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
 import { useAddress } from './address.ts';
-import { isCode } from './api.ts';
-import { type Liveness, useLive } from './features/event/live.ts';
-import { useProjects, useStatus, useTasks } from './features/project/queries.ts';
-import { stagesOf } from './features/stage/flow.ts';
-import { Mill } from './features/stage/mill.tsx';
-import { Landed } from './features/task/landed.tsx';
-import { Command, NeedsYou } from './features/task/needs-you.tsx';
-import { TaskList } from './features/task/task-list.tsx';
-import { WorkingNow } from './features/worker/working-now.tsx';
-import { useNow } from './time.ts';
+import { OverviewPage } from './features/overview/overview-page.tsx';
+import { useProjects, useStatus } from './features/project/queries.ts';
+import { Banners } from './shell/banners.tsx';
+import { Broken } from './shell/broken.tsx';
+import { Command } from './shell/command.tsx';
+import { Frame } from './shell/frame.tsx';
+import { Help } from './shell/help.tsx';
+import { useLive } from './shell/live.ts';
+import { Notices } from './shell/notices.tsx';
+import { ShownProject } from './shell/project.tsx';
+import { Search } from './shell/search.tsx';
+
+const BoardPage = lazy(() => import('./features/board/board-page.tsx'));
+const TaskPage = lazy(() => import('./features/task/task-page.tsx'));
+const InboxPage = lazy(() => import('./features/inbox/inbox-page.tsx'));
+const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
+const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
+const MoneyPage = lazy(() => import('./features/money/money-page.tsx'));
+const SettingsPage = lazy(() => import('./features/settings/settings-page.tsx'));
 
 export function App() {
   const [chosen, choose] = useAddress('project');
+  const [open, setOpen] = useState<'help' | 'search' | null>(null);
   const projects = useProjects();
   const project = projects.data?.find(({ id }) => id === chosen) ?? projects.data?.[0];
   const status = useStatus(project?.id);
   const connection = useLive(project?.id);
+  const isOutdated = useOutdated(status.data?.daemon?.version);
   const error = projects.error ?? status.error;
+  const shown = project && status.data && { project, status: status.data, knownAt: status.dataUpdatedAt, connection };
+  useTitle(status.data);
+  const close = () => setOpen(null);
   return (
     <>
-      <header className="top">
-        <h1>
-          <img src="/favicon.svg" alt="" width={24} height={24} /> Tidemill
-        </h1>
-        {project && <ProjectChoice projects={projects.data ?? []} chosen={project} choose={choose} />}
-        {status.data && <p className="dim">{mood(status.data)}</p>}
-        <p className={`link ${connection}`}>{connection.replace('_', ' ')}</p>
-      </header>
-      <Banner
-        connection={isCode(status.error, 'daemon_unreachable') ? 'offline' : connection}
-        error={error}
-        knownAt={status.dataUpdatedAt}
-      />
-      <main aria-busy={!status.data}>
-        {project && status.data ? (
-          <Overview
-            project={project}
-            status={status.data}
-            knownAt={status.dataUpdatedAt}
-            isLive={connection === 'live'}
-          />
-        ) : (
-          <Waiting isEmpty={projects.data?.length === 0} isBroken={error !== null} />
-        )}
-      </main>
+      <Frame
+        projects={projects.data ?? []}
+        project={project}
+        status={status.data}
+        connection={connection}
+        choose={choose}
+        onSearch={() => shown && setOpen('search')}
+        onHelp={() => setOpen('help')}
+      >
+        <Banners
+          connection={connection}
+          error={error}
+          knownAt={status.dataUpdatedAt}
+          isOutdated={isOutdated}
+          status={status.data}
+        />
+        <main id="content" tabIndex={-1} aria-busy={!shown}>
+          {shown ? (
+            <ShownProject shown={shown}>
+              <Pages />
+              {open === 'search' && <Search onClose={close} />}
+            </ShownProject>
+          ) : (
+            <Waiting isEmpty={projects.data?.length === 0} isBroken={error !== null} />
+          )}
+        </main>
+      </Frame>
+      {open === 'help' && <Help onClose={close} />}
+      <Notices />
     </>
   );
 }
 
-function Overview(props: { project: Project; status: ProjectStatus; knownAt: number; isLive: boolean }) {
-  const { project, status, knownAt, isLive } = props;
-  const { data: tasks = [] } = useTasks(status);
-  const now = useNow();
-  const { blocked = 0, needs_info = 0 } = status.tasks;
-  const needs = Math.max(status.needsYou.length, blocked + needs_info);
-  // Without a connection nothing is known to go on, so no clock does.
-  const agoMs = isLive ? Math.max(0, now - knownAt) : 0;
+function Pages() {
+  const [at] = useLocation();
+  return (
+    <Broken key={at}>
+      <Suspense fallback={<p className="waiting-room dim">Reading…</p>}>
+        <Switch>
+          <Route path="/" component={OverviewPage} />
+          <Route path="/board" component={BoardPage} />
+          <Route path="/tasks/:number">{({ number }) => <TaskPage number={Number(number)} />}</Route>
+          <Route path="/inbox" component={InboxPage} />
+          <Route path="/fleet" component={FleetPage} />
+          <Route path="/conflicts/:number?">
+            {({ number }) => <ConflictsPage number={number === undefined ? null : Number(number)} />}
+          </Route>
+          <Route path="/money" component={MoneyPage} />
+          <Route path="/settings" component={SettingsPage} />
+          <Route>
+            <p className="waiting-room">There is no such page.</p>
+          </Route>
+        </Switch>
+      </Suspense>
+    </Broken>
+  );
+}
+
+/** The tab tells how many things need a person, also while another one is in front. */
+function useTitle(status: ReturnType<typeof useStatus>['data']): void {
+  const needs = status?.inbox ?? 0;
+  const name = status?.project.name;
   useEffect(() => {
-    document.title = `${needs > 0 ? `(${needs}) ` : ''}${status.project.name} · Tidemill`;
-  }, [needs, status.project.name]);
-  return (
-    <>
-      <Mill stages={stagesOf(project, status, tasks)} agoMs={agoMs} />
-      <div className="strips">
-        <NeedsYou needs={status.needsYou} total={needs} />
-        <WorkingNow workers={status.workers} agoMs={agoMs} />
-        <Landed status={status} />
-      </div>
-      <TaskList tasks={tasks} total={Math.max(status.total, tasks.length)} />
-      <footer className="dim">
-        <p>Gates: {status.gates.join(', ')}.</p>
-        <p>Sandbox: {status.sandbox.text}</p>
-      </footer>
-    </>
-  );
+    if (name !== undefined) document.title = `${needs > 0 ? `(${needs}) ` : ''}${name} · Tidemill`;
+  }, [needs, name]);
 }
 
-function ProjectChoice(props: { projects: Project[]; chosen: Project; choose: (id: string) => void }) {
-  const { projects, chosen, choose } = props;
-  return (
-    <p className="project" title={chosen.root}>
-      {projects.length === 1 ? (
-        chosen.name
-      ) : (
-        <select aria-label="Project" value={chosen.id} onChange={(event) => choose(event.target.value)}>
-          {projects.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}{' '}
-      <span className="dim">→ {chosen.rules.target}</span>
-    </p>
-  );
-}
-
-function mood({ running, idle, workers, total }: ProjectStatus): string {
-  if (!running) return 'not running: tidemill up';
-  const busy = workers.filter(({ task }) => task !== null).length;
-  if (busy > 0) return `${busy} at work`;
-  return total === 0 ? 'waits for its first task' : idle ? 'idle' : 'about to begin';
-}
-
-function Banner({ connection, error, knownAt }: { connection: Liveness; error: unknown; knownAt: number }) {
-  // A time of day, not an age: what is told aloud must not change every second.
-  const known = knownAt > 0 ? ` Shown is what was known at ${new Date(knownAt).toLocaleTimeString('en-GB')}.` : '';
-  let text: ReactNode = null;
-  if (connection === 'signed_out') {
-    text = (
-      <>
-        The daemon was started anew, and its page has a new link. Open the link that this prints:
-        <Command text="tidemill status" />
-      </>
-    );
-  } else if (connection === 'offline') text = `Offline: the daemon does not answer. Trying again every second.${known}`;
-  else if (connection === 'live' && error instanceof AppError) text = `${error.message}. ${error.hint}`;
-  else if (connection === 'live' && error)
-    text = `This page could not read the daemon's answer. Load it again. ${String(error).slice(0, 200)}`;
-  return <div role="alert">{text && <div className={`banner ${connection}`}>{text}</div>}</div>;
+/** The daemon came back as another version than the one this page was loaded from. */
+function useOutdated(version: string | undefined): boolean {
+  const first = useRef(version);
+  first.current ??= version;
+  return version !== undefined && first.current !== version;
 }
 
 function Waiting({ isEmpty, isBroken }: { isEmpty: boolean; isBroken: boolean }) {

@@ -1,8 +1,12 @@
 import './without-eval.ts';
 import './style.css';
+import './shell/shell.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { applyTheme } from './shell/theme.ts';
+
+applyTheme();
 
 const cache = new QueryClient({
   defaultOptions: {

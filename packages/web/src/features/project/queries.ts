@@ -1,12 +1,8 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
-import type { ProjectStatus, TaskSummary } from '@tidemill/contract';
+import type { ProjectStatus } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
 
 const POLL_MS = 15_000;
-const FINISHED = ['done', 'cancelled'];
-/** Bounds for a list that a person can read, whatever the project's size. */
-const UNFINISHED_SHOWN = 1000;
-const FINISHED_AMONG = 500;
 const LANDED_SHOWN = 8;
 
 /** Those at work first, then the newest. */
@@ -37,41 +33,14 @@ export function useStatus(project: string | undefined) {
   });
 }
 
-/** Unfinished tasks by number, then the newest of the finished ones. */
-export function useTasks(status: ProjectStatus) {
-  const project = status.project.id;
-  return useQuery({
-    queryKey: ['tasks', project],
-    queryFn: async ({ signal }): Promise<TaskSummary[]> => {
-      const { tasks: counts, total } = await api.status({ project }, soon(signal));
-      const stages = Object.keys(counts).filter((stage) => !FINISHED.includes(stage));
-      const afterNumber = Math.max(0, total - FINISHED_AMONG);
-      const [unfinished, finished] = await Promise.all([
-        stages.length > 0 ? api.tasks({ project, stages, limit: UNFINISHED_SHOWN }, soon(signal)) : [],
-        api.tasks({ project, stages: FINISHED, afterNumber, limit: FINISHED_AMONG }, soon(signal)),
-      ]);
-      // A task may have finished between the two answers; the later word counts.
-      const ids = new Set(finished.map(({ id }) => id));
-      return [...unfinished.filter(({ id }) => !ids.has(id)), ...finished.reverse()];
-    },
-  });
-}
-
-/** The newest landings, read from the end of the log backwards. */
+/** The newest landings. */
 export function useLanded(status: ProjectStatus) {
   const project = status.project.id;
   return useQuery({
     queryKey: ['landed', project],
     queryFn: async ({ signal }) => {
-      const { lastSeq } = await api.status({ project }, soon(signal));
-      for (let reach = 2000; ; reach *= 8) {
-        const after = Math.max(0, lastSeq - reach);
-        const found = [];
-        for await (const { at, body } of api.events({ project, types: ['merge.landed'], after }, soon(signal))) {
-          if (body.type === 'merge.landed') found.push({ at, ...body });
-        }
-        if (found.length >= LANDED_SHOWN || after === 0) return found.slice(-LANDED_SHOWN).reverse();
-      }
+      const events = await api.recentEvents({ project, types: ['merge.landed'], limit: LANDED_SHOWN }, soon(signal));
+      return events.flatMap(({ at, body }) => (body.type === 'merge.landed' ? [{ at, ...body }] : []));
     },
   });
 }

@@ -1,10 +1,9 @@
 import type { CSSProperties } from 'react';
 import { elapsed } from '../../time.ts';
+import { stageText } from '../../words.ts';
 import type { StageView } from './flow.ts';
 
 const CREW_SHOWN = 3;
-
-export const stageText = (name: string) => name.replaceAll('_', ' ');
 
 /** The first task wets the bottom, then each doubling raises the water: 1 and 10,000 both look right. */
 const level = (count: number) => (count === 0 ? 0 : Math.min(1, 0.18 + Math.log2(count) * 0.12));

@@ -1,6 +1,6 @@
 import type { NeedsYou as Need } from '@tidemill/contract';
-import { useRef, useState } from 'react';
-import { stageText } from '../stage/mill.tsx';
+import { Command } from '../../shell/command.tsx';
+import { stageText } from '../../words.ts';
 
 /** `total`: the daemon names only the first of many. */
 export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
@@ -25,29 +25,5 @@ export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
         <p className="dim">and {(total - needs.length).toLocaleString('en-US')} more, listed below</p>
       )}
     </section>
-  );
-}
-
-/** A command to run in a terminal, with a button that copies it. */
-export function Command({ text }: { text: string }) {
-  const code = useRef<HTMLElement>(null);
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setCopied(true);
-      setTimeout(() => setCopied(false), 2000);
-    } catch {
-      // Not allowed here: marked, so that the person can copy it.
-      getSelection()?.selectAllChildren(code.current!);
-    }
-  };
-  return (
-    <p className="command">
-      <code ref={code}>{text}</code>
-      <button type="button" onClick={copy} aria-label={`Copy ${text}`}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
-    </p>
   );
 }

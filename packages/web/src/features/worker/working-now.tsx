@@ -1,6 +1,6 @@
 import type { WorkerView } from '@tidemill/contract';
 import { elapsed } from '../../time.ts';
-import { stageText } from '../stage/mill.tsx';
+import { stageText } from '../../words.ts';
 
 export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: number }) {
   const busy = workers.filter(({ task }) => task !== null);

@@ -1,0 +1,87 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type AccessRole, mayAct } from '@tidemill/contract';
+import { type ReactNode, useState } from 'react';
+import { api, soon } from '../api.ts';
+import { Dialog } from './dialog.tsx';
+import { complain, tell } from './notices.tsx';
+
+/** What the person at this page may do. Until that is known, everything is offered: the daemon decides anyway. */
+export function useMay(needed: AccessRole): boolean {
+  const { data } = useQuery({
+    queryKey: ['whoami'],
+    queryFn: ({ signal }) => api.whoami({}, soon(signal)),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data === undefined || mayAct(data.role, needed);
+}
+
+/** Does something at the daemon and says how it went. True when it was done. */
+export function useAct(): (work: () => Promise<unknown>, done?: string) => Promise<boolean> {
+  const cache = useQueryClient();
+  return async (work, done) => {
+    try {
+      await work();
+    } catch (error) {
+      complain(error);
+      return false;
+    }
+    if (done) tell(done);
+    void cache.invalidateQueries({}, { cancelRefetch: false });
+    return true;
+  };
+}
+
+interface ActionProps {
+  /** What it does. A string answer is told instead of `done`. */
+  act: () => Promise<unknown>;
+  done?: string;
+  /** Asked before: names what it will hit and how to undo it. */
+  confirm?: { title: string; text: ReactNode; yes: string };
+  needs?: AccessRole;
+  className?: string;
+  label?: string;
+  disabled?: boolean;
+  children: ReactNode;
+}
+
+/** A button that acts at the daemon: asks first where it must, and cannot be pressed twice. */
+export function Action({ act, done, confirm, needs = 'operator', className, label, disabled, children }: ActionProps) {
+  const [isBusy, setBusy] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const run = useAct();
+  const may = useMay(needs);
+  const go = async () => {
+    setAsking(false);
+    setBusy(true);
+    await run(act, done);
+    setBusy(false);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className={className}
+        disabled={isBusy || !may || disabled}
+        aria-busy={isBusy}
+        aria-label={label}
+        title={may ? undefined : `This needs the role ${needs}`}
+        onClick={() => (confirm ? setAsking(true) : void go())}
+      >
+        {children}
+      </button>
+      {isAsking && confirm && (
+        <Dialog title={confirm.title} onClose={() => setAsking(false)}>
+          <div className="prose">{confirm.text}</div>
+          <footer>
+            <button type="button" onClick={() => setAsking(false)}>
+              Keep things as they are
+            </button>
+            <button type="button" className="danger" onClick={() => void go()}>
+              {confirm.yes}
+            </button>
+          </footer>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,164 @@
+import type { AccountView, Project, ProjectStatus } from '@tidemill/contract';
+import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { limit, money, plural } from '../words.ts';
+import { moveFocus, useKeys } from './keys.ts';
+import type { Liveness } from './live.ts';
+import { PageLink, useTo } from './page-link.tsx';
+import { useTheme } from './theme.ts';
+
+/** In the order of the tabs; `g` and the letter leads there. */
+export const PAGES = [
+  { path: '/', name: 'Overview', key: 'o' },
+  { path: '/board', name: 'Board', key: 'b' },
+  { path: '/inbox', name: 'Inbox', key: 'i' },
+  { path: '/fleet', name: 'Fleet', key: 'f' },
+  { path: '/conflicts', name: 'Conflicts', key: 'c' },
+  { path: '/money', name: 'Money', key: 'm' },
+  { path: '/settings', name: 'Settings', key: 's' },
+] as const;
+
+const LIVENESS: Record<Liveness, string> = {
+  connecting: 'connecting',
+  live: 'live',
+  polling: 'every 5 s',
+  offline: 'offline',
+  signed_out: 'signed out',
+};
+
+interface FrameProps {
+  projects: Project[];
+  project: Project | undefined;
+  status: ProjectStatus | undefined;
+  connection: Liveness;
+  choose: (id: string) => void;
+  onSearch: () => void;
+  onHelp: () => void;
+  children: ReactNode;
+}
+
+export function Frame(props: FrameProps) {
+  const { projects, project, status, connection, choose, onSearch, onHelp, children } = props;
+  const [, go] = useLocation();
+  const to = useTo();
+  const [theme, nextTheme] = useTheme();
+  useKeys([
+    ...PAGES.map(({ path, name, key }) => ({ keys: `g ${key}`, does: name, run: () => go(to(path)) })),
+    { keys: '/', does: 'Search everything', run: onSearch },
+    { keys: '?', does: 'Show the keys', run: onHelp },
+    { keys: 'j', does: 'Next item', run: () => moveFocus(1) },
+    { keys: 'k', does: 'Item before', run: () => moveFocus(-1) },
+  ]);
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="top">
+        <h1>
+          <img src="/favicon.svg" alt="" width={24} height={24} /> Tidemill
+        </h1>
+        {project && <ProjectChoice projects={projects} chosen={project} choose={choose} />}
+        {status && <p className="dim mood">{mood(status)}</p>}
+        <div className="top-end">
+          {status?.budget && <Spend account={status.budget.project} all={status.budget.all} />}
+          <p className={`link ${connection}`}>{LIVENESS[connection]}</p>
+          <button type="button" className="quiet" onClick={onSearch} aria-keyshortcuts="/">
+            Search <kbd>/</kbd>
+          </button>
+          <button type="button" className="quiet" onClick={nextTheme} aria-label={`Theme: ${theme}. Change it`}>
+            {theme === 'auto' ? 'Auto' : theme === 'light' ? 'Light' : 'Dark'}
+          </button>
+          <button type="button" className="quiet" onClick={onHelp} aria-label="Keys" aria-keyshortcuts="?">
+            <kbd>?</kbd>
+          </button>
+        </div>
+      </header>
+      <nav className="tabs" aria-label="Pages">
+        {PAGES.map(({ path, name }) => (
+          <Tab key={path} path={path} name={name} status={status} />
+        ))}
+      </nav>
+      {children}
+    </>
+  );
+}
+
+function Tab({ path, name, status }: { path: string; name: string; status: ProjectStatus | undefined }) {
+  const [at] = useLocation();
+  const isHere = path === '/' ? at === '/' : at.startsWith(path) || (path === '/board' && at.startsWith('/tasks'));
+  const count = path === '/inbox' ? status?.inbox : path === '/conflicts' ? status?.conflicts : 0;
+  return (
+    <PageLink to={path} aria-current={isHere ? 'page' : undefined}>
+      {name}
+      {count ? <span className="badge">{count.toLocaleString('en-US')}</span> : null}
+    </PageLink>
+  );
+}
+
+/** Spend against the limits, in every page's head. */
+function Spend({ account, all }: { account: AccountView; all: AccountView }) {
+  const stopped = account.stopped ?? all.stopped;
+  return (
+    <PageLink to="/money" className={stopped ? 'spend over' : 'spend'} title={stopped ?? undefined}>
+      <SpendBar
+        name="Today"
+        spent={account.daily.spentUsd}
+        of={account.limits.dailyUsd}
+        percent={account.daily.percent}
+      />
+      <SpendBar
+        name="Month"
+        spent={account.monthly.spentUsd}
+        of={account.limits.monthlyUsd}
+        percent={account.monthly.percent}
+      />
+    </PageLink>
+  );
+}
+
+export function SpendBar(props: { name: string; spent: number; of: number; percent: number }) {
+  const { name, spent, of, percent } = props;
+  const look = percent >= 90 ? 'bad' : percent >= 75 ? 'warn' : percent >= 50 ? 'note' : 'good';
+  return (
+    <span className="spend-bar">
+      <span>
+        {name} {money(spent)} of {limit(of)}
+      </span>
+      <meter
+        className={look}
+        min={0}
+        max={100}
+        value={Math.min(100, percent)}
+        aria-label={`${name}: ${Math.round(percent)} % of the limit spent`}
+      />
+    </span>
+  );
+}
+
+function ProjectChoice(props: { projects: Project[]; chosen: Project; choose: (id: string) => void }) {
+  const { projects, chosen, choose } = props;
+  return (
+    <p className="project" title={chosen.root}>
+      {projects.length === 1 ? (
+        chosen.name
+      ) : (
+        <select aria-label="Project" value={chosen.id} onChange={(event) => choose(event.target.value)}>
+          {projects.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}{' '}
+      <span className="dim">→ {chosen.rules.target}</span>
+    </p>
+  );
+}
+
+function mood({ running, idle, workers, total }: ProjectStatus): string {
+  if (!running) return 'not running: tidemill up';
+  const busy = workers.filter(({ task }) => task !== null).length;
+  if (busy > 0) return `${plural(busy, 'worker')} at work`;
+  return total === 0 ? 'waits for its first task' : idle ? 'idle' : 'about to begin';
+}

@@ -1,0 +1,30 @@
+import { Dialog } from './dialog.tsx';
+import { useKnownKeys } from './keys.ts';
+
+export function Help({ onClose }: { onClose: () => void }) {
+  const keys = useKnownKeys();
+  // The newest meaning of a key counts, and stands once.
+  const shown = keys.filter((key, index) => keys.findLastIndex((other) => other.keys === key.keys) === index);
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl className="keys">
+        {shown.map(({ keys: names, does }) => (
+          <div key={names}>
+            <dt>
+              {names.split(' ').map((name) => (
+                <kbd key={name}>{name}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>Enter</kbd>
+          </dt>
+          <dd>Open the item</dd>
+        </div>
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import type { LoggedEvent, StreamMessage, TaskSummary } from '@tidemill/contract';
+import { openStream, type Stream, type StreamState } from '@tidemill/contract/stream';
+import { useEffect, useRef, useState } from 'react';
+import { api } from '../api.ts';
+import { feed } from '../features/feed/feed.ts';
+
+export type Liveness = StreamState;
+
+/** What is shown beside the status is read anew at most this often, however many events there are. */
+const REFRESH_MS = 1000;
+
+/** Which readings an event makes old. The status and the tasks come by themselves. */
+const AFFECTED: [begins: string, keys: string[]][] = [
+  ['question.', ['inbox', 'questions', 'task']],
+  ['alert.', ['inbox']],
+  ['preference.', ['preferences']],
+  ['task.', ['task', 'inbox', 'conflicts', 'conflict']],
+  ['conflict.', ['task', 'inbox', 'conflicts', 'conflict']],
+  ['run.', ['task', 'runs']],
+  ['work.', ['task', 'diff']],
+  ['evidence.', ['task']],
+  ['snapshot.', ['snapshots']],
+  ['merge.', ['task', 'landed', 'conflicts']],
+  ['lease.', ['task']],
+  ['notification.', ['channels']],
+  ['budget.', ['budget']],
+  ['project.', ['projects', 'config']],
+];
+/** Signs of life change nothing but the status. */
+const SIGNS_OF_LIFE = ['worker.beat', 'lease.renewed', 'run.progressed'];
+
+type Hear<T> = (value: T) => void;
+const eventListeners = new Set<Hear<LoggedEvent[]>>();
+const taskListeners = new Set<Hear<TaskSummary[]>>();
+const logListeners = new Map<string, Set<Hear<Extract<StreamMessage, { type: 'log' }>>>>();
+let stream: Stream | null = null;
+
+/** Follows the project while the page is open, and keeps what is shown true. */
+export function useLive(project: string | undefined): Liveness {
+  const cache = useQueryClient();
+  const [state, setState] = useState<Liveness>('connecting');
+  useEffect(() => {
+    if (project === undefined) return;
+    const refresh = refresher(cache);
+    feed.clear();
+    void feed.load(project);
+    stream = openStream({
+      url: location.origin,
+      api,
+      subscribe: { project, views: true },
+      onState: (next) => {
+        setState(next);
+        // Whatever was missed while nobody listened.
+        if (next === 'live') void cache.invalidateQueries({}, { cancelRefetch: false });
+      },
+      onMessage: (message) => take(message, cache, refresh),
+    });
+    for (const run of logListeners.keys()) stream.follow(run, 0);
+    return () => {
+      stream?.close();
+      stream = null;
+    };
+  }, [project, cache]);
+  return state;
+}
+
+function take(message: StreamMessage, cache: QueryClient, refresh: (keys: string[]) => void): void {
+  switch (message.type) {
+    case 'status':
+      cache.setQueryData(['status', message.status.project.id], message.status);
+      return;
+    case 'tasks':
+      for (const hear of taskListeners) hear(message.tasks);
+      return;
+    case 'events': {
+      feed.add(message.events);
+      for (const hear of eventListeners) hear(message.events);
+      const kinds = message.events.map(({ body }) => body.type).filter((type) => !SIGNS_OF_LIFE.includes(type));
+      refresh(AFFECTED.flatMap(([begins, keys]) => (kinds.some((type) => type.startsWith(begins)) ? keys : [])));
+      return;
+    }
+    case 'log':
+      for (const hear of logListeners.get(message.run) ?? []) hear(message);
+  }
+}
+
+function useLatest<T>(value: T) {
+  const latest = useRef(value);
+  latest.current = value;
+  return latest;
+}
+
+/** Tasks as they change. */
+export function useTaskChanges(hear: Hear<TaskSummary[]>): void {
+  const latest = useLatest(hear);
+  useEffect(() => {
+    const own: Hear<TaskSummary[]> = (tasks) => latest.current(tasks);
+    taskListeners.add(own);
+    return () => void taskListeners.delete(own);
+  }, [latest]);
+}
+
+export function useEvents(hear: Hear<LoggedEvent[]>): void {
+  const latest = useLatest(hear);
+  useEffect(() => {
+    const own: Hear<LoggedEvent[]> = (events) => latest.current(events);
+    eventListeners.add(own);
+    return () => void eventListeners.delete(own);
+  }, [latest]);
+}
+
+/** A run's output from `offset` on, as it comes; null follows none. */
+export function useRunOutput(run: string | null, offset: number, hear: Hear<{ text: string; isOver: boolean }>): void {
+  const latest = useLatest(hear);
+  useEffect(() => {
+    if (run === null) return;
+    const own: Hear<Extract<StreamMessage, { type: 'log' }>> = ({ chunk, isOver }) =>
+      latest.current({ text: chunk.text, isOver });
+    const all = logListeners.get(run) ?? new Set();
+    logListeners.set(run, all.add(own));
+    stream?.follow(run, offset);
+    return () => {
+      all.delete(own);
+      if (all.size > 0) return;
+      logListeners.delete(run);
+      stream?.unfollow(run);
+    };
+  }, [run, offset, latest]);
+}
+
+/** One reading at a time; what comes meanwhile makes one more. */
+function refresher(cache: QueryClient): (keys: string[]) => void {
+  const due = new Set<string>();
+  let isBusy = false;
+  return async (keys) => {
+    for (const key of keys) due.add(key);
+    if (isBusy) return;
+    isBusy = true;
+    while (due.size > 0) {
+      const now = [...due];
+      due.clear();
+      await Promise.all(now.map((key) => cache.invalidateQueries({ queryKey: [key] })));
+      await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+    }
+    isBusy = false;
+  };
+}

@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react';
+
+/** The head of a page: its name, what it is about in a few words, its controls. */
+export function PageHead({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
+  return (
+    <header className="page-head">
+      <h2>{title}</h2>
+      {about !== undefined && <p className="dim">{about}</p>}
+      {children && <div className="page-actions">{children}</div>}
+    </header>
+  );
+}
+
+export const Empty = ({ children }: { children: ReactNode }) => <div className="empty">{children}</div>;

@@ -1,0 +1,25 @@
+/** How things are said everywhere on the page. */
+
+export const stageText = (name: string) => name.replaceAll('_', ' ');
+
+export const plural = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+
+/** `$1.24`; parts of a cent are not worth a look, but something is not nothing. */
+export function money(usd: number): string {
+  if (usd > 0 && usd < 0.01) return '<$0.01';
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+/** `$50` rather than `$50.00`: limits are round. */
+export const limit = (usd: number) => (Number.isInteger(usd) ? `$${usd.toLocaleString('en-US')}` : money(usd));
+
+export const percent = (part: number) => `${Math.round(part * 100)} %`;
+
+/** `16 Nov, 14:05:09`: of the day only where it is not today. */
+export function timeOf(at: number): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString('en-GB');
+  if (date.toDateString() === new Date().toDateString()) return time;
+  return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
+}
