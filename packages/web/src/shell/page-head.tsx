@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 export function PageHead({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
   return (
     <header className="page-head">
-      <h2>{title}</h2>
+      <h2 className="page-title">{title}</h2>
       {about !== undefined && <p className="dim">{about}</p>}
       {children && <div className="page-actions">{children}</div>}
     </header>
