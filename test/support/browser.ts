@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Where tests leave their screenshots. */
+export const OUTPUT = join(ROOT, 'test', 'output');
+
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+function findChromium(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  return folders
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+const executablePath = findChromium();
+export const hasBrowser = executablePath !== undefined;
+export const NO_BROWSER = 'no chromium on PATH (Debian package chromium)';
+
+/** Patience for what the page shows by itself, on a machine that is busy with other tests too. */
+export const PATIENCE_MS = 30_000;
+
+/** With the page built from the sources as they are. */
+export async function launchBrowser(env: NodeJS.ProcessEnv): Promise<Browser> {
+  // What `npm test` has done already; here for whoever runs one file alone.
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'ensure-page.mjs')]);
+  mkdirSync(OUTPUT, { recursive: true });
+  return chromium.launch({ executablePath, args: ARGS, env: env as Record<string, string> });
+}
