@@ -35,6 +35,15 @@ export function commandOf(mill: Mill, { kind, task, worker, a, b, late }: Dice):
   if (kind < 14) return { type: 'task.approve', ...of };
   if (kind < 16) return { type: 'task.reject', ...of, note: 'no' };
   if (kind < 18) return expire(mill.tasks.get(taskId)!, a);
+  if (kind < 19 && a % 3 === 1) return { type: 'task.note', ...of, text: 'mind this' };
+  if (kind < 19 && a % 3 === 2)
+    return {
+      type: 'task.edit',
+      ...of,
+      accept: b % 2 ? ['given', `new ${b}`] : [],
+      priority: b % 5,
+      files: at(FILES, b),
+    };
   if (kind < 19) return { type: 'snapshot.note', projectId, taskId, ref: 'refs/x', why: 'why' };
   if (kind < 20) return { type: 'alert.raise', projectId, taskId: a % 2 ? taskId : null, kind: 'x', text: 'x' };
   if (kind < 21) return configure(mill, a);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HilConfig } from './autonomy.ts';
 import { BudgetLimits, BudgetPeriod, BudgetThreshold } from './budget.ts';
+import { FileResolution } from './conflict.ts';
 import { Evidence } from './gate.ts';
 import { Notification, Severity } from './notice.ts';
 import { ProjectRules } from './project.ts';
@@ -32,7 +33,10 @@ const task = { taskId: z.string() };
 export const EventBody = z.discriminatedUnion('type', [
   event('project.registered', { name: z.string(), root: z.string(), rules: ProjectRules }),
   event('project.configured', { rules: ProjectRules }),
-  event('worker.registered', { workerId: z.string(), name: z.string(), role: Role }),
+  event('worker.registered', {
+    ...{ workerId: z.string(), name: z.string(), role: Role },
+    isOutside: z.boolean().optional(),
+  }),
   event('worker.removed', { workerId: z.string() }),
   event('worker.wished', { workerId: z.string(), wish: WorkerWish, by: z.string() }),
   event('worker.beat', { workerId: z.string(), beat: Beat }),
@@ -57,6 +61,16 @@ export const EventBody = z.discriminatedUnion('type', [
     priority: z.number(),
     branch: z.string(),
     hilConfig: HilConfig.nullable().default(null),
+  }),
+  /** What is asked for, as it is from now on; what is left out stayed. */
+  event('task.edited', {
+    ...task,
+    by: z.string(),
+    title: z.string().optional(),
+    body: z.string().optional(),
+    criteria: z.array(Criterion).optional(),
+    files: z.array(z.string()).optional(),
+    priority: z.number().optional(),
   }),
   event('task.assigned', { ...task, workerId: z.string().nullable(), by: z.string() }),
   event('task.matter_approved', { ...task, matters: z.array(HilConfig.keyof()), by: z.string() }),
@@ -126,6 +140,17 @@ export const EventBody = z.discriminatedUnion('type', [
     workers: z.array(z.string()).optional(),
   }),
   event('snapshot.taken', { ...task, ref: z.string(), why: z.string() }),
+  event('conflict.file_resolved', { ...task, path: z.string(), how: FileResolution, by: z.string() }),
+  /** A person says that all of it is resolved; the commit that concludes the merge is on the branch. */
+  event('conflict.settled', { ...task, files: z.array(z.string()), by: z.string() }),
+  /** The work so far is kept in the snapshot; the task begins anew on another branch. */
+  event('conflict.aborted', {
+    ...task,
+    by: z.string(),
+    from: z.string(),
+    branch: z.string(),
+    snapshot: z.string().nullable(),
+  }),
   event('alert.raised', {
     taskId: z.string().nullable(),
     kind: z.string(),
@@ -209,3 +234,9 @@ export interface LoggedEvent {
   body: EventBody;
 }
 export const EVENT_VERSION = 1;
+
+/** The task an event is about; null for what belongs to no task. */
+export function taskIdOf(body: EventBody): string | null {
+  if (body.type === 'evidence.recorded') return body.evidence.taskId;
+  return 'taskId' in body ? body.taskId : null;
+}

@@ -25,6 +25,8 @@ export const ContextEntry = z.object({
   entryType: z.string(),
   summary: z.string().max(2000),
   at: z.number(),
+  /** Who of the people, where that is known. */
+  by: z.string().optional(),
 });
 export type ContextEntry = z.infer<typeof ContextEntry>;
 
@@ -121,6 +123,13 @@ export const Task = z.object({
   runs: z.record(z.string(), z.number()),
 });
 export type Task = z.infer<typeof Task>;
+
+/** When a task came and went, and how often it was worked on: what figures need of it. */
+export const TaskSpan = Task.pick({ id: true, number: true, stage: true, createdAt: true, stageSince: true }).extend({
+  /** Runs so far, of all modes. */
+  runs: z.number().int(),
+});
+export type TaskSpan = z.infer<typeof TaskSpan>;
 
 /** What a person hands in to make a task. `after` holds task numbers. */
 export const NewTask = z.strictObject({

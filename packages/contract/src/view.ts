@@ -38,6 +38,8 @@ export const TaskMove = z.object({
   to: z.string(),
   via: z.enum(['approve', 'reject', 'retry', 'cancel']).nullable(),
   why: z.string(),
+  /** A person has to say something along with it. */
+  needsNote: z.boolean(),
 });
 export type TaskMove = z.infer<typeof TaskMove>;
 
@@ -94,6 +96,8 @@ export type SandboxView = z.infer<typeof SandboxView>;
 export const WorkerView = z.object({
   name: z.string(),
   role: Role,
+  /** No child of the daemon. */
+  isOutside: z.boolean().default(false),
   task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
   /** Since the worker took the task. */
   elapsedMs: z.number(),
@@ -132,6 +136,8 @@ export type NeedsYou = z.infer<typeof NeedsYou>;
 export const DaemonInfo = z.object({
   pid: z.number(),
   url: z.string(),
+  /** How other machines reach it, when they may. */
+  publicUrl: z.string().nullable().default(null),
   startedAt: z.number(),
   /** A page of another version loads itself anew. */
   version: z.string().default(''),

@@ -9,6 +9,7 @@ import type {
   EventBody,
   FailureClass,
   Feedback,
+  FileResolution,
   HilConfig,
   LoggedEvent,
   Mode,
@@ -23,6 +24,7 @@ import type {
   Severity,
   SupervisorAction,
   Task,
+  TaskEdit,
   TaskKind,
   Usage,
   WorkerWish,
@@ -58,7 +60,7 @@ export interface Asker {
 export type Command = { projectId: string } & (
   | { type: 'project.register'; name: string; root: string; rules: ProjectRules }
   | { type: 'project.configure'; rules: ProjectRules }
-  | { type: 'worker.register'; workerId: string; name: string; role: Role }
+  | { type: 'worker.register'; workerId: string; name: string; role: Role; isOutside?: boolean }
   | { type: 'worker.remove'; workerId: string }
   | { type: 'worker.wish'; workerId: string; wish: WorkerWish; by: string }
   | { type: 'worker.beat'; workerId: string; beat: Omit<Beat, 'at'> }
@@ -77,6 +79,8 @@ export type Command = { projectId: string } & (
       priority: number;
       hilConfig?: HilConfig;
     }
+  | ({ type: 'task.edit'; taskId: string; by: string } & TaskEdit)
+  | { type: 'task.note'; taskId: string; by: string; text: string }
   /** Null lets any worker take it again. */
   | { type: 'task.assign'; taskId: string; workerId: string | null; by: string }
   | { type: 'task.set_dependencies'; taskId: string; dependsOn: string[] }
@@ -126,6 +130,10 @@ export type Command = { projectId: string } & (
   | ({ type: 'merge.abandon'; why: string } & Fence)
   | ({ type: 'merge.land'; commit: string; workers?: string[] } & Fence)
   | { type: 'snapshot.note'; taskId: string; ref: string; why: string }
+  /** A person's: what lies in the worktree is on record, and what becomes of the task is decided here. */
+  | { type: 'conflict.resolve_file'; taskId: string; path: string; how: FileResolution; by: string }
+  | { type: 'conflict.settle'; taskId: string; commit: string; tree: string; notes: string[]; by: string }
+  | { type: 'conflict.abort'; taskId: string; by: string; snapshot: string | null }
   | { type: 'alert.raise'; taskId: string | null; kind: string; text: string; severity?: Severity; subject?: string }
   | { type: 'alert.acknowledge'; alertId: string; by: string }
   | ({ type: 'question.ask'; taskId: string | null; stage: string; questions: readonly AskedQuestion[] } & Asker)

@@ -2,6 +2,7 @@ import { acknowledgeAlert, raiseAlert } from './alert/alert.ts';
 import { queueNotification, settleNotification } from './alert/notification.ts';
 import { limitBudget } from './budget/budget.ts';
 import type { Command, CommandOf, DecideEnv, Decision } from './command.ts';
+import { abortConflict, resolveFile, settleConflict } from './conflict/conflict.ts';
 import { assignTask, steerWorker, takeLease } from './fleet/fleet.ts';
 import { recordEvidence } from './gate/evidence.ts';
 import { fenced, findTask } from './lease/fence.ts';
@@ -26,6 +27,7 @@ import {
 } from './run/run.ts';
 import type { Slice } from './slice.ts';
 import { createTask, setDependencies } from './task/create.ts';
+import { editTask, noteTask } from './task/edit.ts';
 import { approve, cancel, reject, retry } from './task/steer.ts';
 
 /** A command's answer: events, or a refusal that changed nothing. Pure: the same slice, command and env decide the same. */
@@ -42,6 +44,10 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
       return createTask(slice, command);
     case 'task.set_dependencies':
       return setDependencies(slice, command);
+    case 'task.edit':
+      return editTask(slice, command);
+    case 'task.note':
+      return noteTask(slice, command, env);
     case 'task.cancel':
       return cancel(slice, command);
     case 'task.retry':
@@ -92,6 +98,12 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
       return landMerge(slice, command);
     case 'snapshot.note':
       return noteSnapshot(slice, command);
+    case 'conflict.resolve_file':
+      return resolveFile(slice, command);
+    case 'conflict.settle':
+      return settleConflict(slice, command);
+    case 'conflict.abort':
+      return abortConflict(slice, command, env);
     case 'alert.raise':
       return raiseAlert(slice, command, env);
     case 'alert.acknowledge':

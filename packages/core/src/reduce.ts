@@ -1,6 +1,7 @@
 import type { EventBody, Feedback, Outcome, Run, Task } from '@tidemill/contract';
 import { reduceAlert } from './alert/alert.ts';
 import { reduceBudget } from './budget/reduce.ts';
+import { taskAfterConflict } from './conflict/reduce.ts';
 import { reduceWorker } from './fleet/fleet.ts';
 import { roleOf } from './pipeline/stage.ts';
 import { reduceQuestion, taskAfterQuestion } from './question/reduce.ts';
@@ -101,6 +102,10 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
     case 'question.answered':
     case 'question.closed':
       return taskAfterQuestion(task, at, body);
+    case 'task.edited': {
+      const { title = task.title, body: text = task.body, criteria = task.criteria } = body;
+      return { title, body: text, criteria, files: body.files ?? task.files, priority: body.priority ?? task.priority };
+    }
     case 'task.assigned':
       return { assignee: body.workerId };
     case 'task.matter_approved':
@@ -126,6 +131,9 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
     }
     case 'lease.released':
       return { lease: null };
+    case 'conflict.settled':
+    case 'conflict.aborted':
+      return taskAfterConflict(task, body);
     case 'work.committed':
       return { head: { commit: body.commit, tree: body.tree } };
     case 'failure.counted':

@@ -56,7 +56,7 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
 }
 
 /** Who wants to be asked about everything is asked about plans. */
-function arePlansReviewed(rules: ProjectRules, task: Task): boolean {
+export function arePlansReviewed(rules: ProjectRules, task: Task): boolean {
   const { scopeChanges, architectureDecisions } = task.hilConfig ?? rules.hilConfig;
   return rules.reviewPlans || (scopeChanges === 'requires_approval' && architectureDecisions === 'requires_approval');
 }

@@ -7,6 +7,7 @@ import { answerAll, answered, openApproval, withdrawAll, withdrawHolding } from 
 import { APPROVE } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { jumpObstacle } from './jump.ts';
 
 /** What a person may do to a task. Each decision names who made it. */
 export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decision {
@@ -49,6 +50,8 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
   const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
   if (to !== 'open' && !stages.includes(to))
     return refuse('bad_input', `pipeline ${task.pipeline} has no stage "${to}"`, `choose one of ${stages.join(', ')}`);
+  const obstacle = command.stage === undefined ? null : jumpObstacle(project.rules, task, to);
+  if (obstacle !== null) return refuse('wrong_stage', `#${task.number} cannot go to ${to}`, obstacle);
   if (task.prepared && to !== (task.resumeStage ?? task.stage)) return landing(task);
   const because = `retried by ${command.by}`;
   const answers = command.note

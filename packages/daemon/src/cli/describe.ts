@@ -31,7 +31,7 @@ function describeEvent({ body }: LoggedEvent): string {
     case 'project.configured':
       return `settings read, ${body.rules.gates.length} gates`;
     case 'worker.registered':
-      return `${body.name} is there (${body.role})`;
+      return `${body.name} is there (${body.isOutside ? 'from outside' : body.role})`;
     case 'worker.removed':
       return `${body.workerId.split('/').at(-1)} left`;
     case 'task.created':
@@ -136,6 +136,10 @@ function describeEvent({ body }: LoggedEvent): string {
       return `${body.workerId.split('/').at(-1)} crashed: ${body.error}`;
     case 'worker.reset':
       return `${body.workerId.split('/').at(-1)} starts from zero (${body.by})`;
+    case 'task.edited': {
+      const { type: _type, taskId: _task, by, ...changed } = body;
+      return `${by} changed its ${Object.keys(changed).join(', ')}`;
+    }
     case 'task.assigned':
       return body.workerId === null ? 'any worker may take it' : `only for ${body.workerId.split('/').at(-1)}`;
     case 'task.matter_approved':

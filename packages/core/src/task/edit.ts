@@ -1,0 +1,79 @@
+import type { ContextEntry, Criterion, Task, TaskEdit } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { findTask } from '../lease/fence.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+import { criteriaOf } from './criteria.ts';
+
+/** Changes what is asked for. Whoever works on the task goes on with what it was told; the next run sees the change. */
+export function editTask(slice: Slice, command: CommandOf<'task.edit'>): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task } = found;
+  if (task.stage === 'done') return refuse('wrong_stage', `#${task.number} is done and landed`, 'add a new task');
+  if (task.stage === 'cancelled')
+    return refuse('wrong_stage', `#${task.number} is cancelled`, 'retry it first, so that it is open again');
+  const { title = task.title, body = task.body, files = task.files, priority = task.priority } = command;
+  const wanted = { title, body, criteria: criteriaAfter(task, command), files, priority };
+  const changed = Object.entries(wanted).filter(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(task[field as keyof typeof wanted]),
+  );
+  if (changed.length === 0) return accept();
+  return accept({ type: 'task.edited', taskId: task.id, by: command.by, ...Object.fromEntries(changed) });
+}
+
+/** A person's word to whoever works on the task next. */
+export function noteTask(slice: Slice, command: CommandOf<'task.note'>, env: DecideEnv): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task } = found;
+  if (task.stage === 'done')
+    return refuse('wrong_stage', `#${task.number} is done: nobody will work on it again`, 'add a new task');
+  const entry: ContextEntry = {
+    ...{ runId: null, source: 'person', entryType: 'note', summary: command.text, at: env.now, by: command.by },
+  };
+  return accept({ type: 'task.noted', taskId: task.id, entry });
+}
+
+/**
+ * `accept` is the whole list; a changed body adds the criteria that are new in it and, unless there is a list, takes
+ * along those it no longer has. A criterion whose words stayed keeps its id and its verdict.
+ */
+function criteriaAfter(task: Task, { accept: given, body }: TaskEdit): Criterion[] {
+  const before = criteriaOf(task.body, []);
+  const after = body === undefined ? before : criteriaOf(body, []);
+  const kept = given?.map(asCriterion) ?? without(task.criteria, without(before, after));
+  const added = without(without(after, before), kept);
+  const old = [...task.criteria];
+  const known = [...kept, ...added].map((criterion) => {
+    const at = old.findIndex(({ text }) => text === criterion.text);
+    return at < 0 ? { criterion, stayed: null } : { criterion, stayed: old.splice(at, 1)[0]! };
+  });
+  const taken = new Set(known.flatMap(({ stayed }) => stayed?.id ?? []));
+  // A reviewer who is at it answers by id: none may come to stand for other words than it has read.
+  if (task.lease) for (const { id } of task.criteria) taken.add(id);
+  return known.map(({ criterion, stayed }) => {
+    if (stayed) return stayed;
+    const id = criterion.id && !taken.has(criterion.id) ? criterion.id : freeId(taken);
+    taken.add(id);
+    return { ...criterion, id };
+  });
+}
+
+const asCriterion = (text: string): Criterion => ({ id: '', text, met: null, evidence: '' });
+
+/** Those of the first whose words are not in the second; each there stands for one. */
+function without(all: Criterion[], gone: Criterion[]): Criterion[] {
+  const texts = gone.map(({ text }) => text);
+  return all.filter(({ text }) => {
+    const at = texts.indexOf(text);
+    if (at >= 0) texts.splice(at, 1);
+    return at < 0;
+  });
+}
+
+function freeId(taken: Set<string>): string {
+  let n = 1;
+  while (taken.has(`C${n}`)) n += 1;
+  return `C${n}`;
+}

@@ -1,0 +1,118 @@
+import type { TaskMove } from '@tidemill/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Mill } from '../../../../test/support/mill.ts';
+import { commandOf, dice } from '../../../../test/support/wild-command.ts';
+import type { Command } from '../command.ts';
+import { scopeOf } from '../scope.ts';
+import { movesOf } from './move.ts';
+
+const projectId = 'project_1';
+
+function moves(mill: Mill, taskId: string): TaskMove[] {
+  const slice = mill.load(scopeOf({ type: 'task.cancel', projectId, taskId, by: 'ada' }));
+  return movesOf(slice, mill.projects.get(projectId)!, mill.task(taskId));
+}
+const to = (mill: Mill, id: string, stage: string) => moves(mill, id).find((move) => move.to === stage);
+
+function commandFor(via: NonNullable<TaskMove['via']>, taskId: string, stage: string): Command {
+  const of = { projectId, taskId, by: 'ada', note: 'a word' };
+  return via === 'retry' ? { type: 'task.retry', ...of, stage } : { type: `task.${via}`, ...of };
+}
+
+/** Where a person's command leads, whether it is meant to or not; null when it is refused. */
+function tried(mill: Mill, command: Command, taskId: string): string | null {
+  const world = mill.copy();
+  return world.execute(command).ok ? world.tasks.get(taskId)!.stage : null;
+}
+
+describe('moves', () => {
+  test('what is offered leads there, and what is not offered no command of a person does', () => {
+    const seen = new Set<string>();
+    const story = fc.array(dice, { minLength: 20, maxLength: 120, size: 'max' });
+    fc.assert(
+      fc.property(story, (throws) => {
+        const mill = new Mill();
+        for (const each of throws) {
+          const command = commandOf(mill, each);
+          mill.now += 10;
+          if (command) mill.execute(command);
+        }
+        for (const [id, task] of mill.tasks) {
+          for (const move of moves(mill, id)) {
+            seen.add(`${move.via}`);
+            if (move.via) {
+              expect(tried(mill, commandFor(move.via, id, move.to), id)).toBe(move.to);
+              continue;
+            }
+            expect(move.why).not.toBe('');
+            if (move.to === task.stage) continue;
+            for (const via of ['approve', 'reject', 'retry', 'cancel'] as const)
+              expect(tried(mill, commandFor(via, id, move.to), id)).not.toBe(move.to);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect([...seen].sort()).toEqual(['approve', 'cancel', 'null', 'reject', 'retry']);
+  });
+
+  test('a plan that waits is approved or rejected by moving it', () => {
+    const mill = new Mill({ reviewPlans: true });
+    const id = mill.add();
+    mill.bring(id, 'plan_review');
+    expect(to(mill, id, 'implement')).toMatchObject({ via: 'approve', needsNote: false });
+    expect(to(mill, id, 'plan')).toMatchObject({ via: 'reject', needsNote: true });
+    expect(to(mill, id, 'plan_review')).toMatchObject({ via: null, why: 'it is there already' });
+    expect(to(mill, id, 'verify')).toMatchObject({ via: null, why: expect.stringContaining('you have approved it') });
+  });
+
+  test('nobody jumps over a check, but back, and past the work of an agent, a person may', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    expect(to(mill, id, 'verify')?.via).toBe('retry');
+    expect(to(mill, id, 'plan_review')?.why).toBe('nobody reviews plans here: it would go on to implement');
+    mill.bring(id, 'implement');
+    for (const stage of ['open', 'plan', 'verify']) expect(to(mill, id, stage)?.via).toBe('retry');
+    for (const stage of ['review', 'merge'])
+      expect(to(mill, id, stage)).toMatchObject({ via: null, why: 'the mill moves it there when its gates pass' });
+    const skipping = { type: 'task.retry', projectId, taskId: id, by: 'ada', stage: 'merge' } as const;
+    expect(mill.refusal(skipping)).toBe('wrong_stage');
+    mill.bring(id, 'review');
+    expect(to(mill, id, 'merge')?.why).toBe('the mill moves it there when a reviewer has approved it');
+    mill.bring(id, 'merge');
+    expect(to(mill, id, 'done')).toMatchObject({ via: null, why: 'the mill moves it there when it has landed' });
+    expect(to(mill, id, 'review')?.via).toBe('retry');
+  });
+
+  test('what is in somebody’s hands says whose; what is done, landing or cancelled says so', () => {
+    const mill = new Mill();
+    const id = mill.add({ pipeline: 'quick' });
+    mill.take(id);
+    expect(to(mill, id, 'open')?.why).toBe('agent-1 works on it: cancel it first, or wait');
+    expect(to(mill, id, 'cancelled')?.via).toBe('cancel');
+    mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
+    expect(to(mill, id, 'open')?.via).toBe('retry');
+    const landing = mill.add({ pipeline: 'quick' });
+    mill.bring(landing, 'merge');
+    mill.prepare(landing, 'tree');
+    expect(to(mill, landing, 'cancelled')?.why).toContain('it is landing');
+    const done = new Mill();
+    const finished = done.add({ pipeline: 'quick' });
+    done.bring(finished, 'done');
+    expect(moves(done, finished).every(({ via }) => via === null)).toBe(true);
+  });
+
+  test('a task that asks goes on with a word, and one without criteria is not reviewed', () => {
+    const mill = new Mill();
+    const id = mill.add({ accept: [] });
+    mill.bring(id, 'implement');
+    mill.end(id, 'needs_info', { envelope: { open_questions: ['which?'] } });
+    expect(to(mill, id, 'implement')).toMatchObject({ via: 'retry', needsNote: true });
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada', note: 'the second' });
+    mill.build(id, 'tree');
+    expect(mill.task(id).blocked?.reason).toBe('no_criteria');
+    expect(to(mill, id, 'merge')?.via).toBe('approve');
+    expect(to(mill, id, 'review')?.why).toContain('no acceptance criteria');
+  });
+});

@@ -1,0 +1,84 @@
+import type { EventBody, Project, ProjectRules, Task, TaskMove } from '@tidemill/contract';
+import type { DecideEnv, Decision } from '../command.ts';
+import { arePlansReviewed } from '../pipeline/enter.ts';
+import { openApproval } from '../question/answer.ts';
+import type { Slice } from '../slice.ts';
+import { jumpObstacle } from './jump.ts';
+import { approve, cancel, reject, retry } from './steer.ts';
+
+type Via = NonNullable<TaskMove['via']>;
+
+/** Nothing is kept of these decisions: only where they would lead is looked at. */
+const ENV: DecideEnv = { now: 0, newId: (prefix) => prefix, hash: (text) => text };
+const NOTE = 'because';
+
+/**
+ * Where a person may put a task: each stage of its pipeline, and the ends. What is possible is found by deciding it, so
+ * that it cannot differ from what a command would do. The slice holds the task, its project and its open questions.
+ */
+export function movesOf(slice: Slice, project: Project, task: Task): TaskMove[] {
+  const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
+  const of = { projectId: project.id, taskId: task.id, by: 'person' };
+  const steps: [Via, Decision][] = [
+    ['approve', approve(slice, { type: 'task.approve', ...of }, ENV)],
+    ['reject', reject(slice, { type: 'task.reject', ...of, note: NOTE }, ENV)],
+    ['cancel', cancel(slice, { type: 'task.cancel', ...of })],
+  ];
+  return ['open', ...stages, 'done', 'cancelled'].map((to) => {
+    const again = retry(slice, { type: 'task.retry', ...of, stage: to, note: NOTE }, ENV);
+    const ways: [Via, Decision][] = [...steps, ['retry', again]];
+    const via = to === task.stage ? undefined : ways.find(([, decision]) => endOf(task, decision) === to)?.[0];
+    if (via === undefined) return { to, via: null, why: whyNot(slice, project.rules, task, to), needsNote: false };
+    const needsNote = via === 'reject' || (via === 'retry' && task.stage === 'needs_info');
+    return { to, via, why: WORDS[via], needsNote };
+  });
+}
+
+const WORDS: Record<Via, string> = {
+  approve: 'approves it',
+  reject: 'rejects it: say what should be different',
+  retry: 'sets it to work there',
+  cancel: 'cancels it; its work is kept',
+};
+
+/** The stage the task would be in; null when the command is refused or moves nothing. */
+function endOf(task: Task, decision: Decision): string | null {
+  if (!decision.ok) return null;
+  const ends = decision.events.flatMap((event) => stageAfter(task, event) ?? []);
+  return ends.at(-1) ?? null;
+}
+
+function stageAfter(task: Task, event: EventBody): string | null {
+  if (!('taskId' in event) || event.taskId !== task.id) return null;
+  if (event.type === 'task.moved') return event.to;
+  if (event.type === 'task.blocked') return 'blocked';
+  return event.type === 'task.parked' ? 'needs_info' : null;
+}
+
+function whyNot(slice: Slice, rules: ProjectRules, task: Task, to: string): string {
+  if (task.stage === to) return 'it is there already';
+  if (task.stage === 'done')
+    return to === 'cancelled' ? 'it is done and landed: revert its commit' : 'it is done: add a new task';
+  if (task.prepared)
+    return task.stage === 'blocked'
+      ? 'it may have landed already: retry it, so that the merger finds out'
+      : 'it is landing: look again once the merger found out';
+  const pipeline = rules.pipelines[task.pipeline];
+  const stage = pipeline?.stages[to];
+  if (to === 'done') return `the mill moves it there when ${finishing(Object.values(pipeline?.stages ?? {}))}`;
+  if (task.lease) return `${workerName(task.lease.workerId)} works on it: cancel it first, or wait`;
+  if (openApproval(slice, task)) return 'it waits for your approval: approve it, or reject it with a note';
+  const obstacle = jumpObstacle(rules, task, to);
+  if (obstacle) return obstacle;
+  if (stage?.actor === 'human' && !arePlansReviewed(rules, task))
+    return `nobody reviews plans here: it would go on to ${stage.on.approved}`;
+  if (stage?.actor === 'agent' && stage.mode === 'review' && task.criteria.length === 0)
+    return 'it has no acceptance criteria to judge: add some first';
+  return `no command of a person leads there from ${task.stage}`;
+}
+
+const finishing = (stages: { actor: string; does?: string }[]) =>
+  stages.some(({ does }) => does === 'merge') ? 'it has landed' : 'its last stage is passed';
+
+/** Worker ids are `projectId/name`. */
+const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);
