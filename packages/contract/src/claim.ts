@@ -1,12 +1,22 @@
 import { z } from 'zod';
 import { Mode } from './run.ts';
 
+/** A name that no worker of the daemon has or may get. */
+export const OutsideWorkerName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'a worker name is a lower-case letter, then letters, digits, - and _, at most 50')
+  .refine((name) => !/^(all|merger|verifier|review-agent|agent-\d+)$/.test(name), {
+    error: "that is the name of one of the daemon's own workers; choose another",
+  });
+
 /** Who holds which task, until when. */
 export const ClaimView = z.object({
   number: z.number(),
   title: z.string(),
   stage: z.string(),
   worker: z.string(),
+  /** No child of the daemon: only its silence ends the claim. */
+  isOutside: z.boolean(),
   claimedAt: z.number(),
   expiresAt: z.number(),
 });

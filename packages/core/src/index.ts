@@ -3,6 +3,7 @@ export { exhaustedPeriod, howToRaise } from './budget/budget.ts';
 export { nextPeriodAt, purseOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';
 export * from './command.ts';
+export { isOpenConflict, whyForPerson } from './conflict/open.ts';
 export { decide } from './decide.ts';
 export { workerHealth } from './fleet/health.ts';
 export { workerStatus } from './fleet/status.ts';
@@ -11,12 +12,14 @@ export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
+export { isOutsideOwner, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { touchesOf } from './question/touches.ts';
 export { reduce } from './reduce.ts';
+export { unwrap } from './refusal.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './run/fingerprint.ts';
 export {
   isInfrastructure,
@@ -27,7 +30,9 @@ export {
   RUN_LIMIT_MS,
   VENDOR_WAIT_MS,
 } from './run/policy.ts';
+export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
 export { sentence } from './run/sentence.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';
+export { movesOf } from './task/move.ts';

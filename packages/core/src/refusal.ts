@@ -1,5 +1,5 @@
-import type { ErrorCode, EventBody } from '@tidemill/contract';
-import type { Decision } from './command.ts';
+import { AppError, type ErrorCode, type EventBody } from '@tidemill/contract';
+import type { Decision, Reply } from './command.ts';
 
 export function refuse(code: ErrorCode, message: string, hint = ''): Decision {
   return { ok: false, refusal: { code, message, hint } };
@@ -7,4 +7,10 @@ export function refuse(code: ErrorCode, message: string, hint = ''): Decision {
 
 export function accept(...events: EventBody[]): Decision {
   return { ok: true, events };
+}
+
+/** A refusal becomes the error that every surface shows. */
+export function unwrap(reply: Reply): Extract<Reply, { ok: true }> {
+  if (reply.ok) return reply;
+  throw new AppError(reply.refusal.code, reply.refusal.message, { hint: reply.refusal.hint });
 }

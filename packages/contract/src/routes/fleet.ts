@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClaimView, OutsideClaim } from '../claim.ts';
+import { ClaimView, OutsideClaim, OutsideWorkerName } from '../claim.ts';
 import { AgentEnvelope, Usage } from '../run.ts';
 import { TaskSummary, WorkerView } from '../view.ts';
 import { WorkerOperation } from '../worker.ts';
@@ -53,12 +53,7 @@ export const fleetRoutes = {
     'Takes the next task for a worker outside the daemon; null when there is none',
     z.strictObject({
       project,
-      worker: z
-        .string()
-        .regex(
-          /^[a-z][a-z0-9_-]{0,49}$/,
-          'a worker name is a lower-case letter, then letters, digits, - and _, at most 50',
-        ),
+      worker: OutsideWorkerName,
     }),
     OutsideClaim.nullable(),
     { role: 'worker' },

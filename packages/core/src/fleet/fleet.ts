@@ -57,8 +57,8 @@ export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Dec
 
 export function reduceWorker(slice: Slice, projectId: string, at: number, body: EventBody): void {
   if (body.type === 'worker.registered') {
-    const { workerId: id, name, role } = body;
-    slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role });
+    const { workerId: id, name, role, isOutside = false } = body;
+    slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role, isOutside });
     return;
   }
   if (body.type === 'merge.landed') {

@@ -69,6 +69,10 @@ function ofWorker(worker: Worker, now: number): HealthFinding[] {
         text: `${worker.name} has not been heard of for a minute.`,
       },
     ];
+  if (worker.isOutside) {
+    const text = `${worker.name}, a worker outside the daemon, does not answer any more. Its task is taken back, its work kept.`;
+    return [{ ...about, kind: 'worker_unresponsive', severity: 'error', text }];
+  }
   const text = `${worker.name} does not answer any more. Restart it with \`tidemill workers restart ${worker.name}\`.`;
   return [{ ...about, kind: 'worker_unresponsive', severity: 'error', text }];
 }

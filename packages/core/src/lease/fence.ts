@@ -7,15 +7,15 @@ export type Fenced = { ok: true; task: Task; project: Project } | { ok: false; r
 export function fenced(slice: Slice, command: { projectId: string; taskId: string; token: number }): Fenced {
   const found = findTask(slice, command);
   if (!found.ok) return found;
-  const { lease } = found.task;
-  if (lease && lease.token === command.token) return found;
+  const { task } = found;
+  return task.lease?.token === command.token ? found : { ok: false, refusal: staleLease(task) };
+}
+
+export function staleLease({ number, lease }: Pick<Task, 'number' | 'lease'>): Refusal {
   const message = lease
-    ? `task #${found.task.number} is now held by ${lease.workerId}`
-    : `task #${found.task.number} is no longer held by anyone`;
-  return {
-    ok: false,
-    refusal: { code: 'stale_lease', message, hint: 'stop working on it; the work in its worktree is kept' },
-  };
+    ? `task #${number} is now held by ${lease.workerId}`
+    : `task #${number} is no longer held by anyone`;
+  return { code: 'stale_lease', message, hint: 'stop working on it; the work in its worktree is kept' };
 }
 
 export function findTask(slice: Slice, command: { projectId: string; taskId: string }): Fenced {

@@ -17,9 +17,13 @@ export function saveProject(
 
 export function registerWorker(slice: Slice, command: CommandOf<'worker.register'>): Decision {
   const known = slice.workers.get(command.workerId);
-  if (known?.role === command.role) return accept();
-  const { workerId, name, role } = command;
-  return accept({ type: 'worker.registered', workerId, name, role });
+  const { workerId, name, role, isOutside = false } = command;
+  if (known && known.isOutside !== isOutside) {
+    const whose = known.isOutside ? 'a worker outside the daemon' : "one of the daemon's own workers";
+    return refuse('conflict', `${name} is ${whose}`, 'take another name');
+  }
+  if (known?.role === role) return accept();
+  return accept({ type: 'worker.registered', workerId, name, role, ...(isOutside ? { isOutside } : {}) });
 }
 
 export function removeWorker(slice: Slice, command: CommandOf<'worker.remove'>): Decision {

@@ -1,5 +1,5 @@
 import type { Mode } from '@tidemill/contract';
-import { outcomesOf } from './result.ts';
+import { outcomesOf } from '@tidemill/core';
 
 type Properties = Record<string, object>;
 

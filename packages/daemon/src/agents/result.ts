@@ -1,22 +1,11 @@
-import { AgentEnvelope, AskedQuestion, type Mode, type Outcome } from '@tidemill/contract';
-import { OUTCOMES_TO_HANDLE } from '@tidemill/core';
+import { AgentEnvelope, AskedQuestion, type Mode } from '@tidemill/contract';
+import { OUTCOMES_TO_HANDLE, outcomesOf, problemOfResult, type ResultExpectation } from '@tidemill/core';
 import { z } from 'zod';
 import { jsonObjectsIn } from './result-json.ts';
 import { readTextualVerdict } from './textual-verdict.ts';
 
-/** What a result is measured against: an approval, for instance, has to speak of every criterion. */
-export interface ResultExpectation {
-  mode: Mode;
-  criteria: readonly { id: string; text: string }[];
-}
-
 /** The text of `invalid` and `missing` is written for the agent: what is wrong with its result, and what would be right. */
 export type ResultReading = { envelope: AgentEnvelope } | { invalid: string } | { missing: string };
-
-const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
-
-/** What a run in this mode may end in. */
-export const outcomesOf = (mode: Mode): Outcome[] => [...OUTCOMES_TO_HANDLE[mode], ...EVERYWHERE];
 
 /** The result in what an agent said: the last JSON object that is one, or a reviewer's verdict in words. */
 export function readResult(text: string, expected: ResultExpectation): ResultReading {
@@ -38,7 +27,7 @@ export function checkResult(
 ): { envelope: AgentEnvelope } | { invalid: string } {
   const read = readEnvelope(raw);
   if ('invalid' in read) return read;
-  const problem = problemOf(read.envelope, expected);
+  const problem = problemOfResult(read.envelope, expected);
   return problem === null ? read : { invalid: problem };
 }
 
@@ -100,28 +89,6 @@ function particulars(mode: Mode, criteria: ResultExpectation['criteria']): Parti
     default:
       return {};
   }
-}
-
-function problemOf(envelope: AgentEnvelope, { mode, criteria }: ResultExpectation): string | null {
-  const { outcome } = envelope;
-  const allowed = outcomesOf(mode);
-  if (!allowed.includes(outcome))
-    return `The outcome "${outcome}" does not belong to ${mode}; it has to be one of ${allowed.join(', ')}.`;
-  if (outcome === 'needs_info' && !envelope.open_questions?.length)
-    return 'The outcome needs_info comes without a question: put what you need to know into "open_questions".';
-  if (outcome === 'plan_complete' && !envelope.plan?.trim()) return 'The plan is missing: put all of it into "plan".';
-  if (outcome === 'investigation_complete' && !envelope.plan?.trim() && !envelope.investigationSummary?.trim())
-    return 'The findings are missing: put them into "investigationSummary", and how to repair it into "plan".';
-  if (outcome === 'approved') return problemOfApproval(envelope, criteria);
-  return null;
-}
-
-function problemOfApproval({ review }: AgentEnvelope, criteria: ResultExpectation['criteria']): string | null {
-  const judged = new Set(review?.criteria.map(({ id }) => id));
-  const missing = criteria.filter(({ id }) => !judged.has(id));
-  if (missing.length === 0) return null;
-  const names = missing.map(({ id, text }) => `${id} (${text})`).join(', ');
-  return `The approval says nothing about ${names}: "review.criteria" needs an entry with id, met and evidence for each.`;
 }
 
 const isResult = (object: Record<string, unknown>) => 'outcome' in object || object.tidemill === 'result';

@@ -131,7 +131,7 @@ export class LiveSettings {
     const { store } = this.#around;
     const { id: projectId } = this.#made.project;
     const wanted = Array.from({ length: workers }, (_, index) => `agent-${index + 1}`);
-    const builders = (await store.workers(projectId)).filter(({ role }) => role === 'builder');
+    const builders = (await store.workers(projectId)).filter(({ role, isOutside }) => role === 'builder' && !isOutside);
     for (const { id: workerId, name } of builders)
       if (!wanted.includes(name)) await store.execute({ type: 'worker.remove', projectId, workerId });
     for (const name of wanted) {

@@ -1,4 +1,4 @@
-import type { AgentEnvelope, ApprovalMatter, FailureClass, Feedback, Mode, Outcome, Stage } from '@tidemill/contract';
+import type { Mode, Stage } from '@tidemill/contract';
 import {
   failureText,
   fingerprintOf,
@@ -11,21 +11,11 @@ import {
 import type { AgentEnd, Worktree } from '../ports.ts';
 import { AgentRun } from './agent-run.ts';
 import { withQuestion } from './asking.ts';
+import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStrays } from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
 import { type Held, Unwound } from './held.ts';
 import { prove } from './prove.ts';
 import type { Setback } from './rest.ts';
-
-interface Conclusion {
-  outcome: Outcome;
-  envelope: AgentEnvelope | null;
-  failure?: FailureClass;
-  message?: string;
-  feedback?: Feedback[];
-  tree?: string;
-  retryAt?: number;
-  touches?: ApprovalMatter[];
-}
 
 /** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
 export interface StageReport {
@@ -47,7 +37,7 @@ export async function agentStage(
   const begun = await held.execute({ type: 'run.start', runId, mode, agent });
   if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
-  const isBuilding = mode === 'implement' || mode === 'request_changes';
+  const isBuilding = buildsIn(mode);
   const run = new AgentRun(deps, held, { runId, mode, session }, () =>
     isBuilding ? unfinished(deps, held) : Promise.resolve(null),
   );
@@ -87,21 +77,17 @@ async function build(
 ): Promise<Conclusion> {
   let feedback = held.task.feedback;
   const seen = new Map<string, number>();
-  if (feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(held.ref);
+  await beginMerge(deps, held);
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
-    const captured = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title} (${mode})`);
-    const { commit, tree, files, notes } = captured;
-    await held.must({ type: 'work.commit', commit, tree, notes });
+    const { tree, files } = await commitWork(deps, held, mode);
     if (end.kind === 'failed') return failed(end);
     const { envelope } = end;
-    if (envelope.outcome === 'failed')
-      return { outcome: 'failed', envelope, failure: 'agent_reported', message: envelope.summary };
-    if (envelope.outcome !== 'pr_ready') return { outcome: envelope.outcome, envelope };
-    if (files.length === 0) return { outcome: 'no_changes', envelope };
+    const proposed = proposalOf(envelope, files);
+    if (proposed.outcome !== 'pr_ready') return proposed;
     const proof = await prove(deps, held, worktree, tree, files);
     const touches = touchesOf(files, held.task, deps.project.rules);
-    if (proof.kind === 'passed') return { outcome: 'pr_ready', envelope, tree, touches };
+    if (proof.kind === 'passed') return { ...proposed, tree, touches };
     if (proof.kind === 'unverified')
       return { outcome: 'failed', envelope, failure: 'unverified_gate', message: proof.message };
     const fingerprint = fingerprintOf('validation', failureText('', proof.feedback), deps.hash);
@@ -126,22 +112,8 @@ async function consult(
   worktree: Worktree,
 ): Promise<Conclusion> {
   const end = await run.once(worktree.path, held.task.feedback);
-  const stray = await deps.workspace.restore(held.ref, `stray writes of a ${mode} run`);
-  if (stray) {
-    const { projectId, id: taskId } = held.task;
-    await deps.store.execute({
-      type: 'snapshot.note',
-      projectId,
-      taskId,
-      ref: stray,
-      why: `stray writes of a ${mode} run`,
-    });
-  }
-  if (end.kind === 'failed') return failed(end);
-  const { envelope } = end;
-  if (envelope.outcome === 'failed')
-    return { outcome: 'failed', envelope, failure: 'agent_reported', message: envelope.summary };
-  return { outcome: envelope.outcome, envelope };
+  await undoStrays(deps, held, mode);
+  return end.kind === 'failed' ? failed(end) : proposalOf(end.envelope);
 }
 
 function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {

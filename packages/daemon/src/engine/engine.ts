@@ -1,9 +1,11 @@
 import { Mode, type Task } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
 import type { StageReport } from './agent-stage.ts';
+import { claimNext } from './claiming.ts';
 import type { EngineDeps } from './deps.ts';
 import { Fleet } from './fleet.ts';
 import { Occasions } from './occasions.ts';
+import { OutsideWork } from './outside.ts';
 import { QuestionTimes } from './questions.ts';
 import { expireLeases, recover } from './recovery.ts';
 import { Rests } from './rest.ts';
@@ -12,8 +14,6 @@ import { Spending } from './spending.ts';
 import { Supervisor } from './supervisor.ts';
 
 const SUPERVISE_EVERY_MS = 60_000;
-/** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
-const WINDOWS = [2, 64, 2048];
 
 /**
  *   commit ──wake──▶ dispatch: idle slots claim, highest stage first ──▶ slot.work ──▶ commit …
@@ -22,6 +22,8 @@ const WINDOWS = [2, 64, 2048];
 export class Engine {
   readonly #deps: EngineDeps;
   readonly fleet: Fleet;
+  /** What workers that are no children of the daemon take and hand in. */
+  readonly outside: OutsideWork;
   /** What is under way, by task. */
   readonly #working = new Map<string, Promise<unknown>>();
   readonly #rests: Rests;
@@ -40,6 +42,11 @@ export class Engine {
     this.#deps = deps;
     this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
     this.fleet = new Fleet(deps, this.#rests, () => this.wake());
+    this.outside = new OutsideWork(deps, {
+      mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
+      // A task that was taken from a slot waits until that slot has let go of the worktree.
+      letGo: async (taskId) => void (await this.#working.get(taskId)),
+    });
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#supervisor = new Supervisor(deps, () => this.fleet.slots);
   }
@@ -92,6 +99,7 @@ export class Engine {
     await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
     for (const slot of this.fleet.slots) slot.held?.abandon('shutdown');
     await finished;
+    await this.outside.settled();
     await Promise.all(this.#loops);
     await this.fleet
       .close()
@@ -119,17 +127,13 @@ export class Engine {
   async #claim(slot: Slot): Promise<{ task: Task } | { isForOthers: boolean }> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
-    for (const window of WINDOWS) {
-      // Asked anew for each claim: an agent may have begun to rest while the one before was decided.
-      const restingModes = this.#rests.modes();
-      const who = { projectId: project.id, workerId, role, owner };
-      const reply = await store.execute({ type: 'work.claim', ...who, window, restingModes, agents: this.#labels() });
-      if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true };
-      const { code, hint } = reply.refusal;
-      if (code === 'budget_exhausted') this.#isShort = true;
-      if (code !== 'window_exhausted') return { isForOthers: hint === FOR_OTHERS || code === 'worker_paused' };
-    }
-    return { isForOthers: false };
+    const who = { type: 'work.claim', projectId: project.id, workerId, role, owner } as const;
+    const agents = this.#labels();
+    const reply = await claimNext(store, (window) => ({ ...who, window, restingModes: this.#rests.modes(), agents }));
+    if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true };
+    const { code, hint } = reply.refusal;
+    if (code === 'budget_exhausted') this.#isShort = true;
+    return { isForOthers: code !== 'window_exhausted' && (hint === FOR_OTHERS || code === 'worker_paused') };
   }
 
   #labels(): Partial<Record<Mode, string>> {

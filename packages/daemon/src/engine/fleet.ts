@@ -1,5 +1,5 @@
 import type { EventBody, Worker } from '@tidemill/contract';
-import { HEARTBEAT_MS } from '@tidemill/core';
+import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { keep } from './recovery.ts';
@@ -10,6 +10,8 @@ import { Slot } from './slot.ts';
 /** How long work that was killed may take to let go by itself; then its lease is taken. */
 const LET_GO_MS = 2_000;
 const UNASSIGN_PAGE = 1000;
+/** A worker outside the daemon that was not heard of for so long is gone for good. */
+const FORGOTTEN_MS = 24 * 3_600_000;
 
 export interface EmergencyOrder {
   by: string;
@@ -25,6 +27,7 @@ export interface EmergencyReport {
  * The workers of a project: who is there, what a person wants of each, and its signs of life.
  *
  *   worker.registered ──▶ a slot more · worker.removed ──▶ a slot less, its work kept
+ *   one outside the daemon has no slot: it is only told apart from those that are gone, and what it holds is taken
  *   worker.wished: running | paused (no claims) | frozen (stands still) | stopped (let go of the task, work kept)
  */
 export class Fleet {
@@ -61,14 +64,17 @@ export class Fleet {
   async register(): Promise<void> {
     const { store, project } = this.#deps;
     const wanted = new Set(this.#slots.map((slot) => slot.workerId));
-    for (const { id: workerId } of await store.workers(project.id)) {
-      if (wanted.has(workerId)) continue;
+    const [workers, leased] = await Promise.all([store.workers(project.id), store.leased(project.id)]);
+    for (const worker of workers) {
+      const { id: workerId } = worker;
+      const isBusy = leased.some(({ lease }) => lease?.workerId === workerId);
+      if (wanted.has(workerId) || (worker.isOutside && (isBusy || !this.#isForgotten(worker)))) continue;
       await store.execute({ type: 'worker.remove', projectId: project.id, workerId });
       await this.#unassign(workerId);
     }
     for (const { workerId, name, role } of this.#slots)
       await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role });
-    this.#obey(await store.workers(project.id));
+    await this.#obey(await store.workers(project.id));
     await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
   }
 
@@ -76,7 +82,7 @@ export class Fleet {
   async follow(after: number, signal: AbortSignal): Promise<void> {
     const { store, project } = this.#deps;
     // What was wished while the workers were being put on record.
-    this.#obey(await store.workers(project.id));
+    await this.#obey(await store.workers(project.id));
     const types = ['worker.registered', 'worker.removed', 'worker.wished', ...SessionMirror.TYPES];
     for await (const { body } of store.subscribe(after, { projectId: project.id, types }, signal)) {
       try {
@@ -118,13 +124,20 @@ export class Fleet {
     const busy = this.#slots.filter(({ held }) => held !== null);
     const report = {
       workers: busy.map(({ name }) => name),
-      tasks: busy.map(({ held }) => held!.task.number).sort((a, b) => a - b),
+      tasks: busy.map(({ held }) => held!.task.number),
     };
     for (const slot of busy) slot.held?.kill();
     const { store, project, clock } = this.#deps;
     const projectId = project.id;
+    const outside = (await store.workers(projectId)).filter(({ isOutside }) => isOutside);
+    for (const { number, lease } of await store.leased(projectId)) {
+      if (!lease || !isOutsideOwner(lease.owner)) continue;
+      report.workers.push(outside.find(({ id }) => id === lease.workerId)?.name ?? lease.workerId);
+      report.tasks.push(number);
+    }
+    report.tasks.sort((a, b) => a - b);
     await Promise.all(
-      this.#slots.map(({ workerId }) =>
+      [...this.#slots.map(({ workerId }) => workerId), ...outside.map(({ id }) => id)].map((workerId) =>
         store.execute({ type: 'worker.wish', projectId, workerId, wish: 'stopped', by }),
       ),
     );
@@ -141,7 +154,9 @@ export class Fleet {
 
   async #takeLeases(by: string): Promise<void> {
     const { store, project, clock, owner } = this.#deps;
-    const left = (await store.leased(project.id)).filter(({ lease }) => lease?.owner === owner);
+    const left = (await store.leased(project.id)).filter(
+      ({ lease }) => lease && (lease.owner === owner || isOutsideOwner(lease.owner)),
+    );
     await Promise.all(
       left.map(async (task) => {
         const why = 'emergency stop';
@@ -151,18 +166,32 @@ export class Fleet {
     );
   }
 
+  /** A worker outside the daemon has no slot that would let go: what it has in hand is taken, its work kept. */
+  async #takeFromOutside(workerId: string, by: string, why: string): Promise<void> {
+    const { store, project } = this.#deps;
+    for (const task of await store.leased(project.id)) {
+      if (task.lease?.workerId !== workerId || !isOutsideOwner(task.lease.owner)) continue;
+      await keep(this.#deps, task, why);
+      await store.execute({ type: 'lease.take', projectId: project.id, taskId: task.id, by, why });
+    }
+  }
+
   async #hear(body: EventBody): Promise<void> {
     if (body.type === 'worker.wished') {
       if (body.wish === 'running') this.isHalted = false;
-      this.#slots.find(({ workerId }) => workerId === body.workerId)?.obey(body.wish, body.by);
+      const slot = this.#slots.find(({ workerId }) => workerId === body.workerId);
+      slot?.obey(body.wish, body.by);
+      // An emergency stop takes everything by itself.
+      if (!slot && body.wish === 'stopped' && !this.isHalted)
+        await this.#takeFromOutside(body.workerId, body.by, 'stopped');
       if (body.wish === 'running') this.#onFree();
     } else if (body.type === 'worker.registered') this.#add(body);
     else if (body.type === 'worker.removed') await this.#remove(body.workerId);
     await this.#mirror.hear(body);
   }
 
-  #add({ workerId, name, role }: Extract<EventBody, { type: 'worker.registered' }>): void {
-    if (this.#slots.some((slot) => slot.workerId === workerId)) return;
+  #add({ workerId, name, role, isOutside }: Extract<EventBody, { type: 'worker.registered' }>): void {
+    if (isOutside || this.#slots.some((slot) => slot.workerId === workerId)) return;
     const slot = new Slot(this.#deps, this.#rests, name, role);
     this.#slots = [...this.#slots, slot];
     void this.#beatOnce(slot);
@@ -171,9 +200,9 @@ export class Fleet {
 
   async #remove(workerId: string): Promise<void> {
     const slot = this.#slots.find((each) => each.workerId === workerId);
-    if (!slot) return;
     this.#slots = this.#slots.filter((each) => each !== slot);
-    slot.held?.abandon('stopped');
+    if (slot) slot.held?.abandon('stopped');
+    else await this.#takeFromOutside(workerId, 'Tidemill', 'its worker was removed');
     await this.#unassign(workerId);
   }
 
@@ -190,9 +219,16 @@ export class Fleet {
     }
   }
 
-  #obey(workers: Worker[]): void {
-    for (const { id, wish, wishedBy } of workers)
+  async #obey(workers: Worker[]): Promise<void> {
+    for (const { id, wish, wishedBy, isOutside } of workers) {
       this.#slots.find(({ workerId }) => workerId === id)?.obey(wish, wishedBy);
+      if (isOutside && wish === 'stopped') await this.#takeFromOutside(id, wishedBy, 'stopped');
+    }
+  }
+
+  /** One that a person has steered is kept: it must not come back as if nothing had been said. */
+  #isForgotten({ wish, beats }: Worker): boolean {
+    return wish === 'running' && this.#deps.clock.now() - (beats.at(-1)?.at ?? 0) > FORGOTTEN_MS;
   }
 
   async #beatOnce({ workerId, held }: Slot): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Task } from '@tidemill/contract';
+import { isOutsideOwner } from '@tidemill/core';
 import type { WorktreeRef } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
@@ -23,8 +24,9 @@ export async function keep(deps: EngineDeps, task: Task, why: string): Promise<v
 /** Once, before anything is claimed: what an earlier daemon left behind. */
 export async function recover(deps: EngineDeps): Promise<void> {
   for (const task of await deps.store.leased(deps.project.id)) {
-    if (task.lease && task.lease.owner !== deps.owner && deps.isOwnerDead(task.lease.owner))
-      await takeBack(deps, task, true);
+    const owner = task.lease?.owner ?? deps.owner;
+    // A worker outside any daemon works on in its worktree: only its silence ends that.
+    if (owner !== deps.owner && !isOutsideOwner(owner) && deps.isOwnerDead(owner)) await takeBack(deps, task, true);
   }
   const garbage = await deps.workspace.collectGarbage(await aliveRefs(deps));
   if (garbage.length > 0) deps.onNote(`removed ${garbage.length} leftover worktrees and branches`);

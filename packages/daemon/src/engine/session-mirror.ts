@@ -74,7 +74,8 @@ export class SessionMirror {
     const workers = await store.workers(project.id);
     const leased = await store.leased(project.id);
     for (const worker of workers) {
-      if (!names.includes(worker.name) || (worker.role !== 'builder' && worker.role !== 'reviewer')) continue;
+      const hasAgent = worker.role === 'builder' || worker.role === 'reviewer';
+      if (!names.includes(worker.name) || !hasAgent || worker.isOutside) continue;
       const task = leased.find(({ lease }) => lease?.workerId === worker.id) ?? null;
       const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
       const mode = run?.status === 'running' ? run.mode : null;

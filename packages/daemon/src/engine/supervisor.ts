@@ -51,8 +51,12 @@ export class Supervisor {
     for (const { workerId, failure } of ended)
       if (failure !== null) errors.set(workerId, (errors.get(workerId) ?? 0) + 1);
     const waits = await this.#settleLocks(leased, now);
+    // One outside the daemon that has nothing in hand owes nobody a sign of life.
+    const awaited = workers.filter(
+      ({ id, isOutside }) => !isOutside || leased.some(({ lease }) => lease?.workerId === id),
+    );
     const { findings, stuck } = examine({
-      ...{ now, workers, running: this.#running(), errors, waits },
+      ...{ now, workers: awaited, running: this.#running(), errors, waits },
       queueDepth: load.ready,
     });
     const isIdle = load.leased === 0 && load.ready === 0;

@@ -1,13 +1,8 @@
 import { AppError, type Project, type Task, type TaskSummary } from '@tidemill/contract';
-import type { Reply } from '@tidemill/core';
 import type { Store } from '../ports.ts';
 import type { Services } from './context.ts';
 
-/** A refusal becomes the error that every surface shows. */
-export function unwrap(reply: Reply): Extract<Reply, { ok: true }> {
-  if (reply.ok) return reply;
-  throw new AppError(reply.refusal.code, reply.refusal.message, { hint: reply.refusal.hint });
-}
+export { unwrap } from '@tidemill/core';
 
 export async function projectOf({ store }: Pick<Services, 'store'>, id: string): Promise<Project> {
   const project = await store.project(id);
@@ -58,4 +53,4 @@ export async function summary(store: Store, task: Task): Promise<TaskSummary> {
 }
 
 /** Worker ids are `projectId/name`. */
-const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);
+export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);

@@ -42,6 +42,7 @@ export async function workerViews({ store, clock }: Services, project: Project):
       return {
         name: worker.name,
         role: worker.role,
+        isOutside: worker.isOutside,
         task: task && { number: task.number, title: task.title, stage: task.stage },
         elapsedMs: task ? Math.max(0, now - task.lease!.claimedAt) : 0,
         mode: current?.mode ?? null,
@@ -117,7 +118,7 @@ async function untilLetGo({ store, clock }: Services, { id, projectId }: Worker,
 
 export async function addWorker(services: Services, input: RouteRequest<'addWorker'>): Promise<WorkerView> {
   const project = await atWork(services, input.project, 'add a worker');
-  const builders = (await services.store.workers(project.id)).filter(({ role }) => role === 'builder');
+  const builders = await ownBuilders(services, project);
   if (builders.length >= MAX_WORKERS)
     throw new AppError('bad_input', `${builders.length} agents work on ${project.name} already`, {
       hint: `At most ${MAX_WORKERS} work on one project. Remove one first.`,
@@ -133,13 +134,17 @@ export async function addWorker(services: Services, input: RouteRequest<'addWork
   return (await workerViews(services, project)).find((view) => view.name === name)!;
 }
 
+/** Those that the daemon runs: only they count against the limit. */
+const ownBuilders = async ({ store }: Services, { id }: Project) =>
+  (await store.workers(id)).filter(({ role, isOutside }) => role === 'builder' && !isOutside);
+
 export async function removeWorker(services: Services, input: RouteRequest<'removeWorker'>) {
   const project = await atWork(services, input.project, 'remove a worker');
   const [worker] = await meant(services, project, input.worker);
-  const builders = (await services.store.workers(project.id)).filter(({ role }) => role === 'builder');
+  const builders = await ownBuilders(services, project);
   if (worker?.role !== 'builder')
     throw new AppError('bad_input', `${input.worker} is always there`, { hint: 'Pause or stop it instead.' });
-  if (builders.length === 1)
+  if (builders.length === 1 && !worker.isOutside)
     throw new AppError('bad_input', `${worker.name} is the last one that builds`, {
       hint: '`tidemill pause` lets nobody work.',
     });

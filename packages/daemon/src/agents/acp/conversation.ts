@@ -1,8 +1,9 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { ClientContext, InitializeResponse, PromptResponse } from '@agentclientprotocol/sdk';
 import type { FailureClass } from '@tidemill/contract';
+import type { ResultExpectation } from '@tidemill/core';
 import type { AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
-import { exampleResult, type ResultExpectation, readResult, repairRequest } from '../result.ts';
+import { exampleResult, readResult, repairRequest } from '../result.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import type { Transcript } from './transcript.ts';
 import { type BookedCosts, createMeter, type Meter } from './usage.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEnvelope, FailureClass } from '@tidemill/contract';
+import type { ResultExpectation } from '@tidemill/core';
 import type { AgentEnd, AgentSink, Reins } from '../../ports.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
-import { checkResult, type ResultExpectation, type ResultReading, readResult } from '../result.ts';
+import { checkResult, type ResultReading, readResult } from '../result.ts';
 import { byWords, classify, type Trouble } from './failure.ts';
 import { Inbox } from './inbox.ts';
 import type { Ledger } from './ledger.ts';

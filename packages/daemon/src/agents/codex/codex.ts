@@ -1,10 +1,11 @@
 import type { FailureClass } from '@tidemill/contract';
+import type { ResultExpectation } from '@tidemill/core';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildEnd, ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
 import type { Prices } from '../prices.ts';
-import { type ResultExpectation, readResult, repairRequest } from '../result.ts';
+import { readResult, repairRequest } from '../result.ts';
 import { beginSession } from '../session.ts';
 import { classify, retryAtIn } from './failure.ts';
 import { type GuardSocket, openGuardSocket } from './guard-socket.ts';

@@ -1,0 +1,36 @@
+import type { AgentEnvelope, Mode, Outcome } from '@tidemill/contract';
+import { OUTCOMES_TO_HANDLE } from '../pipeline/check.ts';
+
+/** What a result is measured against: an approval, for instance, has to speak of every criterion. */
+export interface ResultExpectation {
+  mode: Mode;
+  criteria: readonly { id: string; text: string }[];
+}
+
+const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
+
+/** What a run in this mode may end in. */
+export const outcomesOf = (mode: Mode): Outcome[] => [...OUTCOMES_TO_HANDLE[mode], ...EVERYWHERE];
+
+/** What is wrong with a result and what would be right, written for whoever handed it in; null when it will do. */
+export function problemOfResult(envelope: AgentEnvelope, { mode, criteria }: ResultExpectation): string | null {
+  const { outcome } = envelope;
+  const allowed = outcomesOf(mode);
+  if (!allowed.includes(outcome))
+    return `The outcome "${outcome}" does not belong to ${mode}; it has to be one of ${allowed.join(', ')}.`;
+  if (outcome === 'needs_info' && !envelope.open_questions?.length)
+    return 'The outcome needs_info comes without a question: put what you need to know into "open_questions".';
+  if (outcome === 'plan_complete' && !envelope.plan?.trim()) return 'The plan is missing: put all of it into "plan".';
+  if (outcome === 'investigation_complete' && !envelope.plan?.trim() && !envelope.investigationSummary?.trim())
+    return 'The findings are missing: put them into "investigationSummary", and how to repair it into "plan".';
+  if (outcome === 'approved') return problemOfApproval(envelope, criteria);
+  return null;
+}
+
+function problemOfApproval({ review }: AgentEnvelope, criteria: ResultExpectation['criteria']): string | null {
+  const judged = new Set(review?.criteria.map(({ id }) => id));
+  const missing = criteria.filter(({ id }) => !judged.has(id));
+  if (missing.length === 0) return null;
+  const names = missing.map(({ id, text }) => `${id} (${text})`).join(', ');
+  return `The approval says nothing about ${names}: "review.criteria" needs an entry with id, met and evidence for each.`;
+}

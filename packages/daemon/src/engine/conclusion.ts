@@ -1,0 +1,48 @@
+import type { AgentEnvelope, ApprovalMatter, FailureClass, Feedback, Mode, Outcome } from '@tidemill/contract';
+import type { Captured } from '../ports.ts';
+import type { EngineDeps } from './deps.ts';
+import type { Held } from './held.ts';
+
+/** What becomes of a run, whoever worked in it. */
+export interface Conclusion {
+  outcome: Outcome;
+  envelope: AgentEnvelope | null;
+  failure?: FailureClass;
+  message?: string;
+  feedback?: Feedback[];
+  tree?: string;
+  retryAt?: number;
+  touches?: ApprovalMatter[];
+}
+
+/** In the other modes the agent reads and answers. */
+export const buildsIn = (mode: Mode) => mode === 'implement' || mode === 'request_changes';
+
+/** Work that conflicts with the target is begun with the merge under way in its worktree. */
+export async function beginMerge(deps: EngineDeps, { task, ref }: Held): Promise<void> {
+  if (task.feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(ref);
+}
+
+/** Commits what lies in the worktree onto the task's branch, and puts it on record. */
+export async function commitWork(deps: EngineDeps, held: Held, mode: Mode): Promise<Captured> {
+  const { number, title } = held.task;
+  const captured = await deps.workspace.capture(held.ref, `#${number} ${title} (${mode})`);
+  const { commit, tree, notes } = captured;
+  await held.must({ type: 'work.commit', commit, tree, notes });
+  return captured;
+}
+
+/** Whatever was written in a mode that writes nothing is snapshotted and undone. */
+export async function undoStrays(deps: EngineDeps, held: Held, mode: Mode): Promise<void> {
+  const why = `stray writes of a ${mode} run`;
+  const ref = await deps.workspace.restore(held.ref, why);
+  const { projectId, id: taskId } = held.task;
+  if (ref) await deps.store.execute({ type: 'snapshot.note', projectId, taskId, ref, why });
+}
+
+/** What an agent's word comes to before anything is proven. `files` is what it changed, where it was to change something. */
+export function proposalOf(envelope: AgentEnvelope, files?: string[]): Conclusion {
+  const { outcome, summary } = envelope;
+  if (outcome === 'failed') return { outcome, envelope, failure: 'agent_reported', message: summary };
+  return { outcome: outcome === 'pr_ready' && files?.length === 0 ? 'no_changes' : outcome, envelope };
+}

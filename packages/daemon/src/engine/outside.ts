@@ -1,0 +1,258 @@
+import {
+  type AgentEnvelope,
+  AppError,
+  Mode,
+  type OutsideClaim,
+  type Run,
+  type Task,
+  UNKNOWN_REQUEST_USD,
+  type Usage,
+} from '@tidemill/contract';
+import {
+  HEARTBEAT_MS,
+  modeOf,
+  outsideOwner,
+  outsideRefusal,
+  problemOfResult,
+  stageOf,
+  touchesOf,
+  unwrap,
+} from '@tidemill/core';
+import { briefingFor } from './briefing.ts';
+import { claimNext } from './claiming.ts';
+import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStrays } from './conclusion.ts';
+import type { EngineDeps } from './deps.ts';
+import { Held, Unwound } from './held.ts';
+import { keep } from './recovery.ts';
+import { setAside } from './spending.ts';
+
+/** More names than this are a mistake of whoever makes them up. */
+const MAX_OUTSIDE_WORKERS = 100;
+/** How long a task rests whose worktree could not be made ready. */
+const TROUBLE_MS = 30_000;
+
+interface Surroundings {
+  /** False from the moment the engine stops, or everything is stopped. */
+  mayBegin(): boolean;
+  /** Settles when no slot has the task's worktree any more. */
+  letGo(taskId: string): Promise<void>;
+}
+
+/**
+ * Work for workers that are no children of the daemon:
+ *
+ *   claim ──▶ worktree, run, prompt ──beats──▶ finish: committed, then the pipeline goes on as after any agent
+ *                                       └────▶ release, or silence for 120 s: work kept, task back in its stage
+ * They are held to what an agent is held to: the same claim, fence, budget and outcomes. Nothing they say is believed.
+ */
+export class OutsideWork {
+  readonly #deps: EngineDeps;
+  readonly #around: Surroundings;
+  /** What is under way, by worker: a repeated request waits for the one before it. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(deps: EngineDeps, around: Surroundings) {
+    this.#deps = deps;
+    this.#around = around;
+  }
+
+  /** Null when nothing is ready. Whoever holds a task already gets the same claim again: the answer may have been lost. */
+  claim(name: string): Promise<OutsideClaim | null> {
+    const workerId = `${this.#deps.project.id}/${name}`;
+    return this.#inTurn(workerId, async () => {
+      if (!this.#around.mayBegin())
+        throw new AppError('daemon_unreachable', 'nothing is begun just now: the daemon is stopping', {
+          hint: 'Try again in a moment.',
+          retriable: true,
+        });
+      await this.#register(workerId, name);
+      const task = (await this.#claimedBefore(workerId)) ?? (await this.#next(workerId, name));
+      return task && this.#begin(task, name);
+    });
+  }
+
+  /** Gives the task back unfinished. What lies in the worktree stays there, and in a snapshot. */
+  release(about: Task, fence: number, why: string): Promise<Task> {
+    return this.#holding(about, fence, async ({ task }) => {
+      await keep(this.#deps, task, why);
+      const command = { type: 'lease.release', projectId: task.projectId, taskId: task.id, token: fence, why } as const;
+      return unwrap(await this.#deps.store.execute(command)).task!;
+    });
+  }
+
+  /** What the worker says of its work is a proposal: the files decide, and the gates after them. */
+  async finish(about: Task, fence: number, result: AgentEnvelope, usage: Usage): Promise<Task> {
+    refuseStale(about, fence);
+    const run = await this.#runOf(about);
+    if (!run)
+      throw new AppError('conflict', `no run of #${about.number} is under way`, {
+        hint: 'Claim again: the same task is given out, with a run to hand in.',
+      });
+    const problem = problemOfResult(result, { mode: run.mode, criteria: about.criteria });
+    if (problem !== null) throw new AppError('bad_input', problem, { hint: 'Nothing was changed; hand it in anew.' });
+    return this.#holding(about, fence, async (held) => {
+      const conclusion = await this.#conclude(held, run.mode, result);
+      const end = { type: 'run.finish', runId: run.id, usage: priced(usage), ...conclusion } as const;
+      return unwrap(await held.execute(end)).task!;
+    });
+  }
+
+  /** Settles when nothing that was asked for is under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#turns.values());
+  }
+
+  async #register(workerId: string, name: string): Promise<void> {
+    const { store, project, clock } = this.#deps;
+    const workers = await store.workers(project.id);
+    const known = workers.find(({ id }) => id === workerId);
+    const own = workers.filter(({ isOutside }) => !isOutside);
+    if (!known && own.every(({ wish }) => wish !== 'running'))
+      throw new AppError('worker_paused', `nobody may work on ${project.name} now, so nobody new may begin`, {
+        hint: '`tidemill resume` lets all of them work again.',
+      });
+    if (!known && workers.length - own.length >= MAX_OUTSIDE_WORKERS)
+      throw new AppError('conflict', `${MAX_OUTSIDE_WORKERS} workers outside the daemon are known already`, {
+        hint: 'Use one of their names, or remove one with `tidemill workers remove NAME`.',
+      });
+    const about = { projectId: project.id, workerId };
+    unwrap(await store.execute({ type: 'worker.register', ...about, name, role: 'builder', isOutside: true }));
+    // It may ask often while there is nothing to do; its signs of life need not be more than anybody's.
+    if (clock.now() - (known?.beats.at(-1)?.at ?? 0) < HEARTBEAT_MS) return;
+    unwrap(await store.execute({ type: 'worker.beat', ...about, beat: { memoryMb: 0, cpuPercent: 0 } }));
+  }
+
+  async #claimedBefore(workerId: string): Promise<Task | null> {
+    const { store, project } = this.#deps;
+    const held = (await store.leased(project.id)).find(({ lease }) => lease?.workerId === workerId);
+    if (!held?.lease) return null;
+    const { id: taskId, lease } = held;
+    const renewal = { type: 'lease.renew', projectId: project.id, taskId, token: lease.token } as const;
+    const { task } = unwrap(await store.execute(renewal));
+    return task?.lease ? task : null;
+  }
+
+  async #next(workerId: string, name: string): Promise<Task | null> {
+    const { store, project } = this.#deps;
+    const who = { projectId: project.id, workerId, role: 'builder', owner: outsideOwner(name) } as const;
+    const agents = Object.fromEntries(Mode.options.map((mode) => [mode, labelOf(name)]));
+    const reply = await claimNext(store, (window) => ({ type: 'work.claim', ...who, window, agents }));
+    // A task may turn out to be for other hands, since the pipeline was changed: then the next one is looked for.
+    if (reply.ok) return reply.task?.lease?.workerId === workerId ? reply.task : this.#next(workerId, name);
+    const { code } = reply.refusal;
+    if (code === 'nothing_ready' || code === 'window_exhausted') return null;
+    return unwrap(reply).task;
+  }
+
+  async #begin(task: Task, name: string): Promise<OutsideClaim> {
+    const held = new Held(task, 'builder', this.#deps.store, this.#deps.clock);
+    try {
+      const before = await this.#runOf(task);
+      await this.#around.letGo(task.id);
+      const { path } = await this.#deps.workspace.open(held.ref);
+      const { id: runId, mode } = before ?? (await this.#startRun(held, name));
+      const briefing = await briefingFor(this.#deps, task, mode);
+      const { promptTokens, dropped, prompt } = briefing;
+      if (!before) await held.must({ type: 'run.brief', runId, promptTokens, dropped });
+      const { number, title, stage } = task;
+      const { token: fence, expiresAt } = task.lease!;
+      return { number, title, stage, mode, runId, fence, expiresAt, worktree: path, prompt };
+    } catch (error) {
+      await this.#giveBack(held, error);
+      throw asRefusal(error, task);
+    }
+  }
+
+  async #startRun(held: Held, name: string): Promise<{ id: string; mode: Mode }> {
+    const { task } = held;
+    const stage = stageOf(this.#deps.project.rules, task);
+    if (stage?.actor !== 'agent') throw new AppError('wrong_stage', `no agent works in stage ${task.stage}`);
+    const mode = modeOf(stage, task);
+    if (buildsIn(mode)) await beginMerge(this.#deps, held);
+    const id = this.#deps.ids.next('run');
+    unwrap(await held.execute({ type: 'run.start', runId: id, mode, agent: labelOf(name) }));
+    return { id, mode };
+  }
+
+  /** A task that could not be begun waits where it is, for whoever comes next. */
+  async #giveBack(held: Held, error: unknown): Promise<void> {
+    const why = error instanceof Error ? error.message : String(error);
+    try {
+      if (error instanceof AppError && error.code === 'budget_exhausted') await setAside(this.#deps, held, why);
+      else if (!(error instanceof Unwound)) await held.must({ type: 'stage.wait', why, untilMs: TROUBLE_MS });
+    } catch (again) {
+      // The lease runs out by itself.
+      if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${held.task.number} could not be recorded`, again);
+    }
+  }
+
+  async #conclude(held: Held, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
+    if (!buildsIn(mode)) {
+      await undoStrays(this.#deps, held, mode);
+      return proposalOf(result);
+    }
+    const { tree, files } = await commitWork(this.#deps, held, mode);
+    const proposed = proposalOf(result, files);
+    if (proposed.outcome !== 'pr_ready') return proposed;
+    // Nothing is proven yet: the verify stage runs the gates, since it finds no evidence for this tree.
+    return { ...proposed, tree, touches: touchesOf(files, held.task, this.#deps.project.rules) };
+  }
+
+  /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */
+  async #holding(about: Task, fence: number, work: (held: Held) => Promise<Task>): Promise<Task> {
+    refuseStale(about, fence);
+    return this.#inTurn(about.lease!.workerId, async () => {
+      const { store, clock } = this.#deps;
+      const { projectId, id: taskId } = about;
+      const { task } = unwrap(await store.execute({ type: 'lease.renew', projectId, taskId, token: fence }));
+      refuseStale(task!, fence);
+      try {
+        return await work(new Held(task!, 'builder', store, clock));
+      } catch (error) {
+        throw asRefusal(error, task!);
+      }
+    });
+  }
+
+  async #runOf({ lastRunId }: Task): Promise<Run | null> {
+    const run = lastRunId ? await this.#deps.store.run(lastRunId) : null;
+    return run?.status === 'running' ? run : null;
+  }
+
+  async #inTurn<T>(workerId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(workerId);
+    const turn = (async () => {
+      await before?.catch(() => undefined); // told to whoever asked for it
+      return work();
+    })();
+    this.#turns.set(workerId, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(workerId) === turn) this.#turns.delete(workerId);
+    }
+  }
+}
+
+const labelOf = (name: string) => `outside ${name}`;
+
+function refuseStale(task: Task, fence: number): void {
+  const refusal = outsideRefusal(task, fence);
+  if (refusal) throw new AppError(refusal.code, refusal.message, { hint: refusal.hint });
+}
+
+/** Losing the task halfway is nothing the worker did wrong: it is told to stop, like one that comes too late. */
+function asRefusal(error: unknown, { number }: Task): unknown {
+  if (!(error instanceof Unwound)) return error;
+  return new AppError('stale_lease', `task #${number} was taken away meanwhile`, {
+    hint: 'stop working on it; the work in its worktree is kept',
+    cause: error,
+  });
+}
+
+/** A request whose price nobody told is not free. */
+function priced({ inputTokens, outputTokens, requests, costUsd }: Usage): Usage {
+  const assumedUsd = costUsd === null ? requests * UNKNOWN_REQUEST_USD : 0;
+  const known = assumedUsd > 0 ? assumedUsd : costUsd;
+  return { inputTokens, outputTokens, requests, costUsd: known, assumedUsd };
+}
