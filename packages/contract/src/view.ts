@@ -5,7 +5,7 @@ import { Evidence } from './gate.ts';
 import { InboxItem } from './inbox.ts';
 import { Question } from './question.ts';
 import { Mode, Run } from './run.ts';
-import { NewTask, Task } from './task.ts';
+import { BlockReason, NewTask, Task } from './task.ts';
 import { Role, WorkerHealth, WorkerStatus, WorkerWish } from './worker.ts';
 
 /** Shapes that exist only for readers: what a surface shows, put together from several nouns. */
@@ -130,6 +130,10 @@ export const NeedsYou = z.object({
   stage: z.string(),
   why: z.string(),
   command: z.string(),
+  /** The stage whose gate holds it back: where it goes on. */
+  at: z.string().default(''),
+  /** What holds it, for those who say it in words of their own. */
+  holds: z.union([BlockReason, z.enum(['question', 'approval', 'waiting', 'cancelled_dependency'])]).default('waiting'),
 });
 export type NeedsYou = z.infer<typeof NeedsYou>;
 

@@ -66,7 +66,18 @@ async function needsYou({ store }: Services, project: Project, byStage: Record<s
   return Promise.all(stuck.slice(0, SHOWN).map(async (task) => ({ ...line(task), ...(await advice(store, task)) })));
 }
 
-const line = ({ number, title, stage }: Task) => ({ number, title, stage });
+const line = (task: Task) => {
+  const { number, title, stage, resumeStage } = task;
+  const isAside = stage === 'needs_info' || stage === 'blocked';
+  return { number, title, stage, at: isAside ? (resumeStage ?? 'open') : stage, holds: holdsOf(task) };
+};
+
+function holdsOf({ stage, blocked, waiting }: Task): NeedsYou['holds'] {
+  if (stage === 'needs_info') return 'question';
+  if (blocked) return blocked.reason;
+  if (waiting !== null) return 'waiting';
+  return stage === 'open' ? 'cancelled_dependency' : 'approval';
+}
 
 async function cancelledDependency(store: Services['store'], task: Task): Promise<Task | null> {
   if (task.unmet === 0) return null;

@@ -71,6 +71,7 @@ function take(message: StreamMessage, cache: QueryClient, refresh: (keys: string
       cache.setQueryData(['status', message.status.project.id], message.status);
       return;
     case 'tasks':
+      for (const { id, number, title } of message.tasks) cache.setQueryData(['task-name', id], { number, title });
       for (const hear of taskListeners) hear(message.tasks);
       return;
     case 'events': {

@@ -1,4 +1,4 @@
-import type { Outcome, Pipeline, Project, ProjectStatus, Stage, TaskSummary, WorkerView } from '@tidemill/contract';
+import type { NeedsYou, Outcome, Pipeline, Project, ProjectStatus, Stage, WorkerView } from '@tidemill/contract';
 
 /** A stage of the picture: how much water it holds, who works in it, and what its gate holds back. */
 export interface StageView {
@@ -12,7 +12,7 @@ const FORWARD: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready
 const ENDS = ['open', 'done', 'cancelled', 'needs_info', 'blocked'];
 
 /** Why a gate is shut, in five words at most. */
-const WHY: Record<NonNullable<TaskSummary['blocked']>['reason'], string> = {
+const WHY: Record<NeedsYou['holds'], string> = {
   validation: 'gates keep failing',
   review_escalation: 'builder and reviewer disagree',
   no_criteria: 'no criteria to judge by',
@@ -24,35 +24,22 @@ const WHY: Record<NonNullable<TaskSummary['blocked']>['reason'], string> = {
   time_limit: 'it took too long',
   no_progress: 'the same failure, three times',
   skipped: 'you put it aside',
+  question: 'a question waits for you',
+  approval: 'it asks for your approval',
+  waiting: 'waits for you: see below',
+  cancelled_dependency: 'waits for a cancelled task',
 };
 
-export function stagesOf(project: Project, status: ProjectStatus, tasks: TaskSummary[]): StageView[] {
-  const held = tasks.flatMap((task) => {
-    const place = placeOf(task, project);
-    return place ? [{ ...place, number: task.number }] : [];
-  });
-  for (const { number, stage } of status.needsYou) {
-    if (stage === 'open') held.push({ stage, number, why: 'waits for a cancelled task' });
-  }
+export const heldText = ({ holds, at }: NeedsYou) =>
+  holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : WHY[holds];
+
+export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
   return ['open', ...orderOf(project, status.tasks), 'done'].map((name) => ({
     name,
     count: status.tasks[name] ?? 0,
     workers: status.workers.filter(({ task }) => task?.stage === name),
-    held: held.filter(({ stage }) => stage === name),
+    held: status.needsYou.filter(({ at }) => at === name).map((need) => ({ number: need.number, why: heldText(need) })),
   }));
-}
-
-function placeOf(task: TaskSummary, { rules }: Project): { stage: string; why: string } | null {
-  const from = task.resumeStage ?? 'open';
-  if (task.stage === 'needs_info') return { stage: from, why: 'a question waits for you' };
-  if (task.stage === 'blocked') return { stage: from, why: task.blocked ? WHY[task.blocked.reason] : 'it needs you' };
-  if (task.waiting !== null)
-    return {
-      stage: task.stage,
-      why: task.stage === 'merge' ? 'your checkout blocks the landing' : 'waits for you: see below',
-    };
-  const stage = rules.pipelines[task.pipeline]?.stages[task.stage];
-  return stage?.actor === 'human' ? { stage: task.stage, why: 'it asks for your approval' } : null;
 }
 
 /** The default pipeline's stages in order; those of the others where they belong, while something is in them. */

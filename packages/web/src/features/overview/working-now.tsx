@@ -1,4 +1,5 @@
 import type { WorkerView } from '@tidemill/contract';
+import { TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
 import { stageText } from '../../words.ts';
 
@@ -12,11 +13,11 @@ export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: n
       <ul>
         {busy.map((worker) => (
           <li key={worker.name}>
-            <p className="title">
-              <span className="number">#{worker.task?.number}</span> {worker.task?.title}
+            <p className="title clamp">
+              {worker.task && <TaskLink number={worker.task.number} data-item />} {worker.task?.title}
             </p>
             <p className="row">
-              <span className={worker.role === 'reviewer' ? 'reviewing' : 'working'}>{worker.name}</span>
+              <span className={worker.status}>{worker.name}</span>
               <span>{stageText(worker.mode ?? worker.task?.stage ?? '')}</span>
               <span className="dim">{elapsed(worker.elapsedMs + agoMs)}</span>
             </p>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ProjectStatus } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
+import { TaskLink } from '../../shell/page-link.tsx';
 import { elapsed, useNow } from '../../time.ts';
 import { useLanded } from '../project/queries.ts';
 
@@ -33,8 +34,8 @@ function LandedTask({ project, landing: { taskId, commit, tree, at } }: { projec
   const proof = data?.evidence.filter((link) => link.tree === tree).at(-1);
   return (
     <li>
-      <p className="title">
-        <span className="number">#{data?.task.number}</span> {data?.task.title}
+      <p className="title clamp">
+        {data && <TaskLink number={data.task.number} data-item />} {data?.task.title}
       </p>
       <p className="row dim">
         <span>
