@@ -7,7 +7,7 @@ import { importsOf, resolveImport, sources } from './repo-tree.ts';
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
 const GROUND = ['ports', 'clock', 'ids', 'process', 'git', 'assets', 'asset-folder'];
 /** Implementations of ports. They know the ground and never each other. */
-const ADAPTERS = ['channels', 'metrics', 'store', 'workspace', 'agents', 'gates', 'prompts', 'sessions', 'config'];
+const ADAPTERS = ['access', 'channels', 'metrics', 'store', 'workspace', 'agents', 'gates', 'prompts', 'sessions', 'config'];
 
 const ANY_PACKAGE = ['contract', 'core'];
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError, ErrorCode, Refusal } from './errors.ts';
-import { type Api, type RouteName, routes } from './routes.ts';
+import { type Api, type CallOptions, type RouteName, routes } from './routes.ts';
 
 const ErrorEnvelope = z.object({ error: Refusal.extend({ code: ErrorCode.catch('internal') }) });
 
@@ -15,15 +15,28 @@ export interface ClientOptions {
 export function createClient(options: ClientOptions): Api {
   const entries = (Object.keys(routes) as RouteName[]).map((name) => [
     name,
-    (input: Record<string, unknown>, signal?: AbortSignal) =>
-      routes[name].stream ? lines(options, name, input, signal) : once(options, name, input, signal),
+    (input: Record<string, unknown>, signal?: AbortSignal, more: CallOptions = {}) =>
+      routes[name].stream ? lines(options, name, input, signal) : once(options, name, input, signal, more),
   ]);
   return Object.fromEntries(entries) as Api;
 }
 
-async function once(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
-  const response = await send(options, name, input, signal);
-  return routes[name].output.parse(await response.json());
+async function once(
+  options: ClientOptions,
+  name: RouteName,
+  input: Record<string, unknown>,
+  signal: AbortSignal | undefined,
+  more: CallOptions,
+) {
+  const response = await send(options, name, input, signal, more);
+  let answer: unknown;
+  try {
+    answer = await response.json();
+  } catch (error) {
+    // The daemon always sends JSON: it was cut off.
+    throw unreachable(options.url, error);
+  }
+  return routes[name].output.parse(answer);
 }
 
 async function* lines(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
@@ -47,7 +60,13 @@ async function* lines(options: ClientOptions, name: RouteName, input: Record<str
   }
 }
 
-async function send(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
+async function send(
+  options: ClientOptions,
+  name: RouteName,
+  input: Record<string, unknown>,
+  signal?: AbortSignal,
+  { idempotencyKey }: CallOptions = {},
+) {
   const { method, path } = routes[name];
   const rest = { ...input };
   const filled = path.replace(/:(\w+)/g, (_, key: string) => {
@@ -65,6 +84,7 @@ async function send(options: ClientOptions, name: RouteName, input: Record<strin
       method,
       headers: {
         ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         'content-type': 'application/json',
       },
       body: method === 'GET' ? undefined : JSON.stringify(rest),

@@ -44,7 +44,12 @@ export type RouteAnswer<N extends RouteName> = Routes[N]['stream'] extends true
   ? AsyncIterable<RouteOutput<N>>
   : Promise<RouteOutput<N>>;
 
+export interface CallOptions {
+  /** A request that is sent again with the same key is not done again: it gets the first one's answer. */
+  idempotencyKey?: string;
+}
+
 /** Every route as a function: a client of a running daemon and the handlers themselves both are one. */
 export type Api = {
-  [N in RouteName]: (input: RouteInput<N>, signal?: AbortSignal) => RouteAnswer<N>;
+  [N in RouteName]: (input: RouteInput<N>, signal?: AbortSignal, options?: CallOptions) => RouteAnswer<N>;
 };

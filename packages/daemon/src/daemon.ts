@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
+import { Tokens } from './access/tokens.ts';
+import { systemClock } from './clock.ts';
 import { type DataFolder, openDataFolder } from './config/data-folder.ts';
 import { settingsMark } from './config/watch.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
@@ -14,6 +16,7 @@ import { inspectRepository } from './git/repository.ts';
 import type { Services } from './handlers/context.ts';
 import { createLocalApi } from './handlers/index.ts';
 import { saveProject } from './handlers/project.ts';
+import { type BindOptions, checkBind } from './http/bind.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { killLeaked } from './process/leaks.ts';
@@ -24,6 +27,8 @@ const GRACE_MS = 4000;
 export interface DaemonOptions {
   env: NodeJS.ProcessEnv;
   port: number;
+  /** Left out: loopback only. */
+  bind?: BindOptions;
 }
 
 /**
@@ -48,11 +53,14 @@ export class Daemon {
   readonly #notices: Notices;
   readonly #metrics: Metrics;
   readonly #attaching = new Set<string>();
+  readonly #services: Services;
   readonly #settleStopped: () => void;
   #stopping: Promise<void> | null = null;
 
-  static async start({ env, port }: DaemonOptions): Promise<Daemon> {
+  static async start({ env, port, bind: wanted = {} }: DaemonOptions): Promise<Daemon> {
     const folder = openDataFolder(env);
+    const tokens = new Tokens(folder.tokenFile, systemClock);
+    const bind = await checkBind(wanted, () => tokens.list().length > 0);
     const lock = takeLock(folder.lockFile);
     if (!lock) throw alreadyRunning(folder);
     let opened: OpenedStore | undefined;
@@ -65,12 +73,23 @@ export class Daemon {
       let daemon: Daemon | undefined;
       const http = await startHttp({
         port,
+        bind,
         token,
-        services: () => daemon!.#services(),
+        callerOf: (given) => {
+          try {
+            return tokens.callerOf(given);
+          } catch (error) {
+            // A damaged file lets nobody in, and is told to whoever reads the log: not to strangers.
+            log.error('a token could not be looked up', error);
+            return null;
+          }
+        },
+        services: () => daemon!.#services,
         onError: (error, what) => log.error(what, error),
       });
-      const info = { pid: process.pid, url: http.url, startedAt: opened.clock.now(), version: '' };
-      daemon = new Daemon({ folder, lock, log, opened, http, info, token, env });
+      const { url, publicUrl } = http;
+      const info = { pid: process.pid, url, publicUrl, startedAt: opened.clock.now(), version: '' };
+      daemon = new Daemon({ folder, lock, log, opened, http, info, token, tokens, env });
       writeDaemonFile(folder, { ...info, token });
       log.info('started', info);
       return daemon;
@@ -89,6 +108,7 @@ export class Daemon {
     http: HttpServer;
     info: DaemonInfo;
     token: string;
+    tokens: Tokens;
     env: NodeJS.ProcessEnv;
   }) {
     this.#folder = parts.folder;
@@ -105,7 +125,8 @@ export class Daemon {
       ...{ store, clock, env: parts.env, apiUrl: parts.info.url, dataDir: parts.folder.path, homeId: parts.folder.id },
       onNote: (text, error) => this.#note(text, error),
     });
-    this.api = createLocalApi(this.#services());
+    this.#services = this.#makeServices(parts.tokens);
+    this.api = createLocalApi(this.#services);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
     this.#settleStopped = resolve;
@@ -187,7 +208,7 @@ export class Daemon {
     return this.#notices.screens.add(show);
   }
 
-  #services(): Services {
+  #makeServices(access: Tokens): Services {
     const { store, clock, ids, name } = this.#opened;
     return {
       store,
@@ -195,6 +216,7 @@ export class Daemon {
       ids,
       folder: this.#folder,
       daemon: this.info,
+      access,
       hash: sha256,
       sandbox: sandboxView,
       withWorkspace: async (project, work) => {
@@ -204,6 +226,7 @@ export class Daemon {
       metrics: this.#metrics,
       promptsOf,
       isRunning: (projectId) => this.#engines.has(projectId),
+      outside: (projectId) => this.#engines.get(projectId)?.engine.outside ?? null,
       isWaitingForPerson: (projectId) => this.#engines.get(projectId)?.engine.isWaitingForPerson ?? false,
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),

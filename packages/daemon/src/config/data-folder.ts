@@ -12,6 +12,8 @@ export interface DataFolder {
   storeFile: string;
   lockFile: string;
   daemonFile: string;
+  /** Hashes of the tokens that were given out. */
+  tokenFile: string;
   logFile: string;
   /** Output of runs, one file each. */
   runs: string;
@@ -41,6 +43,7 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     storeFile: join(path, 'store.db'),
     lockFile: join(path, 'lock.db'),
     daemonFile: join(path, 'daemon.json'),
+    tokenFile: join(path, 'tokens.json'),
     logFile: join(path, 'daemon.log'),
     runs: join(path, 'runs'),
     runLog: (runId) => join(path, 'runs', `${runId}.log`),

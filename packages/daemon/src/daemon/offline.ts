@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Api, Project } from '@tidemill/contract';
+import { Tokens } from '../access/tokens.ts';
 import { assetDir } from '../assets.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
@@ -25,12 +26,14 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     ids,
     folder,
     daemon: null,
+    access: new Tokens(folder.tokenFile, clock),
     hash: sha256,
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
     metrics: new Metrics(store, clock, () => undefined),
     promptsOf,
     isRunning: () => false,
+    outside: () => null,
     isWaitingForPerson: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),

@@ -1,12 +1,29 @@
-import type { ChannelView, DaemonInfo, Finding, Project, SandboxView } from '@tidemill/contract';
+import type {
+  AccessRole,
+  Caller,
+  ChannelView,
+  DaemonInfo,
+  Finding,
+  NamedToken,
+  Project,
+  SandboxView,
+} from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
+import type { OutsideWork } from '../engine/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
 import type { Clock, Ids, Prompts, Store, Workspace } from '../ports.ts';
 
 /** What handlers do with a repository: look, and write a snapshot's files beside it. */
 export interface LentWorkspace extends Pick<Workspace, 'diff' | 'snapshot' | 'snapshots' | 'leaks'> {
   restoreSnapshot(ref: string, to: string): Promise<string>;
+}
+
+/** About one request: who asks, until when, and whether it may have been sent before. */
+export interface Call {
+  signal: AbortSignal;
+  caller: Caller;
+  idempotencyKey?: string;
 }
 
 /** All that handlers work with. Made by the daemon, and by the CLI when no daemon runs. */
@@ -16,6 +33,12 @@ export interface Services {
   ids: Ids;
   folder: DataFolder;
   daemon: DaemonInfo | null;
+  /** The tokens that were given out. */
+  access: {
+    list(): NamedToken[];
+    add(name: string, role: AccessRole): NamedToken & { token: string };
+    revoke(name: string): { revoked: string };
+  };
   hash(text: string): string;
   sandbox(): Promise<SandboxView>;
   /** Lends the repository's workspace for the length of `work`. */
@@ -23,6 +46,8 @@ export interface Services {
   metrics: MetricsSource;
   promptsOf(project: Project): Prompts;
   isRunning(projectId: string): boolean;
+  /** Gives work to workers outside the daemon; null while nobody works on the project here. */
+  outside(projectId: string): OutsideWork | null;
   /** None of the project's agents can go on before a person has helped (a login, credit). */
   isWaitingForPerson(projectId: string): boolean;
   /** What a person should know about the settings that a running project follows. */

@@ -1,6 +1,8 @@
 import {
   type Api,
   AppError,
+  type Caller,
+  type CallOptions,
   type RouteName,
   type RouteOutput,
   type RouteRequest,
@@ -8,8 +10,10 @@ import {
   routes,
 } from '@tidemill/contract';
 import type { z } from 'zod';
+import { addToken, listTokens, revokeToken, whoami } from './access.ts';
 import { limitBudget, showBudget } from './budget.ts';
-import type { Services } from './context.ts';
+import { beatClaim, claimWork, finishClaim, listClaims, releaseClaim } from './claim.ts';
+import type { Call, Services } from './context.ts';
 import { doctor } from './doctor.ts';
 import { emergencyImpact, emergencyStop, purgeQueue, recoverStuck } from './emergency.ts';
 import { streamEvents } from './event.ts';
@@ -46,6 +50,7 @@ type Handler<N extends RouteName> = (
   services: Services,
   input: RouteRequest<N>,
   signal: AbortSignal,
+  call: Call,
 ) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;
 
 const pending = async (): Promise<never> => {
@@ -106,11 +111,10 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   events: streamEvents,
   // stream helper
   recentEvents: pending,
-  // access helper
-  whoami: pending,
-  tokens: pending,
-  addToken: pending,
-  revokeToken: pending,
+  whoami,
+  tokens: listTokens,
+  addToken,
+  revokeToken,
   // task helper
   taskDiff: pending,
   editTask: pending,
@@ -130,26 +134,29 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   resolveFile: pending,
   settleConflict: pending,
   abortConflict: pending,
-  // claim helper
-  claims: pending,
-  claimWork: pending,
-  beatClaim: pending,
-  releaseClaim: pending,
-  finishClaim: pending,
+  claims: listClaims,
+  claimWork,
+  beatClaim,
+  releaseClaim,
+  finishClaim,
 };
 
 /** Parses, then answers: the same door for a request from the network and for a call within the process. */
-export async function callHandler(
-  services: Services,
-  name: RouteName,
-  input: unknown,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const parsed = routes[name].input.safeParse(input);
+export async function callHandler(services: Services, name: RouteName, input: unknown, call: Call): Promise<unknown> {
+  const parsed = routes[name].input.safeParse(signed(name, input, call.caller));
   if (!parsed.success) throw badInput(parsed.error);
-  const handler = handlers[name] as (services: Services, input: unknown, signal: AbortSignal) => unknown;
-  return handler(services, parsed.data, signal);
+  const handler = handlers[name] as (services: Services, input: unknown, signal: AbortSignal, call: Call) => unknown;
+  return handler(services, parsed.data, call.signal, call);
 }
+
+/** Somebody with a token of their own acts under its name, whatever the request says. */
+function signed(name: RouteName, input: unknown, caller: Caller): unknown {
+  if (caller.name === null || !('by' in routes[name].input.shape)) return input;
+  return { ...(input as object), by: caller.name };
+}
+
+/** Whoever calls within the process is the person who started it. */
+const OWNER: Caller = { name: null, role: 'admin' };
 
 /** The API without a network in between. */
 export function createLocalApi(services: Services): Api {
@@ -158,9 +165,10 @@ export function createLocalApi(services: Services): Api {
     name,
     routes[name].stream
       ? async function* (input: unknown, signal = never) {
-          yield* (await callHandler(services, name, input, signal)) as AsyncIterable<unknown>;
+          yield* (await callHandler(services, name, input, { signal, caller: OWNER })) as AsyncIterable<unknown>;
         }
-      : (input: unknown, signal = never) => callHandler(services, name, input, signal),
+      : (input: unknown, signal = never, more: CallOptions = {}) =>
+          callHandler(services, name, input, { signal, caller: OWNER, ...more }),
   ]);
   return Object.fromEntries(entries) as Api;
 }

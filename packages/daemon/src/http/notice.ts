@@ -11,16 +11,20 @@ export interface Notice {
 const GET_LINK =
   'Run <code>tidemill status</code> in a terminal, in the repository, and open the link it prints. <code>tidemill up</code> prints it too.';
 
+export const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+
+/** A browser that comes from another site sends no strict cookie; from this notice on it does. */
+export const noLink = (address: string): Notice => ({
+  status: 401,
+  title: 'This page opens by its link',
+  text: [
+    GET_LINK,
+    'The link holds a key that only your user on this machine can read. Somebody who was given a token has a link with it.',
+    `Just opened the link and landed here? <a href="${escaped(address)}">Open the page</a>.`,
+  ],
+});
+
 export const NOTICES = {
-  noLink: {
-    status: 401,
-    title: 'This page opens by its link',
-    text: [
-      GET_LINK,
-      'The link holds a key that only your user on this machine can read.',
-      'Just opened the link and landed here? <a href="/">Open the page</a>.',
-    ],
-  },
   oldLink: {
     status: 401,
     title: 'This link no longer opens the page',

@@ -118,7 +118,7 @@ describe('the files', () => {
     expect(policy).toContain("default-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
-    const [script] = readdirSync(join(built!, 'assets')).filter((name) => name.endsWith('.js'));
+    const [script] = readdirSync(join(built!, 'assets')).filter((name) => /^index-.*\.js$/.test(name));
     expect(page.text).toContain(`/assets/${script}`);
     const asset = await call(`/assets/${script}`, { cookie });
     expect(asset.headers).toMatchObject({ 'content-type': 'text/javascript; charset=utf-8' });

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { pageDir } from '../assets.ts';
-import { cookieName, isKnown, isToken } from './guard.ts';
-import { NOTICE_STYLE_HASH, NOTICES, type Notice, noticeHtml } from './notice.ts';
+import type { Door } from './door.ts';
+import { callerOf, cookieName, tokenCaller } from './guard.ts';
+import { NOTICE_STYLE_HASH, NOTICES, type Notice, noLink, noticeHtml } from './notice.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -13,8 +14,8 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-const policy = (style: string) =>
-  `default-src 'self'; style-src ${style}; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const policy = (style: string, connect = '') =>
+  `default-src 'self'; style-src ${style};${connect} object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -23,57 +24,62 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-interface Visit {
-  url: URL;
-  token: string;
-  port: number;
-}
+/** The page's own addresses: it draws each of them itself. */
+const PAGE_PATH = /^\/(?:board|inbox|fleet|money|settings|conflicts(?:\/\d{1,15})?|tasks\/\d{1,15})?$/;
 
 /**
- *   /?token=…  the link a person was given: its token becomes a cookie, and leaves the address
- *   /          the page, for whoever has the cookie
+ *   /?token=…  the link a person was given: its token becomes a cookie, and leaves the address; `to` says where it leads
+ *   /board …   the page, for whoever has the cookie
  *   /<file>    a file of the build, and nothing else: the name must be on the folder's own list
  * False when the address is none of these.
  */
-export async function answerPage(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<boolean> {
-  const { url, token, port } = visit;
-  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-  if (url.pathname !== '/') return !url.pathname.startsWith('/v1/') && sendListed(request, response, visit);
-  const given = url.searchParams.get('token');
-  if (given !== null) exchange(response, given, visit);
-  else if (!isKnown(request, token, port)) sendNotice(response, NOTICES.noLink);
-  else if (!(await sendFile(response, 'index.html'))) sendNotice(response, NOTICES.notBuilt);
+export async function answerPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  door: Door,
+): Promise<boolean> {
+  if (url.pathname.startsWith('/v1/') || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
+  if (!PAGE_PATH.test(url.pathname)) return sendListed(request, response, url, door);
+  const given = url.pathname === '/' ? url.searchParams.get('token') : null;
+  if (given !== null) exchange(request, response, given, url, door);
+  else if (!callerOf(request, door)) sendNotice(response, noLink(url.pathname + url.search));
+  else if (!(await sendFile(request, response, 'index.html', door))) sendNotice(response, NOTICES.notBuilt);
   return true;
 }
 
-function exchange(response: ServerResponse, given: string, { token, port }: Visit): void {
-  if (!isToken(given, token)) {
+function exchange(request: IncomingMessage, response: ServerResponse, given: string, url: URL, door: Door): void {
+  if (!tokenCaller(given, request, door)) {
     sendNotice(response, NOTICES.oldLink);
     return;
   }
+  const secure = door.scheme === 'https' ? '; Secure' : '';
   response.writeHead(303, {
     ...HEADERS,
-    // Without an age: it ends with the browser, as the token ends with the daemon.
-    'set-cookie': `${cookieName(port)}=${token}; HttpOnly; SameSite=Strict; Path=/`,
+    // Without an age: it ends with the browser, as the daemon's own token ends with the daemon.
+    'set-cookie': `${cookieName(door.port)}=${given}; HttpOnly; SameSite=Strict; Path=/${secure}`,
     'cache-control': 'no-store',
-    location: '/',
+    location: destination(url.searchParams.get('to')),
   });
   response.end();
 }
 
-async function sendListed(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { url, token, port }: Visit,
-): Promise<boolean> {
+/** Only ever an address of our own page: a link must not lead people elsewhere in our name. */
+function destination(to: string | null): string {
+  if (!to || !URL.canParse(to, 'http://page')) return '/';
+  const { origin, pathname, searchParams, search } = new URL(to, 'http://page');
+  return origin === 'http://page' && PAGE_PATH.test(pathname) && !searchParams.has('token') ? pathname + search : '/';
+}
+
+async function sendListed(request: IncomingMessage, response: ServerResponse, url: URL, door: Door): Promise<boolean> {
   const name = url.pathname.slice(1);
   if (!(await builtFiles()).has(name)) return false;
-  if (!isKnown(request, token, port)) {
+  if (!callerOf(request, door)) {
     throw new AppError('unauthorized', 'the page is only for whoever opened its link', {
       hint: '`tidemill status` prints the link.',
     });
   }
-  return sendFile(response, name);
+  return sendFile(request, response, name, door);
 }
 
 /** By path from the build's folder. Looked up anew each time: the page may be built while we run. */
@@ -86,7 +92,12 @@ async function builtFiles(): Promise<Map<string, string>> {
   return new Map(paths.map((path) => [relative(folder, path).split(sep).join('/'), path]));
 }
 
-async function sendFile(response: ServerResponse, name: string): Promise<boolean> {
+async function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  name: string,
+  door: Door,
+): Promise<boolean> {
   const file = (await builtFiles()).get(name);
   if (file === undefined) return false;
   const body = await readFile(file);
@@ -94,7 +105,8 @@ async function sendFile(response: ServerResponse, name: string): Promise<boolean
     ...HEADERS,
     'content-type': TYPES[extname(name)],
     'content-length': body.length,
-    'content-security-policy': policy("'self'"),
+    // Not every browser counts the page's own WebSocket as 'self'. The Host was checked.
+    'content-security-policy': policy("'self'", ` connect-src 'self' ${socketScheme(door)}://${request.headers.host};`),
     // The build puts a hash of the content into the names below assets/.
     'cache-control': name.startsWith('assets/') ? 'private, max-age=31536000, immutable' : 'no-cache',
   });
@@ -102,14 +114,19 @@ async function sendFile(response: ServerResponse, name: string): Promise<boolean
   return true;
 }
 
-function sendNotice(response: ServerResponse, notice: Notice): void {
-  const body = noticeHtml(notice);
-  response.writeHead(notice.status, {
+const socketScheme = ({ scheme }: Door) => (scheme === 'https' ? 'wss' : 'ws');
+
+export function sendHtml(response: ServerResponse, status: number, body: string, styleHash: string): void {
+  response.writeHead(status, {
     ...HEADERS,
     'content-type': TYPES['.html'],
     'content-length': Buffer.byteLength(body),
-    'content-security-policy': policy(`'${NOTICE_STYLE_HASH}'`),
+    'content-security-policy': policy(`'${styleHash}'`),
     'cache-control': 'no-store',
   });
   response.end(body);
+}
+
+function sendNotice(response: ServerResponse, notice: Notice): void {
+  sendHtml(response, notice.status, noticeHtml(notice), NOTICE_STYLE_HASH);
 }

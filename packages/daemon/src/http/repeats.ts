@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '@tidemill/contract';
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const MOST_KEPT = 1000;
+
+interface Kept {
+  /** Of the whole request. */
+  print: string;
+  at: number;
+  answer: Promise<unknown>;
+}
+
+/** Visible ASCII. Null when the caller gave none. */
+export function keyOf(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,200}$/.test(header)) return header;
+  throw new AppError('bad_input', 'the Idempotency-Key must be 1 to 200 visible characters without spaces', {
+    hint: 'A random UUID serves well.',
+  });
+}
+
+export const otherBody = (key: string) =>
+  new AppError('conflict', `the Idempotency-Key "${key}" was used for another request`, {
+    hint: 'Send the same request with it, or take a new key.',
+  });
+
+/**
+ * Answers of calls that carried a key, so that one that is sent again is not done again: it waits for the first, or gets
+ * what the first got. Kept for a day, in memory. A call that failed has changed nothing and may be tried again.
+ */
+export class Repeats {
+  readonly #kept = new Map<string, Kept>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  once(scope: { caller: string; key: string }, request: string, act: () => Promise<unknown>): Promise<unknown> {
+    const id = `${scope.caller}\n${scope.key}`;
+    const print = createHash('sha256').update(request).digest('base64');
+    const known = this.#kept.get(id);
+    if (known && this.#now() - known.at < KEPT_MS) {
+      if (known.print === print) return known.answer;
+      throw otherBody(scope.key);
+    }
+    const answer = act();
+    const kept = { print, at: this.#now(), answer };
+    this.#kept.delete(id);
+    this.#kept.set(id, kept);
+    answer.catch(() => {
+      if (this.#kept.get(id) === kept) this.#kept.delete(id);
+    });
+    this.#forgetOld();
+    return answer;
+  }
+
+  /** A map keeps the order of insertion: the oldest come first. */
+  #forgetOld(): void {
+    for (const [id, { at }] of this.#kept) {
+      if (this.#kept.size <= MOST_KEPT && this.#now() - at < KEPT_MS) return;
+      this.#kept.delete(id);
+    }
+  }
+}

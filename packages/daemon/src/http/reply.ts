@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { AppError, type ErrorCode } from '@tidemill/contract';
+
+/** A follower hears at least this often from us, so that neither side takes silence for death. */
+const SIGN_OF_LIFE_MS = 30_000;
+
+export const STATUS: Partial<Record<ErrorCode, number>> = {
+  bad_input: 400,
+  bad_config: 400,
+  unknown_pipeline: 400,
+  not_a_repository: 400,
+  no_commits: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  no_project: 404,
+  conflict: 409,
+  stale_lease: 409,
+  wrong_stage: 409,
+  dependency_cycle: 409,
+  evidence_missing: 409,
+  daemon_running: 409,
+  already_answered: 409,
+  budget_exhausted: 409,
+  worker_paused: 409,
+  worker_busy: 409,
+  nothing_ready: 409,
+  window_exhausted: 409,
+  too_large: 413,
+  disk_full: 507,
+  channel_failed: 502,
+};
+
+const PLAIN = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  more: Record<string, string> = {},
+): void {
+  const body = JSON.stringify(value);
+  response.writeHead(status, {
+    ...PLAIN,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    ...more,
+  });
+  response.end(body);
+}
+
+export function sendText(response: ServerResponse, type: string, text: string): void {
+  response.writeHead(200, { ...PLAIN, 'content-type': type });
+  response.end(text);
+}
+
+/** One JSON object per line, or per server-sent event. Slow readers are waited for: nothing piles up in memory. */
+export async function sendStream(
+  response: ServerResponse,
+  items: AsyncIterable<unknown>,
+  isSse: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, {
+    ...PLAIN,
+    'content-type': isSse ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
+  });
+  response.flushHeaders();
+  const alive = setInterval(() => response.write(isSse ? ':\n\n' : '\n'), SIGN_OF_LIFE_MS);
+  try {
+    for await (const item of items) {
+      if (!response.write(framed(item, isSse))) await once(response, 'drain', { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    clearInterval(alive);
+  }
+  response.end();
+}
+
+function framed(value: unknown, isSse: boolean): string {
+  const json = JSON.stringify(value);
+  if (!isSse) return `${json}\n`;
+  const id = typeof value === 'object' && value !== null && 'seq' in value ? `id: ${value.seq}\n` : '';
+  return `${id}data: ${json}\n\n`;
+}
+
+export function refuse(
+  response: ServerResponse,
+  error: unknown,
+  onError: (error: unknown, what: string) => void,
+): void {
+  if (!(error instanceof AppError)) onError(error, 'a request failed');
+  // Once the head is out there is no status left to give; cutting the stream tells the client that it is not complete.
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { code, message, hint } =
+    error instanceof AppError
+      ? error
+      : {
+          code: 'internal' as const,
+          message: 'something went wrong in the daemon',
+          hint: 'See daemon.log in the data folder.',
+        };
+  // The rest of a refused body is not read.
+  if (code === 'too_large') response.setHeader('connection', 'close');
+  send(response, STATUS[code] ?? 500, { error: { code, message, hint } });
+}

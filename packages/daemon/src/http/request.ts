@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError, type Caller, type RouteName, routes } from '@tidemill/contract';
+import type { Call, Services } from '../handlers/context.ts';
+import { callHandler } from '../handlers/index.ts';
+import { prometheusText } from '../handlers/metrics.ts';
+import { readBody, refuseNul } from './body.ts';
+import type { Door } from './door.ts';
+import { checkCaller, checkHost, checkRole } from './guard.ts';
+import { answerPage } from './page.ts';
+import { nextLink } from './paging.ts';
+import { answerReference } from './reference.ts';
+import { keyOf, type Repeats } from './repeats.ts';
+import { send, sendStream, sendText } from './reply.ts';
+import { matchRoute } from './router.ts';
+
+/** What all requests share. */
+export interface Desk {
+  services(): Services;
+  repeats: Repeats;
+  /** Calls under way, to be told when the daemon stops. */
+  calls: Set<AbortController>;
+}
+
+export async function answer(
+  desk: Desk,
+  door: Door,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  checkHost(request, door);
+  const url = addressOf(request);
+  if (await answerPage(request, response, url, door)) return;
+  const caller = checkCaller(request, door);
+  if (answerReference(request, response, url, door, desk.services().daemon?.version ?? '')) return;
+  if (url.pathname === '/metrics' && request.method === 'GET') {
+    // In Prometheus' own format, which is no JSON.
+    const { type, text } = await prometheusText(desk.services());
+    return sendText(response, type, text);
+  }
+  const { name, params } = matchRoute(request.method ?? 'GET', url.pathname);
+  checkRole(caller, routes[name].role, `${request.method} ${routes[name].path}`);
+  await answerRoute(desk, { name, params, caller, url }, request, response);
+}
+
+interface Asked {
+  name: RouteName;
+  params: Record<string, string>;
+  caller: Caller;
+  url: URL;
+}
+
+async function answerRoute(
+  desk: Desk,
+  { name, params, caller, url }: Asked,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const route = routes[name];
+  const call = new AbortController();
+  desk.calls.add(call);
+  response.on('close', () => {
+    desk.calls.delete(call);
+    // An answer that went out whole leaves nothing to be told.
+    if (!response.writableFinished) call.abort();
+  });
+  if (route.method === 'GET') {
+    const input = { ...Object.fromEntries(url.searchParams), ...params };
+    refuseNul(input);
+    const result = await callHandler(desk.services(), name, input, { signal: call.signal, caller });
+    if (route.stream) {
+      const isSse = request.headers.accept?.includes('text/event-stream') ?? false;
+      return sendStream(response, result as AsyncIterable<unknown>, isSse, call.signal);
+    }
+    const link = nextLink(name, input, url, result);
+    return send(response, 200, result, link === null ? {} : { link });
+  }
+  refuseNul(params);
+  const { value, text } = await readBody(request);
+  const key = route.method === 'POST' ? keyOf(request.headers['idempotency-key']) : null;
+  const details: Call = { signal: call.signal, caller, ...(key === null ? {} : { idempotencyKey: key }) };
+  const act = () => callHandler(desk.services(), name, { ...value, ...params }, details);
+  if (key === null || ownsItsKeys(name)) return send(response, 200, await act());
+  // Whoever sends it again may be the only one left to hear the answer: the first caller's leaving ends nothing.
+  details.signal = new AbortController().signal;
+  const asked = `${url.pathname}\n${text}`;
+  send(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, asked, act));
+}
+
+/** What they make is told apart by the key in the store itself, which also outlives the daemon. */
+const ownsItsKeys = (name: RouteName) => name === 'addTask' || name === 'importTasks';
+
+function addressOf(request: IncomingMessage): URL {
+  const base = 'http://daemon';
+  const given = request.url ?? '/';
+  if (given.startsWith('/') && URL.canParse(given, base)) return new URL(given, base);
+  throw new AppError('bad_input', `"${given}" is no address`);
+}
