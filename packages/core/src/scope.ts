@@ -19,6 +19,8 @@ export interface Scope {
   /** The newest run of each of these tasks. */
   lastRunsOf: string[];
   ready: { projectId: string; role: Role; limit: number }[];
+  /** How many conflicts of these projects wait for a person. Not locked. */
+  openConflicts: string[];
   /** Leased tasks with a file scope, of these projects. Not locked. */
   scopedRunning: string[];
   evidence: { projectId: string; tree: string }[];
@@ -48,6 +50,7 @@ export function emptyScope(): Scope {
     dependentsOf: [],
     lastRunsOf: [],
     ready: [],
+    openConflicts: [],
     scopedRunning: [],
     evidence: [],
     edges: [],
@@ -89,6 +92,7 @@ export function scopeOf(command: Command): Scope {
       scope.leasedBy.push(command.workerId);
       scope.ready.push({ projectId: command.projectId, role: command.role, limit: command.window });
       scope.scopedRunning.push(command.projectId);
+      if (command.role === 'builder') scope.openConflicts.push(command.projectId);
       // Read only: whether a run may begin is decided by run.start, under the lock.
       if (command.role === 'builder' || command.role === 'reviewer')
         scope.readRecords.push(...accounts(command.projectId));
@@ -182,6 +186,8 @@ export function scopeOf(command: Command): Scope {
     case 'task.retry':
     case 'task.approve':
     case 'task.reject':
+    case 'conflict.settle':
+    case 'conflict.abort':
       scope.tasks.push(command.taskId);
       scope.dependentsOf.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);
@@ -192,9 +198,12 @@ export function scopeOf(command: Command): Scope {
       scope.tasks.push(command.taskId);
       if (command.workerId !== null) scope.workers.push(command.workerId);
       return scope;
+    case 'task.edit':
+    case 'task.note':
     case 'work.commit':
     case 'merge.abandon':
     case 'snapshot.note':
+    case 'conflict.resolve_file':
       scope.tasks.push(command.taskId);
       return scope;
   }
@@ -209,6 +218,8 @@ function maySpend({ type }: Command): boolean {
 }
 
 function inStage(scope: Scope, command: { projectId: string; taskId: string; tree?: string }): Scope {
+  // The one that is too many is told.
+  scope.openConflicts.push(command.projectId);
   scope.tasks.push(command.taskId);
   scope.dependentsOf.push(command.taskId);
   scope.lastRunsOf.push(command.taskId);

@@ -2,6 +2,7 @@ import type {
   AgentEnvelope,
   AskedQuestion,
   ChannelConfig,
+  EndedRun,
   Evidence,
   FailureClass,
   Feedback,
@@ -18,6 +19,7 @@ import type {
   Severity,
   StoredRecord,
   Task,
+  TaskSpan,
   Usage,
   Worker,
 } from '@tidemill/contract';
@@ -48,6 +50,8 @@ export interface Workload {
   ready: number;
   /** Claimable, but held up by something only a person can change (`task.waiting`). */
   waiting: number;
+  /** Blocked by a merge conflict that a person has to settle. */
+  conflicts: number;
   byStage: Record<string, number>;
   /** The earliest moment a claimable task comes out of its backoff, if it is in the future. */
   nextNotBefore: number | null;
@@ -61,6 +65,22 @@ export type StoredRow =
   | { noun: 'worker'; row: Worker }
   | { noun: 'evidence'; row: Evidence }
   | { noun: 'record'; row: StoredRecord };
+
+/** Tasks for which all of this is true. An empty list fits none. */
+export interface TaskQuery {
+  projectId: string;
+  stages?: string[];
+  ids?: string[];
+  numbers?: number[];
+  /** Those that depend on one of these. */
+  waitingFor?: string[];
+  /** Every word must be in the title, whatever its letters' case, or name the number (`12`, `#12`). */
+  search?: string;
+  newestFirst?: boolean;
+  /** Above this number; below it when the newest come first. 0 is no bound. */
+  afterNumber?: number;
+  limit?: number;
+}
 
 export interface RecordQuery<N extends RecordNoun> {
   noun: N;
@@ -84,8 +104,12 @@ export interface Store {
   projectByRoot(root: string): Promise<Project | null>;
   task(id: string): Promise<Task | null>;
   taskByNumber(projectId: string, number: number): Promise<Task | null>;
-  /** Ascending by number, from `afterNumber` on. */
-  tasks(query: { projectId: string; stages?: string[]; afterNumber?: number; limit?: number }): Promise<Task[]>;
+  /** Ascending by number, unless the newest are wanted first. */
+  tasks(query: TaskQuery): Promise<Task[]>;
+  /** Their numbers alone, by id; what does not exist is left out. */
+  taskNumbers(ids: string[]): Promise<Map<string, number>>;
+  /** The same tasks at a fraction of the cost: of every task only when it came and where it is since when. */
+  taskSpans(query: { projectId: string; afterNumber: number; limit: number }): Promise<TaskSpan[]>;
   leased(projectId: string): Promise<Task[]>;
   /** Counts every task: for people and for the question whether all is done, not for every turn of a loop. */
   workload(projectId: string): Promise<Workload>;
@@ -95,7 +119,7 @@ export interface Store {
   run(id: string): Promise<Run | null>;
   runs(taskId: string): Promise<Run[]>;
   /** By their end, which lies after `after`. */
-  runsEnded(query: { projectId: string; after: number; limit?: number }): Promise<Run[]>;
+  runsEnded(query: { projectId: string; after: number; limit?: number }): Promise<EndedRun[]>;
   record<N extends RecordNoun>(noun: N, id: string): Promise<RecordOf<N> | null>;
   records<N extends RecordNoun>(query: RecordQuery<N>): Promise<RecordOf<N>[]>;
   /** When the first record of the noun is due. */
@@ -104,12 +128,16 @@ export interface Store {
   evidence(query: { projectId: string; afterPosition?: number; limit?: number; taskId?: string }): Promise<Evidence[]>;
   evidenceForTree(projectId: string, tree: string): Promise<Evidence[]>;
   evidenceByHash(hash: string): Promise<Evidence | null>;
+  evidenceById(id: string): Promise<Evidence | null>;
 
   /** Every row there is, read in pages: for `doctor`, which compares them with the log. */
   rows(): AsyncIterable<StoredRow>;
 
   lastSeq(): Promise<number>;
-  events(query: EventFilter & { after: number; limit: number }): Promise<LoggedEvent[]>;
+  /** Events after `after` and not beyond `upTo`: the oldest first, or the newest. */
+  events(
+    query: EventFilter & { after?: number; upTo?: number; newestFirst?: boolean; limit: number },
+  ): Promise<LoggedEvent[]>;
   /** Every event after the cursor, in order, none skipped or repeated, until the signal aborts. */
   subscribe(after: number, filter: EventFilter, signal: AbortSignal): AsyncIterable<LoggedEvent>;
   /**

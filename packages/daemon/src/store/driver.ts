@@ -1,6 +1,6 @@
-import { AppError, type EventBody, type LoggedEvent } from '@tidemill/contract';
+import { AppError, type EventBody } from '@tidemill/contract';
 import type { Scope, Slice } from '@tidemill/core';
-import type { EventFilter, Store, Workload } from '../ports.ts';
+import type { Store, Workload } from '../ports.ts';
 
 /** An event that has no place in the log yet; the driver gives it one as the last thing before the commit. */
 export interface PendingEvent {
@@ -9,17 +9,12 @@ export interface PendingEvent {
   body: EventBody;
 }
 
-type ReadName = Exclude<
-  keyof Store,
-  'execute' | 'subscribe' | 'onCommit' | 'close' | 'events' | 'workload' | 'nextNotBefore'
->;
+type ReadName = Exclude<keyof Store, 'execute' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'>;
 
 /** Reads of committed state, as the port has them. Plain closures, so that the store can take them over as they are. */
 export interface Reads extends Pick<Store, ReadName> {
   workload(projectId: string, now: number): Promise<Workload>;
   nextNotBefore(projectId: string, now: number): Promise<number | null>;
-  /** Events after `after` and not beyond `upTo`, ascending. */
-  events(query: EventFilter & { after: number; upTo?: number; limit: number }): Promise<LoggedEvent[]>;
 }
 
 /** A database, reduced to what the store needs of it. Deciding, batching and subscriptions are the same over all. */
@@ -64,10 +59,4 @@ export function newerStore(found: number, known: number): AppError {
     `The store has schema version ${found}; this Tidemill knows versions up to ${known}.`,
     { hint: 'Use the newer Tidemill that wrote it, or another data folder. Nothing was changed.' },
   );
-}
-
-/** The task an event is about, for the log's index. */
-export function taskOf(body: EventBody): string | null {
-  if (body.type === 'evidence.recorded') return body.evidence.taskId;
-  return 'taskId' in body ? body.taskId : null;
 }

@@ -9,13 +9,15 @@ import {
   recordColumns,
   type StoredRecord,
   type Task,
+  taskIdOf,
   type Worker,
 } from '@tidemill/contract';
-import { isReady, PROJECT_RECORDS, type Rows, type Scope, Slice } from '@tidemill/core';
+import { isOpenConflict, isReady, PROJECT_RECORDS, type Rows, type Scope, Slice } from '@tidemill/core';
 import type { EventFilter, RecordQuery, StoredRow, Workload } from '../ports.ts';
-import { type Driver, type PendingEvent, type Reads, taskOf } from './driver.ts';
+import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { ReadyQueues } from './ready-queue.ts';
-import { FINISHED_STAGES } from './task-columns.ts';
+import { FINISHED_STAGES, runCount } from './task-columns.ts';
+import { tasksWhere } from './task-query.ts';
 
 /** Rows in maps, for the simulator and for tests. Rows are never changed in place, so they are handed out as they are. */
 export class MemoryDriver implements Driver {
@@ -29,6 +31,7 @@ export class MemoryDriver implements Driver {
   readonly #dependents = new Map<string, Set<string>>();
   readonly #leased = new Map<string, Task>();
   readonly #ready = new ReadyQueues();
+  readonly #conflicts = new Map<string, Set<string>>();
   readonly #log: LoggedEvent[] = [];
   readonly reads: Reads;
 
@@ -79,6 +82,7 @@ export class MemoryDriver implements Driver {
         window.map((each) => each.id),
       );
     }
+    for (const id of scope.openConflicts) slice.loadOpenConflicts(id, this.#conflicts.get(id)?.size ?? 0);
     this.#loadRunning(slice, scope);
     for (const { projectId, tree } of scope.evidence) {
       for (const each of this.#byTree.get(`${projectId}/${tree}`) ?? []) slice.loadEvidence(each);
@@ -147,6 +151,9 @@ export class MemoryDriver implements Driver {
     this.#tasks.set(task.id, task);
     if (before) this.#ready.remove(before);
     this.#ready.add(task);
+    const conflicts = this.#conflicts.get(task.projectId) ?? new Set();
+    if (isOpenConflict(task)) this.#conflicts.set(task.projectId, conflicts.add(task.id));
+    else conflicts.delete(task.id);
     if (task.lease) this.#leased.set(task.id, task);
     else this.#leased.delete(task.id);
     for (const id of before?.dependsOn ?? []) this.#dependents.get(id)?.delete(task.id);
@@ -163,10 +170,22 @@ export class MemoryDriver implements Driver {
       projectByRoot: async (root) => [...this.#projects.values()].find((project) => project.root === root) ?? null,
       task: async (id) => this.#tasks.get(id) ?? null,
       taskByNumber: async (projectId, number) => tasksOf(projectId).find((task) => task.number === number) ?? null,
-      tasks: async ({ projectId, stages, afterNumber = 0, limit }) =>
+      tasks: async (query) => tasksWhere(tasksOf(query.projectId), query),
+      taskNumbers: async (ids) =>
+        new Map(
+          ids.flatMap((id) => {
+            const task = this.#tasks.get(id);
+            return task ? [[id, task.number] as const] : [];
+          }),
+        ),
+      taskSpans: async ({ projectId, afterNumber, limit }) =>
         tasksOf(projectId)
-          .filter((task) => task.number > afterNumber && (stages?.includes(task.stage) ?? true))
-          .slice(0, limit),
+          .filter(({ number }) => number > afterNumber)
+          .slice(0, limit)
+          .map(({ id, number, stage, createdAt, stageSince, runs }) => ({
+            ...{ id, number, stage, createdAt, stageSince },
+            runs: runCount(runs),
+          })),
       leased: async (projectId) => [...this.#leased.values()].filter((task) => task.projectId === projectId),
       workload: async (projectId, now) => workloadOf(tasksOf(projectId), now),
       nextNotBefore: async (projectId, now) => this.#ready.nextNotBefore(projectId, now),
@@ -179,11 +198,13 @@ export class MemoryDriver implements Driver {
           .filter((each) => taskId === undefined || each.taskId === taskId)
           .slice(0, limit),
       evidenceForTree: async (projectId, tree) => this.#byTree.get(`${projectId}/${tree}`) ?? [],
+      evidenceById: async (id) => this.#evidence.get(id) ?? null,
       evidenceByHash: async (hash) => [...this.#evidence.values()].find((each) => each.hash === hash) ?? null,
       runsEnded: async ({ projectId, after, limit }) =>
         [...this.#runs.values()]
-          .filter((run) => run.projectId === projectId && run.endedAt !== null && run.endedAt > after)
-          .sort((a, b) => a.endedAt! - b.endedAt!)
+          .filter((run) => run.projectId === projectId)
+          .flatMap(({ endedAt, ...run }) => (endedAt !== null && endedAt > after ? [{ ...run, endedAt }] : []))
+          .sort((a, b) => a.endedAt - b.endedAt)
           .slice(0, limit),
       record: async (noun, id) => ofNoun(noun, this.#records.get(id)),
       records: async (query) => recordsWhere([...this.#records.values()], query),
@@ -194,11 +215,10 @@ export class MemoryDriver implements Driver {
         return due.length > 0 ? Math.min(...due) : null;
       },
       lastSeq: async () => this.#log.length,
-      events: async ({ after, upTo = this.#log.length, limit, ...filter }) =>
-        this.#log
-          .slice(Math.max(after, 0), upTo)
-          .filter((event) => matches(event, filter))
-          .slice(0, limit),
+      events: async ({ after = 0, upTo = this.#log.length, newestFirst = false, limit, ...filter }) => {
+        const found = this.#log.slice(Math.max(after, 0), upTo).filter((event) => matches(event, filter));
+        return (newestFirst ? found.reverse() : found).slice(0, limit);
+      },
       rows: () => this.#rows(),
     };
   }
@@ -242,14 +262,15 @@ function isFinished(task: Task): boolean {
 
 function matches(event: LoggedEvent, filter: EventFilter): boolean {
   if (filter.projectId !== undefined && event.projectId !== filter.projectId) return false;
-  if (filter.taskId !== undefined && taskOf(event.body) !== filter.taskId) return false;
+  if (filter.taskId !== undefined && taskIdOf(event.body) !== filter.taskId) return false;
   return filter.types?.includes(event.body.type) ?? true;
 }
 
 function workloadOf(tasks: Task[], now: number): Workload {
-  const load: Workload = { leased: 0, ready: 0, waiting: 0, byStage: {}, nextNotBefore: null };
+  const load: Workload = { leased: 0, ready: 0, waiting: 0, conflicts: 0, byStage: {}, nextNotBefore: null };
   for (const task of tasks) {
     load.byStage[task.stage] = (load.byStage[task.stage] ?? 0) + 1;
+    if (isOpenConflict(task)) load.conflicts += 1;
     if (task.lease) load.leased += 1;
     if (!isReady(task)) continue;
     if (task.waiting === null) load.ready += 1;

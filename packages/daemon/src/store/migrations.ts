@@ -33,6 +33,31 @@ CREATE INDEX records_due ON records (noun, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX runs_ended ON runs (project_id, ended_at) WHERE ended_at IS NOT NULL;
 `;
 
+/** The type lies in it so that a search for a rare one reads no bodies. */
+const logIndexes = `
+CREATE INDEX events_project ON events (project_id, seq, type);
+`;
+
+/** The documents' text, because a field of another may hold what Postgres cannot take out of it (\\u0000). */
+const conflicts = `
+UPDATE tasks SET conflicting = 1 WHERE stage = 'blocked' AND doc LIKE '%"blocked":{"reason":"conflict"%';
+CREATE INDEX tasks_conflicting ON tasks (project_id) WHERE conflicting = 1;
+`;
+
+/** Everything that lists and searches ask of a task, so that only the documents of the found ones are read. */
+const listIndexes = `
+CREATE INDEX tasks_list ON tasks (project_id, number, stage, title_key);
+CREATE INDEX records_of_task ON records (task_id, noun, id) WHERE task_id IS NOT NULL;
+`;
+
+/** All that figures need of a run: a month of them is read without opening a document. */
+const figureIndex = `
+CREATE INDEX runs_figures ON runs (
+  project_id, ended_at, id, task_id, doc->>'workerId', doc->>'mode', doc->>'agent', doc->>'attempt', doc->>'outcome',
+  doc->>'failure', doc->>'startedAt', doc->'usage'->>'costUsd'
+) WHERE ended_at IS NOT NULL;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -104,6 +129,32 @@ ALTER TABLE runs ADD COLUMN project_id text COLLATE "C" NOT NULL DEFAULT '', ADD
 UPDATE runs SET project_id = doc->>'projectId', ended_at = (doc->>'endedAt')::bigint;
 ${recordIndexes}`,
   },
+  { version: 3, sqlite: logIndexes, postgres: logIndexes },
+  {
+    version: 4,
+    sqlite: `
+ALTER TABLE tasks ADD COLUMN conflicting INTEGER NOT NULL DEFAULT 0;
+${conflicts}`,
+    postgres: `
+ALTER TABLE tasks ADD COLUMN conflicting smallint NOT NULL DEFAULT 0;
+${conflicts.replace('doc LIKE', 'doc::text LIKE')}`,
+  },
+  {
+    version: 5,
+    // Letters beyond ASCII get their one case with the next save of their task.
+    sqlite: `
+ALTER TABLE tasks ADD COLUMN title_key TEXT NOT NULL DEFAULT '';
+UPDATE tasks SET title_key = lower(coalesce(json_extract(doc, '$.title'), ''));
+${listIndexes}`,
+    // By `->` and not `->>`, which stumbles over a \\u0000 anywhere in the document.
+    postgres: `
+ALTER TABLE tasks ADD COLUMN title_key text NOT NULL DEFAULT '';
+UPDATE tasks SET title_key = lower(replace(replace(
+  substr((doc -> 'title')::text, 2, length((doc -> 'title')::text) - 2), '\\"', '"'), '\\\\', '\\'));
+${listIndexes}`,
+  },
+  // Read by sqlite-ended.ts. Postgres parses a document once per field: there it is taken over whole.
+  { version: 6, sqlite: figureIndex, postgres: '' },
 ];
 
 /** The steps a store at `version` still needs. */

@@ -1,6 +1,6 @@
-import { EVENT_VERSION, type Task } from '@tidemill/contract';
+import { EVENT_VERSION, type Task, taskIdOf } from '@tidemill/contract';
 import { PROJECT_RECORDS, type Rows, type Scope } from '@tidemill/core';
-import { type PendingEvent, taskOf } from './driver.ts';
+import type { PendingEvent } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { JsonText, PreparedCall, Rowset, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, type StatementName } from './postgres-statements.ts';
@@ -91,6 +91,14 @@ export function loadsOf(scope: Scope, now: number): Load[] {
       },
     );
   }
+  load(
+    false,
+    s.openConflicts,
+    () => call('count_conflicts', s.openConflicts),
+    (rows, to) => {
+      for (const row of rows) to.slice.loadOpenConflicts(owner(row), Number(row[0]));
+    },
+  );
   load(
     false,
     s.scopedRunning,
@@ -232,7 +240,7 @@ type Values = Value[];
 
 function appendOf(events: PendingEvent[], { channel, payload }: Notification): PreparedCall {
   const rows = events.map(
-    ({ projectId, at, body }): Values => [projectId, taskOf(body), body.type, at, EVENT_VERSION, json(body)],
+    ({ projectId, at, body }): Values => [projectId, taskIdOf(body), body.type, at, EVENT_VERSION, json(body)],
   );
   return call('append_events', channel, payload, rows.length, ...columnsOf(rows));
 }
@@ -252,6 +260,8 @@ function taskValues(task: Task): Values {
     c.lease_worker,
     c.scoped,
     c.last_run_id,
+    c.title_key,
+    c.conflicting,
     json(task),
   ];
 }

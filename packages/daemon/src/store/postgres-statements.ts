@@ -46,6 +46,8 @@ const TASK: Columns = {
   lease_worker: 'text',
   scoped: 'smallint',
   last_run_id: 'text',
+  title_key: 'text',
+  conflicting: 'smallint',
   doc: 'json',
 };
 
@@ -68,6 +70,8 @@ const STATEMENTS = {
   lock_ready: `(text, text, bigint, integer) AS SELECT doc FROM tasks
     WHERE project_id = $1 AND ready_role = $2 AND not_before + 0 <= $3
     ORDER BY priority, rework, number LIMIT $4 FOR UPDATE SKIP LOCKED`,
+  count_conflicts: `(text[]) AS SELECT count(*), project_id FROM tasks
+    WHERE project_id = ANY ($1) AND conflicting = 1 GROUP BY project_id`,
   load_scoped_running: `(text[]) AS SELECT doc, project_id FROM tasks
     WHERE project_id = ANY ($1) AND scoped = 1 AND lease_worker IS NOT NULL`,
   load_evidence: `(text[], text[]) AS SELECT evidence.doc FROM unnest($1, $2) AS wanted (project_id, tree)

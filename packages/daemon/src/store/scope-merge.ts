@@ -15,6 +15,7 @@ export function mergeScopes(scopes: Scope[]): Scope {
     'tasks',
     'dependentsOf',
     'lastRunsOf',
+    'openConflicts',
     'scopedRunning',
     'edges',
     'records',

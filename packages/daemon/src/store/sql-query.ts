@@ -7,9 +7,11 @@ export type Row = Record<string, unknown>;
 /** Runs one statement with `?` for its values. Documents come back as JSON text. */
 export type RunQuery = (sql: string, values: SqlValue[]) => Promise<Row[]>;
 
-/** `['number >', 5]`; left out when the value is undefined. */
-type Condition = [test: string] | [test: string, value: SqlValue | string[] | undefined];
-interface Query {
+/** `['number >', 5]`; left out when the value is undefined. `values` fill a test that has its own `?`. */
+export type Condition =
+  | [test: string]
+  | [test: string, value: SqlValue | readonly SqlValue[] | { values: readonly SqlValue[] } | undefined];
+export interface Query {
   where?: Condition[];
   orderBy?: string;
   limit?: number;
@@ -59,6 +61,9 @@ function compose(head: string, { where = [], orderBy, limit }: Query): { sql: st
       values.push(...value);
     } else if (value === undefined) {
       tests.push(test);
+    } else if (value !== null && typeof value === 'object') {
+      tests.push(test);
+      values.push(...(value as { values: readonly SqlValue[] }).values);
     } else {
       tests.push(`${test} ?`);
       values.push(value);

@@ -1,7 +1,20 @@
-import { Evidence, Project, type RecordNoun, type RecordOf, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
+import {
+  EndedRun,
+  Evidence,
+  Project,
+  type RecordNoun,
+  type RecordOf,
+  Run,
+  StoredRecord,
+  Task,
+  TaskSpan,
+  Worker,
+} from '@tidemill/contract';
 import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
-import { type RunQuery, select, selectEvents } from './sql-query.ts';
+import { type Row, type RunQuery, select, selectEvents } from './sql-query.ts';
+import { runCount } from './task-columns.ts';
+import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
 /** The port's reads over any SQL database that has the schema of migrations.ts. */
 export function sqlReads(run: RunQuery): Reads {
@@ -9,6 +22,7 @@ export function sqlReads(run: RunQuery): Reads {
   const tasks = select(run, 'tasks', Task);
   const workers = select(run, 'workers', Worker);
   const runs = select(run, 'runs', Run);
+  const endedRuns = select(run, 'runs', EndedRun);
   const evidence = select(run, 'evidence', Evidence);
   const records = select(run, 'records', StoredRecord);
   return {
@@ -23,16 +37,18 @@ export function sqlReads(run: RunQuery): Reads {
           ['number =', number],
         ],
       }),
-    tasks: ({ projectId, stages, afterNumber, limit }) =>
-      tasks.all({
-        where: [
-          ['project_id =', projectId],
-          ['number >', afterNumber],
-          ['stage IN', stages],
-        ],
-        orderBy: 'number',
-        limit,
-      }),
+    tasks: (query) => tasks.all(sqlOfTasks(query)),
+    taskNumbers: async (ids) => {
+      const found = new Map<string, number>();
+      for (let at = 0; at < ids.length; at += MOST_VALUES) {
+        const some = ids.slice(at, at + MOST_VALUES);
+        const sql = `SELECT id, number FROM tasks WHERE id IN (${some.map(() => '?').join(', ')})`;
+        for (const row of await run(sql, some)) found.set(String(row.id), Number(row.number));
+      }
+      return found;
+    },
+    taskSpans: async ({ projectId, afterNumber, limit }) =>
+      (await run(TASK_SPANS, [projectId, afterNumber, limit])).map(spanOf),
     leased: (projectId) => tasks.all({ where: [['project_id =', projectId], ['lease_worker IS NOT NULL']] }),
     workload: (projectId, now) => workload(run, projectId, now),
     nextNotBefore: async (projectId, now) => {
@@ -61,6 +77,7 @@ export function sqlReads(run: RunQuery): Reads {
         orderBy: 'position',
       }),
     evidenceByHash: (hash) => evidence.one({ where: [['hash =', hash]] }),
+    evidenceById: (id) => evidence.one({ where: [['id =', id]] }),
     async *rows(): AsyncGenerator<StoredRow> {
       for await (const row of projects.pages()) yield { noun: 'project', row };
       for await (const row of tasks.pages()) yield { noun: 'task', row };
@@ -70,7 +87,7 @@ export function sqlReads(run: RunQuery): Reads {
       for await (const row of records.pages()) yield { noun: 'record', row };
     },
     runsEnded: ({ projectId, after, limit }) =>
-      runs.all({
+      endedRuns.all({
         limit,
         where: [
           ['project_id =', projectId],
@@ -110,7 +127,7 @@ export function sqlReads(run: RunQuery): Reads {
       return row?.n == null ? null : Number(row.n);
     },
     lastSeq: async () => Number((await run('SELECT max(seq) AS seq FROM events', []))[0]?.seq ?? 0),
-    events: ({ after, upTo, limit, projectId, taskId, types }) =>
+    events: ({ after, upTo, newestFirst, limit, projectId, taskId, types }) =>
       selectEvents(run, {
         where: [
           ['seq >', after],
@@ -119,10 +136,26 @@ export function sqlReads(run: RunQuery): Reads {
           ['task_id =', taskId],
           ['type IN', types],
         ],
-        orderBy: 'seq',
+        orderBy: newestFirst ? 'seq DESC' : 'seq',
         limit,
       }),
   };
+}
+
+/**
+ * Taken out of the documents by the database: they are long, and a few small fields are wanted of ten thousand. By `->`
+ * and not `->>`, at which Postgres stumbles over a zero character anywhere in the document.
+ */
+const TASK_SPANS = `
+SELECT id, number, stage, doc->'createdAt' AS created_at, doc->'stageSince' AS stage_since, doc->'runs' AS runs
+FROM tasks WHERE project_id = ? AND number > ? ORDER BY number LIMIT ?`;
+
+function spanOf(row: Row): TaskSpan {
+  return TaskSpan.parse({
+    ...{ id: row.id, number: Number(row.number), stage: row.stage },
+    ...{ createdAt: Number(row.created_at), stageSince: Number(row.stage_since) },
+    runs: runCount(Task.shape.runs.parse(JSON.parse(String(row.runs)))),
+  });
 }
 
 const BACKOFF = 'FROM tasks WHERE project_id = ? AND ready_role IS NOT NULL AND not_before > 0 AND not_before > ?';
@@ -130,18 +163,19 @@ const BACKOFF = 'FROM tasks WHERE project_id = ? AND ready_role IS NOT NULL AND 
 /** One statement, so that a task being claimed is counted on one side or the other, never on neither. */
 const WORKLOAD = `
 SELECT 'stage' AS kind, stage AS name, count(*) AS n FROM tasks WHERE project_id = ? GROUP BY stage
+UNION ALL SELECT 'conflicts', '', count(*) FROM tasks WHERE project_id = ? AND conflicting = 1
 UNION ALL SELECT 'leased', '', count(*) FROM tasks WHERE project_id = ? AND lease_worker IS NOT NULL
 UNION ALL SELECT CASE waiting WHEN 0 THEN 'ready' ELSE 'waiting' END, '', count(*) FROM tasks
   WHERE project_id = ? AND ready_role IS NOT NULL GROUP BY waiting
 UNION ALL SELECT 'next', '', min(not_before) ${BACKOFF}`;
 
 async function workload(run: RunQuery, projectId: string, now: number): Promise<Workload> {
-  const load: Workload = { leased: 0, ready: 0, waiting: 0, byStage: {}, nextNotBefore: null };
-  for (const row of await run(WORKLOAD, [projectId, projectId, projectId, projectId, now])) {
+  const load: Workload = { leased: 0, ready: 0, waiting: 0, conflicts: 0, byStage: {}, nextNotBefore: null };
+  for (const row of await run(WORKLOAD, [projectId, projectId, projectId, projectId, projectId, now])) {
     const n = row.n === null ? null : Number(row.n);
     if (row.kind === 'stage') load.byStage[String(row.name)] = n ?? 0;
     else if (row.kind === 'next') load.nextNotBefore = n;
-    else load[row.kind as 'leased' | 'ready' | 'waiting'] = n ?? 0;
+    else load[row.kind as 'leased' | 'ready' | 'waiting' | 'conflicts'] = n ?? 0;
   }
   return load;
 }

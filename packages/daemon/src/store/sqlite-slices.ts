@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { EVENT_VERSION, type Task } from '@tidemill/contract';
+import { EVENT_VERSION, type Task, taskIdOf } from '@tidemill/contract';
 import { PROJECT_RECORDS, type Scope } from '@tidemill/core';
-import { type PendingEvent, taskOf } from './driver.ts';
+import type { PendingEvent } from './driver.ts';
 import { LoadedSlice, RowMemo } from './loaded-slice.ts';
 import { RECORD_COLUMNS, RUN_COLUMNS, recordValues, runValues } from './record-columns.ts';
 import { FINISHED_STAGES, taskColumns } from './task-columns.ts';
@@ -19,6 +19,7 @@ export class SqliteSlices {
   >;
   readonly #delete: Record<'worker' | 'dependencies', StatementSync>;
   readonly #head: StatementSync;
+  readonly #conflicts: StatementSync;
   readonly #memo = new RowMemo();
 
   constructor(db: DatabaseSync) {
@@ -66,6 +67,9 @@ export class SqliteSlices {
       worker: db.prepare('DELETE FROM workers WHERE id = ?'),
       dependencies: db.prepare('DELETE FROM dependencies WHERE task_id = ?'),
     };
+    this.#conflicts = db.prepare(
+      'SELECT count(*) AS n FROM tasks INDEXED BY tasks_conflicting WHERE project_id = ? AND conflicting = 1',
+    );
     this.#head = db.prepare('SELECT max(seq) AS seq FROM events');
   }
 
@@ -82,6 +86,7 @@ export class SqliteSlices {
     for (const { projectId, role, limit } of scope.ready) {
       slice.loadReady(projectId, role, loaded.tasks(docs(this.#many.ready, projectId, role, now, limit)));
     }
+    for (const id of scope.openConflicts) slice.loadOpenConflicts(id, Number(this.#conflicts.get(id)?.n ?? 0));
     for (const id of scope.scopedRunning) {
       slice.loadScopedRunning(id, loaded.tasks(docs(this.#many.scopedRunning, id)));
     }
@@ -116,7 +121,7 @@ export class SqliteSlices {
     const before = Number(this.#head.get()?.seq ?? 0);
     events.forEach(({ projectId, at, body }, index) => {
       const seq = before + 1 + index;
-      this.#save.event.run(seq, projectId, taskOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body));
+      this.#save.event.run(seq, projectId, taskIdOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body));
     });
     return before;
   }
@@ -135,6 +140,8 @@ const TASK_COLUMNS = [
   'lease_worker',
   'scoped',
   'last_run_id',
+  'title_key',
+  'conflicting',
   'doc',
 ];
 
@@ -153,6 +160,8 @@ function taskValues(task: Task): SQLInputValue[] {
     c.lease_worker,
     c.scoped,
     c.last_run_id,
+    c.title_key,
+    c.conflicting,
     JSON.stringify(task),
   ];
 }

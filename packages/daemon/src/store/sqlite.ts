@@ -12,6 +12,7 @@ import {
 import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
 import type { RunQuery } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
+import { endedRuns } from './sqlite-ended.ts';
 import { SqliteSlices } from './sqlite-slices.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
@@ -50,7 +51,8 @@ export class SqliteDriver implements Driver {
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#commit = this.#db.prepare('COMMIT');
     this.#dataVersion = this.#db.prepare('PRAGMA data_version');
-    this.reads = sqlReads(runner(this.#db));
+    const run = runner(this.#db);
+    this.reads = { ...sqlReads(run), runsEnded: endedRuns(run) };
   }
 
   async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
