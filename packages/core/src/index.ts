@@ -35,4 +35,5 @@ export { sentence } from './run/sentence.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';
+export { criteriaOf } from './task/criteria.ts';
 export { movesOf } from './task/move.ts';

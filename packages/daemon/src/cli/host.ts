@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tidemill/contract';
 import { findDaemon } from '../daemon/reach.ts';
 import type { Daemon } from '../daemon.ts';
+import type { BindOptions } from '../http/bind.ts';
 import type { CliContext } from './context.ts';
 
 const START_ATTEMPTS = 50;
@@ -11,13 +12,13 @@ type Found = { running: Reached; started?: undefined } | { running?: undefined; 
 export type Reached = NonNullable<Awaited<ReturnType<typeof findDaemon>>>;
 
 /** Of several that start at once one becomes the daemon; the others wait until it can be reached. */
-export async function startOrFind(env: NodeJS.ProcessEnv, port: number): Promise<Found> {
+export async function startOrFind(env: NodeJS.ProcessEnv, port: number, bind: BindOptions = {}): Promise<Found> {
   for (let attempt = 1; ; attempt += 1) {
     const running = await findDaemon(env);
     if (running) return { running };
     try {
       const { Daemon } = await import('../daemon.ts');
-      return { started: await Daemon.start({ env, port }) };
+      return { started: await Daemon.start({ env, port, bind }) };
     } catch (error) {
       const isTaken = error instanceof AppError && error.code === 'daemon_running';
       if (!isTaken || attempt === START_ATTEMPTS) throw error;

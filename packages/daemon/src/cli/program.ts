@@ -13,6 +13,7 @@ import { addPrompt } from './prompt.ts';
 import { addQuestions } from './questions.ts';
 import { addStop } from './stop.ts';
 import { addTaskCommands } from './task.ts';
+import { addToken } from './token.ts';
 import { addUp } from './up.ts';
 import { addWorkers } from './workers.ts';
 
@@ -53,6 +54,7 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addMetrics(program, context);
   addPrompt(program, context);
   addAgents(program, context);
+  addToken(program, context);
   addHooks(program, context);
   return program;
 }

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { YamlFile } from '../config/document.ts';
 import { type CliContext, collect, collectNumbers, integer, type Json, jsonOption, withProject } from './context.ts';
+import { oneKey } from './once.ts';
 import { showTask } from './task-view.ts';
 import { table } from './terminal.ts';
 
@@ -149,13 +150,16 @@ async function add(context: CliContext, title: string | undefined, options: AddO
   if (title === undefined) {
     throw new AppError('bad_input', 'a task needs a title', { hint: 'tidemill task add "What should be done"' });
   }
-  await withProject(context, async (api, known) => {
-    // Settings may have changed since; without a daemon that holds them they are read again.
-    const project = await api.registerProject({ root: known.root });
-    const task = await api.addTask({ project: project.id, title, ...given });
-    if (json) terminal.json(task);
-    else terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${waits(task)}`);
-  });
+  const { key, retried } = oneKey();
+  await retried(() =>
+    withProject(context, async (api, known) => {
+      // Settings may have changed since; without a daemon that holds them they are read again.
+      const project = await api.registerProject({ root: known.root });
+      const task = await api.addTask({ project: project.id, title, ...given }, undefined, key);
+      if (json) terminal.json(task);
+      else terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${waits(task)}`);
+    }),
+  );
 }
 
 const waits = ({ after }: TaskSummary) =>
@@ -168,12 +172,15 @@ async function addFrom(context: CliContext, name: string, hasMore: boolean, json
     });
   }
   const tasks = await readTasks(resolve(context.cwd, name), name);
-  await withProject(context, async (api, known) => {
-    const project = await api.registerProject({ root: known.root });
-    const result = await api.importTasks({ project: project.id, tasks });
-    if (json) context.terminal.json(result);
-    else context.terminal.line(`${result.created} tasks added: #${result.first} to #${result.last}`);
-  });
+  const { key, retried } = oneKey();
+  await retried(() =>
+    withProject(context, async (api, known) => {
+      const project = await api.registerProject({ root: known.root });
+      const result = await api.importTasks({ project: project.id, tasks }, undefined, key);
+      if (json) context.terminal.json(result);
+      else context.terminal.line(`${result.created} tasks added: #${result.first} to #${result.last}`);
+    }),
+  );
 }
 
 async function readTasks(file: string, name: string): Promise<ImportedTask[]> {

@@ -1,16 +1,18 @@
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, AppError, MAX_WORKERS } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { pageLink } from '../daemon/reach.ts';
+import type { BindOptions } from '../http/bind.ts';
 import { rootOf } from './connect.ts';
-import { type CliContext, integer, type Json } from './context.ts';
+import { type CliContext, collect, integer, type Json } from './context.ts';
 import { type Reached, startOrFind, stopOnSignals } from './host.ts';
 import { finishOthers, untilIdle } from './idle.ts';
 import { type OnNotice, watchProject } from './live.ts';
 
 const STOP_PAUSE_MS = 20;
 
-interface UpOptions extends Json {
+interface UpOptions extends Json, BindOptions {
   untilIdle?: boolean;
   port?: number;
   workers?: number;
@@ -23,19 +25,28 @@ export function addUp(program: Command, context: CliContext): void {
     .description('start working on this repository, until stopped')
     .option('--until-idle', 'end when every task is done, cancelled or waits for a person')
     .option('--port <port>', 'the port to serve on (default: a free one)', integer(0, 65_535))
+    .option('--host <address>', 'serve other machines too, at this address (0.0.0.0: at every one)')
+    .option('--tls-cert <file>', 'its certificate, PEM')
+    .option('--tls-key <file>', "the certificate's private key, PEM")
+    .option('--insecure-http', 'serve other machines without encryption, on a network you trust')
+    .option('--allow-host <name>', 'a name it is called by in the address bar (repeatable)', collect)
     .option('--workers <number>', 'agents that build at once (default: as configured)', integer(1, 1000))
     .option('--plain', 'plain lines instead of a block that updates in place')
     .option('--json', 'print one line with url, pid, project and link once ready')
     .addHelpText(
       'after',
-      '\nExamples:\n  tidemill up\n  tidemill up --workers 3 --until-idle\n  tidemill up --json > daemon.json &',
+      '\nExamples:\n  tidemill up\n  tidemill up --workers 3 --until-idle\n  tidemill up --json > daemon.json &\n  tidemill up --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem --allow-host mill.example.org',
     )
     .action((options: UpOptions) => up(context, options));
 }
 
 async function up(context: CliContext, options: UpOptions): Promise<void> {
   const root = await rootOf(context.cwd);
-  const { running, started: daemon } = await startOrFind(context.env, options.port ?? 0);
+  const { running, started: daemon } = await startOrFind(
+    context.env,
+    options.port ?? 0,
+    inFolder(options, context.cwd),
+  );
   if (running) {
     const joined = await join(context, options, running, root);
     if (joined) return followRunning(context, options, running, joined);
@@ -65,6 +76,13 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   }
 }
 
+/** Files are named from where one stands. */
+function inFolder(options: BindOptions, cwd: string): BindOptions {
+  const { host, tlsCert, tlsKey, insecureHttp, allowHost } = options;
+  const file = (name: string | undefined) => (name === undefined ? undefined : resolve(cwd, name));
+  return { host, tlsCert: file(tlsCert), tlsKey: file(tlsKey), insecureHttp, allowHost };
+}
+
 type Joined = Awaited<ReturnType<Api['attachProject']>>;
 
 /** A second `up`: another repository joins the running daemon, the same one is refused by it. Null when it is stopping. */
@@ -74,8 +92,13 @@ async function join(
   { api, daemon }: Reached,
   root: string,
 ): Promise<Joined | null> {
-  if (options.port) {
-    context.terminal.err.write(`tidemill: --port is ignored: a daemon already serves at ${daemon.url}\n`);
+  const names = { port: '--port', host: '--host', tlsCert: '--tls-cert', allowHost: '--allow-host' };
+  const ignored = Object.entries(names).flatMap(([key, name]) => (options[key as keyof typeof names] ? [name] : []));
+  if (ignored.length > 0) {
+    const verb = ignored.length > 1 ? 'are' : 'is';
+    context.terminal.err.write(
+      `tidemill: ${ignored.join(', ')} ${verb} ignored: a daemon already serves at ${daemon.url}\n`,
+    );
   }
   try {
     return await api.attachProject({ root, workers: workersOf(context, options) });
@@ -91,9 +114,9 @@ async function followRunning(
   { api, daemon }: Reached,
   { project, warnings }: Joined,
 ): Promise<void> {
-  const { pid, url } = daemon;
+  const { pid, url, publicUrl } = daemon;
   const { id, name, root } = project;
-  ready(context, options, { pid, url, link: pageLink(daemon), project: { id, name, root } }, warnings);
+  ready(context, options, { pid, url, publicUrl, link: pageLink(daemon), project: { id, name, root } }, warnings);
   if (!options.json) context.terminal.line('Joined the daemon that was running. Ctrl-C leaves it running.');
   const leave = new AbortController();
   const over = options.untilIdle ? untilIdle(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
@@ -151,14 +174,21 @@ function workersOf({ terminal }: CliContext, { workers }: UpOptions): number | u
 function ready(
   { terminal }: CliContext,
   options: UpOptions,
-  at: { url: string; pid: number; link: string; project: { id: string; name: string; root: string } },
+  at: {
+    url: string;
+    publicUrl: string | null;
+    pid: number;
+    link: string;
+    project: { id: string; name: string; root: string };
+  },
   warnings: string[],
 ): void {
   for (const warning of warnings) terminal.err.write(`${terminal.paint('yellow', 'tidemill:')} ${warning}\n`);
-  const { url, pid, link, project } = at;
-  if (options.json) terminal.json({ url, pid, project, link });
+  const { url, publicUrl, pid, link, project } = at;
+  if (options.json) terminal.json({ url, publicUrl, pid, project, link });
   else {
     terminal.line(`Tidemill works on ${project.name}. ${url}, pid ${pid}. Ctrl-C stops it, work is kept.`);
     terminal.line(`Page: ${link}`);
+    if (publicUrl) terminal.line(`From other machines: ${publicUrl}, with a token (tidemill token list).`);
   }
 }

@@ -1,7 +1,8 @@
 import { AppError, type Project, type RouteRequest } from '@tidemill/contract';
 import { nearest } from '../config/nearest.ts';
-import { projectOf, unwrap } from './answer.ts';
-import type { Services } from './context.ts';
+import { projectOf } from './answer.ts';
+import type { Call, Services } from './context.ts';
+import { createTask, madeBefore, newTaskId, otherRequest } from './create.ts';
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 
@@ -9,7 +10,12 @@ type Imported = RouteRequest<'importTasks'>['tasks'][number];
 const BATCH = 1000;
 
 /** Makes a list of tasks that may wait for each other. All of it is checked before the first one is made. */
-export async function importTasks(services: Services, input: RouteRequest<'importTasks'>) {
+export async function importTasks(
+  services: Services,
+  input: RouteRequest<'importTasks'>,
+  _signal: AbortSignal,
+  { idempotencyKey: key }: Call,
+) {
   const project = await projectOf(services, input.project);
   const { tasks } = input;
   const byKey = indexKeys(tasks);
@@ -21,20 +27,21 @@ export async function importTasks(services: Services, input: RouteRequest<'impor
     project,
     links.flatMap((link) => link.numbers),
   );
-  const ids = tasks.map(() => services.ids.next('task'));
+  const ids = tasks.map((_, index) => newTaskId(services, project.id, key, index));
 
-  const create = async (index: number): Promise<number> => {
+  const creation = (index: number) => {
     const { title, body, kind, pipeline, accept, files, priority, hilConfig } = tasks[index]!;
     const link = links[index]!;
     const dependsOn = [...link.indexes.map((other) => ids[other]!), ...link.numbers.map((n) => existing.get(n)!)];
     const taskId = ids[index]!;
-    const reply = await services.store.execute({
-      type: 'task.create',
+    return {
+      type: 'task.create' as const,
       projectId: project.id,
       ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig },
-    });
-    return unwrap(reply).task!.number;
+    };
   };
+  if (key !== undefined) await checkRepeat(services, project, key, tasks.length, creation);
+  const create = async (index: number) => (await createTask(services, creation(index), key)).number;
   const numbers = new Map<number, number>();
   for (let start = 0; start < order.length; start += BATCH) {
     const batch = order.slice(start, start + BATCH);
@@ -53,6 +60,24 @@ export async function importTasks(services: Services, input: RouteRequest<'impor
     last: made.reduce((most, number) => Math.max(most, number)),
     keys: Object.fromEntries([...byKey].map(([key, index]) => [key, numbers.get(index)!])),
   };
+}
+
+/**
+ * Before anything is made: what was made with this key must be the same list. One that was cut off by a crash is
+ * completed, so only a list that is shorter than the first, or differs in what is there, is another.
+ */
+async function checkRepeat(
+  services: Services,
+  project: Project,
+  key: string,
+  length: number,
+  creation: (index: number) => Parameters<typeof madeBefore>[1],
+): Promise<void> {
+  const isThere = async (place: number) =>
+    (await services.store.task(newTaskId(services, project.id, key, place))) !== null;
+  if (await isThere(length)) throw otherRequest(key);
+  if (!(await isThere(0)) && !(await isThere(length - 1))) return;
+  for (let index = 0; index < length; index += 1) await madeBefore(services, creation(index), key);
 }
 
 interface Links {

@@ -1,24 +1,32 @@
 import { AppError, type Project, type RouteRequest, type Task } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import { projectOf, summaries, summary, taskOf, unwrap } from './answer.ts';
-import type { Services } from './context.ts';
+import type { Call, Services } from './context.ts';
+import { createTask, newTaskId } from './create.ts';
 
 /** Commands of a person carry this; with more than one person at a daemon it becomes a name. */
 const BY = 'person';
 
-export async function addTask(services: Services, input: RouteRequest<'addTask'>) {
+export async function addTask(
+  services: Services,
+  input: RouteRequest<'addTask'>,
+  _signal: AbortSignal,
+  { idempotencyKey: key }: Call,
+) {
   const project = await projectOf(services, input.project);
   const { pipeline, title, body, kind, accept, files, priority, hilConfig } = input;
   const dependsOn = await idsOf(services, project, input.after);
-  const taskId = services.ids.next('task');
-  const reply = unwrap(
-    await services.store.execute({
+  const taskId = newTaskId(services, project.id, key);
+  const task = await createTask(
+    services,
+    {
       type: 'task.create',
       projectId: project.id,
       ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig },
-    }),
+    },
+    key,
   );
-  return summary(services.store, reply.task!);
+  return summary(services.store, task);
 }
 
 export async function listTasks(services: Services, input: RouteRequest<'tasks'>) {

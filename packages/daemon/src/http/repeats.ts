@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '@tidemill/contract';
+import { otherRequest } from '../handlers/create.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MOST_KEPT = 1000;
@@ -20,11 +21,6 @@ export function keyOf(header: string | string[] | undefined): string | null {
   });
 }
 
-export const otherBody = (key: string) =>
-  new AppError('conflict', `the Idempotency-Key "${key}" was used for another request`, {
-    hint: 'Send the same request with it, or take a new key.',
-  });
-
 /**
  * Answers of calls that carried a key, so that one that is sent again is not done again: it waits for the first, or gets
  * what the first got. Kept for a day, in memory. A call that failed has changed nothing and may be tried again.
@@ -43,7 +39,7 @@ export class Repeats {
     const known = this.#kept.get(id);
     if (known && this.#now() - known.at < KEPT_MS) {
       if (known.print === print) return known.answer;
-      throw otherBody(scope.key);
+      throw otherRequest(scope.key);
     }
     const answer = act();
     const kept = { print, at: this.#now(), answer };
