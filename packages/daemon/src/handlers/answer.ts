@@ -21,10 +21,9 @@ export async function taskOf({ store }: Pick<Services, 'store'>, project: Projec
 }
 
 export async function summaries(store: Store, tasks: Task[]): Promise<TaskSummary[]> {
-  const numbers = new Map(tasks.map((task) => [task.id, task.number]));
-  for (const id of new Set(tasks.flatMap((task) => task.dependsOn))) {
-    if (!numbers.has(id)) numbers.set(id, (await store.task(id))?.number ?? 0);
-  }
+  const own = new Map(tasks.map((task) => [task.id, task.number]));
+  const others = [...new Set(tasks.flatMap((task) => task.dependsOn))].filter((id) => !own.has(id));
+  const numbers = new Map([...own, ...(others.length > 0 ? await store.taskNumbers(others) : [])]);
   return tasks.map((task) => ({
     id: task.id,
     number: task.number,

@@ -46,7 +46,7 @@ CREATE INDEX tasks_conflicting ON tasks (project_id) WHERE conflicting = 1;
 
 /** Everything that lists and searches ask of a task, so that only the documents of the found ones are read. */
 const listIndexes = `
-CREATE INDEX tasks_list ON tasks (project_id, number, stage, title_key);
+CREATE INDEX tasks_list ON tasks (project_id, number, stage, title_key, id);
 CREATE INDEX records_of_task ON records (task_id, noun, id) WHERE task_id IS NOT NULL;
 `;
 

@@ -51,7 +51,7 @@ export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedE
   }));
 }
 
-function compose(head: string, { where = [], orderBy, limit }: Query): { sql: string; values: SqlValue[] } {
+export function compose(head: string, { where = [], orderBy, limit }: Query): { sql: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const tests: string[] = [];
   for (const [test, value] of where.filter((each) => each.length === 1 || each[1] !== undefined)) {

@@ -1,6 +1,6 @@
 import type { Task } from '@tidemill/contract';
 import type { TaskQuery } from '../ports.ts';
-import type { Condition, Query } from './sql-query.ts';
+import { type Condition, compose, type Query } from './sql-query.ts';
 import { searchKey } from './task-columns.ts';
 
 /** Values in one statement: SQLite takes 32,766, Postgres 65,535, and neither likes so many. */
@@ -11,23 +11,30 @@ const LARGEST = 2 ** 31 - 1;
 /** The query as SQL, the same for every database. */
 export function sqlOfTasks(query: TaskQuery): Query {
   const { projectId, stages, ids, numbers, waitingFor, newestFirst, afterNumber, limit } = query;
-  const from = afterNumber || undefined;
+  const orderBy = newestFirst ? 'number DESC' : 'number';
   const where: Condition[] = [
-    ['project_id =', projectId],
-    [newestFirst ? 'number <' : 'number >', from],
+    [newestFirst ? 'number <' : 'number >', afterNumber || undefined],
     ['stage IN', stages],
-    ['id IN', ids],
-    ['number IN', numbers?.filter((number) => number <= LARGEST)],
     ...wordsOf(query.search).map(({ word, number }): Condition => {
       const values = [`%${word.replace(/[\\%_]/g, '\\$&')}%`, ...(number === null ? [] : [number])];
       return [`(title_key LIKE ? ESCAPE '\\'${number === null ? '' : ' OR number = ?'})`, { values }];
     }),
   ];
+  const named: Condition[] = [
+    ['id IN', ids],
+    ['number IN', numbers?.filter((each) => each <= LARGEST)],
+  ];
   if (waitingFor) {
     const marks = waitingFor.map(() => '?').join(', ') || 'NULL';
-    where.push([`id IN (SELECT task_id FROM dependencies WHERE depends_on IN (${marks}))`, { values: waitingFor }]);
+    named.push([`id IN (SELECT task_id FROM dependencies WHERE depends_on IN (${marks}))`, { values: waitingFor }]);
   }
-  return { where, orderBy: newestFirst ? 'number DESC' : 'number', limit };
+  // Written so that no planner takes the project's index, and with it every task, where a few are named by id.
+  if (ids ?? waitingFor) return { where: [["project_id || '' =", projectId], ...named, ...where], orderBy, limit };
+  const mine: Condition = ['project_id =', projectId];
+  if (numbers || limit === undefined) return { where: [mine, ...named, ...where], orderBy, limit };
+  // What is passed over is judged by the index alone: documents may be long, and only those of the page are read.
+  const { sql, values } = compose('SELECT id FROM tasks', { where: [mine, ...where], orderBy, limit });
+  return { where: [[`id IN (${sql})`, { values }]], orderBy };
 }
 
 /** The same over rows at hand, which come ascending by number. */
