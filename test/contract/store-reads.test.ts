@@ -28,6 +28,12 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     expect(found.map((event) => event.body.type)).toEqual(['task.created', 'lease.claimed']);
     expect(await mill.store.events({ ...filter, types: [], after: 0, limit: 10 })).toEqual([]);
     expect(await mill.store.events({ projectId: 'project_9', after: 0, limit: 10 })).toEqual([]);
+    const backwards = { projectId: PROJECT, newestFirst: true, limit: 2 };
+    const newest = await mill.store.events(backwards);
+    expect(newest.map(({ seq }) => seq)).toEqual([await mill.store.lastSeq(), newest[0]!.seq - 1]);
+    const before = await mill.store.events({ ...backwards, upTo: newest[1]!.seq - 1, types: ['task.created'] });
+    expect(before.map(({ body }) => body.type)).toEqual(['task.created', 'task.created']);
+    expect(before[0]!.seq).toBeGreaterThan(before[1]!.seq);
     const stop = new AbortController();
     const seen: string[] = [];
     for await (const event of mill.store.subscribe(0, filter, stop.signal)) {

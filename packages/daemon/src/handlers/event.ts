@@ -1,9 +1,13 @@
-import type { LoggedEvent, RouteRequest } from '@tidemill/contract';
+import { setImmediate } from 'node:timers/promises';
+import { AppError, EventBody, type LoggedEvent, type RouteRequest } from '@tidemill/contract';
 import type { EventFilter, Store } from '../ports.ts';
 import { projectOf, taskOf } from './answer.ts';
 import type { Services } from './context.ts';
 
 const PAGE = 500;
+/** How far a search for certain types looks at once: some milliseconds, then others get their turn. */
+const STRETCH = 100_000;
+const TYPES: ReadonlySet<string> = new Set(EventBody.options.map(({ shape }) => shape.type.value));
 
 /** The log from a cursor on: to its present end, or for ever. */
 export async function streamEvents(
@@ -11,12 +15,33 @@ export async function streamEvents(
   input: RouteRequest<'events'>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<LoggedEvent>> {
-  const filter = await filterOf(services, input);
+  const filter = await eventFilter(services, input);
   const { store } = services;
   const events = input.follow
     ? store.subscribe(input.after, filter, signal)
     : pages(store, filter, input.after, signal);
   return input.limit === undefined ? events : firstOf(events, input.limit);
+}
+
+/** The newest first, from before a cursor on towards the past. */
+export async function recentEvents(
+  services: Services,
+  input: RouteRequest<'recentEvents'>,
+  signal: AbortSignal,
+): Promise<LoggedEvent[]> {
+  const { store } = services;
+  const { before = Number.MAX_SAFE_INTEGER, limit } = input;
+  const filter = await eventFilter(services, input);
+  const found: LoggedEvent[] = [];
+  let upTo = Math.min(before - 1, await store.lastSeq());
+  while (found.length < limit && upTo > 0 && !signal.aborted) {
+    // What belongs to a task is found by its own index, without passing by the rest.
+    const after = filter.taskId === undefined ? Math.max(0, upTo - STRETCH) : 0;
+    found.push(...(await store.events({ ...filter, after, upTo, newestFirst: true, limit: limit - found.length })));
+    upTo = after;
+    await setImmediate();
+  }
+  return found;
 }
 
 async function* pages(
@@ -42,10 +67,24 @@ async function* firstOf(events: AsyncIterable<LoggedEvent>, limit: number): Asyn
   }
 }
 
-async function filterOf(services: Services, input: RouteRequest<'events'>): Promise<EventFilter> {
-  const types = input.types;
-  if (input.project === undefined) return { types, taskId: input.task };
-  const project = await projectOf(services, input.project);
-  const taskId = input.task === undefined ? undefined : (await taskOf(services, project, input.task)).id;
+/** What a reader of the log asked for, in the store's terms. */
+export async function eventFilter(
+  services: Pick<Services, 'store'>,
+  { project: id, task, types }: { project?: string; task?: string; types?: string[] },
+): Promise<EventFilter> {
+  const unknown = types?.find((type) => !TYPES.has(type));
+  if (unknown !== undefined)
+    throw new AppError('bad_input', `there is no type of event "${unknown}"`, {
+      hint: `For example task.created, run.finished, merge.landed.`,
+    });
+  if (id === undefined) {
+    if (task !== undefined && !(await services.store.task(task)))
+      throw new AppError('not_found', `there is no task "${task}"`, {
+        hint: 'A number means something only together with its project: name that too.',
+      });
+    return { types, taskId: task };
+  }
+  const project = await projectOf(services, id);
+  const taskId = task === undefined ? undefined : (await taskOf(services, project, task)).id;
   return { projectId: project.id, taskId, types };
 }

@@ -16,7 +16,7 @@ import { beatClaim, claimWork, finishClaim, listClaims, releaseClaim } from './c
 import type { Call, Services } from './context.ts';
 import { doctor } from './doctor.ts';
 import { emergencyImpact, emergencyStop, purgeQueue, recoverStuck } from './emergency.ts';
-import { streamEvents } from './event.ts';
+import { recentEvents, streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
 import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from './fleet.ts';
 import { importTasks } from './import.ts';
@@ -109,8 +109,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   snapshots: listSnapshots,
   restoreSnapshot,
   events: streamEvents,
-  // stream helper
-  recentEvents: pending,
+  recentEvents,
   whoami,
   tokens: listTokens,
   addToken,
@@ -173,7 +172,8 @@ export function createLocalApi(services: Services): Api {
   return Object.fromEntries(entries) as Api;
 }
 
-function badInput(error: z.ZodError): AppError {
+/** What is wrong with a request, in lines. */
+export function badInput(error: z.ZodError): AppError {
   const lines = error.issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
   return new AppError('bad_input', lines.slice(0, 5).join('\n'), {
     hint:

@@ -1,11 +1,11 @@
 import { watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { StringDecoder } from 'node:string_decoder';
 import { AppError, type LogChunk, type RouteRequest, type Run } from '@tidemill/contract';
 import type { Services } from './context.ts';
 
 const CHUNK = 64 * 1024;
+const TURN_MS = 100;
 
 export async function showRun({ store }: Services, input: RouteRequest<'run'>): Promise<Run> {
   const run = await store.run(input.run);
@@ -31,25 +31,25 @@ async function* chunks(
   signal: AbortSignal,
 ): AsyncGenerator<LogChunk> {
   const file = services.folder.runLog(input.run);
-  const decoder = new StringDecoder('utf8');
   using news = input.follow ? watchFile(services, file, signal) : null;
   let offset = input.offset;
-  for (;;) {
+  for (let isOver = false; ; await news.next()) {
+    // Taken before looking, so that nothing falls between the look and the wait.
+    const { output, commits } = news?.take() ?? { output: true, commits: true };
     // Asked before reading: what is written before a run ends is read after its end was seen.
-    const isOver = (await showRun(services, { run: input.run })).status !== 'running';
-    for await (const bytes of readFrom(file, offset)) {
-      offset += bytes.length;
-      const text = decoder.write(bytes);
-      if (text !== '') yield { offset, text };
-    }
-    if (isOver || !news || signal.aborted) break;
-    await news.next();
+    if (commits) isOver = (await showRun(services, { run: input.run })).status !== 'running';
+    if (output || isOver)
+      for await (const chunk of readFrom(file, offset, isOver)) {
+        offset = chunk.offset;
+        yield chunk;
+        if (signal.aborted) return;
+      }
+    if (isOver || !news || signal.aborted) return;
   }
-  const rest = decoder.end();
-  if (rest !== '') yield { offset, text: rest };
 }
 
-async function* readFrom(file: string, offset: number): AsyncGenerator<Buffer> {
+/** Whole characters only, so that every offset is one to go on from; what is left of one at the very end is given too. */
+async function* readFrom(file: string, offset: number, isLast: boolean): AsyncGenerator<LogChunk> {
   let handle: FileHandle;
   try {
     handle = await open(file);
@@ -61,38 +61,68 @@ async function* readFrom(file: string, offset: number): AsyncGenerator<Buffer> {
   try {
     for (let at = offset; ; ) {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, at);
-      if (bytesRead === 0) return;
-      at += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      const bytes = buffer.subarray(0, bytesRead);
+      const whole = wholeCharacters(bytes);
+      const taken = whole === 0 && isLast ? bytesRead : whole;
+      if (taken === 0) return;
+      at += taken;
+      yield { offset: at, text: bytes.toString('utf8', 0, taken) };
     }
   } finally {
     await handle.close();
   }
 }
 
-/** Resolves `next` when the file grew or something was committed since the last time. No polling. */
-function watchFile({ store }: Services, file: string, signal: AbortSignal): Disposable & { next(): Promise<void> } {
-  let isDue = false;
+/** How many bytes are left when a character that is cut off at the end is left out. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return bytes.length;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+interface News extends Disposable {
+  /** What happened since it was last asked. */
+  take(): { output: boolean; commits: boolean };
+  next(): Promise<void>;
+}
+
+/** Tells when the file grew or something was committed. No polling; however much happens, it is looked at in turns. */
+function watchFile({ store, clock }: Services, file: string, signal: AbortSignal): News {
+  const due = { output: true, commits: true };
   let wake: (() => void) | null = null;
-  const ring = () => {
-    isDue = true;
+  const ring = (what: keyof typeof due) => {
+    due[what] = true;
     wake?.();
   };
   const watcher = watch(dirname(file), (_event, name) => {
-    if (name === basename(file)) ring();
+    if (name === basename(file)) ring('output');
   });
-  const offCommit = store.onCommit(ring);
-  signal.addEventListener('abort', ring, { once: true });
+  const offCommit = store.onCommit((isQuiet) => {
+    if (!isQuiet) ring('commits');
+  });
+  const onAbort = () => wake?.();
+  signal.addEventListener('abort', onAbort, { once: true });
   return {
+    take() {
+      const taken = { ...due };
+      Object.assign(due, { output: false, commits: false });
+      return taken;
+    },
     async next() {
-      if (!isDue) await new Promise<void>((resolve) => (wake = resolve));
+      await clock.sleep(TURN_MS, signal);
+      if (due.output || due.commits || signal.aborted) return;
+      await new Promise<void>((resolve) => (wake = resolve));
       wake = null;
-      isDue = false;
     },
     [Symbol.dispose]() {
       watcher.close();
       offCommit();
-      signal.removeEventListener('abort', ring);
+      signal.removeEventListener('abort', onAbort);
     },
   };
 }
