@@ -1,5 +1,89 @@
+import './fleet.css';
+import { useQuery } from '@tanstack/react-query';
+import { MAX_WORKERS, MetricPeriod } from '@tidemill/contract';
+import { useAddress } from '../../address.ts';
+import { api, soon } from '../../api.ts';
+import { Action } from '../../shell/action.tsx';
+import { useKeys } from '../../shell/keys.ts';
 import { PageHead } from '../../shell/page-head.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { useNow } from '../../time.ts';
+import { plural } from '../../words.ts';
+import { Comparison } from './comparison.tsx';
+import { EmergencyStop } from './emergency-stop.tsx';
+import { Summary } from './summary.tsx';
+import { WorkerCard } from './worker-card.tsx';
+
+const POLL_MS = 60_000;
 
 export default function FleetPage() {
-  return <PageHead title="Fleet" />;
+  const { project, status, knownAt, connection } = useShown();
+  const [view, setView] = useAddress('view');
+  const [given, setPeriod] = useAddress('period');
+  const period = MetricPeriod.options.find((option) => option === given) ?? '24h';
+  const now = useNow();
+  const metrics = useQuery({
+    queryKey: ['metrics', project.id, period],
+    queryFn: ({ signal }) => api.metrics({ project: project.id, period }, soon(signal)),
+    refetchInterval: POLL_MS,
+  });
+  const isComparing = view === 'compare';
+  useKeys([{ keys: 'v', does: 'Cards or comparison', run: () => setView(isComparing ? '' : 'compare') }]);
+  const agents = status.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
+  const builders = agents.filter(({ role, isOutside }) => role === 'builder' && !isOutside);
+  const agoMs = connection === 'live' ? Math.max(0, now - knownAt) : 0;
+  const steer = (operation: 'pause' | 'resume') => () =>
+    api.steerWorkers({ project: project.id, worker: 'all', operation, by: 'page' });
+  return (
+    <>
+      <PageHead title="Fleet" about={countsOf(agents)}>
+        <button type="button" aria-pressed={isComparing} onClick={() => setView(isComparing ? '' : 'compare')}>
+          Compare
+        </button>
+        <Action
+          act={() => api.addWorker({ project: project.id })}
+          done="One more agent"
+          disabled={builders.length >= MAX_WORKERS || !status.running}
+        >
+          Add agent
+        </Action>
+        <Action act={steer('pause')} done="All pause at their next checkpoint">
+          Pause all
+        </Action>
+        <Action act={steer('resume')} done="All go on">
+          Resume all
+        </Action>
+        <EmergencyStop />
+      </PageHead>
+      <Summary metrics={metrics.data} error={metrics.error} period={period} onPeriod={setPeriod} />
+      {agents.length === 0 && <p className="empty">Nobody is there. In the repository: tidemill up</p>}
+      {isComparing ? (
+        <Comparison metrics={metrics.data} />
+      ) : (
+        <ul className="fleet">
+          {agents.map((worker) => (
+            <WorkerCard
+              key={worker.name}
+              worker={worker}
+              workers={agents}
+              figures={metrics.data?.workers.find(({ name }) => name === worker.name)}
+              agoMs={agoMs}
+            />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function countsOf(workers: { status: string }[]): string {
+  const count = (...names: string[]) => workers.filter(({ status }) => names.includes(status)).length;
+  const parts = [
+    plural(workers.length, 'agent'),
+    `${count('working', 'reviewing', 'ideating')} active`,
+    `${count('idle')} idle`,
+    `${count('paused')} paused`,
+    `${count('stopped', 'crashed', 'failed')} stopped`,
+  ];
+  return parts.join(' · ');
 }

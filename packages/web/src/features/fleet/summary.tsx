@@ -1,0 +1,35 @@
+import { MetricPeriod, type MetricsView } from '@tidemill/contract';
+import { errorText } from '../../shell/notices.tsx';
+import { timeOf } from '../../words.ts';
+import { FigureList } from './figures.tsx';
+
+interface SummaryProps {
+  metrics: MetricsView | undefined;
+  error: unknown;
+  period: MetricPeriod;
+  onPeriod: (period: MetricPeriod) => void;
+}
+
+const PERIODS: Record<MetricPeriod, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
+
+/** All workers together. Figures that could not be computed anew say from when they are. */
+export function Summary({ metrics, error, period, onPeriod }: SummaryProps) {
+  const isOld = metrics !== undefined && (metrics.isStale || error !== null);
+  return (
+    <section className="summary" aria-labelledby="together">
+      <header>
+        <h3 id="together">All together</h3>
+        <select aria-label="Period" value={period} onChange={(event) => onPeriod(event.target.value as MetricPeriod)}>
+          {MetricPeriod.options.map((option) => (
+            <option key={option} value={option}>
+              {PERIODS[option]}
+            </option>
+          ))}
+        </select>
+        {isOld && <p className="waiting">Not up to date: these are of {timeOf(metrics.computedAt)}.</p>}
+        {!metrics && error !== null && <p className="waiting">{errorText(error)}</p>}
+      </header>
+      {metrics && <FigureList figures={metrics.total} />}
+    </section>
+  );
+}

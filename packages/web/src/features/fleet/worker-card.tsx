@@ -1,0 +1,189 @@
+import type { MetricsView, WorkerOperation, WorkerView } from '@tidemill/contract';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { Action } from '../../shell/action.tsx';
+import { TaskLink } from '../../shell/page-link.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { elapsed } from '../../time.ts';
+import { stageText } from '../../words.ts';
+import { FigureList } from './figures.tsx';
+import { Reassign } from './reassign.tsx';
+
+interface CardProps {
+  worker: WorkerView;
+  workers: WorkerView[];
+  figures: MetricsView['workers'][number] | undefined;
+  agoMs: number;
+}
+
+export function WorkerCard({ worker, workers, figures, agoMs }: CardProps) {
+  const { name, status, health, lastError, task, isOutside } = worker;
+  const isWrong = status === 'crashed' || status === 'failed';
+  return (
+    <li id={name} className={isWrong ? 'card worker wrong' : 'card worker'} data-item tabIndex={-1} aria-label={name}>
+      <header>
+        <h3>{name}</h3>
+        <span className={status}>{status}</span>
+        {health !== 'healthy' && <span className="waiting">{health}</span>}
+        {isOutside && <span className="dim">from outside</span>}
+      </header>
+      <Doing worker={worker} agoMs={agoMs} />
+      {lastError && (isWrong || worker.errors > 0) && (
+        <p className={isWrong ? 'error' : 'error dim'}>
+          {isWrong ? '' : 'Last error: '}
+          {lastError}
+        </p>
+      )}
+      <Signs worker={worker} agoMs={agoMs} />
+      <Controls worker={worker} />
+      {task && <Reassign worker={worker} workers={workers} />}
+      {figures && (
+        <details>
+          <summary>Figures</summary>
+          <FigureList figures={figures} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function Doing({
+  worker: { task, mode, elapsedMs, progress, name, wishedBy, status },
+  agoMs,
+}: {
+  worker: WorkerView;
+  agoMs: number;
+}) {
+  if (!task) {
+    const by = status === 'paused' || status === 'stopped' ? ` by ${wishedBy || 'somebody'}` : '';
+    return <p className="dim">{by ? `${status}${by}` : 'Waits for work.'}</p>;
+  }
+  return (
+    <>
+      <p className="title clamp">
+        <TaskLink number={task.number} /> {task.title}
+      </p>
+      <p className="row">
+        <span>{stageText(mode ?? task.stage)}</span>
+        <span className="dim">{elapsed(elapsedMs + agoMs)}</span>
+      </p>
+      {progress && (
+        <p className="row">
+          <progress value={progress.percent} max={100} aria-label={`${name}: progress`} />
+          <span className="dim">
+            {Math.round(progress.percent)} % {progress.text}
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The last sign of life counts from when it came, by the daemon's clock, which is this machine's. */
+function Signs({
+  worker: { lastBeatAt, memoryMb, cpuPercent, tasksCompleted, errors },
+}: {
+  worker: WorkerView;
+  agoMs: number;
+}) {
+  return (
+    <p className="row dim signs">
+      <span>{lastBeatAt === null ? 'no heartbeat yet' : `heartbeat ${elapsed(Date.now() - lastBeatAt)} ago`}</span>
+      {memoryMb > 0 && (
+        <span>
+          {Math.round(memoryMb)} MB, {Math.round(cpuPercent)} % CPU
+        </span>
+      )}
+      <span>{tasksCompleted} done</span>
+      <span>{errors} errors</span>
+    </p>
+  );
+}
+
+const MORE: { operation: WorkerOperation; name: string; done: string; confirm?: string }[] = [
+  { operation: 'freeze', name: 'Freeze now', done: 'stands still at once' },
+  { operation: 'restart', name: 'Restart', done: 'starts again, its error cleared' },
+  {
+    operation: 'reset',
+    name: 'Reset',
+    done: 'starts from zero',
+    confirm:
+      'Its run is ended (work is kept), its errors and figures are forgotten. The figures cannot be brought back.',
+  },
+];
+
+function Controls({ worker }: { worker: WorkerView }) {
+  const { project } = useShown();
+  const [isOpen, setOpen] = useState(false);
+  const { name, wish, role, isOutside } = worker;
+  const steer = (operation: WorkerOperation) => () =>
+    api.steerWorkers({ project: project.id, worker: name, operation, by: 'page' });
+  const isHeld = wish === 'paused' || wish === 'frozen';
+  return (
+    <div className="controls">
+      {wish === 'stopped' ? (
+        <Action act={steer('start')} done={`${name} starts`} label={`Start ${name}`}>
+          Start
+        </Action>
+      ) : isHeld ? (
+        <Action act={steer('resume')} done={`${name} goes on`} label={`Resume ${name}`}>
+          Resume
+        </Action>
+      ) : (
+        <Action act={steer('pause')} done={`${name} pauses at its next checkpoint`} label={`Pause ${name}`}>
+          Pause
+        </Action>
+      )}
+      {wish !== 'stopped' && (
+        <Action
+          act={steer('stop')}
+          done={`${name} stops`}
+          label={`Stop ${name}`}
+          confirm={
+            worker.task
+              ? {
+                  title: `Stop ${name}?`,
+                  text: `It works on #${worker.task.number} ${worker.task.title}. The work so far is kept in its worktree, and the task goes on with whoever takes it next. Start brings ${name} back.`,
+                  yes: `Stop ${name}`,
+                }
+              : undefined
+          }
+        >
+          Stop
+        </Action>
+      )}
+      <button type="button" className="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Less' : 'More'} <span className="unseen">for {name}</span>
+      </button>
+      {isOpen && (
+        <>
+          {MORE.map(({ operation, name: title, done, confirm }) => (
+            <Action
+              key={operation}
+              act={steer(operation)}
+              done={`${name} ${done}`}
+              label={`${title} ${name}`}
+              confirm={confirm ? { title: `${title} ${name}?`, text: confirm, yes: title } : undefined}
+            >
+              {title}
+            </Action>
+          ))}
+          {role === 'builder' && !isOutside && (
+            <Action
+              act={() => api.removeWorker({ project: project.id, worker: name })}
+              done={`${name} left`}
+              label={`Remove ${name}`}
+              confirm={{
+                title: `Remove ${name}?`,
+                text: 'What it has in hand goes back to its stage, the work so far kept. “Add agent” brings one back.',
+                yes: 'Remove',
+              }}
+            >
+              Remove
+            </Action>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
