@@ -72,25 +72,25 @@ export const taskRoutes = {
   cancelTask: post(
     '/v1/projects/:project/tasks/:task/cancel',
     'Cancels a task; its work is kept',
-    z.strictObject(ofTask),
+    z.strictObject({ ...ofTask, by }),
     TaskSummary,
   ),
   retryTask: post(
     '/v1/projects/:project/tasks/:task/retry',
     'Sets a task that stands still to work again',
-    z.strictObject({ ...ofTask, note: note.optional(), stage: z.string().min(1).optional() }),
+    z.strictObject({ ...ofTask, by, note: note.optional(), stage: z.string().min(1).optional() }),
     TaskSummary,
   ),
   approveTask: post(
     '/v1/projects/:project/tasks/:task/approve',
     'Says yes where a task waits for a person',
-    z.strictObject({ ...ofTask, note: note.optional() }),
+    z.strictObject({ ...ofTask, by, note: note.optional() }),
     TaskSummary,
   ),
   rejectTask: post(
     '/v1/projects/:project/tasks/:task/reject',
     'Says no, and why',
-    z.strictObject({ ...ofTask, note: note.min(1, 'a rejection needs a note: say what is wrong') }),
+    z.strictObject({ ...ofTask, by, note: note.min(1, 'a rejection needs a note: say what is wrong') }),
     TaskSummary,
   ),
   setDependencies: put(

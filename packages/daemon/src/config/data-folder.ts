@@ -20,6 +20,7 @@ export interface DataFolder {
   runLog(runId: string): string;
   /** Output of gates, by hash. */
   gates: string;
+  gateLog(hash: string): string;
   project(projectId: string): string;
 }
 
@@ -48,6 +49,7 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     runs: join(path, 'runs'),
     runLog: (runId) => join(path, 'runs', `${runId}.log`),
     gates: join(path, 'gates'),
+    gateLog: (hash) => join(path, 'gates', `${hash}.log`),
     project: (projectId) => join(path, 'projects', projectId),
   };
 }

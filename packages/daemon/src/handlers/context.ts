@@ -2,6 +2,7 @@ import type {
   AccessRole,
   Caller,
   ChannelView,
+  CutText,
   DaemonInfo,
   Finding,
   NamedToken,
@@ -12,11 +13,13 @@ import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { OutsideWork } from '../engine/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
-import type { Clock, Ids, Prompts, Store, Workspace } from '../ports.ts';
+import type { Clock, Ids, Prompts, Store, Workspace, WorktreeRef } from '../ports.ts';
 
 /** What handlers do with a repository: look, and write a snapshot's files beside it. */
 export interface LentWorkspace extends Pick<Workspace, 'diff' | 'snapshot' | 'snapshots' | 'leaks'> {
   restoreSnapshot(ref: string, to: string): Promise<string>;
+  lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
+  lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
 }
 
 /** About one request: who asks, until when, and whether it may have been sent before. */

@@ -12,16 +12,20 @@ import {
 import type { z } from 'zod';
 import { addToken, listTokens, revokeToken, whoami } from './access.ts';
 import { limitBudget, showBudget } from './budget.ts';
+import { bulkTasks } from './bulk.ts';
 import { beatClaim, claimWork, finishClaim, listClaims, releaseClaim } from './claim.ts';
 import type { Call, Services } from './context.ts';
+import { showDiff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { emergencyImpact, emergencyStop, purgeQueue, recoverStuck } from './emergency.ts';
 import { recentEvents, streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
+import { showEvidenceLog } from './evidence-log.ts';
 import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from './fleet.ts';
 import { importTasks } from './import.ts';
 import { acknowledge, listChannels, showInbox, testChannel } from './inbox.ts';
 import { showMetrics } from './metrics.ts';
+import { moveTask } from './move.ts';
 import { attachProject, listProjects, refuseWithoutDaemon, registerProject } from './project.ts';
 import { showPrompt } from './prompt.ts';
 import {
@@ -39,12 +43,14 @@ import {
   addTask,
   approveTask,
   cancelTask,
+  editTask,
   listTasks,
+  noteTask,
   rejectTask,
   retryTask,
   setDependencies,
-  showTask,
 } from './task.ts';
+import { showTask } from './task-detail.ts';
 
 type Handler<N extends RouteName> = (
   services: Services,
@@ -114,13 +120,12 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   tokens: listTokens,
   addToken,
   revokeToken,
-  // task helper
-  taskDiff: pending,
-  editTask: pending,
-  noteTask: pending,
-  moveTask: pending,
-  bulkTasks: pending,
-  evidenceLog: pending,
+  taskDiff: showDiff,
+  editTask,
+  noteTask,
+  moveTask,
+  bulkTasks,
+  evidenceLog: showEvidenceLog,
   // settings helper
   agents: pending,
   config: pending,

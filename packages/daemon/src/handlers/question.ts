@@ -161,7 +161,7 @@ function viewOf(question: Question, task: Task | null): QuestionView {
 }
 
 /** What holds work comes first, then by type, the task's priority, and age. */
-async function ranked(
+export async function ranked(
   store: Store,
   project: Project,
   query: { taskId?: string; isOpen?: boolean },

@@ -4,9 +4,6 @@ import { projectOf, summaries, summary, taskOf, unwrap } from './answer.ts';
 import type { Call, Services } from './context.ts';
 import { createTask, newTaskId } from './create.ts';
 
-/** Commands of a person carry this; with more than one person at a daemon it becomes a name. */
-const BY = 'person';
-
 export async function addTask(
   services: Services,
   input: RouteRequest<'addTask'>,
@@ -31,39 +28,39 @@ export async function addTask(
 
 export async function listTasks(services: Services, input: RouteRequest<'tasks'>) {
   const project = await projectOf(services, input.project);
-  const { stages, afterNumber, limit } = input;
-  return summaries(services.store, await services.store.tasks({ projectId: project.id, stages, afterNumber, limit }));
+  const { stages, search, afterNumber, newestFirst, limit } = input;
+  const query = { projectId: project.id, stages, search, afterNumber, newestFirst, limit };
+  return summaries(services.store, await services.store.tasks(query));
 }
 
-export async function showTask(services: Services, input: RouteRequest<'task'>) {
-  const project = await projectOf(services, input.project);
-  const task = await taskOf(services, project, input.task);
-  const { after } = await summary(services.store, task);
-  const [runs, evidence] = await Promise.all([
-    services.store.runs(task.id),
-    services.store.evidence({ projectId: project.id, taskId: task.id }),
-  ]);
-  const costUsd = runs.reduce((sum, { usage }) => sum + (usage.costUsd ?? 0), 0);
-  return { task: { ...task, after }, runs, evidence, questions: [], moves: [], related: [], worktree: null, costUsd };
+export async function editTask(services: Services, input: RouteRequest<'editTask'>) {
+  const { project: _project, task: _task, ...edit } = input;
+  return act(services, input, (task) => ({ type: 'task.edit', taskId: task.id, ...edit }));
+}
+
+export async function noteTask(services: Services, input: RouteRequest<'noteTask'>) {
+  const { by, text } = input;
+  return act(services, input, (task) => ({ type: 'task.note', taskId: task.id, by, text }));
 }
 
 export async function cancelTask(services: Services, input: RouteRequest<'cancelTask'>) {
-  return act(services, input, (task) => ({ type: 'task.cancel', taskId: task.id, by: BY }));
+  const { by } = input;
+  return act(services, input, (task) => ({ type: 'task.cancel', taskId: task.id, by }));
 }
 
 export async function retryTask(services: Services, input: RouteRequest<'retryTask'>) {
-  const { note, stage } = input;
-  return act(services, input, (task) => ({ type: 'task.retry', taskId: task.id, by: BY, note, stage }));
+  const { note, stage, by } = input;
+  return act(services, input, (task) => ({ type: 'task.retry', taskId: task.id, by, note, stage }));
 }
 
 export async function approveTask(services: Services, input: RouteRequest<'approveTask'>) {
-  const { note } = input;
-  return act(services, input, (task) => ({ type: 'task.approve', taskId: task.id, by: BY, note }));
+  const { note, by } = input;
+  return act(services, input, (task) => ({ type: 'task.approve', taskId: task.id, by, note }));
 }
 
 export async function rejectTask(services: Services, input: RouteRequest<'rejectTask'>) {
-  const { note } = input;
-  return act(services, input, (task) => ({ type: 'task.reject', taskId: task.id, by: BY, note }));
+  const { note, by } = input;
+  return act(services, input, (task) => ({ type: 'task.reject', taskId: task.id, by, note }));
 }
 
 export async function setDependencies(services: Services, input: RouteRequest<'setDependencies'>) {
@@ -74,7 +71,9 @@ export async function setDependencies(services: Services, input: RouteRequest<'s
 
 type TaskCommand = Extract<
   Command,
-  { type: 'task.cancel' | 'task.retry' | 'task.approve' | 'task.reject' | 'task.set_dependencies' }
+  {
+    type: `task.${'edit' | 'note' | 'cancel' | 'retry' | 'approve' | 'reject' | 'set_dependencies'}`;
+  }
 >;
 
 async function act(

@@ -5,6 +5,7 @@ import type { RawChange } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
 import type { RepositoryInfo } from '../git/repository.ts';
 import { openResolver, type Resolver } from '../git/resolver.ts';
+import { worktreeName } from '../git/worktree-name.ts';
 import type { Clock, WorktreeRef } from '../ports.ts';
 import { keyedLocks, type Lock, makeLock } from './lock.ts';
 import { pastStaleLocks } from './stale-lock.ts';
@@ -122,12 +123,7 @@ export const OWNER_VARIABLE = 'TIDEMILL_GIT_OWNER';
 const ownerMark = (dataDir: string) => ({ [OWNER_VARIABLE]: `${process.pid}:${dataDir}` });
 
 function placeOf(dataDir: string, task: WorktreeRef): Place {
-  const name = task.branch.replace(/^task\//, '').replaceAll('/', '-');
-  if (!/^[^\0/\\\s][^\0/\\]*$/.test(name) || /^\.+$/.test(name)) {
-    throw new AppError('bad_input', `${JSON.stringify(task.branch)} is no usable branch name`, {
-      hint: 'a task branch is task/NUMBER-SLUG',
-    });
-  }
+  const name = worktreeName(task.branch);
   return {
     number: task.number,
     branch: task.branch,

@@ -1,13 +1,16 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { AppError } from '@tidemill/contract';
+import { AppError, type CutText } from '@tidemill/contract';
+import type { ConflictDesk } from '../conflict-desk.ts';
 import { checkTarget, inspectRepository } from '../git/repository.ts';
 import type { Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate } from './candidate.ts';
 import { captureWork } from './capture.ts';
+import { hasBegun, openMerge, resolveInMerge, settleMerge } from './conflict.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
+import { lookAtCommit, lookAtWork } from './look.ts';
 import { awaitOrphans } from './orphan.ts';
 import { pushTarget } from './push.ts';
 import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
@@ -18,9 +21,13 @@ import { openTrash, type Trash } from './trash.ts';
 
 export type { WorkspaceOptions };
 
-export interface GitWorkspace extends Workspace {
+export interface GitWorkspace extends Workspace, ConflictDesk {
   /** Writes a snapshot's files into a new folder. The repository and its worktrees are not touched. */
   restoreSnapshot(ref: string, to: string): Promise<string>;
+  /** The change as it lies there, uncommitted files included; null when there is none. */
+  lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
+  /** What a commit changed; null when it is not in the repository. */
+  lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   /** Waits for background deletion and lets the helper process go. Nothing may be called afterwards. */
   close(): Promise<void>;
 }
@@ -46,6 +53,9 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
       spaceMatters(async () => work(await stand(site, trash, place, notes), notes)),
     );
   };
+  /** The same without making a worktree for it; null when there is none. */
+  const ifThere = async <T>(task: WorktreeRef, work: (place: Standing, notes: string[]) => Promise<T>) =>
+    (await isThere(site.place(task).path)) ? at(task, work) : null;
   return {
     open: (task) => at(task, (place) => openTask(site, place)),
     capture: (task, message) => at(task, (place, notes) => captureWork(site, place, message, notes)),
@@ -64,11 +74,33 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     landingObstacle: () => site.landing(() => findObstacle(site)),
     push: () => pushTarget(site),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
+    openMerge: (task, mayTouch) =>
+      at(task, async (place) => {
+        await mayTouch();
+        return openMerge(site, place);
+      }),
+    hasBegunMerge: (task) => ifThere(task, (place) => hasBegun(site, place)).then((begun) => begun ?? false),
+    resolveFile: async (task, path, resolution, mayTouch) => {
+      const resolved = await ifThere(task, async (place) => {
+        await mayTouch();
+        return resolveInMerge(site, place, path, resolution);
+      });
+      return resolved ?? refuseWithoutWorktree(task);
+    },
+    settleMerge: async (task, message, mayTouch) => {
+      const settled = await ifThere(task, async (place, notes) => {
+        await mayTouch();
+        return settleMerge(site, place, message, notes);
+      });
+      return settled ?? refuseWithoutWorktree(task);
+    },
     remove: (task) =>
       site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
     leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),
     collectGarbage: (alive) => collect(site, trash, alive),
     snapshots: () => listSnapshots(site),
+    lookAtWork: (task, maxBytes, signal) => lookAtWork(site, site.place(task), { maxBytes, signal }),
+    lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
     async close() {
       await trash.settled();
@@ -87,6 +119,12 @@ async function spaceMatters<T>(work: () => Promise<T>): Promise<T> {
     const hint = 'free some disk space; the work goes on from where it is';
     throw new AppError('disk_full', `there is no space left: ${message}`, { hint, retriable: true, cause: error });
   }
+}
+
+function refuseWithoutWorktree({ number }: WorktreeRef): never {
+  throw new AppError('conflict', `#${number} has no worktree, so no merge is under way in it`, {
+    hint: `\`tidemill conflicts show ${number}\` begins it`,
+  });
 }
 
 async function openTask(site: Site, place: Standing): Promise<Worktree> {

@@ -1,0 +1,80 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CutText } from '@tidemill/contract';
+import { type Git, GitError } from '../git/program.ts';
+import type { Place, Site } from './site.ts';
+import { copyIndex, findAdmin, isThere } from './standing.ts';
+
+/** Nothing that a repository configures is run for it, and a file that is no text is only named. */
+const OPTIONS = ['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--submodule=short'];
+
+interface Limits {
+  maxBytes: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * A task's change as it lies there, what no commit has yet included; null when there is none. It takes no turn of the
+ * task's and writes nothing but an index of its own, so that looking never holds up or changes the work.
+ */
+export async function lookAtWork(site: Site, place: Place, limits: Limits): Promise<CutText | null> {
+  const names = [place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`);
+  const [own, branch] = await site.resolver.resolve(names);
+  const tip = own ?? branch;
+  if (!tip) return null;
+  const base = await site.mergeBase(tip, await site.target());
+  try {
+    const files = await lookAtFiles(site, place, { tip, base }, limits);
+    if (files) return files;
+  } catch (error) {
+    // The worktree may be taken down or made anew at this very moment; what is committed is there in any case.
+    if (!(error instanceof GitError)) throw error;
+  }
+  return base === tip ? { text: '', isCut: false } : cutDiff(site.git, [base, tip], limits);
+}
+
+/** What a commit changed, against its first parent; null when the repository does not have it. */
+export async function lookAtCommit(site: Site, commit: string, limits: Limits): Promise<CutText | null> {
+  const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
+  if (!known) return null;
+  return parent
+    ? cutDiff(site.git, [parent, known], limits)
+    : cutText(site.git, ['show', '--format=', ...OPTIONS, known], limits);
+}
+
+/** Null where the files are nobody's work: no worktree, or one that shows a candidate. */
+async function lookAtFiles(
+  site: Site,
+  place: Place,
+  { tip, base }: { tip: string; base: string },
+  limits: Limits,
+): Promise<CutText | null> {
+  const admin = (await isThere(place.path)) && !(await isThere(place.marker)) ? await findAdmin(site, place) : null;
+  if (!admin) return null;
+  const index = join(site.dataDir, 'index', `look-${process.pid}-${site.next()}`);
+  const git = site.gitAt({ ...place, admin }, index);
+  try {
+    if (await isThere(place.index)) await copyIndex(place.index, index);
+    else await git(['read-tree', tip]);
+    // Names new files without reading them into the repository. What cannot be read is left out.
+    await git(['add', '--intent-to-add', '--sparse', '--ignore-errors', '.'], {
+      answers: [1, 128],
+      ...aborted(limits),
+    });
+    return await cutDiff(git, [base], limits);
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+const cutDiff = (git: Git, revisions: string[], limits: Limits) =>
+  cutText(git, ['diff', ...OPTIONS, ...revisions, '--'], limits);
+
+/** git is stopped once it has said enough. Bytes that are no UTF-8 become marks, and the cut is at the end of a line. */
+async function cutText(git: Git, args: string[], limits: Limits): Promise<CutText> {
+  const { stdout, truncated } = await git(args, { maxBytes: limits.maxBytes, ...aborted(limits) });
+  if (!truncated) return { text: stdout, isCut: false };
+  return { text: stdout.slice(0, stdout.lastIndexOf('\n') + 1) || stdout, isCut: true };
+}
+
+const aborted = ({ signal }: Limits) => (signal ? { signal } : {});
