@@ -16,6 +16,7 @@ import {
   type Decision,
   decide,
   emptyScope,
+  isOpenConflict,
   isReady,
   reduce,
   type Scope,
@@ -123,6 +124,8 @@ export class CommandWorld {
     for (const { projectId, role, limit } of scope.ready)
       slice.loadReady(projectId, role, tasks(this.ready(projectId, role).slice(0, limit)));
     for (const id of scope.leasedBy) slice.loadLeasedBy(id, tasks(all.filter((task) => task.lease?.workerId === id)));
+    for (const id of scope.openConflicts)
+      slice.loadOpenConflicts(id, all.filter((task) => task.projectId === id && isOpenConflict(task)).length);
     for (const id of scope.scopedRunning)
       slice.loadScopedRunning(
         id,
@@ -149,7 +152,13 @@ export class CommandWorld {
     const [projects, tasks, workers] = [this.projects, this.tasks, this.workers].map((rows) => [...rows.keys()]);
     const roles: Role[] = ['builder', 'reviewer', 'verifier', 'merger'];
     return this.load({
-      ...{ projects: projects!, lockedProjects: [], scopedRunning: projects!, edges: projects! },
+      ...{
+        projects: projects!,
+        lockedProjects: [],
+        scopedRunning: projects!,
+        edges: projects!,
+        openConflicts: projects!,
+      },
       ...{ workers: workers!, leasedBy: workers!, tasks: tasks!, dependentsOf: tasks!, lastRunsOf: tasks! },
       ready: projects!.flatMap((projectId) => roles.map((role) => ({ projectId, role, limit: Number.MAX_VALUE }))),
       evidence: trees,

@@ -45,6 +45,7 @@ export function commandOf(mill: Mill, { kind, task, worker, a, b, late }: Dice):
       files: at(FILES, b),
     };
   if (kind < 19) return { type: 'snapshot.note', projectId, taskId, ref: 'refs/x', why: 'why' };
+  if (mill.tasks.get(taskId)?.blocked?.reason === 'conflict' && b % 2 === 0) return aboutConflict(of, a);
   if (kind < 20) return { type: 'alert.raise', projectId, taskId: a % 2 ? taskId : null, kind: 'x', text: 'x' };
   if (kind < 21) return configure(mill, a);
   if (kind < 22) return staff(a, workerId);
@@ -54,6 +55,13 @@ export function commandOf(mill: Mill, { kind, task, worker, a, b, late }: Dice):
   if (!held) return claim(mill, workerId);
   const fence = { projectId, taskId: held.id, token: held.fence - (late ? 1 : 0) };
   return kind < 34 ? anyWrite(mill, held, fence, a, b) : nextWrite(mill, held, fence, a, b);
+}
+
+/** What a person does about a conflict. */
+function aboutConflict(of: { projectId: string; taskId: string; by: string }, a: number): Command {
+  if (a % 3 === 0) return { type: 'conflict.resolve_file', ...of, path: 'a', how: 'ours' };
+  if (a % 3 === 1) return { type: 'conflict.settle', ...of, commit: `settled ${a}`, tree: at(TREES, a), notes: [] };
+  return { type: 'conflict.abort', ...of, snapshot: null };
 }
 
 /** Those who hold a task or could get one; else stories would be about workers with nothing to do. */

@@ -15,11 +15,28 @@ export const ConflictSummary = z.object({
 });
 export type ConflictSummary = z.infer<typeof ConflictSummary>;
 
-/** One side of a file: null where that side has no such file. */
+/** How a person resolved a file: by its text, or by taking a side whole. */
+export const FileResolution = z.enum(['text', 'ours', 'theirs', 'deleted']);
+export type FileResolution = z.infer<typeof FileResolution>;
+
+/** What it is: only `text` can be written here; of the others a side is taken, or git's own commands are used. */
+export const ConflictForm = z.enum(['text', 'binary', 'large', 'symlink', 'submodule']);
+export type ConflictForm = z.infer<typeof ConflictForm>;
+
+/** What the two sides did to it. A renamed file shows as one that is gone and one that was added. */
+export const ConflictKind = z.enum([
+  ...['both_changed', 'both_added', 'both_deleted', 'deleted_by_task', 'deleted_by_target'],
+  ...['added_by_task', 'added_by_target'],
+] as const);
+export type ConflictKind = z.infer<typeof ConflictKind>;
+
+/** One side of a file: null where that side has no such file, or where it is not shown. */
 const side = z.string().nullable();
 
 export const ConflictFile = z.object({
   path: z.string(),
+  kind: ConflictKind,
+  form: ConflictForm,
   /** Binary files and those that are too large have no text here: they are resolved with git's own commands. */
   isText: z.boolean(),
   base: side,
@@ -30,11 +47,15 @@ export const ConflictFile = z.object({
   /** As it lies in the worktree, with markers while it is not resolved. */
   current: side,
   isResolved: z.boolean(),
+  /** Conflict markers are left in `current`. */
+  hasMarkers: z.boolean(),
 });
 export type ConflictFile = z.infer<typeof ConflictFile>;
 
 export const ConflictDetail = ConflictSummary.omit({ files: true }).extend({
   worktree: z.string(),
+  /** The target has moved on since this merge began. What is resolved stays; landing merges the rest. */
+  isBehind: z.boolean(),
   files: z.array(ConflictFile),
   /** What does the same in a terminal, in this order. */
   commands: z.array(z.string()),
@@ -44,6 +65,6 @@ export type ConflictDetail = z.infer<typeof ConflictDetail>;
 /** How one file is resolved: by its text, or by taking a side whole. */
 export const Resolution = z.union([
   z.strictObject({ text: z.string().max(5_000_000) }),
-  z.strictObject({ take: z.enum(['ours', 'theirs', 'deleted']) }),
+  z.strictObject({ take: FileResolution.exclude(['text']) }),
 ]);
 export type Resolution = z.infer<typeof Resolution>;

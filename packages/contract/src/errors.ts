@@ -5,6 +5,7 @@ export const ErrorCode = z.enum([
   'bad_input',
   'not_found',
   'conflict',
+  'conflicts_open',
   'stale_lease',
   'worker_busy',
   'nothing_ready',

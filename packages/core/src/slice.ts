@@ -9,6 +9,7 @@ import type {
   Task,
   Worker,
 } from '@tidemill/contract';
+import { isOpenConflict } from './conflict/open.ts';
 
 /** Rows of one noun that are loaded, and which of them changed since. Rows are replaced, never mutated. */
 export class Rows<T extends { id: string }> {
@@ -50,6 +51,7 @@ export class Slice {
   readonly evidence = new Rows<Evidence>();
   readonly records = new Rows<StoredRecord>();
   readonly #ready = new Map<string, string[]>();
+  readonly #openConflicts = new Map<string, number>();
   readonly #scopedRunning = new Map<string, Set<string>>();
   readonly #leasedBy = new Map<string, Set<string>>();
   readonly #dependents = new Map<string, Set<string>>();
@@ -63,6 +65,13 @@ export class Slice {
   ready(projectId: string, role: Role): Task[] {
     const ids = this.#ready.get(`${projectId}/${role}`) ?? [];
     return ids.map((id) => this.tasks.get(id)).filter((task) => task !== undefined);
+  }
+  loadOpenConflicts(projectId: string, count: number): void {
+    this.#openConflicts.set(projectId, count);
+  }
+  /** Those that wait for a person, as far as the scope asked for them. */
+  openConflicts(projectId: string): number {
+    return this.#openConflicts.get(projectId) ?? 0;
   }
   loadScopedRunning(projectId: string, taskIds: string[]): void {
     this.#scopedRunning.set(projectId, new Set(taskIds));
@@ -118,6 +127,9 @@ export class Slice {
     return this.#byTree.get(`${projectId}/${tree}`) ?? [];
   }
   putTask(task: Task): void {
+    const before = this.tasks.get(task.id);
+    const more = Number(isOpenConflict(task)) - Number(before !== undefined && isOpenConflict(before));
+    if (more !== 0) this.#openConflicts.set(task.projectId, this.openConflicts(task.projectId) + more);
     this.tasks.put(task);
     for (const dependency of task.dependsOn) this.#addDependent(dependency, task.id);
     if (task.lease) this.#addLeasedBy(task.lease.workerId, task.id);

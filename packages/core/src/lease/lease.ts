@@ -2,6 +2,7 @@ import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor } from '../budget/budget.ts';
 import { type Purse, pursesOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { tooManyConflicts } from '../conflict/open.ts';
 import { deadEnd } from '../pipeline/dead-end.ts';
 import { enter } from '../pipeline/enter.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
@@ -32,6 +33,8 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   if (worker.wish !== 'running') return refuse('worker_paused', `${worker.name} is ${worker.wish}`, 'resume it first');
   const held = slice.leasedBy(command.workerId);
   if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
+  const jam = worker.role === 'builder' && tooManyConflicts(slice.openConflicts(project.id));
+  if (jam) return refuse('conflicts_open', jam.text, jam.hint);
   const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
   const purses = isPaid ? pursesOf(slice, project, env.now) : [];
   const closed = shortageFor(purses, 0, env.now);

@@ -9,10 +9,10 @@ import type {
   Task,
 } from '@tidemill/contract';
 import type { DecideEnv } from '../command.ts';
+import { pileUp, whyForPerson } from '../conflict/open.ts';
 import { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from '../run/fingerprint.ts';
 import {
   backoffMs,
-  CONFLICT_FILES_LIMIT,
   isInfrastructure,
   MAX_RETURNS,
   MAX_REVIEW_CYCLES,
@@ -20,7 +20,6 @@ import {
   RETRY_POLICY,
 } from '../run/policy.ts';
 import { sentence } from '../run/sentence.ts';
-import { scopesOverlap } from '../schedule/overlap.ts';
 import type { Slice } from '../slice.ts';
 import { deadEnd } from './dead-end.ts';
 import { enter } from './enter.ts';
@@ -46,6 +45,11 @@ interface Ending {
 
 /** What a stage's outcome leads to. The caller adds the release of the lease. */
 export function endStage(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {
+  const events = outcomeOf(slice, rules, task, end, env);
+  return [...events, ...pileUp(events, slice.openConflicts(task.projectId))];
+}
+
+function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {
   const stage = stageOf(rules, task);
   if (!stage) return noTransition(task, end.outcome);
   const ending = { slice, rules, task, stage, end, env };
@@ -176,15 +180,14 @@ function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind
 function conflict(ending: Ending): EventBody[] {
   const { task, end, rules, slice } = ending;
   const files = end.feedback?.flatMap((feedback) => feedback.files) ?? [];
-  const isCritical = files.some((file) => scopesOverlap([file], rules.critical));
-  if (files.length < CONFLICT_FILES_LIMIT && !isCritical) return sendBack(ending, 'conflicts_detected', 'conflict');
-  const why = isCritical ? 'a file marked critical is among them' : `${files.length} files are too many for an agent`;
-  const text = `Conflicts with ${rules.target} in ${files.join(', ')}; ${why}. Resolve them on branch ${task.branch}, then retry.`;
-  return enter(slice, rules, task, {
-    to: 'blocked',
-    because: 'conflicts_detected',
-    block: { reason: 'conflict', text },
-  });
+  const why = whyForPerson(files, rules);
+  if (why === null) return sendBack(ending, 'conflicts_detected', 'conflict');
+  const text = `Conflicts with ${rules.target} in ${files.join(', ')}; ${why}. Resolve them: \`tidemill conflicts show ${task.number}\`, or on the page.`;
+  return [
+    // Whoever resolves it finds the files here.
+    { type: 'task.feedback_given', taskId: task.id, feedback: end.feedback ?? [] },
+    ...enter(slice, rules, task, { to: 'blocked', because: 'conflicts_detected', block: { reason: 'conflict', text } }),
+  ];
 }
 
 function requestChanges(ending: Ending): EventBody[] {

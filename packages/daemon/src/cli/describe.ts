@@ -96,6 +96,12 @@ function describeEvent({ body }: LoggedEvent): string {
       return `landed as ${body.commit.slice(0, 10)}`;
     case 'snapshot.taken':
       return `work kept as ${body.ref} (${body.why})`;
+    case 'conflict.file_resolved':
+      return `${body.by} resolved ${body.path}${body.how === 'text' ? '' : ` (${body.how})`}`;
+    case 'conflict.settled':
+      return `the conflict is resolved, says ${body.by}`;
+    case 'conflict.aborted':
+      return `${body.by} gave up what conflicted; it begins anew on ${body.branch}`;
     case 'alert.repeated':
       return 'the same alert again';
     case 'alert.acknowledged':
@@ -171,6 +177,8 @@ const TOLD = new Set([
   'merge.abandoned',
   'merge.landed',
   'snapshot.taken',
+  'conflict.settled',
+  'conflict.aborted',
   'alert.raised',
   'worker.wished',
   'worker.crashed',

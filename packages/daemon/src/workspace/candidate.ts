@@ -23,7 +23,7 @@ export async function dryRun(site: Site, place: Place): Promise<Candidate> {
   const merged =
     (await site.mergeBase(tip, base)) === base
       ? { tree: await treeOf(site, tip), conflicts: [] }
-      : await merge(site, base, tip);
+      : await mergeOnPaper(site, base, tip);
   if (merged.conflicts.length > 0) return { kind: 'conflict', base, files: merged.conflicts };
   const changes = await changesBetween(site, base, merged.tree);
   if (changes.length === 0) return { kind: 'empty', base };
@@ -36,7 +36,7 @@ async function treeOf(site: Site, commit: string): Promise<string> {
   throw new AppError('git_failed', `the commit ${commit} is not in the repository`);
 }
 
-async function merge(site: Site, ours: string, theirs: string) {
+export async function mergeOnPaper(site: Site, ours: string, theirs: string) {
   const { code, stdout } = await site.git(['merge-tree', '--write-tree', '-z', '--name-only', ours, theirs], {
     answers: [1],
   });
@@ -77,7 +77,7 @@ async function replay(site: Site, base: string, tip: string): Promise<{ parent: 
   let tree = await treeOf(site, base);
   for (const commit of stdout.split('\n').filter((line) => line !== '')) {
     const standIn = await commitTree(site, tree, [`${commit}^1`], 'stand-in');
-    const merged = await merge(site, standIn, commit);
+    const merged = await mergeOnPaper(site, standIn, commit);
     if (merged.conflicts.length > 0) return null;
     if (merged.tree !== tree) picks.push({ tree: merged.tree, commit });
     tree = merged.tree;

@@ -74,7 +74,7 @@ export async function changesBetween(site: Site, from: string, to: string): Prom
  * committed on top of the tip. Moving HEAD onto the target by other means (`reset --soft`) brings in none of its changes, and
  * calling that a merge would undo them, so it does not count.
  */
-async function mergedTarget(site: Site, place: Standing, tip: string, target: string): Promise<string | null> {
+export async function mergedTarget(site: Site, place: Standing, tip: string, target: string): Promise<string | null> {
   const open = (await readFile(join(place.admin, 'MERGE_HEAD'), 'utf8').catch(() => '')).split('\n')[0]?.trim();
   if (open && /^[0-9a-f]{40,64}$/.test(open)) {
     const isTargets = (await isAncestor(site.git, open, target)) && !(await isAncestor(site.git, open, tip));

@@ -64,7 +64,7 @@ export async function takeDown(site: Site, trash: Trash, place: Place, commits: 
     const admin = await findAdmin(site, place);
     if (admin) await rm(admin, { recursive: true, force: true });
   });
-  const leftovers = ['', '.lock', '.unsettled', '.look', '.look.lock', '.copy'].map(
+  const leftovers = ['', '.lock', '.unsettled', '.look', '.look.lock', '.copy', '.resolved'].map(
     (ending) => `${place.index}${ending}`,
   );
   await Promise.all(leftovers.map((file) => rm(file, { force: true })));

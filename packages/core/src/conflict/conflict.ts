@@ -1,0 +1,82 @@
+import type { Project, Task } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { findTask } from '../lease/fence.ts';
+import { enter } from '../pipeline/enter.ts';
+import { withdrawHolding } from '../question/answer.ts';
+import { accept } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+import { isOpenConflict } from './open.ts';
+
+/**
+ *   blocked (conflict) ──resolve_file, in any order and again──▶ blocked
+ *                      ──settle: the merge is committed──▶ the stage whose gates prove it
+ *                      ──abort: the work is in a snapshot──▶ open, on another branch
+ * Whatever happens in the worktree happens before the command, so a crash leaves the task waiting with all of it.
+ */
+export function resolveFile(slice: Slice, command: CommandOf<'conflict.resolve_file'>): Decision {
+  const found = waiting(slice, command);
+  if (!found.ok) return found;
+  const { taskId, path, how, by } = command;
+  return accept({ type: 'conflict.file_resolved', taskId, path, how, by });
+}
+
+export function settleConflict(slice: Slice, command: CommandOf<'conflict.settle'>): Decision {
+  const found = waiting(slice, command);
+  if (!found.ok) return found;
+  const { task, project } = found;
+  const { commit, tree, notes, by } = command;
+  const because = `conflict resolved by ${by}`;
+  const files = task.feedback.filter(({ kind }) => kind === 'conflict').flatMap((feedback) => feedback.files);
+  const isNew = task.head?.commit !== commit || notes.length > 0;
+  return accept(
+    ...(isNew ? [{ type: 'work.committed' as const, taskId: task.id, commit, tree, notes }] : []),
+    { type: 'conflict.settled', taskId: task.id, files: [...new Set(files)], by },
+    ...withdrawHolding(slice, task, because),
+    { type: 'task.counters_reset', taskId: task.id, by },
+    ...enter(slice, project.rules, task, { to: provingStage(project, task), because }),
+  );
+}
+
+/** The last stage that runs the gates; landing runs them again on the merged tree. */
+function provingStage({ rules }: Project, task: Task): string {
+  const stages = Object.entries(rules.pipelines[task.pipeline]?.stages ?? {});
+  const verify = stages.findLast(([, stage]) => stage.actor === 'system' && stage.does === 'verify');
+  return verify?.[0] ?? task.resumeStage ?? 'open';
+}
+
+export function abortConflict(slice: Slice, command: CommandOf<'conflict.abort'>, env: DecideEnv): Decision {
+  const found = waiting(slice, command);
+  if (!found.ok) return found;
+  const { task, project } = found;
+  const { by, snapshot } = command;
+  const because = `conflict aborted by ${by}`;
+  const kept = snapshot ? ` The work so far is kept at ${snapshot}.` : '';
+  const summary = `${by} gave up the change made so far, because it conflicted with ${project.rules.target}. Begin anew on the newest ${project.rules.target}.${kept}`;
+  const entry = { runId: null, source: 'person' as const, entryType: 'conflict_aborted', summary, at: env.now };
+  return accept(
+    { type: 'conflict.aborted', taskId: task.id, by, from: task.branch, branch: nextBranch(task.branch), snapshot },
+    { type: 'task.noted', taskId: task.id, entry: { ...entry, summary: summary.slice(0, 2000) } },
+    ...withdrawHolding(slice, task, because),
+    { type: 'task.counters_reset', taskId: task.id, by },
+    ...enter(slice, project.rules, task, { to: 'open', because }),
+  );
+}
+
+/** `task/7-tide` → `task/7-tide.2` → `task/7-tide.3`. */
+function nextBranch(branch: string): string {
+  const [, name = branch, last = '1'] = /^(.+?)(?:\.(\d+))?$/.exec(branch) ?? [];
+  return `${name}.${Number(last) + 1}`;
+}
+
+function waiting(slice: Slice, command: { projectId: string; taskId: string }) {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task } = found;
+  if (isOpenConflict(task) && task.lease === null) return found;
+  return refusal(task);
+}
+
+function refusal({ number, stage }: Task): Extract<Decision, { ok: false }> {
+  const message = `#${number} is in ${stage} and has no conflict that waits for a person`;
+  return { ok: false, refusal: { code: 'wrong_stage', message, hint: '`tidemill conflicts` lists those that have' } };
+}

@@ -1,0 +1,156 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError, type ConflictFile, type ConflictForm, type ConflictKind } from '@tidemill/contract';
+import { nulList } from '../git/output.ts';
+import { GitError } from '../git/program.ts';
+import { hasOwnMarkers } from './conflict-marker.ts';
+import type { Site, Standing } from './site.ts';
+
+/** One side of a file as the index has it. */
+export interface Stage {
+  mode: string;
+  oid: string;
+}
+
+/** A path that git could not merge. It stays one after it was resolved: git remembers what it replaced. */
+export interface Entry {
+  path: string;
+  base: Stage | null;
+  ours: Stage | null;
+  theirs: Stage | null;
+  isUnmerged: boolean;
+}
+
+export const SYMLINK = '120000';
+export const GITLINK = '160000';
+/** Larger texts are no pleasure in an editor on a page, and all of them together have to fit into one answer. */
+const MAX_TEXT = 1_000_000;
+const MAX_TEXT_TOTAL = 16_000_000;
+const SIDES = ['base', 'ours', 'theirs'] as const;
+
+/** What is or was unmerged in the open merge, by git's own account. No other path is ever touched. */
+export async function entriesOf(site: Site, place: Standing): Promise<Map<string, Entry>> {
+  const git = site.gitAt(place, join(place.admin, 'index'));
+  const [undone, unmerged] = await Promise.all([
+    git(['ls-files', '--resolve-undo', '-z']),
+    git(['ls-files', '-u', '-z']),
+  ]);
+  const entries = new Map<string, Entry>();
+  const take = (text: string, isUnmerged: boolean) => {
+    for (const line of nulList(text)) {
+      const tab = line.indexOf('\t');
+      const [mode = '', oid = '', stage = ''] = line.slice(0, tab).split(' ');
+      const path = line.slice(tab + 1);
+      const side = SIDES[Number(stage) - 1];
+      const known = entries.get(path) ?? { path, base: null, ours: null, theirs: null, isUnmerged };
+      if (side) entries.set(path, { ...known, isUnmerged, [side]: { mode, oid } });
+    }
+  };
+  take(undone.stdout, false);
+  take(unmerged.stdout, true);
+  return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export async function describeEntries(site: Site, place: Standing, entries: Entry[]): Promise<ConflictFile[]> {
+  const sizes = await sizesOf(site, entries);
+  let room = MAX_TEXT_TOTAL;
+  const files: ConflictFile[] = [];
+  for (const entry of entries) {
+    const parts = SIDES.map((side) => entry[side]).filter((stage) => stage !== null);
+    const size = Math.max(0, ...parts.map(({ oid }) => sizes.get(oid) ?? 0));
+    const isLarge = size > MAX_TEXT || size * (parts.length + 1) > room;
+    const file = await describe(site, place, entry, isLarge);
+    room -= SIDES.reduce((sum, side) => sum + (file[side]?.length ?? 0), file.current?.length ?? 0);
+    files.push(file);
+  }
+  return files;
+}
+
+async function describe(site: Site, place: Standing, entry: Entry, isLarge: boolean): Promise<ConflictFile> {
+  const about = { path: entry.path, kind: kindOf(entry), isResolved: !entry.isUnmerged };
+  const modes = SIDES.map((side) => entry[side]?.mode);
+  const nothing = { base: null, ours: null, theirs: null, current: null, isText: false };
+  const without = (form: ConflictForm, hasMarkers = false) => ({ ...about, ...nothing, form, hasMarkers });
+  if (modes.includes(GITLINK)) return without('submodule');
+  if (modes.includes(SYMLINK)) return without('symlink');
+  const found = await currentBytes(place, entry.path);
+  // Even a file that is too large to be shown must not be settled with markers in it.
+  if (isLarge || (found && found.length > MAX_TEXT)) {
+    return without('large', found !== null && hasOwnMarkers(found.toString('latin1'), []));
+  }
+  const [base, ours, theirs] = await Promise.all(
+    SIDES.map(async (side) => textOf(entry[side] && (await blobBytes(site, place, entry.path, entry[side])))),
+  );
+  const current = textOf(found);
+  if (base === undefined || ours === undefined || theirs === undefined || current === undefined)
+    return without('binary');
+  const hasMarkers = current !== null && hasOwnMarkers(current, [ours, theirs]);
+  return { ...about, form: 'text', isText: true, base, ours, theirs, current, hasMarkers };
+}
+
+function kindOf({ base, ours, theirs }: Entry): ConflictKind {
+  if (ours && theirs) return base ? 'both_changed' : 'both_added';
+  if (ours) return base ? 'deleted_by_target' : 'added_by_task';
+  if (theirs) return base ? 'deleted_by_task' : 'added_by_target';
+  return 'both_deleted';
+}
+
+/** Null where there is no such file, undefined where it is no text that could be written back unchanged. */
+function textOf(bytes: Buffer | null): string | null | undefined {
+  if (bytes === null) return null;
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // another encoding
+  }
+}
+
+async function sizesOf(site: Site, entries: Entry[]): Promise<Map<string, number>> {
+  const stages = entries.flatMap((entry) => SIDES.map((side) => entry[side]));
+  const oids = new Set(stages.flatMap((stage) => (stage && stage.mode !== GITLINK ? [stage.oid] : [])));
+  if (oids.size === 0) return new Map();
+  const input = [...oids].map((oid) => `${oid}\n`).join('');
+  const { stdout } = await site.git(['cat-file', '--batch-check=%(objectname) %(objectsize)'], { input });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return new Map(lines.map((line) => line.split(' ')).map(([oid = '', size]) => [oid, Number(size)]));
+}
+
+/** As a checkout would write it, line endings and all. */
+export async function blobBytes(site: Site, place: Standing, path: string, { oid }: Stage): Promise<Buffer> {
+  const git = site.gitAt(place, join(place.admin, 'index'));
+  try {
+    return (await git(['cat-file', '--filters', `--path=${path}`, oid])).bytes;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'too_large')
+      throw new AppError('too_large', `${path} is too large to be written from here`, {
+        hint: 'take the side with git itself; the commands are listed with the conflict',
+        cause: error,
+      });
+    // A filter that does not work here: what is in the repository is still better than nothing.
+    if (error instanceof GitError) return (await git(['cat-file', 'blob', oid])).bytes;
+    throw error;
+  }
+}
+
+/** What lies in the worktree: a plain file, reached through plain folders; else null. */
+async function currentBytes(place: Standing, path: string): Promise<Buffer | null> {
+  if (!(await isReachedPlainly(place.path, path))) return null;
+  const file = join(place.path, path);
+  const found = await lstat(file).catch(() => null);
+  return found?.isFile() ? readFile(file) : null;
+}
+
+/** No symbolic link on the way: it could lead out of the worktree. */
+export async function isReachedPlainly(root: string, path: string): Promise<boolean> {
+  const folder = dirname(path);
+  if (folder === '.') return true;
+  let at = root;
+  for (const part of folder.split('/')) {
+    at = join(at, part);
+    const found = await lstat(at).catch(() => null);
+    if (!found) return true;
+    if (!found.isDirectory()) return false;
+  }
+  return true;
+}

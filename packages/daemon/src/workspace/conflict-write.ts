@@ -1,0 +1,119 @@
+import { chmod, lstat, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError, type ConflictFile, type Resolution } from '@tidemill/contract';
+import { blobBytes, type Entry, GITLINK, isReachedPlainly, type Stage, SYMLINK } from './conflict-file.ts';
+import { hasOwnMarkers } from './conflict-marker.ts';
+import type { Site, Standing } from './site.ts';
+
+/** Writes the file first and marks it resolved last: whatever ends this process, a file that counts as resolved is. */
+export async function resolveEntry(
+  site: Site,
+  place: Standing,
+  { entry, file }: { entry: Entry; file: ConflictFile },
+  resolution: Resolution,
+): Promise<void> {
+  if (entry.path.includes('\uFFFD') || !(await isReachedPlainly(place.path, entry.path))) throw unreachable(entry.path);
+  const there = await lstat(join(place.path, entry.path)).catch(() => null);
+  const isLink = [entry.base, entry.ours, entry.theirs].some((stage) => stage?.mode === GITLINK);
+  if (there?.isDirectory() && !isLink) throw unreachable(entry.path);
+  if ('text' in resolution) {
+    const bytes = Buffer.from(checkedText(file, resolution.text));
+    const isExecutable = (entry.ours ?? entry.theirs ?? entry.base)?.mode === '100755';
+    const mode = there?.isFile() ? there.mode & 0o777 : isExecutable ? 0o755 : 0o644;
+    await putFile(site, place, entry.path, bytes, mode);
+    return markResolved(site, place, entry.path);
+  }
+  const stage = resolution.take === 'deleted' ? null : entry[resolution.take];
+  if (isLink) return takeLink(site, place, entry.path, stage);
+  if (!stage) {
+    await rm(join(place.path, entry.path), { force: true });
+    return markGone(site, place, entry.path);
+  }
+  const bytes = await blobBytes(site, place, entry.path, stage);
+  if (stage.mode === SYMLINK) await putSymlink(place, entry.path, bytes);
+  else await putFile(site, place, entry.path, bytes, stage.mode === '100755' ? 0o755 : 0o644);
+  await markResolved(site, place, entry.path);
+}
+
+function unreachable(path: string): AppError {
+  return new AppError(
+    'bad_input',
+    `${JSON.stringify(path)} cannot be written from here: something else is in its way`,
+    {
+      hint: 'resolve it with git in the worktree; the commands are listed with the conflict',
+    },
+  );
+}
+
+function checkedText(file: ConflictFile, text: string): string {
+  if (!file.isText)
+    throw new AppError('bad_input', `${file.path} is not resolved by a text: it is ${FORMS[file.form]}`, {
+      hint: 'take a side (ours, theirs, deleted), or resolve it with git in the worktree',
+    });
+  if (text.includes('\0'))
+    throw new AppError('bad_input', `the text for ${file.path} holds a NUL character`, { hint: 'send plain text' });
+  const kept = withItsLineEndings(text, file.ours ?? file.theirs ?? file.base);
+  if (!hasOwnMarkers(kept, [file.ours, file.theirs])) return kept;
+  throw new AppError('bad_input', `conflict markers are left in the text for ${file.path}`, {
+    hint: 'decide about each part between <<<<<<< and >>>>>>>, and remove those lines',
+  });
+}
+
+const FORMS: Record<ConflictFile['form'], string> = {
+  text: 'a text',
+  binary: 'binary, or in another encoding than UTF-8',
+  large: 'larger than 1 MB',
+  symlink: 'a symbolic link',
+  submodule: 'a submodule',
+};
+
+/** An editor on a page knows only \n. A file that ends each line with \r\n goes on doing so. */
+function withItsLineEndings(text: string, side: string | null): string {
+  const isWindows = side?.includes('\r\n') && !/(^|[^\r])\n/.test(side);
+  return isWindows && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text;
+}
+
+/** Beside the worktrees, not in one: what a crash leaves there is nobody's work. */
+const asideOf = (place: Standing) => `${place.index}.resolved`;
+
+async function putFile(site: Site, place: Standing, path: string, bytes: Buffer, mode: number): Promise<void> {
+  const aside = asideOf(place);
+  await rm(aside, { force: true });
+  await writeFile(aside, bytes, { flush: true, mode });
+  // The umask had its say above; what a file was allowed before stays.
+  await chmod(aside, mode);
+  await moveIn(place, aside, path);
+  site.indexStamps.delete(place.name);
+}
+
+async function putSymlink(place: Standing, path: string, target: Buffer): Promise<void> {
+  const aside = asideOf(place);
+  await rm(aside, { force: true });
+  await symlink(target, aside);
+  await moveIn(place, aside, path);
+}
+
+/** Replaces whatever has the name, a symbolic link itself included, in one step. */
+async function moveIn(place: Standing, aside: string, path: string): Promise<void> {
+  const to = join(place.path, path);
+  await mkdir(dirname(to), { recursive: true });
+  await rename(aside, to);
+}
+
+const theirIndex = (site: Site, place: Standing) => site.gitAt(place, join(place.admin, 'index'));
+
+async function markResolved(site: Site, place: Standing, path: string): Promise<void> {
+  await theirIndex(site, place)(['--literal-pathspecs', 'add', '-f', '--sparse', '--', path]);
+}
+
+async function markGone(site: Site, place: Standing, path: string): Promise<void> {
+  await theirIndex(site, place)(['update-index', '--force-remove', '-z', '--stdin'], { input: `${path}\0` });
+}
+
+/** A submodule's files are not checked out here: only its link is chosen. */
+async function takeLink(site: Site, place: Standing, path: string, stage: Stage | null): Promise<void> {
+  if (!stage) return markGone(site, place, path);
+  await theirIndex(site, place)(['update-index', '-z', '--index-info'], {
+    input: `${stage.mode} ${stage.oid} 0\t${path}\0`,
+  });
+}

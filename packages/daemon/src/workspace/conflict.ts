@@ -1,0 +1,152 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError, type ConflictFile, type Resolution } from '@tidemill/contract';
+import type { OpenMerge, SettledMerge } from '../conflict-desk.ts';
+import { nulList } from '../git/output.ts';
+import { dryRun, mergeOnPaper, mergeTargetInto } from './candidate.ts';
+import { captureWork, mergedTarget } from './capture.ts';
+import { describeEntries, type Entry, entriesOf, GITLINK, SYMLINK } from './conflict-file.ts';
+import { resolveEntry } from './conflict-write.ts';
+import type { Site, Standing } from './site.ts';
+import { tipOf } from './snapshot.ts';
+import { isThere } from './standing.ts';
+
+/**
+ * The merge of the target that a person concludes in a task's worktree. git itself holds all there is to know: MERGE_HEAD, the
+ * index with its stages, and the files. So nothing has to be recovered after a crash, and a person may use git beside.
+ */
+interface UnderWay {
+  tip: string;
+  target: string;
+  /** The target's commit that is being merged; null when no merge is under way. */
+  merging: string | null;
+  /** False when a person has committed it already. */
+  isOpen: boolean;
+}
+
+async function lookForMerge(site: Site, place: Standing): Promise<UnderWay> {
+  const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
+  // The files are not the task's work: a checkout was cut short, or a candidate is shown.
+  if (await isThere(place.marker)) return { tip, target, merging: null, isOpen: false };
+  const merging = await mergedTarget(site, place, tip, target);
+  return { tip, target, merging, isOpen: merging !== null && (await isThere(join(place.admin, 'MERGE_HEAD'))) };
+}
+
+/** Begins the merge where there is none, and takes a newer target only as long as nobody has resolved anything. */
+export async function openMerge(site: Site, place: Standing): Promise<OpenMerge> {
+  const found = await lookForMerge(site, place);
+  const isBehind = found.merging !== null && found.merging !== found.target;
+  if (found.merging !== null && (!isBehind || !found.isOpen || (await isBegun(site, place)))) {
+    const entries = found.isOpen ? [...(await entriesOf(site, place)).values()] : [];
+    return { path: place.path, isBehind, files: await describeEntries(site, place, entries) };
+  }
+  if ((await dryRun(site, place)).kind !== 'conflict') return { path: place.path, isBehind: false, files: [] };
+  await mergeTargetInto(site, place);
+  const entries = [...(await entriesOf(site, place)).values()];
+  return { path: place.path, isBehind: false, files: await describeEntries(site, place, entries) };
+}
+
+/** Has a person done anything about a conflicting file? */
+async function isBegun(site: Site, place: Standing): Promise<boolean> {
+  for (const entry of (await entriesOf(site, place)).values())
+    if (!entry.isUnmerged || !(await isAsGitLeftIt(site, place, entry))) return true;
+  return false;
+}
+
+/** Nothing is touched to find that out. */
+export async function hasBegun(site: Site, place: Standing): Promise<boolean> {
+  const { merging, isOpen } = await lookForMerge(site, place);
+  if (merging === null) return false;
+  return !isOpen || [...(await entriesOf(site, place)).values()].some(({ isUnmerged }) => !isUnmerged);
+}
+
+export async function resolveInMerge(
+  site: Site,
+  place: Standing,
+  path: string,
+  resolution: Resolution,
+): Promise<ConflictFile> {
+  if (!(await lookForMerge(site, place)).isOpen) throw notUnderWay(site, place.number);
+  const entry = (await entriesOf(site, place)).get(path);
+  if (!entry)
+    throw new AppError('bad_input', `${JSON.stringify(path)} is no file of this conflict`, {
+      hint: `\`tidemill conflicts show ${place.number}\` lists its files; name one of them as it stands there`,
+    });
+  const [file] = await describeEntries(site, place, [entry]);
+  await resolveEntry(site, place, { entry, file: file! }, resolution);
+  const after = (await entriesOf(site, place)).get(path) ?? { ...entry, isUnmerged: false };
+  const [resolved] = await describeEntries(site, place, [after]);
+  return resolved!;
+}
+
+/** Commits the merge onto the branch, unless something is left to decide. Done twice it does nothing the second time. */
+export async function settleMerge(
+  site: Site,
+  place: Standing,
+  message: string,
+  notes: string[],
+): Promise<SettledMerge> {
+  const { tip, merging, isOpen } = await lookForMerge(site, place);
+  if (merging === null) {
+    if ((await dryRun(site, place)).kind === 'conflict') throw notUnderWay(site, place.number);
+    return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
+  }
+  const left = await leftIn(site, place, isOpen ? await entriesOf(site, place) : await namesOf(site, tip, merging));
+  if (left.length > 0) return { kind: 'left', left };
+  await takeOverLinks(site, place, [tip, merging]);
+  return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
+}
+
+/** A merge a person has committed: its sides are no longer in the index, but which files they were can be told anew. */
+async function namesOf(site: Site, tip: string, merging: string): Promise<Map<string, Entry>> {
+  const { conflicts } = await mergeOnPaper(site, tip, merging);
+  const sides = { base: null, ours: null, theirs: null };
+  return new Map(conflicts.map((path) => [path, { path, ...sides, isUnmerged: false }]));
+}
+
+async function leftIn(site: Site, place: Standing, entries: Map<string, Entry>) {
+  const left: { path: string; why: string }[] = [];
+  for (const file of await describeEntries(site, place, [...entries.values()])) {
+    if (file.hasMarkers) left.push({ path: file.path, why: 'conflict markers are left in it' });
+    else if (!file.isResolved && (await isAsGitLeftIt(site, place, entries.get(file.path)!)))
+      left.push({ path: file.path, why: 'nothing was decided about it' });
+  }
+  return left;
+}
+
+/**
+ * git notes the tree that its merge left in the files (AUTO_MERGE): what differs from it is somebody's decision, also when it
+ * was made with an editor. A file that is gone but was there is one, too.
+ */
+async function isAsGitLeftIt(site: Site, place: Standing, entry: Entry): Promise<boolean> {
+  const modes = [entry.base, entry.ours, entry.theirs].map((stage) => stage?.mode);
+  if (modes.includes(GITLINK) || modes.includes(SYMLINK)) return entry.isUnmerged;
+  const tree = (await readFile(join(place.admin, 'AUTO_MERGE'), 'utf8').catch(() => '')).trim();
+  const [noted] = tree ? await site.resolver.resolve([`${tree}:${entry.path}`]) : [];
+  const left = tree ? (noted ?? null) : ((entry.ours ?? entry.theirs)?.oid ?? null);
+  const found = await lstat(join(place.path, entry.path)).catch(() => null);
+  if (!found || left === null) return !found && left === null && (entry.ours ?? entry.theirs) !== null;
+  if (!found.isFile()) return false;
+  const hash = await site.gitAt(place)(['hash-object', `--path=${entry.path}`, '--', join(place.path, entry.path)]);
+  return hash.stdout.trim() === left;
+}
+
+/** Which commit a submodule is at stands in the index alone, so the files do not tell what the merge or a person chose. */
+async function takeOverLinks(site: Site, place: Standing, sides: string[]): Promise<void> {
+  if (!(await isThere(join(place.path, '.gitmodules')))) return;
+  const known = new Set<string>();
+  for (const side of sides) {
+    const { stdout } = await site.git(['ls-tree', '-r', '-z', side]);
+    for (const line of nulList(stdout)) if (line.startsWith(GITLINK)) known.add(line.replace(' commit ', ' '));
+  }
+  const { stdout } = await site.gitAt(place, join(place.admin, 'index'))(['ls-files', '-s', '-z']);
+  const chosen = nulList(stdout).filter((line) => known.has(line.replace(/ 0\t/, '\t')));
+  if (chosen.length === 0) return;
+  const input = chosen.map((line) => `${line}\0`).join('');
+  await site.gitAt(place)(['update-index', '--add', '-z', '--index-info'], { input });
+}
+
+const notUnderWay = (site: Site, number: number) =>
+  new AppError('conflict', `the merge of ${site.options.target} into #${number} is not under way`, {
+    hint: `\`tidemill conflicts show ${number}\` begins it`,
+  });
