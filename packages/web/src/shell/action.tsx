@@ -32,7 +32,6 @@ export function useAct(): (work: () => Promise<unknown>, done?: string) => Promi
 }
 
 interface ActionProps {
-  /** What it does. A string answer is told instead of `done`. */
   act: () => Promise<unknown>;
   done?: string;
   /** Asked before: names what it will hit and how to undo it. */
@@ -41,11 +40,14 @@ interface ActionProps {
   className?: string;
   label?: string;
   disabled?: boolean;
+  /** The key that presses it, for pages that find it by that. */
+  marks?: string;
   children: ReactNode;
 }
 
 /** A button that acts at the daemon: asks first where it must, and cannot be pressed twice. */
-export function Action({ act, done, confirm, needs = 'operator', className, label, disabled, children }: ActionProps) {
+export function Action(props: ActionProps) {
+  const { act, done, confirm, needs = 'operator', className, label, disabled, marks, children } = props;
   const [isBusy, setBusy] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const run = useAct();
@@ -64,6 +66,7 @@ export function Action({ act, done, confirm, needs = 'operator', className, labe
         disabled={isBusy || !may || disabled}
         aria-busy={isBusy}
         aria-label={label}
+        data-key={marks}
         title={may ? undefined : `This needs the role ${needs}`}
         onClick={() => (confirm ? setAsking(true) : void go())}
       >
