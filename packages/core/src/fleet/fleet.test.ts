@@ -45,6 +45,17 @@ describe('a wish', () => {
   });
 });
 
+test('a name belongs to the daemon or to somebody outside, never to both', () => {
+  const mill = new Mill();
+  const register = { type: 'worker.register', projectId, role: 'builder' } as const;
+  mill.must({ ...register, workerId: 'alpha', name: 'alpha', isOutside: true });
+  expect(worker(mill, 'alpha').isOutside).toBe(true);
+  expect(worker(mill).isOutside).toBe(false);
+  expect(mill.must({ ...register, workerId: 'alpha', name: 'alpha', isOutside: true })).toEqual([]);
+  expect(mill.refusal({ ...register, workerId: 'alpha', name: 'alpha' })).toBe('conflict');
+  expect(mill.refusal({ ...register, workerId: 'agent-1', name: 'agent-1', isOutside: true })).toBe('conflict');
+});
+
 describe('a worker as it is shown', () => {
   const idle = { wish: 'running', crash: null, role: 'builder' } as const;
   const crash = { error: 'exit 3', at: 1, status: 'crashed' } as const;

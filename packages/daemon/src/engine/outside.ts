@@ -25,6 +25,7 @@ import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { keep } from './recovery.ts';
 import { setAside } from './spending.ts';
+import { Turns } from './turns.ts';
 
 /** More names than this are a mistake of whoever makes them up. */
 const MAX_OUTSIDE_WORKERS = 100;
@@ -48,8 +49,8 @@ interface Surroundings {
 export class OutsideWork {
   readonly #deps: EngineDeps;
   readonly #around: Surroundings;
-  /** What is under way, by worker: a repeated request waits for the one before it. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** By worker. */
+  readonly #turns = new Turns();
 
   constructor(deps: EngineDeps, around: Surroundings) {
     this.#deps = deps;
@@ -59,7 +60,7 @@ export class OutsideWork {
   /** Null when nothing is ready. Whoever holds a task already gets the same claim again: the answer may have been lost. */
   claim(name: string): Promise<OutsideClaim | null> {
     const workerId = `${this.#deps.project.id}/${name}`;
-    return this.#inTurn(workerId, async () => {
+    return this.#turns.take(workerId, async () => {
       if (!this.#around.mayBegin())
         throw new AppError('daemon_unreachable', 'nothing is begun just now: the daemon is stopping', {
           hint: 'Try again in a moment.',
@@ -72,11 +73,11 @@ export class OutsideWork {
   }
 
   /** Gives the task back unfinished. What lies in the worktree stays there, and in a snapshot. */
-  release(about: Task, fence: number, why: string): Promise<Task> {
-    return this.#holding(about, fence, async ({ task }) => {
+  release(given: Task, fence: number, why: string): Promise<Task> {
+    return this.#holding(given, fence, async ({ task }) => {
       await keep(this.#deps, task, why);
-      const command = { type: 'lease.release', projectId: task.projectId, taskId: task.id, token: fence, why } as const;
-      return unwrap(await this.#deps.store.execute(command)).task!;
+      const about = { projectId: task.projectId, taskId: task.id, token: fence };
+      return unwrap(await this.#deps.store.execute({ type: 'lease.release', ...about, why })).task!;
     });
   }
 
@@ -98,8 +99,8 @@ export class OutsideWork {
   }
 
   /** Settles when nothing that was asked for is under way. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#turns.values());
+  settled(): Promise<void> {
+    return this.#turns.settled();
   }
 
   async #register(workerId: string, name: string): Promise<void> {
@@ -126,9 +127,8 @@ export class OutsideWork {
     const { store, project } = this.#deps;
     const held = (await store.leased(project.id)).find(({ lease }) => lease?.workerId === workerId);
     if (!held?.lease) return null;
-    const { id: taskId, lease } = held;
-    const renewal = { type: 'lease.renew', projectId: project.id, taskId, token: lease.token } as const;
-    const { task } = unwrap(await store.execute(renewal));
+    const fence = { projectId: project.id, taskId: held.id, token: held.lease.token };
+    const { task } = unwrap(await store.execute({ type: 'lease.renew', ...fence }));
     return task?.lease ? task : null;
   }
 
@@ -149,14 +149,13 @@ export class OutsideWork {
     try {
       const before = await this.#runOf(task);
       await this.#around.letGo(task.id);
-      const { path } = await this.#deps.workspace.open(held.ref);
+      const { path: worktree } = await this.#deps.workspace.open(held.ref);
       const { id: runId, mode } = before ?? (await this.#startRun(held, name));
-      const briefing = await briefingFor(this.#deps, task, mode);
-      const { promptTokens, dropped, prompt } = briefing;
+      const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode);
       if (!before) await held.must({ type: 'run.brief', runId, promptTokens, dropped });
       const { number, title, stage } = task;
       const { token: fence, expiresAt } = task.lease!;
-      return { number, title, stage, mode, runId, fence, expiresAt, worktree: path, prompt };
+      return { number, title, stage, mode, runId, fence, expiresAt, worktree, prompt };
     } catch (error) {
       await this.#giveBack(held, error);
       throw asRefusal(error, task);
@@ -201,7 +200,7 @@ export class OutsideWork {
   /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */
   async #holding(about: Task, fence: number, work: (held: Held) => Promise<Task>): Promise<Task> {
     refuseStale(about, fence);
-    return this.#inTurn(about.lease!.workerId, async () => {
+    return this.#turns.take(about.lease!.workerId, async () => {
       const { store, clock } = this.#deps;
       const { projectId, id: taskId } = about;
       const { task } = unwrap(await store.execute({ type: 'lease.renew', projectId, taskId, token: fence }));
@@ -217,20 +216,6 @@ export class OutsideWork {
   async #runOf({ lastRunId }: Task): Promise<Run | null> {
     const run = lastRunId ? await this.#deps.store.run(lastRunId) : null;
     return run?.status === 'running' ? run : null;
-  }
-
-  async #inTurn<T>(workerId: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(workerId);
-    const turn = (async () => {
-      await before?.catch(() => undefined); // told to whoever asked for it
-      return work();
-    })();
-    this.#turns.set(workerId, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(workerId) === turn) this.#turns.delete(workerId);
-    }
   }
 }
 
@@ -251,8 +236,7 @@ function asRefusal(error: unknown, { number }: Task): unknown {
 }
 
 /** A request whose price nobody told is not free. */
-function priced({ inputTokens, outputTokens, requests, costUsd }: Usage): Usage {
-  const assumedUsd = costUsd === null ? requests * UNKNOWN_REQUEST_USD : 0;
-  const known = assumedUsd > 0 ? assumedUsd : costUsd;
-  return { inputTokens, outputTokens, requests, costUsd: known, assumedUsd };
+function priced(usage: Usage): Usage {
+  const assumedUsd = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
+  return { ...usage, costUsd: assumedUsd > 0 ? assumedUsd : usage.costUsd, assumedUsd };
 }
