@@ -36,7 +36,9 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command means, once for all surfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine', 'metrics'],
-  http: [...ANY_PACKAGE, ...GROUND, 'handlers'],
+  /** One reader of the log for all who look on. */
+  stream: [...ANY_PACKAGE, ...GROUND, 'handlers'],
+  http: [...ANY_PACKAGE, ...GROUND, 'handlers', 'stream'],
   cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks', 'agents', 'questions'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */

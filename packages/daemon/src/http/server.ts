@@ -4,11 +4,13 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { AppError, type Caller } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
+import { Streams } from '../stream/streams.ts';
 import { type Bind, outerUrl } from './bind.ts';
 import { type Door, hostsFor } from './door.ts';
 import { Repeats } from './repeats.ts';
 import { refuse } from './reply.ts';
 import { answer, type Desk } from './request.ts';
+import { upgrade } from './upgrade.ts';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -42,14 +44,15 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
   const desk: Desk = { services: options.services, repeats: new Repeats(Date.now), calls: new Set() };
   const inner = { host: LOOPBACK, tls: null, isPublic: false };
+  const streams = new Streams({ services: options.services, onError: options.onError });
   const open: Listening[] = [];
   const close = async () => {
     for (const call of desk.calls) call.abort();
-    await Promise.all(open.map((each) => end(each.server)));
+    await Promise.all([streams.close(), ...open.map((each) => end(each.server))]);
   };
   try {
-    open.push(await listen(options, desk, inner, outer ? 0 : options.port));
-    if (outer) open.push(await listen(options, desk, outer, options.port));
+    open.push(await listen(options, desk, streams, inner, outer ? 0 : options.port));
+    if (outer) open.push(await listen(options, desk, streams, outer, options.port));
   } catch (error) {
     await close();
     throw error;
@@ -70,6 +73,7 @@ interface Listening {
 async function listen(
   options: HttpOptions,
   desk: Desk,
+  streams: Streams,
   { host, tls, isPublic }: NonNullable<Bind['outer']>,
   wanted: number,
 ): Promise<Listening> {
@@ -81,6 +85,12 @@ async function listen(
     });
   };
   const server = tls ? createTlsServer({ ...timeouts, ...tls }, onRequest) : createServer(timeouts, onRequest);
+  server.on('upgrade', (request, socket, head) => {
+    upgrade(streams, door, request, socket, head).catch((error: unknown) => {
+      onError(error, 'a live connection could not be opened');
+      socket.destroy();
+    });
+  });
   server.listen({ port: wanted, host });
   try {
     await once(server, 'listening');

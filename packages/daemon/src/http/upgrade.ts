@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AppError, STREAM_PATH } from '@tidemill/contract';
+import type { Streams } from '../stream/streams.ts';
+import type { Door } from './door.ts';
+import { checkCaller, checkHost, checkRole } from './guard.ts';
+import { STATUS } from './reply.ts';
+
+/** Let in by the same rules as every other request; what a browser could not be told otherwise, it is told as HTTP. */
+export async function upgrade(
+  streams: Streams,
+  door: Door,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  try {
+    check(door, request);
+  } catch (error) {
+    refuse(socket, error);
+    return;
+  }
+  await streams.accept(request, socket, head, () => isWelcome(door, request));
+}
+
+function check(door: Door, request: IncomingMessage): void {
+  checkHost(request, door);
+  const caller = checkCaller(request, door);
+  const path = (request.url ?? '/').replace(/\?.*$/s, '');
+  if (path !== STREAM_PATH) throw new AppError('not_found', 'there is nothing to upgrade to at this address');
+  checkRole(caller, 'viewer', `GET ${STREAM_PATH}`);
+}
+
+/** A token may have been revoked since. */
+function isWelcome(door: Door, request: IncomingMessage): boolean {
+  try {
+    check(door, request);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  socket.on('error', () => socket.destroy());
+  const { code, message, hint } =
+    error instanceof AppError ? error : new AppError('internal', 'something went wrong in the daemon');
+  const body = JSON.stringify({ error: { code, message, hint } });
+  socket.end(
+    [
+      `HTTP/1.1 ${STATUS[code] ?? 500} Refused`,
+      'connection: close',
+      'content-type: application/json; charset=utf-8',
+      'cache-control: no-store',
+      `content-length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

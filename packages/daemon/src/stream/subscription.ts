@@ -1,0 +1,131 @@
+import { setImmediate } from 'node:timers/promises';
+import type { EventFilter, Store } from '../ports.ts';
+import type { StreamLimits } from './limits.ts';
+import type { Outlet } from './outlet.ts';
+import { eventsMessage, isWanted, type Line, type LogTail, lineOf } from './tail.ts';
+import { changedTask, type ProjectViews, type Viewer, type Views } from './views.ts';
+
+export interface SubscriptionOptions {
+  store: Store;
+  tail: LogTail;
+  outlet: Outlet;
+  limits: StreamLimits;
+  filter: EventFilter;
+  cursor: number;
+  /** Given when the state of the project is wanted too. */
+  views: { all: Views; projectId: string } | null;
+  onError(error: unknown): void;
+}
+
+/**
+ * One reader of the log, which has a place in it and nothing else. All it gets lies behind that place, in order, whether
+ * it comes from the tail or, when it is further back, from the log itself: so nothing is skipped and nothing comes twice.
+ */
+export class Subscription implements Viewer {
+  readonly outlet: Outlet;
+  readonly missed = new Set<string>();
+  missesStatus = false;
+  #views: ProjectViews | null = null;
+  readonly #options: SubscriptionOptions;
+  #cursor: number;
+  #isLive = false;
+  #isReading = false;
+  #isToldBehind = false;
+  #isOver = false;
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    this.outlet = options.outlet;
+    this.#cursor = options.cursor;
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  start(): void {
+    const { views } = this.#options;
+    this.#views = views?.all.join(views.projectId, this) ?? null;
+    this.advance();
+  }
+  end(): void {
+    this.#isOver = true;
+    const { views } = this.#options;
+    views?.all.leave(views.projectId, this);
+  }
+
+  /** As far as it goes now: to the head, or until the connection is full. */
+  advance(): void {
+    const { tail, outlet, filter } = this.#options;
+    while (!this.#isOver && !this.#isReading && outlet.isOpen) {
+      if (this.#cursor >= tail.head) {
+        this.#arrive();
+        return;
+      }
+      if (outlet.isFull) {
+        this.#fallBehind();
+        return;
+      }
+      if (!tail.reaches(this.#cursor)) {
+        void this.#catchUp();
+        return;
+      }
+      const step = tail.step(this.#cursor, filter);
+      if (!this.#isLive) this.#miss(step.lines);
+      this.#cursor = step.cursor;
+      if (step.message) outlet.send(step.message);
+    }
+  }
+
+  #arrive(): void {
+    if (this.#isToldBehind) this.outlet.send({ type: 'behind', events: 0 });
+    this.#isToldBehind = false;
+    this.#isLive = true;
+    if (this.outlet.isFull || (this.missed.size === 0 && !this.missesStatus)) return;
+    this.#views?.repair(this).catch(this.#options.onError);
+  }
+
+  #fallBehind(): void {
+    this.#isLive = false;
+    this.#isToldBehind = true;
+    this.outlet.send({ type: 'behind', events: this.#options.tail.head - this.#cursor });
+  }
+
+  /** From the log, page by page, with everybody else's turn in between. */
+  async #catchUp(): Promise<void> {
+    const { store, tail, outlet, filter, limits, views, onError } = this.#options;
+    this.#isReading = true;
+    this.#isLive = false;
+    try {
+      // For the views every change counts, also one that the filter leaves out.
+      const wide = views ? { projectId: views.projectId } : filter;
+      while (!this.#isOver && outlet.isOpen && !outlet.isFull && !tail.reaches(this.#cursor)) {
+        const upTo = tail.head;
+        const events = await store.events({ ...wide, after: this.#cursor, upTo, limit: limits.page });
+        if (this.#isOver) return;
+        const lines = events.map(lineOf);
+        this.#miss(lines);
+        this.#cursor = events.length < limits.page ? upTo : events.at(-1)!.seq;
+        const wanted = views ? lines.filter((line) => isWanted(line, filter)) : lines;
+        if (wanted.length > 0) outlet.send(eventsMessage(this.#cursor, wanted));
+        await setImmediate();
+      }
+    } catch (error) {
+      this.#isOver = true;
+      onError(error);
+      return;
+    } finally {
+      this.#isReading = false;
+    }
+    this.advance();
+  }
+
+  #miss(lines: Line[]): void {
+    const { views } = this.#options;
+    if (!views) return;
+    for (const line of lines) {
+      const id = line.projectId === views.projectId ? changedTask(line) : null;
+      if (id !== null) this.missed.add(id);
+    }
+  }
+}

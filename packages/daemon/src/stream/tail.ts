@@ -1,0 +1,137 @@
+import { setImmediate } from 'node:timers/promises';
+import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
+import type { EventFilter, Store } from '../ports.ts';
+import type { StreamLimits } from './limits.ts';
+import { Pulse } from './pulse.ts';
+
+/** An event as it goes over the wire, and what is needed to choose it. */
+export interface Line {
+  seq: number;
+  projectId: string;
+  taskId: string | null;
+  type: string;
+  json: string;
+}
+
+export const lineOf = (event: LoggedEvent): Line => ({
+  seq: event.seq,
+  projectId: event.projectId,
+  taskId: taskIdOf(event.body),
+  type: event.body.type,
+  json: JSON.stringify(event),
+});
+
+export function isWanted(line: Line, { projectId, taskId, types }: EventFilter): boolean {
+  if (projectId !== undefined && line.projectId !== projectId) return false;
+  if (taskId !== undefined && line.taskId !== taskId) return false;
+  return types?.includes(line.type) ?? true;
+}
+
+export const eventsMessage = (cursor: number, lines: Line[]): Buffer =>
+  Buffer.from(`{"type":"events","cursor":${cursor},"events":[${lines.map(({ json }) => json).join(',')}]}`);
+
+/** The next step of a reader: where it stands then, all that lies in between, and the message; null when none of it is wanted. */
+export interface Step {
+  cursor: number;
+  lines: Line[];
+  message: Buffer | null;
+}
+
+/**
+ * The end of the log, read once for all connections. Each event is turned into text once, and a message that several
+ * readers get is put together once.
+ *
+ *   log  ──────────────────┬───────────────┐
+ *        read page by page │ kept here     │ head
+ *        by whoever lags   first           └─ the one reader
+ */
+export class LogTail {
+  readonly #store: Store;
+  readonly #limits: StreamLimits;
+  readonly #onLines: (lines: Line[]) => void;
+  readonly #pulse: Pulse;
+  readonly #steps = new Map<string, Step>();
+  #lines: Line[] = [];
+  #bytes = 0;
+  #first = 0;
+  #head = 0;
+  #offCommit: (() => void) | null = null;
+
+  constructor(
+    store: Store,
+    limits: StreamLimits,
+    { onLines, onError }: { onLines(lines: Line[]): void; onError(error: unknown): void },
+  ) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#onLines = onLines;
+    this.#pulse = new Pulse(() => this.#read(), onError);
+  }
+
+  get head(): number {
+    return this.#head;
+  }
+
+  async start(): Promise<void> {
+    this.#offCommit = this.#store.onCommit(() => this.#pulse.ring(this.#limits.batchMs));
+    this.#head = await this.#store.lastSeq();
+    this.#first = this.#head;
+  }
+  async stop(): Promise<void> {
+    this.#offCommit?.();
+    await this.#pulse.stop();
+  }
+
+  /** Whether a reader at the cursor can go on from here; else it has to read from the log itself. */
+  reaches(cursor: number): boolean {
+    return cursor >= this.#first;
+  }
+
+  step(cursor: number, filter: EventFilter): Step {
+    const key = `${cursor} ${filter.projectId} ${filter.taskId} ${filter.types}`;
+    const known = this.#steps.get(key);
+    if (known) return known;
+    let start = this.#lines.length;
+    while (start > 0 && this.#lines[start - 1]!.seq > cursor) start -= 1;
+    const lines = this.#lines.slice(start, start + this.#limits.page);
+    const isLast = start + lines.length === this.#lines.length;
+    const wanted = lines.filter((line) => isWanted(line, filter));
+    const end = isLast ? this.#head : lines.at(-1)!.seq;
+    const step = { cursor: end, lines, message: wanted.length > 0 ? eventsMessage(end, wanted) : null };
+    this.#steps.set(key, step);
+    return step;
+  }
+
+  async #read(): Promise<void> {
+    const { page } = this.#limits;
+    for (let isMore = true; isMore; ) {
+      const events = await this.#store.events({ after: this.#head, limit: page });
+      if (events.length === 0) return;
+      const lines = events.map(lineOf);
+      this.#keep(lines);
+      this.#onLines(lines);
+      isMore = events.length === page;
+      if (isMore) await setImmediate();
+    }
+  }
+
+  #keep(lines: Line[]): void {
+    this.#steps.clear();
+    this.#lines.push(...lines);
+    this.#bytes += lines.reduce((sum, { json }) => sum + json.length, 0);
+    this.#head = lines.at(-1)!.seq;
+    const { keptEvents, keptBytes, page } = this.#limits;
+    if (this.#lines.length <= keptEvents + page && this.#bytes <= keptBytes) return;
+    let dropped = 0;
+    // The newest page stays whatever it weighs: those who are up to date are to get it.
+    while (
+      this.#lines.length - dropped > page &&
+      (this.#lines.length - dropped > keptEvents || this.#bytes > keptBytes)
+    ) {
+      this.#bytes -= this.#lines[dropped]!.json.length;
+      dropped += 1;
+    }
+    this.#first = dropped > 0 ? this.#lines[dropped - 1]!.seq : this.#first;
+    this.#lines = this.#lines.slice(dropped);
+  }
+}

@@ -1,0 +1,150 @@
+import { setImmediate } from 'node:timers/promises';
+import { summaries } from '../handlers/answer.ts';
+import type { Services } from '../handlers/context.ts';
+import { status } from '../handlers/status.ts';
+import type { StreamLimits } from './limits.ts';
+import type { Outlet } from './outlet.ts';
+import { Pulse } from './pulse.ts';
+import type { Line } from './tail.ts';
+
+const TASKS_PER_MESSAGE = 100;
+/** What is put together for viewers gets a fifth of the time at most, however large the project is. */
+const REST = 4;
+
+/** Frequent, and nothing that a summary shows. */
+const INVISIBLE = new Set([
+  ...['lease.renewed', 'run.progressed', 'run.spent', 'run.briefed', 'run.session_known', 'run.overdrawn'],
+  ...['guard.denied', 'evidence.recorded', 'snapshot.taken'],
+]);
+
+/** The task whose summary an event may have changed. */
+export const changedTask = ({ taskId, type }: Line): string | null => (INVISIBLE.has(type) ? null : taskId);
+
+/** Somebody who looks at a project. */
+export interface Viewer {
+  outlet: Outlet;
+  /** Tasks that changed while it could not be told. */
+  missed: Set<string>;
+  missesStatus: boolean;
+}
+
+interface ViewOptions {
+  services(): Services;
+  limits: StreamLimits;
+  onError(error: unknown): void;
+}
+
+/** The state of each project that somebody looks at, put together once for all who do. */
+export class Views {
+  readonly #options: ViewOptions;
+  readonly #projects = new Map<string, ProjectViews>();
+
+  constructor(options: ViewOptions) {
+    this.#options = options;
+  }
+
+  join(projectId: string, viewer: Viewer): ProjectViews {
+    const views = this.#projects.get(projectId) ?? new ProjectViews(projectId, this.#options);
+    this.#projects.set(projectId, views);
+    views.join(viewer);
+    return views;
+  }
+  leave(projectId: string, viewer: Viewer): void {
+    const views = this.#projects.get(projectId);
+    if (!views?.leave(viewer)) return;
+    this.#projects.delete(projectId);
+    void views.stop();
+  }
+  note(lines: Line[]): void {
+    for (const [projectId, views] of this.#projects) views.note(lines.filter((line) => line.projectId === projectId));
+  }
+  async stop(): Promise<void> {
+    await Promise.all([...this.#projects.values()].map((views) => views.stop()));
+    this.#projects.clear();
+  }
+}
+
+export class ProjectViews {
+  readonly #id: string;
+  readonly #options: ViewOptions;
+  readonly #viewers = new Set<Viewer>();
+  readonly #changed = new Set<string>();
+  readonly #tasks: Pulse;
+  readonly #status: Pulse;
+  readonly #still: NodeJS.Timeout;
+
+  constructor(id: string, options: ViewOptions) {
+    this.#id = id;
+    this.#options = options;
+    this.#tasks = new Pulse(() => this.#sendTasks(), options.onError, REST);
+    this.#status = new Pulse(() => this.#sendStatus(), options.onError, REST);
+    this.#still = setInterval(() => this.#status.ring(options.limits.stillMs), options.limits.stillMs);
+  }
+
+  join(viewer: Viewer): void {
+    this.#viewers.add(viewer);
+    this.#status.ring(this.#options.limits.statusMs);
+  }
+  /** Whether nobody is left. */
+  leave(viewer: Viewer): boolean {
+    this.#viewers.delete(viewer);
+    return this.#viewers.size === 0;
+  }
+  async stop(): Promise<void> {
+    clearInterval(this.#still);
+    await Promise.all([this.#tasks.stop(), this.#status.stop()]);
+  }
+
+  note(lines: Line[]): void {
+    if (lines.length === 0) return;
+    const { tasksMs, statusMs, beatMs } = this.#options.limits;
+    for (const id of lines.map(changedTask)) if (id !== null) this.#changed.add(id);
+    if (this.#changed.size > 0) this.#tasks.ring(tasksMs);
+    this.#status.ring(lines.every(({ type }) => type === 'worker.beat') ? beatMs : statusMs);
+  }
+
+  /** For a viewer that is up to date again: what it missed, as it is now. */
+  async repair(viewer: Viewer): Promise<void> {
+    const { outlet, missed } = viewer;
+    if (viewer.missesStatus) this.#status.ring(this.#options.limits.statusMs);
+    viewer.missesStatus = false;
+    while (missed.size > 0 && outlet.isOpen && !outlet.isFull) {
+      const ids = [...missed].slice(0, TASKS_PER_MESSAGE);
+      for (const id of ids) missed.delete(id);
+      outlet.send(await this.#tasksMessage(ids));
+      await setImmediate();
+    }
+  }
+
+  async #sendTasks(): Promise<void> {
+    const all = [...this.#changed];
+    this.#changed.clear();
+    for (let start = 0; start < all.length; start += TASKS_PER_MESSAGE) {
+      const ids = all.slice(start, start + TASKS_PER_MESSAGE);
+      const message = await this.#tasksMessage(ids);
+      for (const { outlet, missed } of this.#viewers) {
+        if (outlet.isFull) for (const id of ids) missed.add(id);
+        else outlet.send(message);
+      }
+      await setImmediate();
+    }
+  }
+
+  async #tasksMessage(ids: string[]): Promise<Buffer> {
+    const { store } = this.#options.services();
+    const tasks = await summaries(store, await store.tasks({ projectId: this.#id, ids }));
+    return bytesOf({ type: 'tasks', project: this.#id, tasks });
+  }
+
+  /** Whoever cannot take it now gets a newer one later. */
+  async #sendStatus(): Promise<void> {
+    const now = await status(this.#options.services(), { project: this.#id });
+    const message = bytesOf({ type: 'status', status: now });
+    for (const viewer of this.#viewers) {
+      if (viewer.outlet.isFull) viewer.missesStatus = true;
+      else viewer.outlet.send(message);
+    }
+  }
+}
+
+const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
