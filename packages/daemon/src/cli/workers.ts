@@ -102,7 +102,7 @@ async function mayEnd(context: CliContext, api: Api, project: Project, name: str
 function show(workers: WorkerView[], { line, width }: Terminal): void {
   if (workers.length === 0) line('No workers yet: `tidemill up` brings them.');
   const rows = workers.map((worker) => [
-    worker.name,
+    worker.isOutside ? `${worker.name} (outside)` : worker.name,
     worker.wish === 'frozen' ? 'frozen' : worker.status,
     worker.lastBeatAt === null ? '' : worker.health,
     worker.memoryMb > 0 ? `${worker.memoryMb} MB ${worker.cpuPercent} %` : '',

@@ -61,12 +61,10 @@ export class OutsideWork {
   claim(name: string): Promise<OutsideClaim | null> {
     const workerId = `${this.#deps.project.id}/${name}`;
     return this.#turns.take(workerId, async () => {
-      if (!this.#around.mayBegin())
-        throw new AppError('daemon_unreachable', 'nothing is begun just now: the daemon is stopping', {
-          hint: 'Try again in a moment.',
-          retriable: true,
-        });
+      this.#refuseWhileStopping();
       await this.#register(workerId, name);
+      // An emergency stop that was called meanwhile may not have known of this worker.
+      this.#refuseWhileStopping();
       const task = (await this.#claimedBefore(workerId)) ?? (await this.#next(workerId, name));
       return task && this.#begin(task, name);
     });
@@ -101,6 +99,13 @@ export class OutsideWork {
   /** Settles when nothing that was asked for is under way. */
   settled(): Promise<void> {
     return this.#turns.settled();
+  }
+
+  #refuseWhileStopping(): void {
+    if (this.#around.mayBegin()) return;
+    throw new AppError('daemon_unreachable', 'everything is being stopped, so nothing is given out', {
+      ...{ hint: 'Try again in a moment.', retriable: true },
+    });
   }
 
   async #register(workerId: string, name: string): Promise<void> {
