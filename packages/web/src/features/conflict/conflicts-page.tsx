@@ -1,5 +1,63 @@
-import { PageHead } from '../../shell/page-head.tsx';
+import './conflict.css';
+import { useQuery } from '@tanstack/react-query';
+import type { ConflictSummary } from '@tidemill/contract';
+import { api, soon } from '../../api.ts';
+import { errorText } from '../../shell/notices.tsx';
+import { Empty, PageHead } from '../../shell/page-head.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { elapsed, useNow } from '../../time.ts';
+import { plural } from '../../words.ts';
+import { ConflictView } from './conflict-view.tsx';
 
 export default function ConflictsPage({ number }: { number: number | null }) {
-  return <PageHead title={number === null ? 'Conflicts' : `Conflict of #${number}`} />;
+  return number === null ? <ConflictList /> : <ConflictView key={number} number={number} />;
+}
+
+function ConflictList() {
+  const { project } = useShown();
+  const { data, error } = useQuery({
+    queryKey: ['conflicts', project.id],
+    queryFn: ({ signal }) => api.conflicts({ project: project.id }, soon(signal)),
+  });
+  return (
+    <>
+      <PageHead
+        title="Conflicts"
+        about={`Changes that do not fit the newest ${project.rules.target}, and that no machine should decide.`}
+      />
+      {error && <p className="waiting">{errorText(error)}</p>}
+      {!data && !error && <p className="dim">Reading…</p>}
+      {data?.length === 0 && (
+        <Empty>
+          <p>No conflict waits for you. Small ones the agents resolve themselves, behind the same gates.</p>
+        </Empty>
+      )}
+      <ol className="conflicts">
+        {data?.map((conflict) => (
+          <Row key={conflict.number} conflict={conflict} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Row({ conflict: { number, title, files, since, status, why } }: { conflict: ConflictSummary }) {
+  const now = useNow();
+  return (
+    <li className="card">
+      <p className="title clamp">
+        <PageLink to={`/conflicts/${number}`} data-item>
+          #{number} {title}
+        </PageLink>
+      </p>
+      <p className="row">
+        <span className="waiting">{status}</span>
+        <span>{plural(files.length, 'file')}</span>
+        <span className="dim">{elapsed(now - since)}</span>
+      </p>
+      <p className="dim clamp">{files.join(', ')}</p>
+      <p className="dim clamp">{why}</p>
+    </li>
+  );
 }
