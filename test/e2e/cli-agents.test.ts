@@ -4,7 +4,7 @@ import { chmodSync, existsSync, globSync, readdirSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { FoundAgent } from '../../packages/daemon/src/agents/discover.ts';
+import type { AgentView } from '@tidemill/contract';
 import type { TrialReport } from '../../packages/daemon/src/daemon/trial-report.ts';
 import { call, refusals, startMessagesServer, structured } from '../support/model/messages.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -140,7 +140,7 @@ describe('Claude Code', { timeout: 240_000 }, () => {
     symlinkSync(modules, join(folder, 'node_modules'));
     expect(existsSync(join(folder, '.tidemill'))).toBe(false);
 
-    const listed = await machine.json<FoundAgent[]>(['agents'], folder);
+    const listed = await machine.json<AgentView[]>(['agents'], folder);
     expect(listed.find(({ name }) => name === 'claude')).toMatchObject({
       ...{ installed: true, version: expect.stringMatching(/^\d+\.\d+/) },
       can: { hooks: true, cost: true, structuredOutput: true, resume: true },

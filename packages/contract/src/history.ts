@@ -18,6 +18,7 @@ export type HistoryPoint = z.infer<typeof HistoryPoint>;
 
 export const SpendPoint = z.object({
   at: z.number(),
+  /** Its id: two may have the same name. */
   project: z.string(),
   mode: Mode,
   agent: z.string(),

@@ -115,3 +115,17 @@ export const Run = z.object({
     .default(null),
 });
 export type Run = z.infer<typeof Run>;
+
+/** The part of an ended run that figures are made of: a month holds many, and each is read. */
+export const EndedRun = Run.pick({
+  id: true,
+  taskId: true,
+  workerId: true,
+  mode: true,
+  agent: true,
+  attempt: true,
+  outcome: true,
+  failure: true,
+  startedAt: true,
+}).extend({ endedAt: z.number(), usage: Usage.pick({ costUsd: true }) });
+export type EndedRun = z.infer<typeof EndedRun>;

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** It is checked while somebody types: a longer one would hold others up. */
+export const MAX_CONFIG_CHARS = 200_000;
+
 /** A project's config file as it stands. `hash` names this very text: a save that started from another is refused. */
 export const ConfigText = z.object({
   path: z.string(),

@@ -3,11 +3,13 @@ import { AccountView, BudgetLimits } from '../budget.ts';
 import { HistoryView } from '../history.ts';
 import { MetricPeriod, MetricsView } from '../metrics.ts';
 import { Project } from '../project.ts';
-import { ConfigCheck, ConfigText } from '../settings-view.ts';
+import { ConfigCheck, ConfigText, MAX_CONFIG_CHARS } from '../settings-view.ts';
 import { ProjectStatus } from '../view.ts';
 import { get, post, project, put } from './route.ts';
 
-const configText = z.string().max(1_000_000);
+const configText = z
+  .string()
+  .max(MAX_CONFIG_CHARS, `a config has at most ${MAX_CONFIG_CHARS.toLocaleString('en')} characters`);
 
 export const projectRoutes = {
   projects: get(

@@ -1,32 +1,35 @@
 import { execFile } from 'node:child_process';
-import { AcpPreset } from '@tidemill/contract';
+import { AcpPreset, type AgentView } from '@tidemill/contract';
+import type { Clock } from '../ports.ts';
 import { findProgram } from '../process/program.ts';
 import { presetFor } from './acp/preset.ts';
 import { bundledProgram, findSdk } from './claude/sdk.ts';
 import { findCodex } from './codex/program.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
-
-export interface FoundAgent {
-  name: string;
-  /** The entry that uses it, as it would stand in the config. */
-  config: { type: 'claude' } | { type: 'codex' } | { type: 'acp'; preset: string };
-  installed: boolean;
-  /** What it says of its version; null when it is not there or does not answer. */
-  version: string | null;
-  answers: boolean;
-  /** Where it was found, or what would put it there. */
-  where: string;
-  can: { hooks: boolean; cost: boolean; structuredOutput: boolean; resume: boolean };
-}
+/** Each look starts five programs. */
+const KNOWN_FOR_MS = 10_000;
 
 /** The agents Tidemill knows by name, each looked for on this machine and asked for its version. */
-export async function discoverAgents(root: string): Promise<FoundAgent[]> {
+export async function discoverAgents(root: string): Promise<AgentView[]> {
   const presets = AcpPreset.options.map((preset) => findAcp(preset, root));
   return Promise.all([findClaude(root), findCodexAgent(root), ...presets]);
 }
 
-async function findClaude(root: string): Promise<FoundAgent> {
+/** The same for whoever asks often, or several at once: what was found holds for a while. */
+export function createAgentSearch(clock: Clock): (root: string) => Promise<AgentView[]> {
+  const known = new Map<string, { at: number; agents: Promise<AgentView[]> }>();
+  return (root) => {
+    const last = known.get(root);
+    if (last && Math.abs(clock.now() - last.at) < KNOWN_FOR_MS) return last.agents;
+    const agents = discoverAgents(root);
+    known.set(root, { at: clock.now(), agents });
+    agents.catch(() => known.delete(root));
+    return agents;
+  };
+}
+
+async function findClaude(root: string): Promise<AgentView> {
   const sdk = findSdk(root);
   const own = sdk === null ? null : bundledProgram(sdk);
   const program = own === null ? await findProgram('claude', searchPath(), root) : { file: own };
@@ -40,7 +43,7 @@ async function findClaude(root: string): Promise<FoundAgent> {
   };
 }
 
-async function findCodexAgent(root: string): Promise<FoundAgent> {
+async function findCodexAgent(root: string): Promise<AgentView> {
   const found = await findCodex(undefined, root);
   return {
     name: 'codex',
@@ -57,7 +60,7 @@ type PresetName = (typeof AcpPreset.options)[number];
 /** The protocol leaves it to the agent whether a session's cost is told. */
 const TELLS_COST: PresetName[] = ['opencode', 'claude-agent-acp'];
 
-async function findAcp(preset: PresetName, root: string): Promise<FoundAgent> {
+async function findAcp(preset: PresetName, root: string): Promise<AgentView> {
   const { command, install } = presetFor({ preset })!;
   const found = await findProgram(command[0]!, searchPath(), root);
   return {
@@ -70,7 +73,7 @@ async function findAcp(preset: PresetName, root: string): Promise<FoundAgent> {
   };
 }
 
-async function asked(found: { file: string } | { missing: string }): Promise<Pick<FoundAgent, 'version' | 'answers'>> {
+async function asked(found: { file: string } | { missing: string }): Promise<Pick<AgentView, 'version' | 'answers'>> {
   const version = 'file' in found ? await versionOf(found.file) : null;
   return { version, answers: version !== null };
 }

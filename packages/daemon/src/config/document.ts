@@ -1,13 +1,27 @@
 import { AppError } from '@tidemill/contract';
-import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { nearest } from './nearest.ts';
 
 export type Path = (string | number)[];
 
-interface Fault {
+export interface Fault {
   line: number;
   text: string;
+}
+
+/** More than a person reads at once; a file that is no config at all has thousands. */
+const MOST_FAULTS = 100;
+
+/** A file that cannot be used, with all that is wrong in it. */
+export class BadFile extends AppError {
+  readonly faults: Fault[];
+
+  constructor(name: string, faults: Fault[]) {
+    const lines = faults.map(({ line, text }) => `${name}:${line}: ${text}`);
+    super('bad_config', lines.join('\n'), { hint: `Correct ${name} and try again.` });
+    this.faults = faults;
+  }
 }
 
 /** A YAML file and where each of its values stands, so that every complaint names file and line. */
@@ -19,26 +33,47 @@ export class YamlFile {
   constructor(name: string, text: string) {
     this.#name = name;
     this.#lines = new LineCounter();
-    this.#doc = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    const faults = this.#doc.errors.map((error) => ({
-      line: this.#lines.linePos(error.pos[0]).line,
-      text: error.message,
-    }));
-    if (faults.length > 0) throw this.#error(faults);
+    try {
+      // Keys that stand twice are looked for here: the library compares each with each, and takes seconds for many.
+      this.#doc = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
+      const faults = this.#doc.errors.map((error) => ({ at: error.pos[0], text: error.message }));
+      this.#refuse([...faults, ...keysTwice(this.#doc)].map(({ at, text }) => ({ line: this.#lineAt(at), text })));
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new BadFile(name, [{ line: 1, text: 'the file is nested too deeply to be read' }]);
+    }
   }
 
   /** `prepare` sees the content before the schema does. */
   parse<S extends z.ZodType>(schema: S, prepare: (content: unknown) => unknown = (content) => content): z.output<S> {
-    const value: unknown = prepare(this.#value() ?? {});
+    const value: unknown = prepare(this.content());
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    throw this.#error(result.error.issues.flatMap((issue) => this.#faultsOf(issue, [], value, schema)));
+    throw new BadFile(this.#name, this.faultsOf(result.error, value, schema));
+  }
+
+  /** All that a schema has to say against a value of this file. */
+  faultsOf(error: z.ZodError, value: unknown, schema: z.ZodType): Fault[] {
+    return distinct(error.issues.slice(0, MOST_FAULTS).flatMap((issue) => this.#faultsOf(issue, [], value, schema)));
   }
 
   /** Complaints found by other means than the schema. */
   refuse(faults: { path: Path; message: string }[]): void {
-    if (faults.length === 0) return;
-    throw this.#error(faults.map(({ path, message }) => ({ line: this.lineOf(path), text: message })));
+    this.#refuse(this.located(faults));
+  }
+
+  located(faults: { path: Path; message: string }[]): Fault[] {
+    return faults.map(({ path, message }) => ({ line: this.lineOf(path), text: message }));
+  }
+
+  /** What the file holds; an empty one holds nothing. */
+  content(): unknown {
+    try {
+      return this.#doc.toJS() ?? {};
+    } catch (cause) {
+      // An alias that leads nowhere, or one that would unfold into gigabytes.
+      throw new BadFile(this.#name, [{ line: 1, text: cause instanceof Error ? cause.message : String(cause) }]);
+    }
   }
 
   /** The line of the value, or of the nearest thing around it that is there. */
@@ -57,16 +92,11 @@ export class YamlFile {
         offset = node.range?.[0] ?? offset;
       } else break;
     }
-    return this.#lines.linePos(offset).line;
+    return this.#lineAt(offset);
   }
 
-  #value(): unknown {
-    try {
-      return this.#doc.toJS();
-    } catch (cause) {
-      // An alias that leads nowhere, or one that would unfold into gigabytes.
-      throw this.#error([{ line: 1, text: cause instanceof Error ? cause.message : String(cause) }]);
-    }
+  #lineAt(offset: number): number {
+    return this.#lines.linePos(offset).line;
   }
 
   #faultsOf(issue: z.core.$ZodIssue, prefix: Path, value: unknown, schema: z.ZodType): Fault[] {
@@ -74,11 +104,11 @@ export class YamlFile {
     const found = valueAt(value, path);
     switch (issue.code) {
       case 'unrecognized_keys':
-        return issue.keys.map((key) => {
+        return issue.keys.slice(0, MOST_FAULTS).map((key) => {
           const known = keysAt(schema, path);
           const guess = nearest(key, known);
           const advice = guess ? `did you mean "${guess}"?` : `the keys here are ${known.join(', ')}`;
-          return { line: this.lineOf([...path, key]), text: `unknown key "${key}"${where(path)}; ${advice}` };
+          return { line: this.lineOf([...path, key]), text: `unknown key ${show(key)}${where(path)}; ${advice}` };
         });
       case 'invalid_union': {
         const branch = likelyBranch(issue.errors, found);
@@ -105,10 +135,31 @@ export class YamlFile {
     }
   }
 
-  #error(faults: Fault[]): AppError {
-    const lines = [...new Set(faults.map(({ line, text }) => `${this.#name}:${line}: ${text}`))];
-    return new AppError('bad_config', lines.join('\n'), { hint: `Correct ${this.#name} and try again.` });
+  #refuse(faults: Fault[]): void {
+    if (faults.length > 0) throw new BadFile(this.#name, distinct(faults));
   }
+}
+
+function keysTwice(doc: Document): { at: number; text: string }[] {
+  const found: { at: number; text: string }[] = [];
+  visit(doc, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value))
+          found.push({ at: key.range?.[0] ?? 0, text: `the key ${show(key.value)} is there twice; keys are unique` });
+        seen.add(key.value);
+      }
+    },
+  });
+  return found;
+}
+
+/** The same complaint about the same line is one. */
+function distinct(faults: Fault[]): Fault[] {
+  const byText = new Map(faults.map((fault) => [`${fault.line} ${fault.text}`, fault]));
+  return [...byText.values()].slice(0, MOST_FAULTS);
 }
 
 const where = (path: Path) => (path.length > 0 ? ` in ${nameOf(path)}` : '');

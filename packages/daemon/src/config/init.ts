@@ -2,8 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { stringify } from 'yaml';
+import { CONFIG_FILE } from './check.ts';
 import { detectGates, type ProposedGate } from './detect.ts';
-import { CONFIG_FILE, loadSettings } from './load.ts';
+import { loadSettings } from './load.ts';
 
 export interface InitResult {
   file: string;

@@ -3,6 +3,8 @@ export function nearest(word: string, known: string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.ceil(word.length / 3)) + 1;
   for (const candidate of known) {
+    // At least as many letters are in the way.
+    if (Math.abs(word.length - candidate.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

@@ -59,7 +59,7 @@ export function isTimeZone(name: unknown): boolean {
   }
 }
 
-const isMapping = (value: unknown): value is Record<string, unknown> =>
+export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function show(value: unknown): string {

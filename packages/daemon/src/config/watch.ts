@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../ports.ts';
-import { CONFIG_FILE } from './load.ts';
+import { CONFIG_FILE } from './check.ts';
 
 /** Twice this and the reading itself stay below the two seconds that are promised. */
 const LOOK_EVERY_MS = 800;

@@ -1,6 +1,7 @@
 import { ALL_PROJECTS, AppError, accountId, type Config, type Project, type Severity } from '@tidemill/contract';
 import { purseOf } from '@tidemill/core';
-import { CONFIG_FILE, loadSettings, type Settings } from '../config/load.ts';
+import { CONFIG_FILE, type Settings } from '../config/check.ts';
+import { loadSettings } from '../config/load.ts';
 import { watchSettings } from '../config/watch.ts';
 import { saveProject } from '../handlers/project.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';

@@ -135,7 +135,7 @@ export class Occasions {
     return { times: Math.round(costUsd / run.reservedUsd), expected: usd(run.reservedUsd), actual: usd(costUsd) };
   }
 
-  #remember({ mode, startedAt, endedAt, outcome }: Run): void {
+  #remember({ mode, startedAt, endedAt, outcome }: Pick<Run, 'mode' | 'startedAt' | 'endedAt' | 'outcome'>): void {
     if (endedAt === null || outcome === 'interrupted') return;
     const { runs, totalMs } = this.#usual.get(mode) ?? { runs: 0, totalMs: 0 };
     this.#usual.set(mode, { runs: runs + 1, totalMs: totalMs + endedAt - startedAt });

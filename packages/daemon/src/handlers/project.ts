@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, type Project, ProjectRules, type RouteRequest } from '@tidemill/contract';
-import { loadSettings, rulesFrom, type Settings } from '../config/load.ts';
+import type { Settings } from '../config/check.ts';
+import { loadSettings, rulesFrom } from '../config/load.ts';
 import { projectOf, unwrap } from './answer.ts';
 import type { Services } from './context.ts';
 

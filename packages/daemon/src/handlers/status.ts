@@ -1,5 +1,6 @@
 import type { NeedsYou, Project, ProjectStatus, RouteRequest, SandboxView, Task } from '@tidemill/contract';
-import { CONFIG_FILE, loadSettings } from '../config/load.ts';
+import { CONFIG_FILE } from '../config/check.ts';
+import { loadSettings } from '../config/load.ts';
 import { projectOf } from './answer.ts';
 import type { Services } from './context.ts';
 import { workerViews } from './fleet.ts';
@@ -98,7 +99,8 @@ async function advice(store: Services['store'], task: Task): Promise<Pick<NeedsY
   if (task.stage === 'blocked') {
     const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
-    return { why: `${reason}: ${text}`, command: isChoice ? named('approve') : named('retry') };
+    const command = reason === 'conflict' ? `tidemill conflicts show ${task.number}` : null;
+    return { why: `${reason}: ${text}`, command: command ?? (isChoice ? named('approve') : named('retry')) };
   }
   // An agent that waits for its login goes on when somebody retries; a landing that waits, by itself.
   if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };

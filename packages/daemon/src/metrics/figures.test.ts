@@ -12,7 +12,7 @@ const run = (workerName: string, taskId: string, agoHours: number, more: Partial
   serial += 1;
   const endedAt = now - agoHours * HOUR;
   return {
-    ...{ id: `run_${serial}`, taskId, workerId: `p/${workerName}`, mode: 'implement', attempt: 1 },
+    ...{ id: `run_${serial}`, taskId, workerId: `p/${workerName}`, mode: 'implement', agent: 'a', attempt: 1 },
     ...{ outcome: 'pr_ready', isFailure: false, isSuccess: true, isBuilding: true, costUsd: 1 },
     ...{ startedAt: endedAt - HOUR, endedAt, ...more },
   };
@@ -44,44 +44,44 @@ const facts: Facts = {
   busySince: new Map(),
   createdAt: 0,
 };
-const of = (name: string, period: '24h' | '7d' | '30d', from = facts) =>
-  figuresOf(from, period, now).workers.find((each) => each.name === name)!;
+const of = async (name: string, period: '24h' | '7d' | '30d', from = facts) =>
+  (await figuresOf(from, period, now)).workers.find((each) => each.name === name)!;
 
 describe('AC-5.4.c: the figures of a worker', () => {
-  it('count what it did within the period', () => {
-    expect(of('agent-1', '24h')).toMatchObject({
+  it('count what it did within the period', async () => {
+    expect(await of('agent-1', '24h')).toMatchObject({
       ...{ completed: 1, cycleTimeMs: 2 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
       ...{ costUsd: 2, costPerTaskUsd: 1, uptime: 2 / 24 },
     });
-    expect(of('agent-2', '24h')).toMatchObject({
+    expect(await of('agent-2', '24h')).toMatchObject({
       ...{ completed: 1, cycleTimeMs: 6 * HOUR, firstReviewPassRate: 0, errors: 0, errorRate: 0 },
       ...{ costUsd: 4, costPerTaskUsd: 4, uptime: 2 / 24 },
     });
-    expect(of('agent-2', '7d')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5, cycleTimeMs: 4 * HOUR });
-    expect(of('review-agent', '24h')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5 });
+    expect(await of('agent-2', '7d')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5, cycleTimeMs: 4 * HOUR });
+    expect(await of('review-agent', '24h')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5 });
   });
 
-  it('begin anew with a reset', () => {
+  it('begin anew with a reset', async () => {
     const reset = { ...facts, workers: [worker('agent-1', { resetAt: now - HOUR })] };
-    expect(of('agent-1', '24h', reset)).toMatchObject({ completed: 0, errors: 0, errorRate: null, uptime: 0 });
+    expect(await of('agent-1', '24h', reset)).toMatchObject({ completed: 0, errors: 0, errorRate: null, uptime: 0 });
   });
 
-  it('know of the run under way', () => {
+  it('know of the run under way', async () => {
     const busy = { ...facts, busySince: new Map([['p/agent-1', now - 6 * HOUR]]) };
-    expect(of('agent-1', '24h', busy).uptime).toBe(8 / 24);
+    expect((await of('agent-1', '24h', busy)).uptime).toBe(8 / 24);
   });
 
-  it('AC-5.4.d: add up over all workers, each task once', () => {
-    expect(figuresOf(facts, '24h', now).total).toMatchObject({
+  it('AC-5.4.d: add up over all workers, each task once', async () => {
+    expect((await figuresOf(facts, '24h', now)).total).toMatchObject({
       ...{ completed: 2, cycleTimeMs: 4 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
       ...{ costUsd: 9, costPerTaskUsd: 4.5, uptime: 7 / 72 },
     });
-    expect(figuresOf(facts, '30d', now).total.completed).toBe(3);
+    expect((await figuresOf(facts, '30d', now)).total.completed).toBe(3);
   });
 
-  it('are none where nothing happened', () => {
+  it('are none where nothing happened', async () => {
     const none = { ...facts, runs: [], done: [], createdAt: now };
-    expect(figuresOf(none, '24h', now).total).toEqual({
+    expect((await figuresOf(none, '24h', now)).total).toEqual({
       ...{ completed: 0, cycleTimeMs: null, firstReviewPassRate: null, errors: 0, errorRate: null },
       ...{ costUsd: 0, costPerTaskUsd: null, uptime: 0 },
     });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   METRIC_PERIOD_MS,
   type MetricFigures,
@@ -17,15 +18,25 @@ export interface Facts {
   createdAt: number;
 }
 
-/** All figures of a period, from facts alone. */
-export function figuresOf(facts: Facts, period: MetricPeriod, now: number): Omit<MetricsView, 'isStale'> {
-  const start = Math.max(now - METRIC_PERIOD_MS[period], facts.createdAt);
+/** Where a period begins: nobody was there before the project was. */
+export const startOf = (createdAt: number, period: MetricPeriod, now: number) =>
+  Math.max(now - METRIC_PERIOD_MS[period], createdAt);
+
+/** All figures of a period, from facts alone. A month of runs takes a while: others get their turn in between. */
+export async function figuresOf(
+  facts: Facts,
+  period: MetricPeriod,
+  now: number,
+): Promise<Omit<MetricsView, 'isStale'>> {
+  const start = startOf(facts.createdAt, period, now);
   const agents = facts.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
   const byWorker = Map.groupBy(facts.runs, ({ workerId }) => workerId);
   const firstReviews = facts.runs.filter(isFirstReview);
   let busyMs = 0;
   let ofMs = 0;
-  const workers = agents.map((worker) => {
+  const workers: MetricsView['workers'] = [];
+  for (const worker of agents) {
+    await nextTurn();
     const from = Math.max(start, worker.resetAt);
     const all = byWorker.get(worker.id) ?? [];
     const runs = all.filter((run) => run.endedAt > from);
@@ -37,10 +48,14 @@ export function figuresOf(facts: Facts, period: MetricPeriod, now: number): Omit
       worker.role === 'reviewer' ? review.workerId === worker.id : built.has(review.taskId);
     const reviews = firstReviews.filter((review) => review.endedAt > from && isItsOwn(review));
     const time = { ms: busyTime(runs, facts.busySince.get(worker.id), from, now), ofMs: now - from };
-    busyMs += time.ms;
-    ofMs += time.ofMs;
-    return { name: worker.name, role: worker.role, ...figures(runs, done, reviews, time) };
-  });
+    // Nobody waits for one outside the daemon while it does something else.
+    if (!worker.isOutside) {
+      busyMs += time.ms;
+      ofMs += time.ofMs;
+    }
+    workers.push({ name: worker.name, role: worker.role, ...figures(runs, done, reviews, time) });
+  }
+  await nextTurn();
   const runs = facts.runs.filter((run) => run.endedAt > start);
   const done = facts.done.filter((task) => task.doneAt > start);
   const reviews = firstReviews.filter((review) => review.endedAt > start);
@@ -69,7 +84,7 @@ function figures(
   };
 }
 
-const isFirstReview = (run: RunFact) =>
+export const isFirstReview = (run: RunFact) =>
   run.mode === 'review' && run.attempt === 1 && (run.outcome === 'approved' || run.outcome === 'changes_requested');
 
 function busyTime(runs: RunFact[], busySince: number | undefined, from: number, now: number): number {
@@ -78,5 +93,5 @@ function busyTime(runs: RunFact[], busySince: number | undefined, from: number, 
 }
 
 const cost = (runs: RunFact[]) => runs.reduce((sum, run) => sum + run.costUsd, 0);
-const mean = (values: number[]) =>
+export const mean = (values: number[]) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

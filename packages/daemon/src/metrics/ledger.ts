@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { METRIC_PERIOD_MS, type Mode, type Outcome, type Run } from '@tidemill/contract';
+import { type EndedRun, METRIC_PERIOD_MS, type Mode, type Outcome, type TaskSpan } from '@tidemill/contract';
 import type { Store } from '../ports.ts';
 
 /** The part of a run that figures are made of: a month of runs must fit into little memory. */
@@ -8,6 +8,7 @@ export interface RunFact {
   taskId: string;
   workerId: string;
   mode: Mode;
+  agent: string;
   attempt: number;
   outcome: Outcome | null;
   isFailure: boolean;
@@ -24,8 +25,16 @@ export interface DoneTask {
   doneAt: number;
 }
 
+/** How long a task was there to be worked on; null while it still is. */
+export interface TaskLife {
+  createdAt: number;
+  finishedAt: number | null;
+}
+
 const KEPT_MS = METRIC_PERIOD_MS['30d'];
-const PAGE = 2000;
+/** As many as are read within some ten milliseconds: others get their turn in between. */
+const PAGE = 1000;
+const FINISHED = ['done', 'cancelled'];
 
 /** What happened in a project within the last month, read once and then only added to. */
 export class RunLedger {
@@ -33,6 +42,7 @@ export class RunLedger {
   readonly #projectId: string;
   #runs = new Map<string, RunFact>();
   #done = new Map<string, DoneTask>();
+  #lives = new Map<string, TaskLife>();
   /** How far the log was read; null before the first time. */
   #seq: number | null = null;
   #endedAt = 0;
@@ -48,17 +58,23 @@ export class RunLedger {
   get done(): DoneTask[] {
     return [...this.#done.values()];
   }
+  /** Of all tasks that were there at some time of the month. */
+  get lives(): TaskLife[] {
+    return [...this.#lives.values()];
+  }
 
   /** Brings it up to date. Whatever fails leaves what was known before, and is tried again from there. */
   async refresh(now: number): Promise<void> {
     const oldest = now - KEPT_MS;
     const seq = await this.#store.lastSeq();
     await this.#readRuns(oldest);
-    if (this.#seq === null) await this.#readDone(oldest);
+    if (this.#seq === null) await this.#readTasks(oldest);
     else await this.#readMoved(this.#seq, seq);
     this.#seq = seq;
     for (const [id, run] of this.#runs) if (run.endedAt <= oldest) this.#runs.delete(id);
     for (const [id, task] of this.#done) if (task.doneAt <= oldest) this.#done.delete(id);
+    for (const [id, { finishedAt }] of this.#lives)
+      if (finishedAt !== null && finishedAt <= oldest) this.#lives.delete(id);
   }
 
   async #readRuns(oldest: number): Promise<void> {
@@ -72,43 +88,55 @@ export class RunLedger {
       if (last === this.#endedAt) limit *= 2;
       this.#endedAt = last;
       if (page.length < asked) return;
-      // A month of runs is much to read: others get their turn in between.
       await nextTurn();
     }
   }
 
-  async #readDone(oldest: number): Promise<void> {
+  async #readTasks(oldest: number): Promise<void> {
     const firstRuns = this.#firstRuns();
     for (let afterNumber = 0; ; ) {
-      const query = { projectId: this.#projectId, stages: ['done'], afterNumber, limit: PAGE };
-      const page = await this.#store.tasks(query);
-      for (const { id, stageSince, runs } of page)
-        if (stageSince > oldest) await this.#addDone(id, stageSince, firstRuns.get(id), sum(runs));
+      const page = await this.#store.taskSpans({ projectId: this.#projectId, afterNumber, limit: PAGE });
+      for (const span of page) {
+        const life = lifeOf(span);
+        if (life.finishedAt !== null && life.finishedAt <= oldest) continue;
+        this.#lives.set(span.id, life);
+        if (span.stage === 'done') await this.#addDone(span, span.stageSince, firstRuns.get(span.id));
+      }
       if (page.length < PAGE) return;
       afterNumber = page.at(-1)!.number;
+      await nextTurn();
     }
   }
 
   async #readMoved(from: number, to: number): Promise<void> {
-    const firstRuns = this.#firstRuns();
+    let firstRuns: Map<string, FirstRun> | null = null;
     for (let after = from; after < to; ) {
-      const query = { projectId: this.#projectId, types: ['task.moved'], after, limit: PAGE };
+      const query = { projectId: this.#projectId, types: ['task.created', 'task.moved'], after, limit: PAGE };
       const page = await this.#store.events(query);
       for (const { at, body } of page) {
+        if (body.type === 'task.created') this.#lives.set(body.taskId, { createdAt: at, finishedAt: null });
         if (body.type !== 'task.moved') continue;
-        if (body.to !== 'done') this.#done.delete(body.taskId);
+        const isDone = body.to === 'done';
+        const known = this.#lives.get(body.taskId);
+        // What was finished before the month began and comes back is no longer known.
+        const task = isDone || !known ? await this.#store.task(body.taskId) : null;
+        const createdAt = known?.createdAt ?? task?.createdAt ?? at;
+        this.#lives.set(body.taskId, { createdAt, finishedAt: FINISHED.includes(body.to) ? at : null });
+        if (!isDone) this.#done.delete(body.taskId);
         else {
-          const task = await this.#store.task(body.taskId);
-          await this.#addDone(body.taskId, at, firstRuns.get(body.taskId), sum(task?.runs ?? {}));
+          firstRuns ??= this.#firstRuns();
+          const runs = Object.values(task?.runs ?? {}).reduce((sum, count) => sum + count, 0);
+          await this.#addDone({ id: body.taskId, runs }, at, firstRuns.get(body.taskId));
         }
       }
       if (page.length < PAGE) return;
       after = page.at(-1)!.seq;
+      await nextTurn();
     }
   }
 
   /** A task's first run began with its first claim; when some of its runs are older than the month, it is looked up. */
-  async #addDone(id: string, doneAt: number, known: FirstRun | undefined, runs: number): Promise<void> {
+  async #addDone({ id, runs }: Pick<TaskSpan, 'id' | 'runs'>, doneAt: number, known?: FirstRun): Promise<void> {
     let claimedAt = known?.startedAt ?? null;
     if ((known?.count ?? 0) < runs) claimedAt = (await this.#store.runs(id))[0]?.startedAt ?? claimedAt;
     this.#done.set(id, { id, claimedAt, doneAt });
@@ -133,15 +161,27 @@ interface FirstRun {
   count: number;
 }
 
-const sum = (runs: Partial<Record<Mode, number>>) => Object.values(runs).reduce((all, count) => all + (count ?? 0), 0);
+const lifeOf = ({ stage, createdAt, stageSince }: TaskSpan): TaskLife => ({
+  createdAt,
+  finishedAt: FINISHED.includes(stage) ? stageSince : null,
+});
 
-function factOf(run: Run): RunFact {
-  const { id, taskId, workerId, mode, attempt, outcome, failure, startedAt, endedAt, usage } = run;
-  const isFailure = failure !== null || outcome === 'failed';
+function factOf(run: EndedRun): RunFact {
+  const { mode, outcome } = run;
+  const isFailure = run.failure !== null || outcome === 'failed';
   return {
-    ...{ id, taskId, workerId, mode, attempt, outcome, startedAt, endedAt: endedAt!, costUsd: usage.costUsd ?? 0 },
+    id: run.id,
+    taskId: run.taskId,
+    workerId: run.workerId,
+    mode,
+    agent: run.agent,
+    attempt: run.attempt,
+    outcome,
     isFailure,
     isSuccess: !isFailure && outcome !== 'interrupted',
     isBuilding: mode === 'implement' || mode === 'request_changes',
+    startedAt: run.startedAt,
+    endedAt: run.endedAt,
+    costUsd: run.usage.costUsd ?? 0,
   };
 }

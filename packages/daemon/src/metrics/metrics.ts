@@ -1,6 +1,13 @@
-import { METRIC_PERIOD_MS, MetricPeriod, type MetricsView, type Project } from '@tidemill/contract';
+import {
+  type HistoryView,
+  METRIC_PERIOD_MS,
+  type MetricPeriod,
+  type MetricsView,
+  type Project,
+} from '@tidemill/contract';
 import type { Clock, Store } from '../ports.ts';
 import { type Facts, figuresOf } from './figures.ts';
+import { type PastFacts, pointsOf, spendOf, stepsOf } from './history.ts';
 import { RunLedger } from './ledger.ts';
 
 /** Figures younger than this are given out again: several surfaces ask every few seconds. */
@@ -8,6 +15,17 @@ const FRESH_MS = 2_000;
 
 export interface MetricsSource {
   of(project: Project, period: MetricPeriod): Promise<MetricsView>;
+  history(project: Project, period: MetricPeriod): Promise<HistoryView>;
+}
+
+/** What is known of a project, as of a moment. */
+interface Known extends Facts, PastFacts {
+  at: number;
+}
+
+interface Sources {
+  facts(project: Project): Promise<Known>;
+  projects(): Promise<Project[]>;
 }
 
 /** How the work of each project went. When it cannot be found out, the last known figures are given, marked as such. */
@@ -16,51 +34,96 @@ export class Metrics implements MetricsSource {
   readonly #clock: Clock;
   readonly #onNote: (text: string, error?: unknown) => void;
   readonly #ledgers = new Map<string, RunLedger>();
-  readonly #known = new Map<string, Map<MetricPeriod, MetricsView>>();
-  readonly #computing = new Map<string, Promise<void>>();
+  readonly #known = new Map<string, Known>();
+  readonly #reading = new Map<string, Promise<Known>>();
+  #projects: Project[] = [];
+  readonly #figures: Views<MetricsView>;
+  readonly #histories: Views<HistoryView>;
 
   constructor(store: Store, clock: Clock, onNote: (text: string, error?: unknown) => void) {
     this.#store = store;
     this.#clock = clock;
     this.#onNote = onNote;
+    this.#figures = new Views(clock);
+    this.#histories = new Views(clock);
   }
 
-  async of(project: Project, period: MetricPeriod): Promise<MetricsView> {
-    const known = this.#known.get(project.id)?.get(period);
-    if (known && Math.abs(this.#clock.now() - known.computedAt) < FRESH_MS) return known;
+  of(project: Project, period: MetricPeriod): Promise<MetricsView> {
+    return this.#given(this.#figures, `${period} ${project.id}`, async (sources) => {
+      const known = await sources.facts(project);
+      return { ...(await figuresOf(known, period, known.at)), isStale: false };
+    });
+  }
+
+  history(project: Project, period: MetricPeriod): Promise<HistoryView> {
+    return this.#given(this.#histories, `${period} ${project.id}`, async ({ facts, projects }) => {
+      const own = await facts(project);
+      const steps = stepsOf(period, own.at);
+      const spend: HistoryView['spend'] = [];
+      for (const each of await projects()) spend.push(...spendOf(each.id, await facts(each), steps));
+      return { ...steps, isStale: false, points: pointsOf(own, steps), spend };
+    });
+  }
+
+  async #given<V extends HistoryView | MetricsView>(
+    views: Views<V>,
+    name: string,
+    compute: (sources: Sources) => Promise<V>,
+  ): Promise<V> {
     try {
-      await this.#compute(project);
-      return this.#known.get(project.id)!.get(period)!;
+      return await views.fresh(name, () => compute(this.#now));
     } catch (error) {
-      if (!known) throw error;
+      const last = await compute(this.#before).catch((): never => {
+        throw error;
+      });
       this.#onNote('the figures could not be computed; the last known are shown', error);
-      return { ...known, isStale: true };
+      return { ...last, isStale: true };
     }
   }
 
-  /** Once for all who ask at the same time. */
-  async #compute(project: Project): Promise<void> {
-    const running = this.#computing.get(project.id);
+  readonly #now: Sources = {
+    facts: (project) => this.#facts(project),
+    projects: async () => {
+      this.#projects = await this.#store.projects();
+      return this.#projects;
+    },
+  };
+
+  /** What was known when it could last be read. */
+  readonly #before: Sources = {
+    facts: async ({ id, name }) => {
+      const known = this.#known.get(id);
+      if (!known) throw new Error(`nothing is known of ${name} yet`);
+      return known;
+    },
+    projects: async () => this.#projects.filter(({ id }) => this.#known.has(id)),
+  };
+
+  /** Read once for all who ask at the same time. */
+  async #facts(project: Project): Promise<Known> {
+    const known = this.#known.get(project.id);
+    if (known && isFresh(this.#clock, known.at)) return known;
+    const running = this.#reading.get(project.id);
     if (running) return running;
-    const work = this.#computeNow(project).finally(() => this.#computing.delete(project.id));
-    this.#computing.set(project.id, work);
-    return work;
+    const reading = this.#read(project).finally(() => this.#reading.delete(project.id));
+    this.#reading.set(project.id, reading);
+    return reading;
   }
 
-  async #computeNow(project: Project): Promise<void> {
-    const now = this.#clock.now();
+  async #read(project: Project): Promise<Known> {
+    const at = this.#clock.now();
     const ledger = this.#ledgers.get(project.id) ?? new RunLedger(this.#store, project.id);
     this.#ledgers.set(project.id, ledger);
-    await ledger.refresh(now);
-    const facts: Facts = {
-      runs: ledger.runs,
-      done: ledger.done,
+    await ledger.refresh(at);
+    const { runs, done, lives } = ledger;
+    const known: Known = {
+      ...{ at, runs, done, lives },
       workers: await this.#store.workers(project.id),
       busySince: await this.#busySince(project.id),
-      createdAt: Math.max(project.createdAt, now - METRIC_PERIOD_MS['30d']),
+      createdAt: Math.max(project.createdAt, at - METRIC_PERIOD_MS['30d']),
     };
-    const views = MetricPeriod.options.map((period) => ({ ...figuresOf(facts, period, now), isStale: false }));
-    this.#known.set(project.id, new Map(views.map((view) => [view.period, view])));
+    this.#known.set(project.id, known);
+    return known;
   }
 
   async #busySince(projectId: string): Promise<Map<string, number>> {
@@ -71,5 +134,31 @@ export class Metrics implements MetricsSource {
         busy.set(lease.workerId, run.startedAt);
     }
     return busy;
+  }
+}
+
+const isFresh = (clock: Clock, at: number) => Math.abs(clock.now() - at) < FRESH_MS;
+
+/** The last view of each name, computed anew when it has aged, and once for all who ask at the same time. */
+class Views<V extends { computedAt: number }> {
+  readonly #clock: Clock;
+  readonly #last = new Map<string, V>();
+  readonly #computing = new Map<string, Promise<V>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async fresh(name: string, compute: () => Promise<V>): Promise<V> {
+    const last = this.#last.get(name);
+    if (last && isFresh(this.#clock, last.computedAt)) return last;
+    const running = this.#computing.get(name);
+    if (running) return running;
+    const work = compute().then((view) => {
+      this.#last.set(name, view);
+      return view;
+    });
+    this.#computing.set(name, work);
+    return work.finally(() => this.#computing.delete(name));
   }
 }

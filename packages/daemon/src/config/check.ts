@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { type AgentConfig, Config, type ConfigProblem, INTEGRITY_GATE, Mode, type Pipeline } from '@tidemill/contract';
+import { BadFile, type Path, YamlFile } from './document.ts';
+import { nearest } from './nearest.ts';
+import { loadPipelines } from './pipelines.ts';
+import { isMapping, withSafeValues } from './safe-values.ts';
+
+export const CONFIG_FILE = '.tidemill/config.yaml';
+
+export interface Settings {
+  config: Config;
+  pipelines: Record<string, Pipeline>;
+  warnings: string[];
+  /** Those of the warnings that tell of a value which was replaced by a safe one. */
+  replaced: string[];
+}
+
+interface Complaint {
+  path: Path;
+  message: string;
+}
+
+export interface CheckedSettings {
+  problems: ConfigProblem[];
+  warnings: string[];
+  /** Null as long as there are problems. */
+  settings: Settings | null;
+}
+
+/** Says why an agent could not be started, or null. */
+export type AbsenceOf = (agent: AgentConfig, root: string) => Promise<string | null>;
+
+/**
+ * A config text with all that belongs to it, checked as a whole. Every problem is told, also those of parts that stand
+ * beside a broken one. A program that is missing is a problem for whoever can look for it, and else a warning.
+ */
+export async function checkSettings(root: string, text: string, absenceOf?: AbsenceOf): Promise<CheckedSettings> {
+  let file: YamlFile;
+  let given: unknown;
+  try {
+    file = new YamlFile(CONFIG_FILE, text);
+    given = file.content();
+  } catch (error) {
+    if (!(error instanceof BadFile)) throw error;
+    return { problems: error.faults.map(problemOf), warnings: [], settings: null };
+  }
+  const { content, replaced } = withSafeValues(given);
+  const adjusted = replaced.map(({ path, text: why }) => `${CONFIG_FILE}:${file.lineOf(path)}: ${why}`);
+  const parsed = Config.safeParse(content);
+  const sound: Partial<Config> = parsed.success ? parsed.data : soundParts(content);
+  const faults = parsed.success ? [] : file.faultsOf(parsed.error, content, Config);
+  const gates = gateNames(sound.gates ?? namedIn(content));
+  const { pipelines, problems: ofPipelines } = await loadPipelines(root, gates);
+  const missing = await missingPrograms(sound, root, absenceOf);
+  const complaints = [
+    ...agentFaults(sound, root),
+    ...gateFaults(sound),
+    ...channelFaults(sound),
+    ...(absenceOf ? missing : []),
+    ...pipelineFaults(sound, Object.keys(pipelines), ofPipelines.length > 0),
+  ];
+  const problems = [...[...faults, ...file.located(complaints)].map(problemOf), ...ofPipelines];
+  const warnings = [...adjusted];
+  if (sound.gates?.length === 0)
+    warnings.push(
+      `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
+    );
+  if (!absenceOf)
+    for (const { line, text: why } of file.located(missing)) warnings.push(`${CONFIG_FILE}:${line}: ${why}`);
+  const isSound = parsed.success && problems.length === 0;
+  return {
+    problems: problems.sort((a, b) => (a.line ?? Number.MAX_SAFE_INTEGER) - (b.line ?? Number.MAX_SAFE_INTEGER)),
+    warnings,
+    settings: isSound ? { config: parsed.data, pipelines, warnings, replaced: adjusted } : null,
+  };
+}
+
+/** As it is told where no line can be shown beside the text. */
+export const problemText = ({ line, message }: ConfigProblem) =>
+  line === null ? message : `${CONFIG_FILE}:${line}: ${message}`;
+
+export const gateNames = (gates: { name: string }[]) => [INTEGRITY_GATE, ...gates.map(({ name }) => name)];
+
+const problemOf = ({ line, text }: { line: number; text: string }): ConfigProblem => ({ line, message: text });
+
+/** The values that hold by themselves: what is said about them holds whatever is wrong elsewhere. */
+function soundParts(content: unknown): Partial<Config> {
+  if (!isMapping(content)) return {};
+  const parts = Object.entries(Config.shape).flatMap(([key, schema]) => {
+    const result = schema.safeParse(content[key]);
+    return result.success ? [[key, result.data]] : [];
+  });
+  return Object.fromEntries(parts) as Partial<Config>;
+}
+
+/** The names of gates in a list that is not right yet. */
+function namedIn(content: unknown): { name: string }[] {
+  const gates = isMapping(content) && Array.isArray(content.gates) ? content.gates : [];
+  return gates.flatMap((gate: unknown) =>
+    isMapping(gate) && typeof gate.name === 'string' ? [{ name: gate.name }] : [],
+  );
+}
+
+function agentFaults({ agents = {} }: Partial<Config>, root: string): Complaint[] {
+  const names = Object.keys(agents);
+  const spares = Object.values(agents).flatMap((agent) => ('fallback' in agent ? agent.fallback : []));
+  const known = ['default', ...Mode.options, ...spares];
+  return Object.entries(agents).flatMap(([name, agent]) => {
+    const unknown =
+      'fallback' in agent ? agent.fallback.find((other) => !names.includes(other) || other === name) : undefined;
+    if (unknown !== undefined)
+      return [
+        {
+          path: ['agents', name, 'fallback'],
+          message: `agents.${name}: fallback names "${unknown}", which is no other entry of agents`,
+        },
+      ];
+    if (!known.includes(name)) {
+      const guess = nearest(name, known);
+      const advice = guess ? `did you mean "${guess}"?` : `it is default or a mode: ${Mode.options.join(', ')}`;
+      return [{ path: ['agents', name], message: `unknown agent "${name}"; ${advice}` }];
+    }
+    if (agent.type !== 'scripted') return [];
+    const script = isAbsolute(agent.script) ? agent.script : join(root, agent.script);
+    if (existsSync(script)) return [];
+    return [{ path: ['agents', name, 'script'], message: `agents.${name}: there is no scenario file ${agent.script}` }];
+  });
+}
+
+/** Programs that cannot be started, unless another agent stands in for them. */
+async function missingPrograms(
+  { agents = {} }: Partial<Config>,
+  root: string,
+  absenceOf?: AbsenceOf,
+): Promise<Complaint[]> {
+  const found: Complaint[] = [];
+  for (const [name, agent] of Object.entries(agents)) {
+    const why = absenceOf ? await absenceOf(agent, root) : notThereYet(agent, root);
+    const hasStandIn = absenceOf && 'fallback' in agent && agent.fallback.length > 0;
+    const key = agent.type === 'command' || agent.type === 'acp' ? 'command' : 'program';
+    if (why !== null && !hasStandIn) found.push({ path: ['agents', name, key], message: `agents.${name}: ${why}` });
+  }
+  return found;
+}
+
+function notThereYet(agent: AgentConfig, root: string): string | null {
+  const program = agent.type === 'command' ? agent.command[0] : undefined;
+  return program?.startsWith('.') && !existsSync(join(root, program))
+    ? `there is no ${program} in the repository yet`
+    : null;
+}
+
+function gateFaults({ gates = [] }: Partial<Config>): Complaint[] {
+  const seen = new Set<string>();
+  return gates.flatMap(({ name }, index) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [{ path: ['gates', index, 'name'], message: `a gate named "${name}" is there already; names are unique` }];
+  });
+}
+
+/** A severity that is sent to a channel nobody configured would be sent nowhere. */
+function channelFaults({ channels, notify }: Partial<Config>): Complaint[] {
+  if (!channels || !notify) return [];
+  const known = Object.keys(channels);
+  return Object.entries(notify.channels).flatMap(([severity, names]) =>
+    names
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const guess = nearest(name, known);
+        const advice = guess ? `did you mean "${guess}"?` : `the channels are ${known.join(', ') || 'none yet'}`;
+        return { path: ['notify', 'channels', severity], message: `unknown channel "${name}"; ${advice}` };
+      }),
+  );
+}
+
+/** While a pipeline's file is broken its name is not known, so nothing can be said against one that is missing. */
+function pipelineFaults({ pipeline }: Partial<Config>, known: string[], isUnsure: boolean): Complaint[] {
+  if (pipeline === undefined || isUnsure || known.includes(pipeline)) return [];
+  const guess = nearest(pipeline, known);
+  const advice = guess ? `did you mean "${guess}"?` : `the pipelines are ${known.join(', ')}`;
+  return [{ path: ['pipeline'], message: `unknown pipeline "${pipeline}"; ${advice}` }];
+}
