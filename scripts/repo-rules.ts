@@ -45,7 +45,7 @@ export const fileNames: Rule = (tree) =>
 
 const MARKDOWN = [
   /^(README|AGENTS)\.md$/,
-  /^docs\/(architecture|glossary)\.md$/,
+  /^docs\/(api|architecture|glossary)\.md$/,
   /^docs\/decisions\/\d{3}-[a-z0-9-]+\.md$/,
   /^prompts\/.+\.md$/,
   /(^|\/)(fixtures?|sample)\/.+\.md$/,

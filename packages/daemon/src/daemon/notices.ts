@@ -44,7 +44,7 @@ export class Notices {
   /** Sends a message past the queue, to see whether it arrives. */
   async test(project: Project, name: string): Promise<string | null> {
     const { channels } = await settingsOf(project);
-    const config = channels[name];
+    const config = Object.hasOwn(channels, name) ? channels[name] : undefined;
     if (!config)
       throw new AppError('not_found', `there is no channel "${name}" in ${project.name}`, {
         hint: `Configured: ${Object.keys(channels).join(', ') || 'none; see `channels` in .tidemill/config.yaml'}.`,

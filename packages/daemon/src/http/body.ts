@@ -21,10 +21,15 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    // Whoever sent it has left, or took longer than is waited for.
+    throw cause instanceof AppError ? cause : new AppError('bad_input', 'the body was cut off', { cause });
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const value = parseObject(text);

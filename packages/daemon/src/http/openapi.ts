@@ -67,7 +67,7 @@ export function parametersOf(name: RouteName, schemas = new Schemas()): Paramete
   return Object.entries(input.shape as Record<string, z.ZodType>).map(([key, type]) => ({
     name: key,
     in: inPath.has(key) ? 'path' : method === 'GET' ? 'query' : 'body',
-    isRequired: !type.safeParse(undefined).success,
+    isRequired: inPath.has(key) || !type.safeParse(undefined).success,
     schema: schemas.of(type, 'input'),
   }));
 }

@@ -73,6 +73,24 @@ describe('the link', () => {
     expect(headers['content-security-policy']).toContain("style-src 'sha256-");
   });
 
+  test.each([
+    ['/board', '/board'],
+    ['/tasks/12?tab=diff', '/tasks/12?tab=diff'],
+    ['/conflicts/7', '/conflicts/7'],
+    ['https://evil.example/', '/'],
+    ['//evil.example/board', '/'],
+    ['/\\evil.example', '/'],
+    ['/v1/stop', '/'],
+    ['/../board', '/board'],
+    ['/tasks/../../etc/passwd', '/'],
+    ['javascript:alert(1)', '/'],
+    ['/?token=x', '/'],
+    ['/board\r\nset-cookie: a=b', '/'],
+  ])('may lead to an address of the page, and nowhere else: %s', async (to, location) => {
+    const { status, headers } = await call(`/?token=${token}&to=${encodeURIComponent(to)}`);
+    expect({ status, location: headers.location }).toEqual({ status: 303, location });
+  });
+
   test('a rebound name is refused', async () => {
     expect((await call(`/?token=${token}`, { host: `evil.example:${port}` })).status).toBe(403);
   });
@@ -118,6 +136,7 @@ describe('the files', () => {
     expect(policy).toContain("default-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
+    expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:${port};`);
     const [script] = readdirSync(join(built!, 'assets')).filter((name) => /^index-.*\.js$/.test(name));
     expect(page.text).toContain(`/assets/${script}`);
     const asset = await call(`/assets/${script}`, { cookie });
@@ -125,6 +144,30 @@ describe('the files', () => {
     expect(asset.headers['cache-control']).toContain('immutable');
     expect((await call(`/assets/${script}`)).status).toBe(401);
   });
+
+  const pages = ['/', '/board', '/board?stage=open', '/tasks/12', '/inbox', '/fleet', '/conflicts', '/conflicts/12'];
+  test.each([...pages, '/money', '/settings'])(
+    '%s is the page; without the cookie a notice leads back to it',
+    async (path) => {
+      const page = await call(path, { cookie });
+      expect(page.status).toBe(built === null ? 503 : 200);
+      const notice = await call(path);
+      expect(notice.status).toBe(401);
+      expect(notice.text).toContain(`<a href="${path}">`);
+      expect((await call(path, {}, 'POST')).status).toBe(401);
+    },
+  );
+
+  test('a notice repeats nothing as markup', async () => {
+    const { text } = await call('/board?x="><script>alert(1)</script>');
+    expect(text).not.toContain('<script');
+    expect(text).not.toContain('?x=">');
+  });
+
+  test.each(['/tasks', '/tasks/abc', '/tasks/12/x', '/boards', '/board/', '/conflicts/x', '/tasks/1234567890123456'])(
+    'not an address of the page: %s',
+    async (path) => expect((await call(path, { cookie })).status).toBe(404),
+  );
 
   test.each([
     '/../package.json',

@@ -13,12 +13,12 @@ export function answerReference(
   response: ServerResponse,
   { pathname }: URL,
   door: Door,
-  version: string,
+  version: () => string,
 ): boolean {
   if (request.method !== 'GET' || (pathname !== '/openapi.json' && pathname !== '/docs')) return false;
   const url = `${door.scheme}://${request.headers.host}`;
   if (pathname === '/docs') sendHtml(response, 200, referenceHtml(url), STYLE_HASH);
-  else send(response, 200, openApiDocument(url, door.port, version));
+  else send(response, 200, openApiDocument(url, door.port, version()));
   return true;
 }
 

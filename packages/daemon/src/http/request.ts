@@ -31,7 +31,7 @@ export async function answer(
   const url = addressOf(request);
   if (await answerPage(request, response, url, door)) return;
   const caller = checkCaller(request, door);
-  if (answerReference(request, response, url, door, desk.services().daemon?.version ?? '')) return;
+  if (answerReference(request, response, url, door, () => desk.services().daemon?.version ?? '')) return;
   if (url.pathname === '/metrics' && request.method === 'GET') {
     // In Prometheus' own format, which is no JSON.
     const { type, text } = await prometheusText(desk.services());

@@ -1,0 +1,122 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AccessRole, mayAct, type RouteName, routes } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, ServedDaemon } from '../../../../test/support/served-daemon.ts';
+
+let served: ServedDaemon;
+const tokens = {} as Record<AccessRole, string>;
+const ROLES: AccessRole[] = ['viewer', 'operator', 'admin', 'worker'];
+
+beforeAll(async () => {
+  served = await ServedDaemon.start();
+  for (const role of ROLES) tokens[role] = (await served.api.addToken({ name: `the-${role}`, role })).token;
+});
+afterAll(() => served.close());
+
+const as = (token: string) => createClient({ url: served.url, token });
+const tokenFile = () => join(served.home, 'tokens.json');
+
+describe('named tokens', () => {
+  test('are shown once, kept as a hash, in a file for its owner only', async () => {
+    const text = readFileSync(tokenFile(), 'utf8');
+    for (const token of Object.values(tokens)) expect(text).not.toContain(token);
+    expect(statSync(tokenFile()).mode & 0o777).toBe(0o600);
+    expect(JSON.stringify(await served.api.tokens({}))).not.toMatch(/hash|tidemill_/);
+    expect((await served.api.tokens({})).map(({ name, role }) => `${name} ${role}`)).toContain('the-viewer viewer');
+  });
+
+  test('tell who they are; the last use is remembered, but not written each time', async () => {
+    expect(await as(tokens.viewer).whoami({})).toEqual({ name: 'the-viewer', role: 'viewer' });
+    expect(await served.api.whoami({})).toEqual({ name: null, role: 'admin' });
+    const before = readFileSync(tokenFile(), 'utf8');
+    await as(tokens.viewer).whoami({});
+    expect(readFileSync(tokenFile(), 'utf8')).toBe(before);
+    const [viewer] = (await served.api.tokens({})).filter(({ name }) => name === 'the-viewer');
+    expect(viewer!.lastUsedAt).toBeGreaterThan(0);
+  });
+
+  test('each role may do what its routes say, and is told what it lacks', async () => {
+    const refused: string[] = [];
+    for (const role of ROLES) {
+      for (const name of Object.keys(routes) as RouteName[]) {
+        const { method, path, role: needed } = routes[name];
+        if (mayAct(role, needed)) continue;
+        const answer = await served.ask(path.replace(/:\w+/g, 'x'), {
+          method,
+          headers: { authorization: `Bearer ${tokens[role]}` },
+          ...(method === 'GET' ? {} : { body: '{}' }),
+        });
+        expect({ name, role, status: answer.status }).toEqual({ name, role, status: 403 });
+        expect(JSON.parse(answer.text).error).toMatchObject({
+          code: 'forbidden',
+          message: expect.stringMatching(new RegExp(`needs the role ${needed}, .*has the role ${role}$`)),
+        });
+        refused.push(`${role} ${name}`);
+      }
+    }
+    expect(refused).toEqual(expect.arrayContaining(['viewer addTask', 'operator addToken', 'worker addTask']));
+    expect(refused.some((each) => each.startsWith('admin'))).toBe(false);
+    await expect(
+      as(tokens.operator).addTask({ project: served.project, title: 'An operator may' }),
+    ).resolves.toBeTruthy();
+    await expect(as(tokens.worker).projects({})).resolves.toHaveLength(1);
+  });
+
+  test('sign what is done with them, whatever the request says', async () => {
+    const { number } = await served.api.addTask({ project: served.project, title: 'Who said it' });
+    await as(tokens.operator).editTask({
+      project: served.project,
+      task: number,
+      title: 'Who said that',
+      by: 'mallory',
+    });
+    const names: string[] = [];
+    for await (const { body } of served.api.events({ project: served.project, task: number }))
+      if ('by' in body && typeof body.by === 'string') names.push(body.by);
+    expect(names).toContain('the-operator');
+    expect(names).not.toContain('mallory');
+  });
+
+  test('open the page by a link of their own', async () => {
+    const { status, headers } = await ask(served.url, `/?token=${tokens.viewer}&to=/board`);
+    expect({ status, location: headers.location }).toEqual({ status: 303, location: '/board' });
+    const [cookie] = headers['set-cookie']!;
+    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
+    const who = await ask(served.url, '/v1/whoami', { headers: { cookie: cookie!.split(';')[0]! } });
+    expect(JSON.parse(who.text)).toEqual({ name: 'the-viewer', role: 'viewer' });
+  });
+
+  test('are refused under a name that is taken, and when the name is none; of two at once one wins', async () => {
+    const add = (name: string) => served.api.addToken({ name, role: 'viewer' });
+    await expect(add('The-Viewer')).rejects.toMatchObject({ code: 'conflict' });
+    for (const name of ['', '../x', 'a b', 'ä', '1st', 'x'.repeat(51)])
+      await expect(add(name)).rejects.toMatchObject({ code: 'bad_input' });
+    const both = await Promise.allSettled([add('twin'), add('twin')]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('are worthless at once when revoked, also by another process', async () => {
+    const { token } = await served.api.addToken({ name: 'guest', role: 'viewer' });
+    await as(token).whoami({});
+    expect(await served.api.revokeToken({ name: 'guest' })).toEqual({ revoked: 'guest' });
+    await expect(as(token).whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(served.api.revokeToken({ name: 'guest' })).rejects.toMatchObject({ code: 'not_found' });
+    const kept = readFileSync(tokenFile(), 'utf8');
+    writeFileSync(tokenFile(), '{"tokens":[]}');
+    await expect(as(tokens.viewer).whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
+    writeFileSync(tokenFile(), 'not JSON at all');
+    await expect(as(tokens.viewer).whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(served.api.tokens({})).rejects.toMatchObject({ code: 'bad_config' });
+    writeFileSync(tokenFile(), kept);
+    await expect(as(tokens.viewer).whoami({})).resolves.toBeTruthy();
+  });
+
+  test('outlive the daemon, whose own token does not', async () => {
+    const old = served.token;
+    await served.restart();
+    await expect(as(old).whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(as(tokens.admin).whoami({})).resolves.toMatchObject({ name: 'the-admin' });
+  });
+});

@@ -1,0 +1,186 @@
+import { connect, type Socket } from 'node:net';
+import { type RouteName, routes } from '@tidemill/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, ServedDaemon } from '../../../../test/support/served-daemon.ts';
+import type { Services } from '../handlers/context.ts';
+import { startHttp } from './server.ts';
+
+let served: ServedDaemon;
+let task: number;
+beforeAll(async () => {
+  served = await ServedDaemon.start();
+  task = (await served.api.addTask({ project: served.project, title: 'Something to be found' })).number;
+});
+afterAll(() => served.close());
+
+const NASTY = [
+  '../../etc/passwd',
+  '../../../../../../../../etc/passwd',
+  '/etc/passwd',
+  '..\\..\\etc\\passwd',
+  '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
+  '..%2f..%2fetc%2fpasswd',
+  '....//....//etc/passwd',
+  'file:///etc/passwd',
+  'x\0../../etc/passwd',
+  '-O/tmp/x',
+  '--upload-pack=touch /tmp/x',
+  '$(id)',
+  "'; DROP TABLE tasks; --",
+  '__proto__',
+  '',
+  ' ',
+  '9'.repeat(30),
+  '-1',
+  'é漢\u202e',
+  'a'.repeat(9000),
+];
+/** Not for the walk: they would end the daemon, or make every later call meaningless. */
+const LEFT_OUT: RouteName[] = ['stop', 'emergencyStop', 'attachProject'];
+const isPasswd = /root:[^:]*:0:0:/;
+
+function pathOf(name: RouteName, values: Record<string, string>): string {
+  return routes[name].path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(values[key] ?? 'x'));
+}
+
+/** A request to a route in which one input is nasty and the others lead as far in as possible. */
+function requestWith(name: RouteName, key: string, value: string): Promise<{ status: number; text: string }> {
+  const { method, path, input } = routes[name];
+  const found: Record<string, string> = {
+    project: served.project,
+    task: String(task),
+    mode: 'implement',
+    worker: 'all',
+  };
+  const values = { ...found, [key]: value };
+  const inPath = new Set([...path.matchAll(/:(\w+)/g)].map((match) => match[1]!));
+  const rest = Object.keys(input.shape).filter((each) => !inPath.has(each));
+  if (method === 'GET') {
+    const query = new URLSearchParams(rest.includes(key) ? { [key]: value } : {});
+    return served.ask(`${pathOf(name, values)}?${query}`);
+  }
+  const filler: Record<string, unknown> = { ref: 'x', to: 'x', root: 'x', text: 'x', hash: 'x', path: 'x', note: 'x' };
+  const body = Object.fromEntries(
+    rest.filter((each) => each in filler || each === key).map((each) => [each, filler[each]]),
+  );
+  return served.ask(pathOf(name, values), {
+    method,
+    body: JSON.stringify({ ...body, ...(rest.includes(key) ? { [key]: value } : {}) }),
+  });
+}
+
+describe('what a parameter may hold', () => {
+  const walked = (Object.keys(routes) as RouteName[]).filter((name) => !LEFT_OUT.includes(name));
+
+  test.each(walked)(
+    '%s: nothing in it breaks the daemon or leads to a file',
+    async (name) => {
+      for (const key of Object.keys(routes[name].input.shape)) {
+        for (const value of NASTY) {
+          const { status, text } = await requestWith(name, key, value);
+          const asked = { name, key, value: value.slice(0, 60) };
+          const isBroken = status === 500 || /"code":"internal"/.test(text);
+          expect({ ...asked, text: isBroken ? text : '' }).toEqual({ ...asked, text: '' });
+          expect(text).not.toMatch(isPasswd);
+        }
+      }
+    },
+    60_000,
+  );
+
+  test('the daemon has come through it', async () => {
+    expect((await served.api.task({ project: served.project, task })).task.number).toBe(task);
+  });
+
+  test.each(['/v1/%2e%2e/%2e%2e/etc/passwd', '/v1/runs/..%2f..%2fetc%2fpasswd/log', '/docs/../../etc/passwd'])(
+    'an address that climbs leads nowhere: %s',
+    async (path) => {
+      const { status, text } = await served.ask(path);
+      expect([400, 404]).toContain(status);
+      expect(text).not.toMatch(isPasswd);
+    },
+  );
+
+  test('an address that is too long is refused before anything is read', async () => {
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    socket.write(`GET /v1/runs/${'x'.repeat(20_000)} HTTP/1.1\r\n`);
+    expect(await toEnd(socket)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+});
+
+describe('what a body may be', () => {
+  const tasks = () => `/v1/projects/${served.project}/tasks`;
+
+  test('too large: told so, and the connection ends', async () => {
+    const { port } = new URL(served.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = `POST ${tasks()} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${served.token}\r\n`;
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 99999999\r\n\r\n{"title":"`);
+    const text = await toEnd(socket);
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(text).toContain('too_large');
+  });
+
+  test.each([
+    ['half of it', '{"title":'],
+    ['nested beyond reason', `${'{"title":'.repeat(200_000)}1${'}'.repeat(200_000)}`],
+    ['nested lists with a NUL inside', `{"accept":${'['.repeat(100_000)}"\\u0000"${']'.repeat(100_000)}}`],
+    ['a NUL in a title', '{"title":"a\\u0000b"}'],
+    ['a title that is none', '{"title":{"toString":"x"}}'],
+    ['a title of blanks', '{"title":"   "}'],
+    ['a title too long', JSON.stringify({ title: 'x'.repeat(301) })],
+    ['a prototype', '{"title":"a","__proto__":{"priority":0}}'],
+  ])('%s is refused', async (_, body) => {
+    const { status, text } = await served.ask(tasks(), { method: 'POST', body });
+    expect({ status, code: JSON.parse(text).error.code }).toEqual({ status: 400, code: 'bad_input' });
+  });
+
+  test('letters that only look like a NUL are kept', async () => {
+    const made = await served.api.addTask({ project: served.project, title: 'Escape \\u0000 as such' });
+    expect(made.title).toBe('Escape \\u0000 as such');
+  });
+});
+
+describe('a client that takes its time', () => {
+  const services = (): Services => {
+    throw new Error('nobody came that far');
+  };
+
+  test.each([
+    ['with its head', 'GET /v1/health HTTP/1.1\r\nhost: 127.0.0.1\r\n'],
+    ['with its body', null],
+  ])('%s is sent away', async (_, head) => {
+    const http = await startHttp({
+      ...{ port: 0, bind: { names: [], outer: null }, token: 'secret', callerOf: () => null, services },
+      onError: () => undefined,
+      timeouts: { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
+    });
+    const { port, host } = new URL(http.url);
+    const begun = `POST /v1/projects HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer secret\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(head ?? begun);
+    // Nothing more is sent: only the server can end this.
+    expect(await toEnd(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    await http.close();
+  });
+});
+
+function toEnd(socket: Socket): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  // A connection that is torn down has ended as well; what it said before counts.
+  socket.on('error', () => undefined);
+  socket.on('close', () => resolve(text));
+  return promise;
+}
+
+test('without a token every address but the notice is closed', async () => {
+  for (const name of Object.keys(routes) as RouteName[]) {
+    const { method } = routes[name];
+    const { status } = await ask(served.url, pathOf(name, {}), { method });
+    expect({ name, status }).toEqual({ name, status: 401 });
+  }
+});
