@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { addAgents } from './agents.ts';
 import { addBudget } from './budget.ts';
+import { addConfig } from './config.ts';
+import { addConflicts } from './conflicts.ts';
 import type { CliContext } from './context.ts';
 import { addDemo } from './demo.ts';
 import { addHooks } from './hooks.ts';
@@ -48,10 +50,12 @@ TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…)
   addWorkers(program, context);
   addQuestions(program, context);
   addInbox(program, context);
+  addConflicts(program, context);
   addInspection(program, context);
   addEvidence(program, context);
   addBudget(program, context);
   addMetrics(program, context);
+  addConfig(program, context);
   addPrompt(program, context);
   addAgents(program, context);
   addToken(program, context);

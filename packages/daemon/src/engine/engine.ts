@@ -14,6 +14,7 @@ import { Spending } from './spending.ts';
 import { Supervisor } from './supervisor.ts';
 
 const SUPERVISE_EVERY_MS = 60_000;
+const FOLLOWED = ['lease.released', 'task.moved', 'task.counters_reset', 'conflict.aborted'] as const;
 
 /**
  *   commit ──wake──▶ dispatch: idle slots claim, highest stage first ──▶ slot.work ──▶ commit …
@@ -208,7 +209,7 @@ export class Engine {
   /** A lease that ends by another's hand (cancelled, expired) stops the agent at once, not at the next heartbeat. */
   async #watchLeases(after: number): Promise<void> {
     const { store, project } = this.#deps;
-    const filter = { projectId: project.id, types: ['lease.released', 'task.moved', 'task.counters_reset'] };
+    const filter = { projectId: project.id, types: [...FOLLOWED] };
     for await (const { body } of store.subscribe(after, filter, this.#stopped.signal)) {
       if (body.type === 'lease.released')
         this.fleet.slots
@@ -219,6 +220,17 @@ export class Engine {
         this.wake();
       }
       if (body.type === 'task.moved' && body.to === 'cancelled') await this.#tidy(body.taskId);
+      if (body.type === 'conflict.aborted') await this.#removeOld(body.taskId, body.from);
+    }
+  }
+
+  /** The task works on another branch from now on, so nobody can be in the old one's worktree. */
+  async #removeOld(taskId: string, branch: string): Promise<void> {
+    try {
+      const task = await this.#deps.store.task(taskId);
+      if (task && task.branch !== branch) await this.#deps.workspace.remove({ number: task.number, branch });
+    } catch (error) {
+      this.#deps.onNote('the worktree of an aborted conflict was not removed; the next start does it', error);
     }
   }
 

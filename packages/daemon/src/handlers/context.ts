@@ -1,5 +1,6 @@
 import type {
   AccessRole,
+  AgentView,
   Caller,
   ChannelView,
   CutText,
@@ -9,14 +10,18 @@ import type {
   Project,
   SandboxView,
 } from '@tidemill/contract';
+import type { AbsenceOf } from '../config/check.ts';
 import type { DataFolder } from '../config/data-folder.ts';
+import type { ConflictDesk } from '../conflict-desk.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { OutsideWork } from '../engine/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
 import type { Clock, Ids, Prompts, Store, Workspace, WorktreeRef } from '../ports.ts';
 
-/** What handlers do with a repository: look, and write a snapshot's files beside it. */
-export interface LentWorkspace extends Pick<Workspace, 'diff' | 'snapshot' | 'snapshots' | 'leaks'> {
+/** What handlers do with a repository: look, write a snapshot's files beside it, and resolve what a person decides. */
+export interface LentWorkspace
+  extends ConflictDesk,
+    Pick<Workspace, 'candidate' | 'diff' | 'snapshot' | 'snapshots' | 'leaks'> {
   restoreSnapshot(ref: string, to: string): Promise<string>;
   lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
@@ -47,6 +52,10 @@ export interface Services {
   /** Lends the repository's workspace for the length of `work`. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   metrics: MetricsSource;
+  /** The agent programs known by name, as they are found from a folder. */
+  agents(root: string): Promise<AgentView[]>;
+  /** Why an agent could not be started, or null. */
+  absenceOf: AbsenceOf;
   promptsOf(project: Project): Prompts;
   isRunning(projectId: string): boolean;
   /** Gives work to workers outside the daemon; null while nobody works on the project here. */

@@ -14,6 +14,7 @@ import { addToken, listTokens, revokeToken, whoami } from './access.ts';
 import { limitBudget, showBudget } from './budget.ts';
 import { bulkTasks } from './bulk.ts';
 import { beatClaim, claimWork, finishClaim, listClaims, releaseClaim } from './claim.ts';
+import { abortConflict, listConflicts, resolveFile, settleConflict, showConflict } from './conflict.ts';
 import type { Call, Services } from './context.ts';
 import { showDiff } from './diff.ts';
 import { doctor } from './doctor.ts';
@@ -22,6 +23,7 @@ import { recentEvents, streamEvents } from './event.ts';
 import { listEvidence, verifyEvidence } from './evidence.ts';
 import { showEvidenceLog } from './evidence-log.ts';
 import { addWorker, listWorkers, reassignTask, removeWorker, steerWorkers } from './fleet.ts';
+import { showHistory } from './history.ts';
 import { importTasks } from './import.ts';
 import { acknowledge, listChannels, showInbox, testChannel } from './inbox.ts';
 import { showMetrics } from './metrics.ts';
@@ -37,6 +39,7 @@ import {
   showQuestion,
 } from './question.ts';
 import { showRun, streamRunLog } from './run-log.ts';
+import { checkConfig, listAgents, saveConfig, showConfig } from './settings.ts';
 import { listSnapshots, restoreSnapshot } from './snapshot.ts';
 import { status } from './status.ts';
 import {
@@ -58,10 +61,6 @@ type Handler<N extends RouteName> = (
   signal: AbortSignal,
   call: Call,
 ) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;
-
-const pending = async (): Promise<never> => {
-  throw new AppError('internal', 'this is not built yet');
-};
 
 /** One function per route: HTTP and the CLI without a daemon both come through here. */
 const handlers: { [N in RouteName]: Handler<N> } = {
@@ -126,18 +125,16 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   moveTask,
   bulkTasks,
   evidenceLog: showEvidenceLog,
-  // settings helper
-  agents: pending,
-  config: pending,
-  checkConfig: pending,
-  saveConfig: pending,
-  history: pending,
-  // conflict helper
-  conflicts: pending,
-  conflict: pending,
-  resolveFile: pending,
-  settleConflict: pending,
-  abortConflict: pending,
+  agents: listAgents,
+  config: showConfig,
+  checkConfig,
+  saveConfig,
+  history: showHistory,
+  conflicts: listConflicts,
+  conflict: showConflict,
+  resolveFile,
+  settleConflict,
+  abortConflict,
   claims: listClaims,
   claimWork,
   beatClaim,

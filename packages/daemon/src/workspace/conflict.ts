@@ -100,15 +100,24 @@ export async function settleMerge(
 /** A merge a person has committed: its sides are no longer in the index, but which files they were can be told anew. */
 async function namesOf(site: Site, tip: string, merging: string): Promise<Map<string, Entry>> {
   const { conflicts } = await mergeOnPaper(site, tip, merging);
-  const sides = { base: null, ours: null, theirs: null };
-  return new Map(conflicts.map((path) => [path, { path, ...sides, isUnmerged: false }]));
+  const oids = await site.resolver.resolve(conflicts.flatMap((path) => [`${tip}:${path}`, `${merging}:${path}`]));
+  const stage = (oid: string | null | undefined) => (oid ? { mode: '100644', oid } : null);
+  const entries = conflicts.map((path, i) => ({
+    ...{ path, base: null, ours: stage(oids[2 * i]), theirs: stage(oids[2 * i + 1]), isUnmerged: false },
+  }));
+  return new Map(entries.map((entry) => [entry.path, entry]));
 }
 
 async function leftIn(site: Site, place: Standing, entries: Map<string, Entry>) {
   const left: { path: string; why: string }[] = [];
   for (const file of await describeEntries(site, place, [...entries.values()])) {
     if (file.hasMarkers) left.push({ path: file.path, why: 'conflict markers are left in it' });
-    else if (!file.isResolved && (await isAsGitLeftIt(site, place, entries.get(file.path)!)))
+    // Gone on both sides: there is nothing else to decide.
+    else if (
+      !file.isResolved &&
+      file.kind !== 'both_deleted' &&
+      (await isAsGitLeftIt(site, place, entries.get(file.path)!))
+    )
       left.push({ path: file.path, why: 'nothing was decided about it' });
   }
   return left;
@@ -125,7 +134,7 @@ async function isAsGitLeftIt(site: Site, place: Standing, entry: Entry): Promise
   const [noted] = tree ? await site.resolver.resolve([`${tree}:${entry.path}`]) : [];
   const left = tree ? (noted ?? null) : ((entry.ours ?? entry.theirs)?.oid ?? null);
   const found = await lstat(join(place.path, entry.path)).catch(() => null);
-  if (!found || left === null) return !found && left === null && (entry.ours ?? entry.theirs) !== null;
+  if (!found || left === null) return !found && left === null;
   if (!found.isFile()) return false;
   const hash = await site.gitAt(place)(['hash-object', `--path=${entry.path}`, '--', join(place.path, entry.path)]);
   return hash.stdout.trim() === left;
