@@ -1,5 +1,29 @@
 import type { TaskDetail } from '@tidemill/contract';
-import { dateAndTime, fit, oneLine, type Terminal, table, took } from './terminal.ts';
+import type { Command } from 'commander';
+import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
+import { dateAndTime, fit, harmless, oneLine, type Terminal, table, took } from './terminal.ts';
+
+const MOST_DIFF_BYTES = 10_000_000;
+
+export function addTaskDiff(task: Command, context: CliContext): void {
+  task
+    .command('diff <number>')
+    .description("a task's change: what landed, or what lies in its worktree now")
+    .option(...jsonOption)
+    .action((number: string, options: Json) =>
+      withProject(context, async (api, project) => {
+        const { terminal } = context;
+        const diff = await api.taskDiff({ project: project.id, task: number, maxBytes: MOST_DIFF_BYTES });
+        if (options.json) return terminal.json(diff);
+        if (diff.text === '') return terminal.line('No change yet.');
+        // A file may hold what a terminal would obey; whoever reads the output by program gets it as it is.
+        if (terminal.isLive)
+          for (const each of diff.text.split('\n')) terminal.line(harmless(each.replaceAll('\t', '    ')));
+        else terminal.out.write(diff.text);
+        if (diff.isCut) terminal.line(terminal.paint('yellow', 'It is longer; this is its beginning.'));
+      }),
+    );
+}
 
 /** A task on the terminal: what it is, where it stands, what was done and proved. */
 export function showTask({ task, runs, evidence }: TaskDetail, terminal: Terminal): void {

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { YamlFile } from '../config/document.ts';
 import { type CliContext, collect, collectNumbers, integer, type Json, jsonOption, withProject } from './context.ts';
 import { oneKey } from './once.ts';
-import { showTask } from './task-view.ts';
+import { addTaskChanges, addTaskDecisions } from './task-steer.ts';
+import { addTaskDiff, showTask } from './task-view.ts';
 import { table } from './terminal.ts';
 
 interface AddOptions extends Json {
@@ -19,6 +20,11 @@ interface AddOptions extends Json {
   kind?: NewTask['kind'];
   autonomy?: AutonomyPreset;
   from?: string;
+}
+
+interface ListOptions extends Json {
+  stage?: string[];
+  search?: string;
 }
 
 export function addTaskCommands(program: Command, context: CliContext): void {
@@ -57,9 +63,10 @@ A file of tasks:
     .command('list')
     .description('all tasks, or those in some stages')
     .option('--stage <names>', 'only these stages (repeatable, or a,b)', collect)
+    .option('--search <words>', 'only those with all of these words in the title, or this number')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill task list\n  tidemill task list --stage blocked,needs_info --json')
-    .action((options: Json & { stage?: string[] }) => list(context, options));
+    .action((options: ListOptions) => list(context, options));
 
   task
     .command('show <number>')
@@ -73,73 +80,9 @@ A file of tasks:
       }),
     );
 
-  addSteering(task, context);
-}
-
-function addSteering(task: Command, context: CliContext): void {
-  const steer = (
-    options: Json,
-    act: (api: Parameters<Parameters<typeof withProject>[1]>[0], ids: { project: string }) => Promise<TaskSummary>,
-  ) =>
-    withProject(context, async (api, project) => {
-      const summary = await act(api, { project: project.id });
-      if (options.json) context.terminal.json(summary);
-      else context.terminal.line(`#${summary.number} ${summary.title}: ${summary.stage}`);
-    });
-
-  task
-    .command('cancel <number>')
-    .description('stop work on a task for good; what was done is kept as a snapshot')
-    .option(...jsonOption)
-    .action((number: string, options: Json) => steer(options, (api, ids) => api.cancelTask({ ...ids, task: number })));
-
-  task
-    .command('retry <number>')
-    .description('set a blocked, asking or cancelled task to work again')
-    .option('--note <text>', 'what the agent should know; the answer to its questions')
-    .option('--stage <name>', 'the stage to start from')
-    .option(...jsonOption)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tidemill task retry 7 --note "Use the v2 API"\n  tidemill task retry 7 --stage plan',
-    )
-    .action((number: string, { json, ...rest }: Json & { note?: string; stage?: string }) =>
-      steer({ json }, (api, ids) => api.retryTask({ ...ids, task: number, ...rest })),
-    );
-
-  task
-    .command('approve <number>')
-    .description('say yes where a task asks a person: a plan, an escalated review')
-    .option('--note <text>', 'a remark for the record')
-    .option(...jsonOption)
-    .action((number: string, { json, note }: Json & { note?: string }) =>
-      steer({ json }, (api, ids) => api.approveTask({ ...ids, task: number, note })),
-    );
-
-  task
-    .command('reject <number>')
-    .description('say no, and what should be different')
-    .requiredOption('--note <text>', 'what is wrong; the agent reads it')
-    .option(...jsonOption)
-    .action((number: string, { json, note }: Json & { note: string }) =>
-      steer({ json }, (api, ids) => api.rejectTask({ ...ids, task: number, note })),
-    );
-
-  task
-    .command('after <number> [others...]')
-    .description('let a task wait for exactly these others')
-    .option('--none', 'for no others')
-    .option(...jsonOption)
-    .addHelpText('after', '\nExamples:\n  tidemill task after 7 3 4\n  tidemill task after 7 --none')
-    .action((number: string, others: string[], options: Json & { none?: boolean }) => {
-      if (others.length === 0 && !options.none) {
-        throw new AppError('bad_input', 'no tasks to wait for were named', {
-          hint: 'Name their numbers, or --none to wait for nothing.',
-        });
-      }
-      const after = others.flatMap((other) => collectNumbers(other));
-      return steer(options, (api, ids) => api.setDependencies({ ...ids, task: number, after }));
-    });
+  addTaskDiff(task, context);
+  addTaskChanges(task, context);
+  addTaskDecisions(task, context);
 }
 
 async function add(context: CliContext, title: string | undefined, options: AddOptions): Promise<void> {
@@ -196,19 +139,20 @@ async function readTasks(file: string, name: string): Promise<ImportedTask[]> {
   return new YamlFile(name, text).parse(schema);
 }
 
-async function list(context: CliContext, options: Json & { stage?: string[] }): Promise<void> {
+async function list(context: CliContext, options: ListOptions): Promise<void> {
   const { terminal } = context;
   await withProject(context, async (api, project) => {
+    const { search } = options;
     const stages = options.stage?.flatMap((each) => each.split(','));
     const tasks: TaskSummary[] = [];
     for (let page = [] as TaskSummary[], afterNumber = 0; ; afterNumber = page.at(-1)!.number) {
-      page = await api.tasks({ project: project.id, afterNumber, limit: 1000, ...(stages ? { stages } : {}) });
+      page = await api.tasks({ project: project.id, afterNumber, limit: 1000, search, ...(stages ? { stages } : {}) });
       tasks.push(...page);
       if (page.length < 1000) break;
     }
     if (options.json) return terminal.json(tasks);
     if (tasks.length === 0)
-      return terminal.line(stages ? 'No tasks in these stages.' : 'No tasks yet: tidemill task add "…"');
+      return terminal.line(stages || search ? 'No such tasks.' : 'No tasks yet: tidemill task add "…"');
     const rows = tasks.map((task) => [
       `#${task.number}`,
       `P${task.priority}`,

@@ -55,7 +55,8 @@ export function oneLine(text: string): string {
   return harmless(text).trim();
 }
 
-const harmless = (text: string) =>
+/** The same with its indentation. */
+export const harmless = (text: string) =>
   stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trimEnd();
