@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { AgentView } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
+import { api } from '../../api.ts';
 import { Command } from '../../shell/command.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { Part } from './part.tsx';

@@ -1,6 +1,6 @@
 import type { Pipeline, Stage } from '@tidemill/contract';
 import { useMemo } from 'react';
-import { Graph, type GraphEdge, type GraphNode } from '../../graph/graph.tsx';
+import Graph, { type GraphEdge, type GraphNode } from '../../graph/graph.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { stageText } from '../../words.ts';
 import { Part } from './part.tsx';
@@ -49,8 +49,7 @@ function graphOf({ start, stages }: Pipeline): { nodes: GraphNode[]; edges: Grap
       { id: 'open', label: 'open' },
       ...Object.entries(stages).map(([id, stage]) => ({
         id,
-        label: stageText(id),
-        about: whoOf(stage),
+        label: `${stageText(id)} · ${whoOf(stage)}`,
         look: LOOK[stage.actor],
       })),
       ...ends.map((id) => ({ id, label: stageText(id), look: id === 'done' ? 'landed' : 'paused' })),
