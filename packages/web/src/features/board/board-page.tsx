@@ -1,5 +1,144 @@
-import { PageHead } from '../../shell/page-head.tsx';
+import './board.css';
+import type { TaskSummary, WorkerStatus } from '@tidemill/contract';
+import { useEffect, useMemo, useState } from 'react';
+import { useAddress } from '../../address.ts';
+import { useMay } from '../../shell/action.tsx';
+import { Command } from '../../shell/command.tsx';
+import { useKeys } from '../../shell/keys.ts';
+import { Empty, PageHead } from '../../shell/page-head.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { plural, stageText } from '../../words.ts';
+import { orderOf } from '../stage/flow.ts';
+import { AddTask } from './add-task.tsx';
+import { BulkBar } from './bulk.tsx';
+import type { CardHands } from './card.tsx';
+import { runClock } from './clock.ts';
+import { FoldedCancelled, NEEDS_YOU, StageColumn } from './column.tsx';
+import { FilterBar, type Filters, useFilters } from './filters.tsx';
+import { MoveDialog } from './move-dialog.tsx';
+import { toNeighbour, useFocused, useIsNarrow, useRoom } from './room.ts';
+import { useBoard } from './use-board.ts';
+import { useMoves } from './use-moves.ts';
+import { useSelection } from './use-selection.ts';
 
 export default function BoardPage() {
-  return <PageHead title="Board" />;
+  const { status, connection } = useShown();
+  const [isAdding, setAdding] = useState(false);
+  const filter = useFilters();
+  const store = useBoard(filter.filters.filter);
+  const mayAct = useMay('operator');
+  const add = () => mayAct && setAdding(true);
+  useKeys([{ keys: 'n', does: 'Add a task', run: add }]);
+  useEffect(() => runClock(connection === 'live' || connection === 'polling'), [connection]);
+  return (
+    <div className="board-page">
+      <PageHead title="Board" about={status.total === 0 ? undefined : plural(status.total, 'task')}>
+        <button type="button" className="primary" disabled={!mayAct} onClick={add} aria-keyshortcuts="n">
+          Add a task <kbd>n</kbd>
+        </button>
+      </PageHead>
+      {status.total === 0 ? (
+        <Empty>
+          <p>No tasks yet. Press n here and write what should be different, or in a terminal:</p>
+          <Command text='tidemill task add "What should be done" --accept "How one sees that it is"' />
+        </Empty>
+      ) : (
+        <>
+          <FilterBar {...filter} />
+          <Board store={store} filters={filter.filters} mayAct={mayAct} />
+        </>
+      )}
+      {isAdding && <AddTask onAdded={(task) => store.take([task])} onClose={() => setAdding(false)} />}
+    </div>
+  );
+}
+
+interface BoardProps {
+  store: ReturnType<typeof useBoard>;
+  filters: Filters;
+  mayAct: boolean;
+}
+
+function Board({ store, filters: given, mayAct }: BoardProps) {
+  const { project, status } = useShown();
+  const { selected, toggle, selectRange, clear } = useSelection();
+  const moves = useMoves(store);
+  const { ask, drag, letGo } = moves;
+  const [isCancelledShown, showCancelled] = useAddress('cancelled');
+  const room = useRoom();
+  const isNarrow = useIsNarrow();
+  const [chosen, choose] = useAddress('stage');
+  const filters = useSame(given);
+  const workers = useSame(Object.fromEntries(status.workers.map(({ name, status: doing }) => [name, doing])));
+  const workerStatus = useMemo(() => new Map<string, WorkerStatus>(Object.entries(workers)), [workers]);
+  const hands = useMemo(
+    (): CardHands => ({ select: toggle, move: (task) => ask({ task, move: null }), drag, drop: letGo }),
+    [toggle, ask, drag, letGo],
+  );
+  const focused = useFocused(store);
+  const withFocused = (work: (task: TaskSummary) => void) => () => {
+    const task = focused();
+    if (task && mayAct) work(task);
+  };
+  useKeys([
+    { keys: 'x', does: 'Select the task', run: withFocused(toggle) },
+    { keys: 'm', does: 'Move the task', run: withFocused((task) => ask({ task, move: null })) },
+    { keys: 'h', does: 'Column before', run: () => toNeighbour(-1) },
+    { keys: 'l', does: 'Next column', run: () => toNeighbour(1) },
+    ...(selected.size > 0 ? [{ keys: 'Escape', does: 'Clear the selection', run: clear }] : []),
+  ]);
+  const stages = ['open', ...orderOf(project, status.tasks), ...NEEDS_YOU, 'done', 'cancelled'];
+  const here = stages.includes(chosen) ? chosen : (stages.find((stage) => status.tasks[stage]) ?? 'open');
+  const shown = isNarrow ? [here] : stages;
+  return (
+    <>
+      {isNarrow && (
+        <select
+          className="stage-choice"
+          aria-label="Stage"
+          value={here}
+          onChange={(event) => choose(event.target.value)}
+        >
+          {stages.map((stage) => (
+            <option key={stage} value={stage}>
+              {stageText(stage)} ({(status.tasks[stage] ?? 0).toLocaleString('en-US')})
+              {NEEDS_YOU.includes(stage) && status.tasks[stage] ? ': needs you' : ''}
+            </option>
+          ))}
+        </select>
+      )}
+      <div className="board" ref={room}>
+        {shown.map((stage) =>
+          stage === 'cancelled' && !isNarrow && isCancelledShown === '' ? (
+            <FoldedCancelled
+              key={stage}
+              count={status.tasks[stage] ?? 0}
+              drop={moves.dropView(stage)}
+              onDrop={moves.drop}
+              onOpen={() => showCancelled('shown')}
+            />
+          ) : (
+            <StageColumn
+              key={stage}
+              {...{ store, stage, filters, selected, mayAct, hands }}
+              count={status.tasks[stage] ?? 0}
+              workers={workerStatus}
+              drop={moves.dropView(stage)}
+              onDrop={moves.drop}
+              onSelectRange={selectRange}
+              onFold={stage === 'cancelled' && !isNarrow ? () => showCancelled('') : undefined}
+            />
+          ),
+        )}
+      </div>
+      <BulkBar store={store} selected={selected} clear={clear} />
+      {moves.asked && <MoveDialog {...moves.asked} perform={moves.perform} onClose={() => ask(null)} />}
+    </>
+  );
+}
+
+/** The same object for as long as it says the same. */
+function useSame<T>(value: T): T {
+  const text = JSON.stringify(value);
+  return useMemo(() => value, [text]);
 }

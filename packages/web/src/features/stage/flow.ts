@@ -12,7 +12,7 @@ const FORWARD: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready
 const ENDS = ['open', 'done', 'cancelled', 'needs_info', 'blocked'];
 
 /** Why a gate is shut, in five words at most. */
-const WHY: Record<NeedsYou['holds'], string> = {
+export const WHY: Record<NeedsYou['holds'], string> = {
   validation: 'gates keep failing',
   review_escalation: 'builder and reviewer disagree',
   no_criteria: 'no criteria to judge by',
@@ -43,7 +43,7 @@ export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
 }
 
 /** The default pipeline's stages in order; those of the others where they belong, while something is in them. */
-function orderOf({ rules }: Project, counts: Record<string, number>): string[] {
+export function orderOf({ rules }: Project, counts: Record<string, number>): string[] {
   const { [rules.defaultPipeline]: main, ...others } = rules.pipelines;
   const isPassed = (name: string, stage: Stage | undefined) =>
     stage?.actor === 'human' && stage.onlyIfPlansAreReviewed && !rules.reviewPlans && !counts[name];

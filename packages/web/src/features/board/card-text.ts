@@ -1,0 +1,65 @@
+import type { TaskSummary } from '@tidemill/contract';
+import { plainLine } from '../../plain.ts';
+import { WHY } from '../stage/flow.ts';
+
+/** By number: 0 is the most urgent, 2 is what nobody says. */
+export const PRIORITY = ['critical', 'high', 'normal', 'low', 'lowest'] as const;
+
+/** Why it stands still, in words; null while nothing holds it. */
+export function heldBy(task: TaskSummary): string | null {
+  if (task.stage === 'done' || task.stage === 'cancelled') return null;
+  if (task.openQuestions[0]) return plainLine(task.openQuestions[0].text);
+  if (task.stage === 'blocked' && task.blocked) {
+    const text = plainLine(task.blocked.text);
+    return text === '' ? WHY[task.blocked.reason] : `${WHY[task.blocked.reason]}: ${text}`;
+  }
+  return task.waiting === null ? null : plainLine(task.waiting);
+}
+
+const AFTER_SHOWN = 4;
+
+export function afterText({ after, unmet }: TaskSummary): string | null {
+  if (unmet === 0 || after.length === 0) return null;
+  const numbers = after.slice(0, AFTER_SHOWN).map((number) => `#${number}`);
+  const more = after.length - numbers.length;
+  return `after ${numbers.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const LINE = 20;
+/** Padding, border and the line with the number. */
+const AROUND = 38;
+export const CARD_GAP = 8;
+const TITLE_LINES = 3;
+const HELD_LINES = 2;
+/** An average character of the system font at 14 px, and what breaking at words leaves empty. */
+const CHARACTER = 7.3;
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/gu;
+
+interface CardShape {
+  titleLines: number;
+  heldLines: number;
+  height: number;
+}
+
+const widths = new WeakMap<TaskSummary, { title: number; held: number }>();
+
+/**
+ * How tall a card is, told from its text alone: thousands of cards have their place before any of them is drawn, and a
+ * list that knows all heights neither jumps nor measures while it is scrolled.
+ */
+export function shapeOf(task: TaskSummary, width: number): CardShape {
+  let known = widths.get(task);
+  if (!known) {
+    known = { title: widthOf(task.title), held: widthOf(heldBy(task) ?? '') };
+    widths.set(task, known);
+  }
+  const titleLines = linesOf(known.title, width, TITLE_LINES);
+  const heldLines = known.held === 0 ? 0 : linesOf(known.held, width, HELD_LINES);
+  const others = (task.worker === null ? 0 : 1) + (afterText(task) === null ? 0 : 1);
+  return { titleLines, heldLines, height: AROUND + LINE * (titleLines + heldLines + others) };
+}
+
+const widthOf = (text: string) => (text.length + (text.match(WIDE)?.length ?? 0)) * CHARACTER;
+
+const linesOf = (textWidth: number, width: number, most: number) =>
+  Math.min(most, Math.max(1, Math.ceil(textWidth / Math.max(1, width))));

@@ -1,0 +1,111 @@
+import type { TaskSummary, WorkerStatus } from '@tidemill/contract';
+import { type CSSProperties, type MouseEvent, memo } from 'react';
+import { plainLine } from '../../plain.ts';
+import { PageLink } from '../../shell/page-link.tsx';
+import { stageText, timeOf } from '../../words.ts';
+import { afterText, heldBy, PRIORITY } from './card-text.ts';
+import { useElapsed } from './clock.ts';
+
+/** What a card may ask of the board. One object for all cards and all time, so that no card is drawn for its sake. */
+export interface CardHands {
+  select(task: TaskSummary, isRange: boolean): void;
+  move(task: TaskSummary): void;
+  drag(task: TaskSummary): void;
+  drop(): void;
+}
+
+interface CardProps {
+  task: TaskSummary;
+  titleLines: number;
+  heldLines: number;
+  height: number;
+  /** Its place in the list, from 0, and how many there are. */
+  index: number;
+  size: number;
+  top: number;
+  workerStatus: WorkerStatus | undefined;
+  isSelected: boolean;
+  mayAct: boolean;
+  hands: CardHands;
+}
+
+export const Card = memo(function Card(props: CardProps) {
+  const { task, titleLines, heldLines, height, index, size, top, workerStatus, isSelected, mayAct, hands } = props;
+  const { number, stage, priority, kind, worker } = task;
+  const held = heldBy(task);
+  const after = afterText(task);
+  const about = `about-${number}`;
+  const onClick = (event: MouseEvent) => {
+    if (!event.shiftKey || !mayAct) return;
+    event.preventDefault();
+    hands.select(task, true);
+  };
+  return (
+    <li
+      className={isSelected ? 'board-card chosen' : 'board-card'}
+      style={{ '--top': `${top}px`, '--height': `${height}px` } as CSSProperties}
+      aria-setsize={size}
+      aria-posinset={index + 1}
+      data-task={number}
+      draggable={mayAct}
+      onDragStart={(event) => {
+        event.dataTransfer.effectAllowed = 'move';
+        event.dataTransfer.setData('text/plain', `#${number} ${task.title}`);
+        hands.drag(task);
+      }}
+      onDragEnd={() => hands.drop()}
+    >
+      <p className="card-head">
+        {mayAct && (
+          <input
+            type="checkbox"
+            aria-label={`Select #${number}`}
+            checked={isSelected}
+            onChange={() => undefined}
+            onClick={(event) => hands.select(task, event.shiftKey)}
+          />
+        )}
+        <span className="number">#{number}</span>
+        {priority !== 2 && <span className={`priority p${priority}`}>{PRIORITY[priority]}</span>}
+        <span className="dim">{kind}</span>
+        <Since at={task.stageSince} stage={stage} />
+      </p>
+      <PageLink
+        to={`/tasks/${number}`}
+        className="card-title"
+        data-item
+        draggable={false}
+        aria-describedby={about}
+        style={{ '--lines': titleLines } as CSSProperties}
+        title={task.title.length > 60 ? plainLine(task.title) : undefined}
+        onClick={onClick}
+      >
+        <span className="unseen">#{number} </span>
+        <bdi>{plainLine(task.title)}</bdi>
+      </PageLink>
+      <div id={about}>
+        {worker !== null && <p className={`card-line ${workerStatus ?? 'working'}`}>{worker}</p>}
+        {after !== null && <p className="card-line dim">{after}</p>}
+        {held !== null && (
+          <p className="card-held" style={{ '--lines': heldLines } as CSSProperties} title={held}>
+            {held}
+          </p>
+        )}
+      </div>
+      {mayAct && (
+        <button type="button" className="card-move" tabIndex={-1} onClick={() => hands.move(task)}>
+          Move<span className="unseen"> #{number}</span>
+        </button>
+      )}
+    </li>
+  );
+});
+
+function Since({ at, stage }: { at: number; stage: string }) {
+  const text = useElapsed(at);
+  return (
+    <time className="since" dateTime={new Date(at).toISOString()} title={`In ${stageText(stage)} since ${timeOf(at)}`}>
+      {text}
+    </time>
+  );
+}

@@ -1,0 +1,59 @@
+import type { TaskSummary } from '@tidemill/contract';
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import type { BoardStore } from './board-store.ts';
+
+const NARROW = matchMedia('(max-width: 760px)');
+
+/** One column at a time. */
+export function useIsNarrow(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      NARROW.addEventListener('change', listener);
+      return () => NARROW.removeEventListener('change', listener);
+    },
+    () => NARROW.matches,
+  );
+}
+
+/** The board is as high as the window leaves it, whatever stands above: its columns scroll by themselves. */
+export function useRoom() {
+  const board = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const fit = () => {
+      const element = board.current!;
+      const top = Math.round(element.getBoundingClientRect().top + scrollY);
+      element.style.setProperty('--board-top', `${top}px`);
+    };
+    const observer = new ResizeObserver(fit);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, []);
+  return board;
+}
+
+const columnOf = (element: Element | null) => element?.closest<HTMLElement>('[data-column]') ?? null;
+
+/** The task whose card has the focus. */
+export function useFocused(store: BoardStore): () => TaskSummary | undefined {
+  return useCallback(() => {
+    const card = document.activeElement?.closest<HTMLElement>('[data-task]');
+    return card ? store.task(Number(card.dataset.task)) : undefined;
+  }, [store]);
+}
+
+/** To the card of the next column that lies at the same height. */
+export function toNeighbour(step: 1 | -1): void {
+  const columns = [...document.querySelectorAll<HTMLElement>('[data-column]')].filter((column) =>
+    column.querySelector('[data-item]'),
+  );
+  const from = document.activeElement;
+  const at = columns.indexOf(columnOf(from)!);
+  const next = columns[at < 0 ? (step === 1 ? 0 : columns.length - 1) : at + step];
+  if (!next) return;
+  const height = from && at >= 0 ? from.getBoundingClientRect().top : 0;
+  const cards = [...next.querySelectorAll<HTMLElement>('[data-item]')];
+  const distance = (card: HTMLElement) => Math.abs(card.getBoundingClientRect().top - height);
+  const nearest = cards.reduce((best, card) => (distance(card) < distance(best) ? card : best));
+  nearest.focus();
+  nearest.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+}
