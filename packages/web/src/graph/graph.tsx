@@ -24,7 +24,7 @@ const LETTER = 7.2;
 const MOST_LETTERS = 24;
 
 /** Boxes and arrows from left to right. What it shows is also said as a list, for whoever cannot see it. */
-export function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edges: GraphEdge[]; label: string }) {
+export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edges: GraphEdge[]; label: string }) {
   const laid = useMemo(() => layOut(nodes, edges), [nodes, edges]);
   return (
     <figure className="graph">
