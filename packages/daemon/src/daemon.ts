@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
 import { Tokens } from './access/tokens.ts';
+import { createAgentSearch } from './agents/discover.ts';
+import { absenceOf } from './agents/presence.ts';
 import { systemClock } from './clock.ts';
 import { type DataFolder, openDataFolder } from './config/data-folder.ts';
 import { settingsMark } from './config/watch.ts';
@@ -20,6 +22,7 @@ import { type BindOptions, checkBind } from './http/bind.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { killLeaked } from './process/leaks.ts';
+import { buildVersion } from './version.ts';
 
 /** How long steps may take to reach a checkpoint once a stop was asked for; then agents are ended and work is kept. */
 const GRACE_MS = 4000;
@@ -52,6 +55,7 @@ export class Daemon {
   readonly #settings = new Map<string, LiveSettings>();
   readonly #notices: Notices;
   readonly #metrics: Metrics;
+  readonly #agents: Services['agents'];
   readonly #attaching = new Set<string>();
   readonly #services: Services;
   readonly #settleStopped: () => void;
@@ -70,6 +74,7 @@ export class Daemon {
       const killed = await killLeaked(folder.id);
       if (killed.length > 0) log.info(`ended ${killed.length} processes that an earlier daemon left behind`);
       const token = randomBytes(32).toString('base64url');
+      const version = await buildVersion();
       let daemon: Daemon | undefined;
       const http = await startHttp({
         port,
@@ -88,7 +93,7 @@ export class Daemon {
         onError: (error, what) => log.error(what, error),
       });
       const { url, publicUrl } = http;
-      const info = { pid: process.pid, url, publicUrl, startedAt: opened.clock.now(), version: '' };
+      const info = { pid: process.pid, url, publicUrl, startedAt: opened.clock.now(), version };
       daemon = new Daemon({ folder, lock, log, opened, http, info, token, tokens, env });
       writeDaemonFile(folder, { ...info, token });
       log.info('started', info);
@@ -116,6 +121,7 @@ export class Daemon {
     this.#log = parts.log;
     this.#opened = parts.opened;
     this.#metrics = new Metrics(parts.opened.store, parts.opened.clock, (text, error) => parts.log.error(text, error));
+    this.#agents = createAgentSearch(parts.opened.clock);
     this.#http = parts.http;
     this.info = parts.info;
     this.link = pageLink({ ...parts.info, token: parts.token });
@@ -224,6 +230,8 @@ export class Daemon {
         return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
       },
       metrics: this.#metrics,
+      agents: this.#agents,
+      absenceOf,
       promptsOf,
       isRunning: (projectId) => this.#engines.has(projectId),
       outside: (projectId) => this.#engines.get(projectId)?.engine.outside ?? null,

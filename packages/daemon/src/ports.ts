@@ -74,6 +74,10 @@ export interface TaskQuery {
   numbers?: number[];
   /** Those that depend on one of these. */
   waitingFor?: string[];
+  /** Those that depend on a cancelled task. */
+  isStranded?: true;
+  /** Claimable, but held up by something only a person can change. */
+  isWaiting?: true;
   /** Every word must be in the title, whatever its letters' case, or name the number (`12`, `#12`). */
   search?: string;
   newestFirst?: boolean;

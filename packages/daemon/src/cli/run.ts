@@ -1,9 +1,7 @@
+import { PROGRAM_VERSION } from '../version.ts';
 import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
 import { openTerminal } from './terminal.ts';
-
-/** Replaced by the package's own version when it is built. */
-const VERSION = '0.1.0';
 
 /** One command, from its words to the end of the process. */
 export async function run(argv: string[]): Promise<never> {
@@ -19,7 +17,7 @@ export async function run(argv: string[]): Promise<never> {
     exitCode = code;
   };
   try {
-    await createProgram({ env, cwd: process.cwd(), terminal, setExitCode }, VERSION).parseAsync(argv);
+    await createProgram({ env, cwd: process.cwd(), terminal, setExitCode }, PROGRAM_VERSION).parseAsync(argv);
   } catch (error) {
     exitCode = reportFailure(error, terminal, argv.includes('--json'));
   }

@@ -14,7 +14,7 @@ import type { Services } from './context.ts';
 /** Each project's account, and last the one of all. */
 export async function showBudget(services: Services): Promise<AccountView[]> {
   const projects = await services.store.projects();
-  return Promise.all([...projects, null].map((project) => view(services, project)));
+  return Promise.all([...projects, null].map((project) => accountView(services, project)));
 }
 
 /** What is left out stays as it is. */
@@ -30,10 +30,10 @@ export async function limitBudget(services: Services, input: RouteRequest<'limit
   const { dailyUsd = current.dailyUsd, monthlyUsd = current.monthlyUsd, timeZone = current.timeZone } = input;
   const limits = { dailyUsd, monthlyUsd };
   unwrap(await store.execute({ type: 'budget.limit', projectId, accountId: id, limits, timeZone, by: 'person' }));
-  return view(services, null);
+  return accountView(services, null);
 }
 
-async function view({ store, clock }: Services, project: Project | null): Promise<AccountView> {
+export async function accountView({ store, clock }: Services, project: Project | null): Promise<AccountView> {
   const account = await store.record('account', accountId(project?.id ?? ALL_PROJECTS));
   return viewAccount(project, account, clock.now());
 }

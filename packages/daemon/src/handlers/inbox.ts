@@ -11,6 +11,7 @@ import {
 import { severityOf } from '@tidemill/core';
 import { projectOf, unwrap } from './answer.ts';
 import type { Services } from './context.ts';
+import { humanStages } from './needs-you.ts';
 import { openQuestions } from './question.ts';
 
 /** More would not be read; what is left out is less pressing than what is there. */
@@ -23,13 +24,14 @@ export async function showInbox(services: Services, input: RouteRequest<'inbox'>
   const questions = await openQuestions(services, project);
   const asked = new Set(questions.map(({ taskId }) => taskId));
   const tasks = (await standing(services, project)).filter(({ id }) => !asked.has(id));
-  const alerts = await services.store.records({ noun: 'alert', projectId: project.id, isOpen: true });
-  const items = [
-    ...questions.map(questionItem),
-    ...tasks.map(taskItem),
-    ...alerts.map((alert) => alertItem(services, alert)),
-  ];
+  const items = [...questions.map(questionItem), ...tasks.map(taskItem), ...(await openAlerts(services, project))];
   return items.sort(byPressure).slice(0, MOST_ITEMS);
+}
+
+/** The worst first. */
+export async function openAlerts(services: Services, { id: projectId }: Project): Promise<InboxItem[]> {
+  const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
+  return open.map((alert) => alertItem(services, alert)).sort(byPressure);
 }
 
 export async function acknowledge(services: Services, input: RouteRequest<'acknowledge'>) {
@@ -57,10 +59,10 @@ export async function testChannel(services: Services, input: RouteRequest<'testC
 }
 
 /** Tasks that go on only when a person says so. */
-async function standing({ store }: Services, { id: projectId, rules }: Project): Promise<Task[]> {
-  const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
-  const human = stages.flatMap(([name, { actor }]) => (actor === 'human' ? [name] : []));
-  const found = await store.tasks({ projectId, stages: [...new Set(['blocked', ...human])], limit: MOST_ITEMS });
+async function standing({ store }: Services, project: Project): Promise<Task[]> {
+  const { id: projectId, rules } = project;
+  const stages = ['blocked', ...humanStages(project).all];
+  const found = await store.tasks({ projectId, stages, limit: MOST_ITEMS });
   return found.filter(
     ({ stage, pipeline }) => stage === 'blocked' || rules.pipelines[pipeline]?.stages[stage]?.actor === 'human',
   );

@@ -1,4 +1,5 @@
 import type { Task } from '@tidemill/contract';
+import { isReady } from '@tidemill/core';
 import type { TaskQuery } from '../ports.ts';
 import { type Condition, compose, type Query } from './sql-query.ts';
 import { searchKey } from './task-columns.ts';
@@ -8,13 +9,21 @@ export const MOST_VALUES = 1000;
 /** The largest number that fits Postgres' integer; no mill has as many tasks. */
 const LARGEST = 2 ** 31 - 1;
 
+const WAITING: Condition = ['ready_role IS NOT NULL AND waiting = 1'];
+const strandedIn = (projectId: string): Condition => [
+  `id IN (SELECT task_id FROM dependencies JOIN tasks AS c ON c.id = depends_on WHERE c.project_id = ? AND c.stage = 'cancelled')`,
+  { values: [projectId] },
+];
+
 /** The query as SQL, the same for every database. */
 export function sqlOfTasks(query: TaskQuery): Query {
-  const { projectId, stages, ids, numbers, waitingFor, newestFirst, afterNumber, limit } = query;
+  const { projectId, stages, ids, numbers, waitingFor, isStranded, isWaiting, newestFirst, afterNumber, limit } = query;
   const orderBy = newestFirst ? 'number DESC' : 'number';
   const where: Condition[] = [
     [newestFirst ? 'number <' : 'number >', afterNumber || undefined],
     ['stage IN', stages],
+    ...(isWaiting ? [WAITING] : []),
+    ...(isStranded ? [strandedIn(projectId)] : []),
     ...wordsOf(query.search).map(({ word, number }): Condition => {
       const values = [`%${word.replace(/[\\%_]/g, '\\$&')}%`, ...(number === null ? [] : [number])];
       return [`(title_key LIKE ? ESCAPE '\\'${number === null ? '' : ' OR number = ?'})`, { values }];
@@ -39,7 +48,8 @@ export function sqlOfTasks(query: TaskQuery): Query {
 
 /** The same over rows at hand, which come ascending by number. */
 export function tasksWhere(all: Task[], query: TaskQuery): Task[] {
-  const { stages, ids, numbers, waitingFor, newestFirst, afterNumber = 0, limit } = query;
+  const { stages, ids, numbers, waitingFor, isStranded, isWaiting, newestFirst, afterNumber = 0, limit } = query;
+  const cancelled = new Set(isStranded && all.flatMap(({ id, stage }) => (stage === 'cancelled' ? [id] : [])));
   const words = wordsOf(query.search);
   const found = all.filter((task) => {
     const key = words.length > 0 ? searchKey(task.title) : '';
@@ -48,6 +58,8 @@ export function tasksWhere(all: Task[], query: TaskQuery): Task[] {
       (stages?.includes(task.stage) ?? true) &&
       (ids?.includes(task.id) ?? true) &&
       (numbers?.includes(task.number) ?? true) &&
+      (!isStranded || task.dependsOn.some((id) => cancelled.has(id))) &&
+      (!isWaiting || (isReady(task) && task.waiting !== null)) &&
       (waitingFor?.some((id) => task.dependsOn.includes(id)) ?? true) &&
       words.every(({ word, number }) => key.includes(word) || task.number === number)
     );
