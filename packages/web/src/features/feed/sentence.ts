@@ -13,7 +13,7 @@ export const taskIdOf = (body: EventBody): string | null =>
   'taskId' in body && body.taskId ? body.taskId : body.type === 'evidence.recorded' ? body.evidence.taskId : null;
 
 /** Worker ids are `projectId/name`. */
-const workerName = (id: string) => id.slice(id.lastIndexOf('/') + 1);
+export const workerName = (id: string) => id.slice(id.lastIndexOf('/') + 1);
 const say = (who: string, text: string, look: Sentence['look'] = 'idle'): Sentence => ({ who, text, look });
 const mill = (text: string, look?: Sentence['look']) => say('mill', text, look);
 const first = (text: string, most = 160) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -1,0 +1,184 @@
+import type { TaskDetail } from '@tidemill/contract';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
+import { Command } from '../../shell/command.tsx';
+import { Dialog } from '../../shell/dialog.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { stageText } from '../../words.ts';
+import { workerName } from '../feed/sentence.ts';
+import { EditDialog } from './edit-dialog.tsx';
+import { FormDialog } from './form-dialog.tsx';
+import { RestoreDialog } from './restore-dialog.tsx';
+
+export type Opened = 'approve' | 'reject' | 'retry' | 'edit' | 'reassign' | 'worktree' | 'restore';
+
+interface ActionDialogProps {
+  detail: TaskDetail;
+  onClose: () => void;
+}
+
+export function ActionDialog({ opened, ...props }: ActionDialogProps & { opened: Opened }) {
+  switch (opened) {
+    case 'approve':
+      return <ApproveDialog {...props} />;
+    case 'reject':
+      return <RejectDialog {...props} />;
+    case 'retry':
+      return <RetryDialog {...props} />;
+    case 'edit':
+      return <EditDialog {...props} />;
+    case 'reassign':
+      return <ReassignDialog {...props} />;
+    case 'worktree':
+      return <WorktreeDialog {...props} />;
+    case 'restore':
+      return <RestoreDialog {...props} />;
+  }
+}
+
+function NoteField({ label, value, set }: { label: string; value: string; set: (value: string) => void }) {
+  return (
+    <label>
+      {label}
+      <textarea rows={4} maxLength={20_000} value={value} onChange={(event) => set(event.target.value)} />
+    </label>
+  );
+}
+
+function ApproveDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
+  const [note, setNote] = useState('');
+  const to = moves.find(({ via }) => via === 'approve')?.to;
+  return (
+    <FormDialog
+      title={`Approve #${task.number}?`}
+      onClose={onClose}
+      yes="Approve"
+      done={`#${task.number} is approved`}
+      send={() => api.approveTask({ project: task.projectId, task: task.number, ...(note.trim() && { note }) })}
+    >
+      <p>{to ? `It goes on to ${stageText(to)}.` : 'It goes on.'}</p>
+      <NoteField label="Note, if you like" value={note} set={setNote} />
+    </FormDialog>
+  );
+}
+
+function RejectDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
+  const [note, setNote] = useState('');
+  const to = moves.find(({ via }) => via === 'reject')?.to;
+  return (
+    <FormDialog
+      title={`Send #${task.number} back?`}
+      onClose={onClose}
+      yes="Send back"
+      done={`#${task.number} was sent back`}
+      isReady={note.trim() !== ''}
+      send={() => api.rejectTask({ project: task.projectId, task: task.number, note })}
+    >
+      <p>{to ? `It goes back to ${stageText(to)} with your words.` : 'It goes back with your words.'}</p>
+      <NoteField label="What should be different" value={note} set={setNote} />
+    </FormDialog>
+  );
+}
+
+function RetryDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
+  const [note, setNote] = useState('');
+  const [stage, setStage] = useState('');
+  const ways = moves.filter(({ via }) => via === 'retry');
+  const needsNote = task.stage === 'needs_info';
+  const usual = task.stage === 'cancelled' ? 'open' : (task.resumeStage ?? task.stage);
+  return (
+    <FormDialog
+      title={`Retry #${task.number}?`}
+      onClose={onClose}
+      yes="Retry"
+      done={`#${task.number} is set to work again`}
+      isReady={!needsNote || note.trim() !== ''}
+      send={() =>
+        api.retryTask({
+          ...{ project: task.projectId, task: task.number },
+          ...(note.trim() && { note }),
+          ...(stage && { stage }),
+        })
+      }
+    >
+      <p>What failed before no longer counts against it.</p>
+      <label>
+        From
+        <select value={stage} onChange={(event) => setStage(event.target.value)}>
+          <option value="">where it stopped: {stageText(usual)}</option>
+          {ways.map(({ to }) => (
+            <option key={to} value={to}>
+              {stageText(to)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <NoteField
+        label={needsNote ? 'It asks something: your answer' : 'Note to whoever works on it, if you like'}
+        value={note}
+        set={setNote}
+      />
+    </FormDialog>
+  );
+}
+
+function ReassignDialog({ detail: { task }, onClose }: ActionDialogProps) {
+  const { status } = useShown();
+  const [worker, setWorker] = useState('');
+  const able = status.workers.filter(({ role }) => role === (task.role ?? 'builder') && role !== 'merger');
+  const now = task.lease ? workerName(task.lease.workerId) : null;
+  return (
+    <FormDialog
+      title={`Reassign #${task.number}?`}
+      onClose={onClose}
+      yes="Reassign"
+      done={`#${task.number} goes to ${worker || 'whoever comes first'}`}
+      send={() => api.reassignTask({ project: task.projectId, task: task.number, worker: worker || null })}
+    >
+      <p>
+        {now
+          ? `${now} works on it: that run is stopped, and its work is kept in the worktree for the next.`
+          : 'Nobody works on it right now.'}
+      </p>
+      <label>
+        To
+        <select value={worker} onChange={(event) => setWorker(event.target.value)}>
+          <option value="">whoever comes first</option>
+          {able.map(({ name, status: doing }) => (
+            <option key={name} value={name}>
+              {name} ({doing})
+            </option>
+          ))}
+        </select>
+      </label>
+    </FormDialog>
+  );
+}
+
+function WorktreeDialog({ detail: { task, worktree }, onClose }: ActionDialogProps) {
+  const folder = worktree ?? '';
+  const link = `vscode://file${folder.startsWith('/') ? '' : '/'}${folder.split('/').map(encodeURIComponent).join('/')}`;
+  return (
+    <Dialog title={`The worktree of #${task.number}`} onClose={onClose}>
+      <div className="prose">
+        <p>
+          Branch <code>{plainLine(task.branch)}</code> lies in
+        </p>
+        <Command text={folder} />
+        <Command text={`cd ${quoted(folder)}`} />
+        <p>
+          <a href={link}>Open it in VS Code</a>
+        </p>
+        <p className="dim">
+          {task.lease
+            ? 'An agent works there right now: look, but change nothing before it is done.'
+            : 'What you change there is taken along by the next run.'}
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+/** One word for a shell, whatever is in it. */
+const quoted = (text: string) => (/^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,69 @@
+import type { TaskDetail } from '@tidemill/contract';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { FormDialog } from './form-dialog.tsx';
+
+const lines = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+const isSame = (a: string[], b: string[]) => a.length === b.length && a.every((line, index) => line === b[index]);
+
+/** Changes what is asked for. Only what was changed is sent, so that two people do not undo each other. */
+export function EditDialog({ detail: { task }, onClose }: { detail: TaskDetail; onClose: () => void }) {
+  const known = { accept: task.criteria.map(({ text }) => text), files: task.files };
+  const [title, setTitle] = useState(task.title);
+  const [body, setBody] = useState(task.body);
+  const [accept, setAccept] = useState(known.accept.join('\n'));
+  const [files, setFiles] = useState(known.files.join('\n'));
+  const [priority, setPriority] = useState(task.priority);
+  const changed = {
+    ...(title.trim() !== task.title && { title: title.trim() }),
+    ...(body !== task.body && { body }),
+    ...(!isSame(lines(accept), known.accept) && { accept: lines(accept) }),
+    ...(!isSame(lines(files), known.files) && { files: lines(files) }),
+    ...(priority !== task.priority && { priority }),
+  };
+  return (
+    <FormDialog
+      title={`Edit #${task.number}`}
+      isWide
+      onClose={onClose}
+      yes="Save"
+      done={`#${task.number} is changed`}
+      isReady={title.trim() !== '' && Object.keys(changed).length > 0}
+      send={() => api.editTask({ project: task.projectId, task: task.number, ...changed })}
+    >
+      <label>
+        Title
+        <input value={title} maxLength={300} required onChange={(event) => setTitle(event.target.value)} />
+      </label>
+      <label>
+        What is wanted
+        <textarea rows={6} value={body} maxLength={200_000} onChange={(event) => setBody(event.target.value)} />
+      </label>
+      <label>
+        Acceptance criteria, one per line
+        <textarea rows={4} value={accept} onChange={(event) => setAccept(event.target.value)} />
+      </label>
+      <label>
+        Files it may touch, one pattern per line; none means all
+        <textarea rows={2} value={files} onChange={(event) => setFiles(event.target.value)} />
+      </label>
+      <label>
+        Priority
+        <select value={priority} onChange={(event) => setPriority(Number(event.target.value))}>
+          {['0, most urgent', '1', '2, usual', '3', '4, least'].map((text, value) => (
+            <option key={text} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      {task.lease && (
+        <p className="dim">An agent works on it: it goes on with what it was told. The next run sees this.</p>
+      )}
+    </FormDialog>
+  );
+}

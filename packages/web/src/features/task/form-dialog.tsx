@@ -1,0 +1,50 @@
+import { type ReactNode, useState } from 'react';
+import { useAct } from '../../shell/action.tsx';
+import { Dialog } from '../../shell/dialog.tsx';
+
+interface FormDialogProps {
+  title: string;
+  onClose: () => void;
+  /** Throws what the daemon refuses: the dialog stays, and nothing that was typed is lost. */
+  send: () => Promise<unknown>;
+  done: string;
+  yes: string;
+  isReady?: boolean;
+  isWide?: boolean;
+  children: ReactNode;
+}
+
+export function FormDialog({ title, onClose, send, done, yes, isReady = true, isWide, children }: FormDialogProps) {
+  const [isBusy, setBusy] = useState(false);
+  const run = useAct();
+  const submit = async () => {
+    setBusy(true);
+    const isDone = await run(send, done);
+    setBusy(false);
+    if (isDone) onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose} isWide={isWide}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady && !isBusy) void submit();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+        }}
+      >
+        {children}
+        <footer>
+          <button type="button" onClick={onClose}>
+            Keep things as they are
+          </button>
+          <button type="submit" className="primary" disabled={!isReady || isBusy} aria-busy={isBusy}>
+            {yes}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,49 @@
+import type { TaskDetail, Verification } from '@tidemill/contract';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { Action } from '../../shell/action.tsx';
+import { Command } from '../../shell/command.tsx';
+import { useShown } from '../../shell/project.tsx';
+
+/** What landed, what proves it, and how anyone can check that. */
+export function LandedProof({ detail, commit }: { detail: TaskDetail; commit: string }) {
+  const { status } = useShown();
+  const [proof, setProof] = useState<Verification | null>(null);
+  const newest = detail.evidence.at(-1);
+  return (
+    <section className="standing" aria-label="Landed">
+      <p className="row">
+        <strong className="landed">Landed on {status.project.target}</strong>
+        <span>
+          commit <code title={commit}>{commit.slice(0, 12)}</code>
+        </span>
+        {newest && (
+          <span>
+            evidence <code title={newest.hash}>{newest.hash.slice(0, 12)}</code>
+          </span>
+        )}
+      </p>
+      <Command text={`tidemill evidence verify ${commit.slice(0, 12)}`} />
+      <Action
+        needs="viewer"
+        act={async () => setProof(await api.verifyEvidence({ project: detail.task.projectId, commit }))}
+      >
+        Verify it here
+      </Action>
+      {proof && (
+        <>
+          <p className={proof.ok ? 'working' : 'crashed'}>
+            {proof.ok ? 'The evidence holds.' : 'The evidence does not hold.'}
+          </p>
+          <ul className="checks">
+            {proof.checks.map(({ name, ok, text }) => (
+              <li key={name}>
+                <span className={ok ? 'working' : 'crashed'}>{ok ? 'holds' : 'does not hold'}</span> {name}: {text}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,128 @@
+import type { TaskDetail } from '@tidemill/contract';
+import { lazy, Suspense, useState } from 'react';
+import { api } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
+import { useAct } from '../../shell/action.tsx';
+import { TaskLink, useTo } from '../../shell/page-link.tsx';
+import { stageText } from '../../words.ts';
+
+const Graph = lazy(() => import('../../graph/graph.tsx'));
+
+/** More nodes than this are a knot, not a picture; the list below has them all. */
+const MOST_DRAWN = 150;
+
+type Neighbour = TaskDetail['related'][number];
+
+/** What comes first and what waits for it. */
+export function RelationsPanel({ detail }: { detail: TaskDetail }) {
+  const { task, related } = detail;
+  const to = useTo();
+  const self: Neighbour = { number: task.number, title: task.title, stage: task.stage, after: task.after };
+  const all = [self, ...related.filter(({ number }) => number !== task.number)];
+  const drawn = all.slice(0, MOST_DRAWN);
+  const known = new Set(drawn.map(({ number }) => number));
+  const next = all.filter(({ after }) => after.includes(task.number));
+  return (
+    <div className="relations">
+      <EditAfter key={task.after.join()} task={task} />
+      {all.length === 1 ? (
+        <p className="dim">It waits for no task, and none waits for it.</p>
+      ) : (
+        <Suspense fallback={<p className="dim">Drawing…</p>}>
+          <Graph
+            label={`What #${task.number} waits for, and what waits for it`}
+            nodes={drawn.map(({ number, title, stage }) => ({
+              id: `#${number}`,
+              label: `#${number} ${stageText(stage)}`,
+              about: plainLine(title),
+              look: lookOf(stage, number === task.number),
+              href: to(`/tasks/${number}`),
+            }))}
+            edges={drawn.flatMap(({ number, after }) =>
+              after.filter((before) => known.has(before)).map((before) => ({ from: `#${before}`, to: `#${number}` })),
+            )}
+          />
+        </Suspense>
+      )}
+      {all.length > MOST_DRAWN && (
+        <p className="dim">
+          Drawn are {MOST_DRAWN} of {all.length.toLocaleString('en-US')}.
+        </p>
+      )}
+      <Neighbours title="It waits for" tasks={all.filter(({ number }) => task.after.includes(number))} />
+      <Neighbours title="These wait for it" tasks={next} />
+    </div>
+  );
+}
+
+function lookOf(stage: string, isSelf: boolean): string {
+  if (stage === 'done') return 'landed';
+  if (stage === 'cancelled') return 'paused';
+  if (stage === 'needs_info' || stage === 'blocked') return 'waiting';
+  return isSelf ? 'working' : 'idle';
+}
+
+const SHOWN = 100;
+
+function Neighbours({ title, tasks }: { title: string; tasks: Neighbour[] }) {
+  if (tasks.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <ul className="neighbours">
+        {tasks.slice(0, SHOWN).map(({ number, title: name, stage }) => (
+          <li key={number}>
+            <TaskLink number={number} data-item /> <span className="title">{plainLine(name)}</span>{' '}
+            <span className={lookOf(stage, false)}>{stageText(stage)}</span>
+          </li>
+        ))}
+      </ul>
+      {tasks.length > SHOWN && <p className="dim">and {(tasks.length - SHOWN).toLocaleString('en-US')} more</p>}
+    </section>
+  );
+}
+
+function EditAfter({ task }: { task: TaskDetail['task'] }) {
+  const [text, setText] = useState(task.after.join(', '));
+  const [isBusy, setBusy] = useState(false);
+  const run = useAct();
+  const words = text.split(/[\s,#]+/).filter((word) => word !== '');
+  const wrong = words.find((word) => !/^[1-9]\d{0,14}$/.test(word));
+  const numbers = [...new Set(words.map(Number))];
+  const isChanged = numbers.join() !== task.after.join();
+  const save = async () => {
+    setBusy(true);
+    const done = numbers.length === 0 ? 'waits for no task' : `waits for ${numbers.map((one) => `#${one}`).join(', ')}`;
+    await run(
+      () => api.setDependencies({ project: task.projectId, task: task.number, after: numbers }),
+      `#${task.number} ${done}`,
+    );
+    setBusy(false);
+  };
+  return (
+    <form
+      className="form after-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isChanged && wrong === undefined && !isBusy) void save();
+      }}
+    >
+      <label>
+        Begins after
+        <input
+          value={text}
+          placeholder="Numbers of tasks, such as 3, 7"
+          aria-invalid={wrong !== undefined}
+          aria-describedby="after-wrong"
+          onChange={(event) => setText(event.target.value)}
+        />
+      </label>
+      <button type="submit" disabled={!isChanged || wrong !== undefined || isBusy} aria-busy={isBusy}>
+        Save
+      </button>
+      <p id="after-wrong" className={wrong === undefined ? 'dim' : 'crashed'} role="status">
+        {wrong !== undefined && `"${wrong.slice(0, 40)}" is no number of a task: write 3, 7`}
+      </p>
+    </form>
+  );
+}

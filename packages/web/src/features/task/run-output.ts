@@ -1,0 +1,57 @@
+import type { Run } from '@tidemill/contract';
+import { useEffect, useRef, useState } from 'react';
+import { api } from '../../api.ts';
+import { useRunOutput } from '../../shell/live.ts';
+import { complain } from '../../shell/notices.tsx';
+import { Transcript } from './transcript.ts';
+
+/** A run's output, read once when it has ended, else as it comes. For as long as the run stays the same. */
+export function useTranscript(run: Run): { transcript: Transcript; isReading: boolean } {
+  const transcript = useRef<Transcript>(null);
+  transcript.current ??= new Transcript();
+  const known = transcript.current;
+  const [isLive] = useState(run.status === 'running');
+  const [isReading, setReading] = useState(true);
+  const draw = useDrawing();
+  useRunOutput(isLive ? run.id : null, 0, ({ text, isOver }) => {
+    known.push(text);
+    if (isOver) setReading(false);
+    draw();
+  });
+  useEffect(() => {
+    if (isLive) return;
+    const leaving = new AbortController();
+    const read = async () => {
+      try {
+        for await (const { text } of api.runLog({ run: run.id }, leaving.signal)) {
+          if (leaving.signal.aborted) return;
+          known.push(text);
+          draw();
+          // Between two pieces the page does whatever else it has to.
+          await new Promise((resolve) => setTimeout(resolve));
+        }
+      } catch (error) {
+        if (!leaving.signal.aborted) complain(error);
+      }
+      setReading(false);
+    };
+    void read();
+    return () => leaving.abort();
+  }, [isLive, run.id, known, draw]);
+  return { transcript: known, isReading };
+}
+
+/** Draws anew at most once per frame, however much comes. */
+function useDrawing(): () => void {
+  const [, setCount] = useState(0);
+  const due = useRef(0);
+  useEffect(() => () => cancelAnimationFrame(due.current), []);
+  const draw = useRef(() => {
+    if (due.current !== 0) return;
+    due.current = requestAnimationFrame(() => {
+      due.current = 0;
+      setCount((count) => count + 1);
+    });
+  });
+  return draw.current;
+}

@@ -1,0 +1,145 @@
+import type { ContextEntry, QuestionView, TaskDetail } from '@tidemill/contract';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { plain } from '../../plain.ts';
+import { useAct } from '../../shell/action.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { elapsed, useNow } from '../../time.ts';
+import { stageText, timeOf } from '../../words.ts';
+import { workerName } from '../feed/sentence.ts';
+import { Answer } from '../question/answer.tsx';
+import { LongText } from './criteria-panel.tsx';
+
+const LONGEST_NOTE = 2000;
+
+type Said = { at: number; key: string } & (
+  | { kind: 'asked'; question: QuestionView }
+  | { kind: 'entry'; entry: ContextEntry }
+);
+
+/** What was asked, answered and said about the task, as one conversation; what is open stands first. */
+export function TalkPanel({ detail }: { detail: TaskDetail }) {
+  const { task, questions } = detail;
+  const open = questions.filter(({ status }) => status === 'open');
+  const past: Said[] = [
+    ...questions
+      .filter(({ status }) => status !== 'open')
+      .map((question) => ({ kind: 'asked' as const, at: question.askedAt, key: question.id, question })),
+    ...task.context.map((entry, index) => ({ kind: 'entry' as const, at: entry.at, key: `entry-${index}`, entry })),
+  ].sort((a, b) => a.at - b.at);
+  return (
+    <div className="talk">
+      {open.map((question) => (
+        <OpenQuestion key={question.id} question={question} />
+      ))}
+      {open.length === 0 && past.length === 0 && <p className="dim">Nobody has said anything yet.</p>}
+      <ol className="said-list">
+        {past.map((said) => (
+          <li key={said.key}>
+            {said.kind === 'asked' ? <Settled question={said.question} /> : <Entry entry={said.entry} />}
+          </li>
+        ))}
+      </ol>
+      <NoteBox detail={detail} />
+    </div>
+  );
+}
+
+function OpenQuestion({ question }: { question: QuestionView }) {
+  const now = useNow();
+  const { ref, agent, text, context, holds, type, askedAt } = question;
+  return (
+    <section className="card open-question" aria-label={`Question ${ref}`} data-item tabIndex={-1}>
+      <p className="row">
+        <span className="waiting">{holds ? 'holds the task up' : `can wait, ${type}`}</span>
+        <span className="dim">
+          {ref}, asked by {plain(agent)} {elapsed(now - askedAt)} ago
+        </span>
+      </p>
+      <h3 className="as-written">{plain(text)}</h3>
+      {context && <LongText text={context} className="dim" />}
+      <Answer question={question} />
+    </section>
+  );
+}
+
+const SOURCE = { user: '', default: ', the default', timeout: ', by time', learned: ', learned' };
+
+function Settled({ question: { ref, agent, text, askedAt, answer, status } }: { question: QuestionView }) {
+  return (
+    <>
+      <Speaker who={plain(agent)} what={`asked ${ref}`} at={askedAt} />
+      <LongText text={text} />
+      {answer ? (
+        <div className="reply">
+          <Speaker who={plain(answer.by)} what={`answered${SOURCE[answer.source]}`} at={answer.at} />
+          <LongText text={answer.text} />
+        </div>
+      ) : (
+        <p className="dim">{status}</p>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry: { source, entryType, summary, at, by } }: { entry: ContextEntry }) {
+  return (
+    <>
+      <Speaker who={by ? plain(by) : source} what={stageText(entryType)} at={at} />
+      <LongText text={summary} />
+    </>
+  );
+}
+
+function Speaker({ who, what, at }: { who: string; what: string; at: number }) {
+  return (
+    <p className="row">
+      <strong>{who}</strong>
+      <span className="dim">
+        {what}, <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
+      </span>
+    </p>
+  );
+}
+
+/** A word to whoever works on it next, with the truth about when that is. */
+function NoteBox({ detail: { task } }: { detail: TaskDetail }) {
+  const { connection } = useShown();
+  const [text, setText] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const run = useAct();
+  if (task.stage === 'done')
+    return <p className="dim">It has landed: nobody works on it again. Add a new task instead.</p>;
+  const send = async () => {
+    setBusy(true);
+    // What was typed stays when it did not get through.
+    if (await run(() => api.noteTask({ project: task.projectId, task: task.number, text }), 'Noted for the next run'))
+      setText('');
+    setBusy(false);
+  };
+  const isLost = connection === 'offline' || connection === 'signed_out';
+  return (
+    <form
+      className="form note-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '' && !isBusy) void send();
+      }}
+    >
+      <label>
+        Say something to whoever works on it next
+        <textarea rows={3} maxLength={LONGEST_NOTE} value={text} onChange={(event) => setText(event.target.value)} />
+      </label>
+      <p className="row">
+        <button type="submit" className="primary" disabled={text.trim() === '' || isBusy || isLost} aria-busy={isBusy}>
+          Say it
+        </button>
+        <span className="dim">
+          {task.lease
+            ? `Read by the next run. ${workerName(task.lease.workerId)}, who works on it now, does not see it.`
+            : 'Read by the next run, as part of its prompt.'}
+        </span>
+      </p>
+    </form>
+  );
+}

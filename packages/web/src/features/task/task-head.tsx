@@ -1,0 +1,219 @@
+import type { TaskDetail, WorkerView } from '@tidemill/contract';
+import { api } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
+import { Action } from '../../shell/action.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+import { useShown } from '../../shell/project.tsx';
+import { elapsed, useNow } from '../../time.ts';
+import { money, plural, stageText } from '../../words.ts';
+import type { Opened } from './action-dialog.tsx';
+import { LandedProof } from './landed-proof.tsx';
+import { lookOf, type Standing, standingOf } from './standing.ts';
+
+interface TaskHeadProps {
+  detail: TaskDetail;
+  open: (dialog: Opened) => void;
+  answer: () => void;
+  show: (tab: string) => void;
+}
+
+/** What it is, how it stands, and the one thing that moves it on. */
+export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
+  const { status, connection } = useShown();
+  const now = useNow();
+  const { task } = detail;
+  const standing = standingOf(detail, status, now);
+  const worker = status.workers.find((one) => one.task?.number === task.number);
+  const isLost = connection === 'offline' || connection === 'signed_out';
+  return (
+    <header className="task-head">
+      <h2>
+        <span className="number">#{task.number}</span> {plainLine(task.title)}{' '}
+        <button
+          type="button"
+          className="quiet edit-title"
+          onClick={() => open('edit')}
+          aria-keyshortcuts="e"
+          disabled={isLost}
+        >
+          Edit
+        </button>
+      </h2>
+      <Facts detail={detail} now={now} />
+      {worker && <Progress worker={worker} now={now} />}
+      {standing && (
+        <section className={`standing ${standing.look === 'waiting' ? 'urgent' : ''}`} aria-label="Why it stands still">
+          <p>
+            <strong className={standing.look}>{standing.text}</strong>
+          </p>
+          {standing.detail && <p className="clamp">{standing.detail.slice(0, 1000)}</p>}
+          <Forward {...{ standing, detail, open, answer, show, isLost }} />
+        </section>
+      )}
+      {task.landedCommit && <LandedProof detail={detail} commit={task.landedCommit} />}
+      <Actions detail={detail} open={open} isLost={isLost} />
+    </header>
+  );
+}
+
+function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
+  const { task, runs, costUsd } = detail;
+  const assumed = runs.reduce((sum, { usage }) => sum + (usage.assumedUsd ?? 0), 0);
+  return (
+    <ul className="row facts">
+      <li>
+        <strong className={lookOf(detail)}>{stageText(task.stage)}</strong>{' '}
+        <span className="dim">for {elapsed(now - task.stageSince)}</span>
+      </li>
+      <li>{task.kind}</li>
+      <li>
+        pipeline {task.pipeline}, priority {task.priority}
+      </li>
+      <li>
+        branch <code>{plainLine(task.branch)}</code>
+      </li>
+      <li>
+        {money(costUsd)} in {plural(runs.length, 'run')}
+        {assumed > 0 && <span className="dim"> ({money(assumed)} assumed)</span>}
+      </li>
+      <li className="dim">
+        added <time dateTime={new Date(task.createdAt).toISOString()}>{elapsed(now - task.createdAt)} ago</time>
+      </li>
+    </ul>
+  );
+}
+
+/** Percent where known, else how long and the last sign of life. */
+function Progress({ worker, now }: { worker: WorkerView; now: number }) {
+  const { knownAt, connection } = useShown();
+  const ago = connection === 'live' ? Math.max(0, now - knownAt) : 0;
+  return (
+    <p className="row progress-line">
+      <PageLink to={`/fleet#${worker.name}`} className={worker.status}>
+        {worker.name}
+      </PageLink>
+      <span>{stageText(worker.mode ?? worker.task?.stage ?? '')}</span>
+      {worker.progress && (
+        <>
+          <progress value={worker.progress.percent} max={100} aria-label={`${worker.name}: progress`} />
+          <span>
+            {Math.round(worker.progress.percent)} % {plainLine(worker.progress.text)}
+          </span>
+        </>
+      )}
+      <span className="dim">
+        {elapsed(worker.elapsedMs + ago)} so far
+        {worker.lastBeatAt !== null && `, last sign of life ${elapsed(now - worker.lastBeatAt)} ago`}
+      </span>
+    </p>
+  );
+}
+
+function Forward(props: TaskHeadProps & { standing: Standing; isLost: boolean }) {
+  const { standing, detail, open, answer, show, isLost } = props;
+  const { task } = detail;
+  switch (standing.act) {
+    case 'answer':
+      return (
+        <button type="button" className="primary" onClick={answer} aria-keyshortcuts="a">
+          Answer
+        </button>
+      );
+    case 'decide':
+      return (
+        <p className="row buttons">
+          <button type="button" className="primary" onClick={() => open('approve')} disabled={isLost}>
+            Approve
+          </button>
+          <button type="button" onClick={() => open('reject')} disabled={isLost}>
+            Send back
+          </button>
+          <button type="button" className="quiet" onClick={() => show(task.head ? 'change' : 'criteria')}>
+            {task.head ? 'Look at the change' : 'Look at the plan'}
+          </button>
+        </p>
+      );
+    case 'retry':
+      return (
+        <button type="button" className="primary" onClick={() => open('retry')} disabled={isLost}>
+          Retry
+        </button>
+      );
+    case 'reassign':
+      return (
+        <button type="button" onClick={() => open('reassign')} disabled={isLost}>
+          Reassign
+        </button>
+      );
+    case 'relations':
+      return (
+        <button type="button" onClick={() => show('relations')}>
+          Look at what comes first
+        </button>
+      );
+    case 'conflict':
+      return <PageLink to={`/conflicts/${task.number}`}>Resolve the conflict</PageLink>;
+    case 'money':
+      return <PageLink to="/money">Look at the budget</PageLink>;
+    case 'fleet':
+      return <PageLink to="/fleet">Look at the workers</PageLink>;
+    case null:
+      return null;
+  }
+}
+
+function Actions({ detail, open, isLost }: { detail: TaskDetail; open: (dialog: Opened) => void; isLost: boolean }) {
+  const { task, moves, worktree, runs } = detail;
+  const can = (via: string) => moves.some((move) => move.via === via);
+  const isOver = task.stage === 'done' || task.stage === 'cancelled';
+  const buttons: [dialog: Opened, name: string, isShown: boolean][] = [
+    ['approve', 'Approve', can('approve')],
+    ['reject', 'Send back', can('reject')],
+    ['retry', 'Retry', can('retry')],
+    ['reassign', 'Reassign', !isOver],
+    ['worktree', 'Open worktree', worktree !== null],
+    ['restore', 'Restore snapshot', runs.length > 0],
+  ];
+  return (
+    <div className="row buttons task-actions" role="toolbar" aria-label={`What can be done to #${task.number}`}>
+      {buttons.map(
+        ([dialog, name, isShown]) =>
+          isShown && (
+            <button key={dialog} type="button" onClick={() => open(dialog)} disabled={isLost}>
+              {name}
+            </button>
+          ),
+      )}
+      {can('cancel') && (
+        <Action
+          className="danger"
+          disabled={isLost}
+          act={() => api.cancelTask({ project: task.projectId, task: task.number })}
+          done={`#${task.number} is cancelled. Its work is kept.`}
+          confirm={{
+            title: `Cancel #${task.number}?`,
+            text: cancelText(detail),
+            yes: `Cancel #${task.number}`,
+          }}
+        >
+          Cancel
+        </Action>
+      )}
+    </div>
+  );
+}
+
+function cancelText({ task, related }: TaskDetail): string {
+  const waiting = related.filter(({ after }) => after.includes(task.number));
+  return [
+    `${plainLine(task.title)}`,
+    task.lease
+      ? 'The agent that works on it is stopped within 10 seconds.'
+      : 'Nobody works on it right now, so no agent is stopped.',
+    ...(waiting.length > 0
+      ? [`${waiting.map(({ number }) => `#${number}`).join(', ')} will wait for it until it is retried.`]
+      : []),
+    'What was changed so far is kept in a snapshot: Restore snapshot on this page writes it into a folder.',
+    'To undo it, press Retry: the task is open again.',
+  ].join('\n');
+}

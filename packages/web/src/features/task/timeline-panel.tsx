@@ -1,0 +1,90 @@
+import type { LoggedEvent, Run, TaskDetail } from '@tidemill/contract';
+import { memo, useMemo, useState } from 'react';
+import { plain } from '../../plain.ts';
+import { LongList } from '../../shell/long-list.tsx';
+import { elapsed } from '../../time.ts';
+import { money, stageText, timeOf } from '../../words.ts';
+import { sentenceOf, workerName } from '../feed/sentence.ts';
+import { isTold } from '../feed/told.ts';
+import { rowsOf, useTimeline } from './timeline.ts';
+
+const LINE_PX = 29;
+
+export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }) {
+  const { events, isLoading, hasMore, more } = useTimeline(task.id, task.number);
+  const [isOldestFirst, setOldestFirst] = useState(false);
+  const [isAll, setAll] = useState(false);
+  const rows = useMemo(() => {
+    const told = isAll ? events : events.filter(isTold);
+    return rowsOf(isOldestFirst ? told.toReversed() : told, runs);
+  }, [events, isAll, isOldestFirst, runs]);
+  // From the oldest on there is nothing to add at the end: the whole past has to be there first.
+  if (isOldestFirst && hasMore && !isLoading) more();
+  return (
+    <section aria-label="Timeline">
+      <div className="row panel-head">
+        <p className="dim" aria-live="polite">
+          {isLoading ? 'Reading…' : `${rows.length.toLocaleString('en-US')} lines${hasMore ? ', more below' : ''}`}
+        </p>
+        <label>
+          <input type="checkbox" checked={isOldestFirst} onChange={(event) => setOldestFirst(event.target.checked)} />
+          Oldest first
+        </label>
+        <label>
+          <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.target.checked)} />
+          Signs of life, too
+        </label>
+      </div>
+      {rows.length === 0 && !isLoading && <p className="empty">Nothing happened yet.</p>}
+      <LongList
+        label={`What happened to #${task.number}`}
+        className="timeline"
+        count={rows.length}
+        estimate={LINE_PX}
+        keyOf={(index) => {
+          const row = rows[index]!;
+          return row.kind === 'run' ? row.key : row.event.seq;
+        }}
+        row={(index) => {
+          const row = rows[index]!;
+          return row.kind === 'run' ? <RunLine run={row.run} /> : <EventText event={row.event} isInRun={row.isInRun} />;
+        }}
+        onEnd={() => hasMore && !isOldestFirst && more()}
+      />
+    </section>
+  );
+}
+
+function RunLine({ run }: { run: Run }) {
+  const { mode, attempt, workerId, agent, startedAt, endedAt, outcome, usage } = run;
+  return (
+    <h3 className="run-line">
+      {stageText(mode)} {attempt > 1 && `(try ${attempt})`} by {workerName(workerId)}{' '}
+      <span className="dim">
+        with {agent}
+        {endedAt !== null && `, ${elapsed(endedAt - startedAt)}`}
+        {usage.costUsd !== null && `, ${money(usage.costUsd)}`}
+      </span>{' '}
+      <span className={outcomeLook(run)}>{outcome ? stageText(outcome) : 'under way'}</span>
+    </h3>
+  );
+}
+
+export function outcomeLook({ outcome }: Pick<Run, 'outcome'>): string {
+  if (outcome === null) return 'working';
+  if (['failed', 'interrupted', 'conflicts_detected'].includes(outcome)) return 'crashed';
+  return ['needs_info', 'changes_requested', 'no_changes'].includes(outcome) ? 'waiting' : 'landed';
+}
+
+const EventText = memo(function EventText({ event, isInRun }: { event: LoggedEvent; isInRun: boolean }) {
+  const { who, text, look } = sentenceOf(event);
+  return (
+    <p className={isInRun ? 'event-line in-run' : 'event-line'} data-seq={event.seq}>
+      <time className="dim" dateTime={new Date(event.at).toISOString()}>
+        {timeOf(event.at)}
+      </time>
+      <span className={look}>{plain(who)}</span>
+      <span>{plain(text)}</span>
+    </p>
+  );
+});

@@ -1,0 +1,35 @@
+/** What agents, tools and file names bring along, as text that cannot do anything but be read. */
+
+/** Colours, cursor moves, window titles: a terminal would obey them, a reader wants none. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ANSI = /\u001b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|[()#][0-9A-Za-z])/g;
+/** Many in a row say nothing but how many they are. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const HEAPS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]{4,}/g;
+/** Controls, and marks that make text read in another order than it is written. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+export function plain(text: string): string {
+  return text
+    .replace(ANSI, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(HEAPS, (heap) => `[${heap.length.toLocaleString('en-US')} control characters]`)
+    .replace(CONTROL, visible);
+}
+
+/** Of a name or a title: one line. */
+export const plainLine = (text: string) => plain(text.replaceAll('\r', '␍')).replaceAll('\n', '␊');
+
+function visible(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return '␡';
+  return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
+}
+
+/** The beginning of a long text, and how much was left out. */
+export function bounded(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most)}… ${(text.length - most).toLocaleString('en-US')} more characters`;
+}
