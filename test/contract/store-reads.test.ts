@@ -67,6 +67,49 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     expect((await mill.mustClaim('w2')).number).toBe(3);
   });
 
+  test('what figures need of runs and tasks is read without the rest', async () => {
+    await mill.register();
+    await mill.worker('w1', 'builder');
+    const task = await mill.create({ pipeline: 'agent', body: 'a \u0000 and a ü' });
+    await mill.create();
+    const { id: taskId, fence: token } = accepted(await mill.claim('w1', 8, 'builder')).task!;
+    const fence = { projectId: PROJECT, taskId, token };
+    await mill.must({ type: 'run.start', runId: 'run_1', mode: 'implement', agent: 'test', ...fence });
+    const query = { projectId: PROJECT, after: 0 };
+    expect(await mill.store.runsEnded(query)).toEqual([]);
+    const usage = { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 1.25 };
+    const end = {
+      outcome: 'pr_ready',
+      envelope: { outcome: 'pr_ready', summary: '\u0000' },
+      usage,
+    } as const;
+    await mill.must({ type: 'run.finish', runId: 'run_1', ...end, ...fence });
+    const { endedAt, startedAt } = (await mill.store.run('run_1'))!;
+    expect(await mill.store.runsEnded(query)).toMatchObject([
+      {
+        ...{ id: 'run_1', taskId, workerId: `${PROJECT}/w1`, mode: 'implement', agent: 'test', attempt: 1 },
+        ...{ outcome: 'pr_ready', failure: null, startedAt, endedAt, usage: { costUsd: 1.25 } },
+      },
+    ]);
+    expect(await mill.store.runsEnded({ ...query, after: endedAt! })).toEqual([]);
+    expect(await mill.store.runsEnded({ ...query, projectId: 'project_9' })).toEqual([]);
+
+    const done = (await mill.store.task(task.id))!;
+    const spans = { projectId: PROJECT, afterNumber: 0, limit: 9 };
+    const { id, number, createdAt, stageSince } = done;
+    expect((await mill.store.taskSpans(spans))[0]).toEqual({
+      id,
+      number,
+      stage: 'done',
+      createdAt,
+      stageSince,
+      runs: 1,
+    });
+    expect(await mill.store.taskSpans({ ...spans, afterNumber: 1 })).toMatchObject([{ number: 2, runs: 0 }]);
+    expect(await mill.store.taskSpans({ ...spans, limit: 1 })).toHaveLength(1);
+    expect(await mill.store.taskSpans({ ...spans, projectId: 'project_9' })).toEqual([]);
+  });
+
   test('runs, workers and evidence are found again', async () => {
     await mill.register();
     await mill.worker('w1', 'builder');

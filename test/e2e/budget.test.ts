@@ -30,6 +30,10 @@ tell({ tidemill: 'usage', inputTokens: 3 });
 tell({ tidemill: 'result', outcome: 'pr_ready', summary: 'done' });
 `;
 
+/** Where it is about noon now: no midnight falls into a test. The names count the hours backwards. */
+const hour = new Date().getUTCHours();
+const noon = `Etc/GMT${hour >= 12 ? `+${hour - 12}` : `-${12 - hour}`}`;
+
 let machine: TidemillHome;
 let repository: TemporaryRepository;
 let root: string;
@@ -83,7 +87,7 @@ const claimsOf = async (taskId: string) =>
 
 describe('a budget in the real program', { timeout: 120_000 }, () => {
   it('AC-2.4.a AC-2.4.c AC-2.4.d AC-2.4.e AC-5.4.a: told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
-    write(config('budget: { dailyUsd: 10, monthlyUsd: 100, timeZone: UTC }'));
+    write(config(`budget: { dailyUsd: 10, monthlyUsd: 100, timeZone: ${noon} }`));
     const first = await machine.up(root);
     const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
     expect((await alerted('budget_90')).body).toMatchObject({ severity: 'error' });
@@ -112,7 +116,7 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
 
     // From here on the agents do not say what a request costs: it counts half a dollar.
     give('cheap');
-    write(config('budget: { dailyUsd: 40, monthlyUsd: 100, timeZone: UTC }'));
+    write(config(`budget: { dailyUsd: 40, monthlyUsd: 100, timeZone: ${noon} }`));
     for (const { id } of [one, two])
       await seen((body) => body.type === 'task.moved' && body.to === 'done' && body.taskId === id);
     expect((await ownAccount()).daily.spentUsd).toBeCloseTo(11.6);
@@ -125,8 +129,8 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
   });
 
   it('AC-2.4.d: the limit of all projects stops and frees work by itself too', async () => {
-    write(config('budget: { dailyUsd: 100, monthlyUsd: 1000, timeZone: UTC }'));
-    await machine.run(['budget', '--total-daily', '9', '--total-monthly', '1000'], root);
+    write(config(`budget: { dailyUsd: 100, monthlyUsd: 1000, timeZone: ${noon} }`));
+    await machine.run(['budget', '--total-daily', '9', '--total-monthly', '1000', '--time-zone', noon], root);
     await machine.up(root);
     const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
     expect((await alerted('budget_100')).body).toMatchObject({ text: expect.stringContaining('all projects') });
@@ -190,6 +194,7 @@ describe('figures for others', { timeout: 120_000 }, () => {
     await once(collector, 'listening');
     const { port } = collector.address() as AddressInfo;
     give('cheap');
+    await machine.run(['budget', '--time-zone', noon], root);
     write(config(`telemetry: { otlp: "http://127.0.0.1:${port}/v1/metrics" }`));
     const daemon = await machine.up(root);
     await machine.run(['task', 'add', 'Something to count'], root);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** It is checked while somebody types: a longer one would hold others up. */
-export const MAX_CONFIG_CHARS = 200_000;
+export const MAX_CONFIG_CHARS = 100_000;
 
 /** A project's config file as it stands. `hash` names this very text: a save that started from another is refused. */
 export const ConfigText = z.object({

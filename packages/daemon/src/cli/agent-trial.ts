@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentConfig, AppError } from '@tidemill/contract';
-import { openDataFolder } from '../config/data-folder.ts';
 import { CONFIG_FILE } from '../config/check.ts';
+import { openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import type { TrialReport, TrialStep } from '../daemon/trial-report.ts';

@@ -1,4 +1,6 @@
+import type { AgentView } from '@tidemill/contract';
 import type { Command } from 'commander';
+import { findDaemon } from '../daemon/reach.ts';
 import { inspectRepository } from '../git/repository.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 
@@ -31,9 +33,8 @@ const rootAround = (cwd: string) =>
     () => cwd,
   );
 
-async function list({ cwd, terminal }: CliContext, options: Json): Promise<void> {
-  const { discoverAgents } = await import('../agents/discover.ts');
-  const agents = await discoverAgents(await rootAround(cwd));
+async function list({ cwd, env, terminal }: CliContext, options: Json): Promise<void> {
+  const agents = await found(env, await rootAround(cwd));
   if (options.json) return terminal.json(agents);
   for (const { name, installed, version, where, can } of agents) {
     const abilities = Object.entries(can).filter(([, has]) => has);
@@ -42,6 +43,15 @@ async function list({ cwd, terminal }: CliContext, options: Json): Promise<void>
     terminal.line(`${' '.repeat(18)}${installed ? where : `to install: ${where}`}`);
     if (installed) terminal.line(`${' '.repeat(18)}can: ${abilities.map(([ability]) => words(ability)).join(', ')}`);
   }
+}
+
+/** As the daemon that works here finds them; where none does, as they are found from this shell. */
+async function found(env: NodeJS.ProcessEnv, root: string): Promise<AgentView[]> {
+  const daemon = await findDaemon(env);
+  const [project] = (await daemon?.api.projects({ root })) ?? [];
+  if (daemon && project) return daemon.api.agents({ project: project.id });
+  const { discoverAgents } = await import('../agents/discover.ts');
+  return discoverAgents(root);
 }
 
 const words = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

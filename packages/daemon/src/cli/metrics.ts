@@ -1,4 +1,4 @@
-import { type MetricFigures, MetricPeriod } from '@tidemill/contract';
+import { type HistoryView, type MetricFigures, MetricPeriod } from '@tidemill/contract';
 import { type Command, Option } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { dateAndTime, elapsed, table } from './terminal.ts';
@@ -6,6 +6,7 @@ import { dateAndTime, elapsed, table } from './terminal.ts';
 interface MetricsOptions extends Json {
   period: MetricPeriod;
   worker?: string;
+  history?: boolean;
 }
 
 const HEAD = ['', 'done', 'cycle', 'first review', 'errors', 'cost', 'cost/task', 'busy'];
@@ -16,18 +17,34 @@ export function addMetrics(program: Command, context: CliContext): void {
     .description('how the work goes: done, cycle time, first reviews, errors, cost, time at work')
     .addOption(new Option('--period <period>', 'how far back').choices(MetricPeriod.options).default('24h'))
     .option('--worker <name>', 'only this one, such as agent-1')
+    .option('--history', 'step by step over the period instead: hours, quarters of days or days')
     .option(...jsonOption)
-    .addHelpText('after', '\nExamples:\n  tidemill metrics\n  tidemill metrics --period 7d --worker agent-1')
-    .action(({ period, worker, json }: MetricsOptions) =>
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill metrics\n  tidemill metrics --period 7d --worker agent-1\n  tidemill metrics --period 30d --history',
+    )
+    .action(({ period, worker, history, json }: MetricsOptions) =>
       withProject(context, async (api, project) => {
+        if (history) return overTime(context, await api.history({ project: project.id, period }), project.id, json);
         const view = await api.metrics({ project: project.id, period, worker });
         if (json) return context.terminal.json(view);
         const rows = view.workers.map(({ name, ...figures }) => [name, ...cells(figures)]);
         if (worker === undefined) rows.push(['all', ...cells(view.total)]);
         for (const line of table([HEAD, ...rows], context.terminal.width)) context.terminal.line(line);
-        if (view.isStale) context.terminal.line(`As of ${dateAndTime(view.computedAt)}: newer figures cannot be had.`);
+        sayStale(context, view);
       }),
     );
+}
+
+async function overTime(context: CliContext, view: HistoryView, project: string, json = false): Promise<void> {
+  if (json) return context.terminal.json(view);
+  const { showHistory } = await import('./history.ts');
+  showHistory(context.terminal, view, project);
+  sayStale(context, view);
+}
+
+function sayStale({ terminal }: CliContext, { isStale, computedAt }: { isStale: boolean; computedAt: number }): void {
+  if (isStale) terminal.line(`As of ${dateAndTime(computedAt)}: newer figures cannot be had.`);
 }
 
 function cells(figures: MetricFigures): string[] {

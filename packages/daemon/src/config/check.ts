@@ -16,6 +16,9 @@ export interface Settings {
   replaced: string[];
 }
 
+/** Far beyond what a config has any use for. */
+const MOST_DEPTH = 500;
+
 interface Complaint {
   path: Path;
   message: string;
@@ -36,6 +39,12 @@ export type AbsenceOf = (agent: AgentConfig, root: string) => Promise<string | n
  * beside a broken one. A program that is missing is a problem for whoever can look for it, and else a warning.
  */
 export async function checkSettings(root: string, text: string, absenceOf?: AbsenceOf): Promise<CheckedSettings> {
+  if (depthOf(text) > MOST_DEPTH)
+    return {
+      problems: [{ line: 1, message: 'the file is nested too deeply to be read' }],
+      warnings: [],
+      settings: null,
+    };
   let file: YamlFile;
   let given: unknown;
   try {
@@ -74,6 +83,17 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
     warnings,
     settings: isSound ? { config: parsed.data, pipelines, warnings, replaced: adjusted } : null,
   };
+}
+
+/** Brackets that are not closed, which cost the reader of YAML more the more there are. */
+function depthOf(text: string): number {
+  let open = 0;
+  let most = 0;
+  for (const bracket of text.match(/[[\]{}]/g) ?? []) {
+    open += bracket === '[' || bracket === '{' ? 1 : -1;
+    most = Math.max(most, open);
+  }
+  return most;
 }
 
 /** As it is told where no line can be shown beside the text. */

@@ -105,7 +105,8 @@ export class YamlFile {
     switch (issue.code) {
       case 'unrecognized_keys':
         return issue.keys.slice(0, MOST_FAULTS).map((key) => {
-          const known = keysAt(schema, path);
+          // Another alternative of the same place may know it.
+          const known = keysAt(schema, path).filter((each) => each !== key);
           const guess = nearest(key, known);
           const advice = guess ? `did you mean "${guess}"?` : `the keys here are ${known.join(', ')}`;
           return { line: this.lineOf([...path, key]), text: `unknown key ${show(key)}${where(path)}; ${advice}` };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Api, Project } from '@tidemill/contract';
 import { Tokens } from '../access/tokens.ts';
+import { absenceOf } from '../agents/presence.ts';
 import { assetDir } from '../assets.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
@@ -31,6 +32,8 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),
     metrics: new Metrics(store, clock, () => undefined),
+    agents: async (root) => (await import('../agents/discover.ts')).discoverAgents(root),
+    absenceOf,
     promptsOf,
     isRunning: () => false,
     outside: () => null,

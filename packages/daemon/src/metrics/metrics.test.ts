@@ -35,11 +35,16 @@ async function must(command: Parameters<Store['execute']>[0]) {
   return reply;
 }
 
-/** A task that is planned within ten minutes, at the price of a dollar. */
-async function plan(): Promise<void> {
+async function create(): Promise<string> {
   const taskId = ids.next('task');
   const blank = { body: '', kind: 'feature', accept: [], files: [], dependsOn: [], priority: 2 } as const;
   await must({ type: 'task.create', projectId, taskId, title: 'x', ...blank, accept: [], files: [], dependsOn: [] });
+  return taskId;
+}
+
+/** A task that is planned within ten minutes, at the price of a dollar. */
+async function plan(): Promise<void> {
+  await create();
   const claim = await must({ type: 'work.claim', projectId, workerId, role: 'builder', owner: 'd', window: 9 });
   const fence = { projectId, taskId: claim.task!.id, token: claim.task!.lease!.token };
   const runId = ids.next('run');
@@ -64,29 +69,87 @@ describe('metrics of a store', () => {
     expect((await metrics.of(project, '7d')).total).toMatchObject({ errors: 2, costUsd: 2 });
   });
 
-  it('AC-5.4.e: the last known figures are given, marked as stale, when they cannot be computed', async () => {
-    let isBroken = false;
-    const flaky = new Proxy(store, {
+  it.each(['of', 'history'] as const)(
+    'AC-5.4.e: the last known figures (%s) are given, marked as stale, when they cannot be computed',
+    async (ask) => {
+      let isBroken = true;
+      const flaky = new Proxy(store, {
+        get: (target, key) => {
+          if (key === 'runsEnded' && isBroken) return () => Promise.reject(new Error('no disk'));
+          const value = Reflect.get(target, key);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+      const notes: string[] = [];
+      const metrics = new Metrics(flaky, clock, (text) => notes.push(text));
+      const project = (await store.project(projectId))!;
+      await expect(metrics[ask](project, '24h')).rejects.toThrow('no disk');
+      isBroken = false;
+      await plan();
+      const known = await metrics[ask](project, '24h');
+      isBroken = true;
+      now += 60_000;
+      expect(await metrics[ask](project, '24h')).toEqual({ ...known, isStale: true });
+      // Another period is told from the same knowledge.
+      expect(await metrics[ask](project, '7d')).toMatchObject({ isStale: true, computedAt: known.computedAt });
+      expect(notes).toHaveLength(2);
+      isBroken = false;
+      expect(await metrics[ask](project, '24h')).toMatchObject({ isStale: false, computedAt: now });
+    },
+  );
+
+  it('history follows tasks that come, go and come back, without reading all of them again', async () => {
+    let reads = 0;
+    const counted = new Proxy(store, {
       get: (target, key) => {
-        if (key === 'runsEnded' && isBroken) return () => Promise.reject(new Error('no disk'));
+        if (key === 'taskSpans') reads += 1;
         const value = Reflect.get(target, key);
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const notes: string[] = [];
-    const metrics = new Metrics(flaky, clock, (text) => notes.push(text));
+    const metrics = new Metrics(counted, clock, () => undefined);
     const project = (await store.project(projectId))!;
-    isBroken = true;
-    await expect(metrics.of(project, '24h')).rejects.toThrow('no disk');
-    isBroken = false;
+    const queued = async () => {
+      now += 5_000;
+      return (await metrics.history(project, '24h')).points.at(-1)!.queued;
+    };
+    const first = await create();
+    expect(await queued()).toBe(1);
+    await create();
+    expect(await queued()).toBe(2);
+    await must({ type: 'task.cancel', projectId, taskId: first, by: 'person' });
+    expect(await queued()).toBe(1);
+    now += 2 * 3_600_000;
+    const { points } = await metrics.history(project, '24h');
+    expect(points.slice(-3).map((point) => point.queued)).toEqual([1, 1, 1]);
+    expect(points[0]!.queued).toBe(0);
+    await must({ type: 'task.retry', projectId, taskId: first, by: 'person' });
+    expect(await queued()).toBe(2);
+    expect(reads).toBe(1);
+    // What was read from the rows says the same as what was followed.
+    const anew = await new Metrics(store, clock, () => undefined).history(project, '24h');
+    expect(anew.points.at(-1)!.queued).toBe(2);
+  });
+
+  it('history tells what every project spent, by step, mode and agent', async () => {
+    const other = 'project_2';
+    await must({ type: 'project.register', projectId: other, name: 'demo', root: '/other', rules: defaultRules });
     await plan();
-    const known = await metrics.of(project, '24h');
-    isBroken = true;
-    now += 60_000;
-    expect(await metrics.of(project, '24h')).toEqual({ ...known, isStale: true });
-    expect(notes).toHaveLength(1);
-    isBroken = false;
-    expect(await metrics.of(project, '24h')).toMatchObject({ isStale: false, computedAt: now });
+    now += 2 * 3_600_000;
+    await plan();
+    const metrics = new Metrics(store, clock, () => undefined);
+    const view = await metrics.history((await store.project(other))!, '24h');
+    expect(view.points).toHaveLength(24);
+    expect(view.spend).toEqual(
+      [now - 3 * 3_600_000, now - 3_600_000].map((at) => ({
+        at,
+        project: projectId,
+        mode: 'plan',
+        agent: 'a',
+        usd: 1,
+        runs: 1,
+      })),
+    );
   });
 
   it('AC-5.4.b: a month of 100,000 runs is added up', { timeout: 120_000 }, async () => {

@@ -153,7 +153,7 @@ UPDATE tasks SET title_key = lower(replace(replace(
   substr((doc -> 'title')::text, 2, length((doc -> 'title')::text) - 2), '\\"', '"'), '\\\\', '\\'));
 ${listIndexes}`,
   },
-  // Read by sqlite-ended.ts. Postgres parses a document once per field: there it is taken over whole.
+  // Read by sqlite-figures.ts. Postgres parses a document once per field: there it is taken over whole.
   { version: 6, sqlite: figureIndex, postgres: '' },
 ];
 

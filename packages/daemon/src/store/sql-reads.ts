@@ -12,7 +12,7 @@ import {
 } from '@tidemill/contract';
 import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
-import { type Row, type RunQuery, select, selectEvents } from './sql-query.ts';
+import { type Condition, type RunQuery, select, selectEvents } from './sql-query.ts';
 import { runCount } from './task-columns.ts';
 import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
@@ -23,6 +23,7 @@ export function sqlReads(run: RunQuery): Reads {
   const workers = select(run, 'workers', Worker);
   const runs = select(run, 'runs', Run);
   const endedRuns = select(run, 'runs', EndedRun);
+  const spans = select(run, 'tasks', TaskSpan.extend({ runs: Task.shape.runs }));
   const evidence = select(run, 'evidence', Evidence);
   const records = select(run, 'records', StoredRecord);
   return {
@@ -47,8 +48,14 @@ export function sqlReads(run: RunQuery): Reads {
       }
       return found;
     },
-    taskSpans: async ({ projectId, afterNumber, limit }) =>
-      (await run(TASK_SPANS, [projectId, afterNumber, limit])).map(spanOf),
+    taskSpans: async ({ projectId, afterNumber, limit }) => {
+      const where: Condition[] = [
+        ['project_id =', projectId],
+        ['number >', afterNumber],
+      ];
+      const found = await spans.all({ where, orderBy: 'number', limit });
+      return found.map((span) => ({ ...span, runs: runCount(span.runs) }));
+    },
     leased: (projectId) => tasks.all({ where: [['project_id =', projectId], ['lease_worker IS NOT NULL']] }),
     workload: (projectId, now) => workload(run, projectId, now),
     nextNotBefore: async (projectId, now) => {
@@ -140,22 +147,6 @@ export function sqlReads(run: RunQuery): Reads {
         limit,
       }),
   };
-}
-
-/**
- * Taken out of the documents by the database: they are long, and a few small fields are wanted of ten thousand. By `->`
- * and not `->>`, at which Postgres stumbles over a zero character anywhere in the document.
- */
-const TASK_SPANS = `
-SELECT id, number, stage, doc->'createdAt' AS created_at, doc->'stageSince' AS stage_since, doc->'runs' AS runs
-FROM tasks WHERE project_id = ? AND number > ? ORDER BY number LIMIT ?`;
-
-function spanOf(row: Row): TaskSpan {
-  return TaskSpan.parse({
-    ...{ id: row.id, number: Number(row.number), stage: row.stage },
-    ...{ createdAt: Number(row.created_at), stageSince: Number(row.stage_since) },
-    runs: runCount(Task.shape.runs.parse(JSON.parse(String(row.runs)))),
-  });
 }
 
 const BACKOFF = 'FROM tasks WHERE project_id = ? AND ready_role IS NOT NULL AND not_before > 0 AND not_before > ?';

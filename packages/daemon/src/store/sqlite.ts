@@ -12,7 +12,7 @@ import {
 import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
 import type { RunQuery } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
-import { endedRuns } from './sqlite-ended.ts';
+import { figureReads } from './sqlite-figures.ts';
 import { SqliteSlices } from './sqlite-slices.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
@@ -52,7 +52,7 @@ export class SqliteDriver implements Driver {
     this.#commit = this.#db.prepare('COMMIT');
     this.#dataVersion = this.#db.prepare('PRAGMA data_version');
     const run = runner(this.#db);
-    this.reads = { ...sqlReads(run), runsEnded: endedRuns(run) };
+    this.reads = { ...sqlReads(run), ...figureReads(run) };
   }
 
   async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { AppError, type ConfigText } from '@tidemill/contract';
+import type { Command } from 'commander';
+import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
+import { oneLine } from './terminal.ts';
+
+export function addConfig(program: Command, context: CliContext): void {
+  const config = program.command('config').description("the project's settings, .tidemill/config.yaml");
+  config
+    .command('show', { isDefault: true })
+    .description('the file as it stands, and what a person should know about it')
+    .option(...jsonOption)
+    .action((options: Json) => show(context, options));
+  config
+    .command('check [file]')
+    .description("what is wrong with the project's config, or with another file as its config")
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      '\nEnds with 1 when something is wrong, so that a script can ask.\n\nExamples:\n  tidemill config check\n  tidemill config check /tmp/other.yaml --json',
+    )
+    .action((file: string | undefined, options: Json) => check(context, file, options));
+}
+
+async function show(context: CliContext, options: Json): Promise<void> {
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const config = await api.config({ project: project.id });
+    if (options.json) return terminal.json(config);
+    terminal.out.write(shownText(config, terminal.isLive));
+    for (const warning of config.warnings) terminal.err.write(`tidemill: ${oneLine(warning)}\n`);
+  });
+}
+
+/** Onto a terminal only what cannot steer it; into a file or a pipe as it is. */
+function shownText({ text }: ConfigText, isLive: boolean): string {
+  const harmless = isLive ? text.replace(/[^\P{Cc}\n\t]/gu, '') : text;
+  return harmless.endsWith('\n') ? harmless : `${harmless}\n`;
+}
+
+async function check(context: CliContext, file: string | undefined, options: Json): Promise<void> {
+  const { terminal } = context;
+  const given = file === undefined ? undefined : await read(resolve(context.cwd, file));
+  await withProject(context, async (api, project) => {
+    const { path, text } = given ?? (await api.config({ project: project.id }));
+    const result = await api.checkConfig({ project: project.id, text });
+    if (result.problems.length > 0) context.setExitCode(1);
+    if (options.json) return terminal.json(result);
+    for (const { line, message } of result.problems)
+      terminal.line(line === null ? message : `${path}:${line}: ${message}`);
+    for (const warning of result.warnings) terminal.line(`warning: ${warning}`);
+    if (result.problems.length === 0) terminal.line(`${path} holds.`);
+  });
+}
+
+async function read(path: string): Promise<{ path: string; text: string }> {
+  try {
+    return { path, text: await readFile(path, 'utf8') };
+  } catch (cause) {
+    throw new AppError('bad_input', `${path} cannot be read`, { hint: 'Name a file that is there.', cause });
+  }
+}
