@@ -1,5 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 
+export { elapsed, took } from '@tidemill/contract';
+
 type Style = Parameters<typeof styleText>[0];
 
 /** What commands write to. Colour only on a terminal, and never with NO_COLOR. */
@@ -32,20 +34,6 @@ export function openTerminal(env: NodeJS.ProcessEnv): Terminal {
     json: (value) => void out.write(`${JSON.stringify(value)}\n`),
   };
 }
-
-/** "now", "48 s", "3 min", "2 h 5 min", "4 d": never more than a person needs. */
-export function elapsed(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d`;
-}
-
-/** What a gate or a run took, which is often less than a second. */
-export const took = (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : elapsed(ms));
 
 export const timeOfDay = (at: number) => new Date(at).toLocaleTimeString('en-GB');
 export const dateAndTime = (at: number) => new Date(at).toLocaleString('sv-SE');
