@@ -36,31 +36,40 @@ const LONGEST = { daily: 26 * HOUR, monthly: 32 * 24 * HOUR } satisfies Record<B
 const nameOf = (period: BudgetPeriod, at: number, timeZone: string) =>
   period === 'daily' ? dayOf(at, timeZone) : dayOf(at, timeZone).slice(0, 7);
 
-/** When the next day or month begins there: found by halving, since no clock change is a multiple of anything. */
-export function nextPeriodAt(period: BudgetPeriod, now: number, timeZone: string): number {
+/** The last period asked for, by its kind and zone: the halving below takes some thirty formattings. */
+const spans = new Map<string, { start: number; end: number }>();
+
+/** The day or month around a moment. Its ends are found by halving, since no clock change is a multiple of anything. */
+function spanOf(period: BudgetPeriod, now: number, timeZone: string): { start: number; end: number } {
+  const key = `${period} ${timeZone}`;
+  const known = spans.get(key);
+  if (known && known.start <= now && now < known.end) return known;
   const current = nameOf(period, now, timeZone);
-  let before = now;
-  let after = now + LONGEST[period];
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (nameOf(period, middle, timeZone) === current) before = middle;
-    else after = middle;
-  }
-  return after;
+  const isWithin = (at: number) => nameOf(period, at, timeZone) === current;
+  const span = {
+    start: firstThat(isWithin, now - LONGEST[period], now),
+    end: firstThat((at) => !isWithin(at), now, now + LONGEST[period]),
+  };
+  spans.set(key, span);
+  return span;
 }
 
-/** When the day or month began. */
-export function periodStartAt(period: BudgetPeriod, now: number, timeZone: string): number {
-  const current = nameOf(period, now, timeZone);
-  let before = now - LONGEST[period];
-  let after = now;
+/** The first moment after `before` for which it holds; from there on it holds up to `after`. */
+function firstThat(holds: (at: number) => boolean, before: number, after: number): number {
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
-    if (nameOf(period, middle, timeZone) === current) after = middle;
+    if (holds(middle)) after = middle;
     else before = middle;
   }
   return after;
 }
+
+/** When the next day or month begins there. */
+export const nextPeriodAt = (period: BudgetPeriod, now: number, timeZone: string) => spanOf(period, now, timeZone).end;
+
+/** When the day or month began. */
+export const periodStartAt = (period: BudgetPeriod, now: number, timeZone: string) =>
+  spanOf(period, now, timeZone).start;
 
 /**
  * The account in today's figures: a new day or month starts at zero. A clock that went back a day changes nothing, or

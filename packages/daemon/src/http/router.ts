@@ -17,15 +17,16 @@ export interface Match {
 }
 
 export function matchRoute(method: string, pathname: string): Match {
+  for (const pattern of patterns) {
+    const found = pattern.method === method ? pattern.expression.exec(pathname) : null;
+    if (!found) continue;
+    const groups = Object.entries(found.groups ?? {});
+    return { name: pattern.name, params: Object.fromEntries(groups.map(([key, text]) => [key, decoded(text)])) };
+  }
   const fitting = patterns.filter(({ expression }) => expression.test(pathname));
   if (fitting.length === 0) throw new AppError('not_found', `there is nothing at ${pathname}`);
-  const found = fitting.find((pattern) => pattern.method === method);
-  if (!found) {
-    const methods = [...new Set(fitting.map((pattern) => pattern.method))].join(' or ');
-    throw new AppError('bad_input', `${pathname} takes ${methods}, not ${method}`);
-  }
-  const groups = found.expression.exec(pathname)?.groups ?? {};
-  return { name: found.name, params: Object.fromEntries(Object.entries(groups).map(([k, v]) => [k, decoded(v)])) };
+  const methods = [...new Set(fitting.map((pattern) => pattern.method))].join(' or ');
+  throw new AppError('bad_input', `${pathname} takes ${methods}, not ${method}`);
 }
 
 function expressionOf(path: string): RegExp {

@@ -7,9 +7,9 @@ const GENERATION = 500;
 
 /**
  * The same text is parsed once: a project's long document is in every batch and hardly ever changes, a candidate that
- * was not taken is in the next batch again. Rows are replaced, never mutated, so batches may share them.
+ * was not taken is in the next batch again. Rows are replaced, never mutated, so batches and readers may share them.
  */
-class Memo<T> {
+export class Memo<T> {
   readonly #schema: z.ZodType<T>;
   readonly #noun: string;
   #young = new Map<string, T>();

@@ -1,6 +1,6 @@
 import { EventBody, type LoggedEvent } from '@tidemill/contract';
 import type { z } from 'zod';
-import { parseRow } from './loaded-slice.ts';
+import { Memo, parseRow } from './loaded-slice.ts';
 
 export type SqlValue = string | number | null;
 export type Row = Record<string, unknown>;
@@ -21,9 +21,10 @@ const PAGE = 500;
 
 /** Reading documents of one table, each parsed by its schema: a row of an older version gets the newer fields' defaults. */
 export function select<T extends { id: string }>(run: RunQuery, table: string, schema: z.ZodType<T>) {
+  const memo = new Memo(schema, `row of ${table}`);
   const all = async (query: Query): Promise<T[]> => {
     const { sql, values } = compose(`SELECT doc FROM ${table}`, query);
-    return (await run(sql, values)).map((row) => parseRow(schema, `row of ${table}`, String(row.doc)));
+    return (await run(sql, values)).map((row) => memo.parse(String(row.doc)));
   };
   return {
     all,
