@@ -84,10 +84,11 @@ export type Command = { projectId: string } & (
   /** Null lets any worker take it again. */
   | { type: 'task.assign'; taskId: string; workerId: string | null; by: string }
   | { type: 'task.set_dependencies'; taskId: string; dependsOn: string[] }
-  | { type: 'task.cancel'; taskId: string; by: string }
-  | { type: 'task.retry'; taskId: string; by: string; note?: string; stage?: string }
-  | { type: 'task.approve'; taskId: string; by: string; note?: string }
-  | { type: 'task.reject'; taskId: string; by: string; note: string }
+  /** `from`: only if it still is in the stage that the person saw it in. */
+  | { type: 'task.cancel'; taskId: string; by: string; from?: string }
+  | { type: 'task.retry'; taskId: string; by: string; note?: string; stage?: string; from?: string }
+  | { type: 'task.approve'; taskId: string; by: string; note?: string; from?: string }
+  | { type: 'task.reject'; taskId: string; by: string; note: string; from?: string }
   | {
       type: 'work.claim';
       workerId: string;

@@ -37,3 +37,4 @@ export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';
 export { criteriaOf } from './task/criteria.ts';
 export { movesOf } from './task/move.ts';
+export { movedOn } from './task/steer.ts';

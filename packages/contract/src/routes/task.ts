@@ -55,7 +55,13 @@ export const taskRoutes = {
   moveTask: post(
     '/v1/projects/:project/tasks/:task/move',
     'Puts a task into another stage, where its pipeline allows a person to',
-    z.strictObject({ ...ofTask, by, to: z.string().min(1), note: note.optional() }),
+    z.strictObject({
+      ...{ ...ofTask, by },
+      to: z.string().min(1),
+      /** Only if it still is in this stage, the one that the person saw it in. */
+      from: z.string().min(1).optional(),
+      note: note.optional(),
+    }),
     TaskSummary,
   ),
   bulkTasks: post(

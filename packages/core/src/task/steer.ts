@@ -1,6 +1,6 @@
-import type { EventBody, Feedback, Project, Task } from '@tidemill/contract';
+import type { EventBody, Feedback, Project, Refusal, Task } from '@tidemill/contract';
 import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
-import { findTask } from '../lease/fence.ts';
+import { type Fenced, findTask } from '../lease/fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import { answerAll, answered, openApproval, withdrawAll, withdrawHolding } from '../question/answer.ts';
@@ -9,9 +9,22 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { jumpObstacle } from './jump.ts';
 
+/** A task that left the stage a person saw it in: what they decided was about something else. */
+export function movedOn({ number, stage }: Pick<Task, 'number' | 'stage'>, from: string | undefined): Refusal | null {
+  if (from === undefined || from === stage) return null;
+  const message = `#${number} is in ${stage} by now, no longer in ${from}`;
+  return { code: 'conflict', message, hint: 'look at it again, then decide anew' };
+}
+
+function findSeen(slice: Slice, command: { projectId: string; taskId: string; from?: string }): Fenced {
+  const found = findTask(slice, command);
+  const refusal = found.ok ? movedOn(found.task, command.from) : null;
+  return refusal ? { ok: false, refusal } : found;
+}
+
 /** What a person may do to a task. Each decision names who made it. */
 export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decision {
-  const found = findTask(slice, command);
+  const found = findSeen(slice, command);
   if (!found.ok) return found;
   const { task } = found;
   if (task.stage === 'done')
@@ -30,7 +43,7 @@ export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decisio
 }
 
 export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: DecideEnv): Decision {
-  const found = findTask(slice, command);
+  const found = findSeen(slice, command);
   if (!found.ok) return found;
   const { task, project } = found;
   if (task.lease)
@@ -73,7 +86,7 @@ function landing(task: Task): Decision {
 }
 
 export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: DecideEnv): Decision {
-  const found = findTask(slice, command);
+  const found = findSeen(slice, command);
   if (!found.ok) return found;
   const approval = openApproval(slice, found.task);
   if (approval) {
@@ -98,7 +111,7 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
 }
 
 export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: DecideEnv): Decision {
-  const found = findTask(slice, command);
+  const found = findSeen(slice, command);
   if (!found.ok) return found;
   const approval = openApproval(slice, found.task);
   if (approval) {

@@ -1,5 +1,5 @@
 import { AppError, type Project, type RouteRequest, type Task, type TaskMove } from '@tidemill/contract';
-import type { Command } from '@tidemill/core';
+import { type Command, movedOn } from '@tidemill/core';
 import { projectOf, summary, taskOf, unwrap } from './answer.ts';
 import type { Services } from './context.ts';
 import { movesFor } from './task-detail.ts';
@@ -9,6 +9,8 @@ export async function moveTask(services: Services, input: RouteRequest<'moveTask
   const { store } = services;
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
+  const refusal = movedOn(task, input.from);
+  if (refusal) unwrap({ ok: false, refusal });
   const open = await store.records({ noun: 'question', projectId: project.id, taskId: task.id, isOpen: true });
   const moves = movesFor(project, task, open);
   const move = moves.find(({ to }) => to === input.to);
@@ -37,9 +39,9 @@ function commandFor(
   { id: projectId }: Project,
   { id: taskId }: Task,
   { to, via }: TaskMove,
-  { by, note }: { by: string; note?: string },
+  { by, note, from }: { by: string; note?: string; from?: string },
 ): Command {
-  const of = { projectId, taskId, by };
+  const of = { projectId, taskId, by, from };
   switch (via!) {
     case 'approve':
       return { type: 'task.approve', ...of, note };

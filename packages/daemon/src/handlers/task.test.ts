@@ -83,6 +83,15 @@ describe('moving', () => {
     expect((await move('open')).stage).toBe('open');
   });
 
+  test('two people who decide at once: the later one is told what it is by now', async () => {
+    const { number } = await api.addTask({ project, title: 'Plain', pipeline: 'feature' });
+    const move = (to: string) => api.moveTask({ project, task: number, from: 'open', to });
+    const both = await Promise.all([refused(move('cancelled')), refused(move('implement'))]);
+    const { task } = await api.task({ project, task: number });
+    expect(both.toSorted()).toEqual([`conflict: #1 is in ${task.stage} by now, no longer in open`, 'ok']);
+    expect(await refused(move('cancelled'))).toMatch(/^conflict/);
+  });
+
   test('a task that asks needs a word, and one in somebody’s hands says whose', async () => {
     const { number } = await api.addTask({ project, title: 'Plain' });
     const held = await bed.claim('agent-1', 'builder');

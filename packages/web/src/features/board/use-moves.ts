@@ -37,7 +37,7 @@ export function useMoves(store: BoardStore) {
     const pending = store.move(store.task(task.number) ?? task, to);
     const work = async () => {
       try {
-        pending.confirm(await api.moveTask({ project: project.id, task: task.number, to, note }));
+        pending.confirm(await api.moveTask({ project: project.id, task: task.number, to, from: task.stage, note }));
       } catch (error) {
         pending.undo();
         throw error;
