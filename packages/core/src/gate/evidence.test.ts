@@ -101,5 +101,13 @@ describe('has a tree passed?', () => {
 function emptyFor(mill: Mill) {
   const none = { lockedProjects: [], workers: [], leasedBy: [], tasks: [], dependentsOf: [], lastRunsOf: [] };
   const records = { records: [], readRecords: [], openRecordsOf: [], projectRecords: [] };
-  return { projects: [mill.projectId], ...none, ...records, ready: [], openConflicts: [], scopedRunning: [], edges: [] };
+  return {
+    projects: [mill.projectId],
+    ...none,
+    ...records,
+    ready: [],
+    openConflicts: [],
+    scopedRunning: [],
+    edges: [],
+  };
 }
