@@ -16,7 +16,7 @@ import { runClock } from './clock.ts';
 import { FoldedCancelled, NEEDS_YOU, StageColumn } from './column.tsx';
 import { FilterBar, type Filters, useFilters } from './filters.tsx';
 import { MoveDialog } from './move-dialog.tsx';
-import { toNeighbour, useFocused, useIsNarrow, useRoom } from './room.ts';
+import { showColumn, toNeighbour, useFocused, useIsNarrow, useRoom } from './room.ts';
 import { useBoard } from './use-board.ts';
 import { useMoves } from './use-moves.ts';
 import { useSelection } from './use-selection.ts';
@@ -27,12 +27,23 @@ export default function BoardPage() {
   const filter = useFilters();
   const store = useBoard(filter.filters.filter);
   const mayAct = useMay('operator');
+  const [, choose] = useAddress('stage');
+  const needs = NEEDS_YOU.reduce((sum, stage) => sum + (status.tasks[stage] ?? 0), 0);
+  const toNeedsYou = () => {
+    const stage = NEEDS_YOU.find((name) => status.tasks[name]) ?? 'blocked';
+    if (!showColumn(stage)) choose(stage);
+  };
   const add = () => mayAct && setAdding(true);
   useKeys([{ keys: 'n', does: 'Add a task', run: add }]);
   useEffect(() => runClock(connection === 'live' || connection === 'polling'), [connection]);
   return (
     <div className="board-page">
       <PageHead title="Board" about={status.total === 0 ? undefined : plural(status.total, 'task')}>
+        {needs > 0 && (
+          <button type="button" className="needs-you" onClick={toNeedsYou}>
+            {needs.toLocaleString('en-US')} {needs === 1 ? 'needs' : 'need'} you
+          </button>
+        )}
         <button type="button" className="primary" disabled={!mayAct} onClick={add} aria-keyshortcuts="n">
           Add a task <kbd>n</kbd>
         </button>

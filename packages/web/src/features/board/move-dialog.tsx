@@ -60,29 +60,28 @@ function Stages({ task, pick }: { task: TaskSummary; pick: (move: TaskMove) => v
   });
   if (error) return <p role="alert">{errorText(error)}</p>;
   if (!data) return <p className="dim">Reading…</p>;
-  const isMoved = data.task.stage !== task.stage;
+  // They are about the stage it is in, and that is no longer the one it was opened for.
+  if (data.task.stage !== task.stage)
+    return <p role="alert">It went to {stageText(data.task.stage)} meanwhile. Close this and look again.</p>;
   const first = data.moves.findIndex(({ via }) => via !== null);
   return (
-    <>
-      {isMoved && <p role="alert">It went to {stageText(data.task.stage)} meanwhile.</p>}
-      <ul className="moves" aria-label="Stages">
-        {data.moves.map((move, index) => (
-          <li key={move.to} className={move.via === null ? 'move-not' : 'move-may'}>
-            <button
-              type="button"
-              disabled={move.via === null}
-              // biome-ignore lint/a11y/noAutofocus: the dialog was opened to choose one of these
-              autoFocus={index === first}
-              aria-describedby={`why-${move.to}`}
-              onClick={() => pick(move)}
-            >
-              {stageText(move.to)}
-            </button>
-            <span id={`why-${move.to}`}>{move.why}</span>
-          </li>
-        ))}
-      </ul>
-    </>
+    <ul className="moves" aria-label="Stages">
+      {data.moves.map((move, index) => (
+        <li key={move.to} className={move.via === null ? 'move-not' : 'move-may'}>
+          <button
+            type="button"
+            disabled={move.via === null}
+            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to choose one of these
+            autoFocus={index === first}
+            aria-describedby={`why-${move.to}`}
+            onClick={() => pick(move)}
+          >
+            {stageText(move.to)}
+          </button>
+          <span id={`why-${move.to}`}>{move.why}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -57,3 +57,11 @@ export function toNeighbour(step: 1 | -1): void {
   nearest.focus();
   nearest.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
+
+/** Brings a column into view and goes to its first card; false where only another one is drawn. */
+export function showColumn(stage: string): boolean {
+  const column = document.querySelector<HTMLElement>(`[data-column="${CSS.escape(stage)}"]`);
+  column?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  column?.querySelector<HTMLElement>('[data-item]')?.focus({ preventScroll: true });
+  return column !== null;
+}
