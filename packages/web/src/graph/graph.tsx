@@ -112,8 +112,9 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[]) {
   for (const node of nodes) graph.setNode(node.id, { width: widthOf(node), height: HEIGHT });
   const known = new Set(nodes.map(({ id }) => id));
   const drawn = edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to);
-  for (const { from, to, label = '' } of drawn)
-    graph.setEdge(from, to, { width: label.length * 6, height: label ? 16 : 1, labelpos: 'c' }, label);
+  // Each has a name of its own: two may lead the same way, and an empty name is none.
+  for (const [index, { from, to, label = '' }] of drawn.entries())
+    graph.setEdge(from, to, { width: label.length * 6, height: label ? 16 : 1, labelpos: 'c' }, `${index}`);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return {
@@ -123,8 +124,8 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[]) {
       const { x, y } = graph.node(node.id) as { x: number; y: number };
       return { ...node, x, y, width: widthOf(node) };
     }),
-    edges: drawn.map((edge) => {
-      const place = graph.edge(edge.from, edge.to, edge.label ?? '') as {
+    edges: drawn.map((edge, index) => {
+      const place = graph.edge(edge.from, edge.to, `${index}`) as {
         points: { x: number; y: number }[];
         x?: number;
         y?: number;
