@@ -66,8 +66,11 @@ function Receipt({ receipt, tree, onRead }: { receipt: Evidence; tree: string | 
         {tree !== null && receipt.tree !== tree && ' (not the one on the branch)'}, evidence{' '}
         <code title={hash}>{hash.slice(0, 10)}</code>, link {position}
       </p>
-      <button type="button" className="quiet" onClick={onRead} aria-label={`What ${gate} said, link ${position}`}>
-        What it said
+      <button type="button" className="quiet" onClick={onRead}>
+        What it said{' '}
+        <span className="unseen">
+          by {plainLine(gate)}, link {position}
+        </span>
       </button>
     </li>
   );
