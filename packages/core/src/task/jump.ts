@@ -12,6 +12,8 @@ export function jumpObstacle(rules: ProjectRules, task: Task, to: string): strin
   const stages = rules.pipelines[task.pipeline]?.stages ?? {};
   const stands = task.resumeStage ?? task.stage;
   if (to === 'open' || to === stands || leadsTo(stages, to, stands)) return null;
+  // Its stage is gone from the pipeline: what it has passed nobody knows, and a person has to say where it goes on.
+  if (!Object.hasOwn(stages, stands) && stands !== 'open' && stands !== 'cancelled') return null;
   const start = rules.pipelines[task.pipeline]?.start;
   // Each stage with the first check on the way to it.
   const checks = new Map<string, string | null>();

@@ -8,11 +8,11 @@ export type Row = Record<string, unknown>;
 export type RunQuery = (sql: string, values: SqlValue[]) => Promise<Row[]>;
 
 /** `['number >', 5]`; left out when the value is undefined. `values` fill a test that has its own `?`. */
-export type Condition =
+export type SqlCondition =
   | [test: string]
   | [test: string, value: SqlValue | readonly SqlValue[] | { values: readonly SqlValue[] } | undefined];
 export interface Query {
-  where?: Condition[];
+  where?: SqlCondition[];
   orderBy?: string;
   limit?: number;
 }

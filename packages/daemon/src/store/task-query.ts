@@ -1,7 +1,7 @@
 import type { Task } from '@tidemill/contract';
 import { isReady } from '@tidemill/core';
 import type { TaskQuery } from '../ports.ts';
-import { type Condition, compose, type Query } from './sql-query.ts';
+import { compose, type Query, type SqlCondition } from './sql-query.ts';
 import { searchKey } from './task-columns.ts';
 
 /** Values in one statement: SQLite takes 32,766, Postgres 65,535, and neither likes so many. */
@@ -9,8 +9,8 @@ export const MOST_VALUES = 1000;
 /** The largest number that fits Postgres' integer; no mill has as many tasks. */
 const LARGEST = 2 ** 31 - 1;
 
-const WAITING: Condition = ['ready_role IS NOT NULL AND waiting = 1'];
-const strandedIn = (projectId: string): Condition => [
+const WAITING: SqlCondition = ['ready_role IS NOT NULL AND waiting = 1'];
+const strandedIn = (projectId: string): SqlCondition => [
   `id IN (SELECT task_id FROM dependencies JOIN tasks AS c ON c.id = depends_on WHERE c.project_id = ? AND c.stage = 'cancelled')`,
   { values: [projectId] },
 ];
@@ -19,17 +19,17 @@ const strandedIn = (projectId: string): Condition => [
 export function sqlOfTasks(query: TaskQuery): Query {
   const { projectId, stages, ids, numbers, waitingFor, isStranded, isWaiting, newestFirst, afterNumber, limit } = query;
   const orderBy = newestFirst ? 'number DESC' : 'number';
-  const where: Condition[] = [
+  const where: SqlCondition[] = [
     [newestFirst ? 'number <' : 'number >', afterNumber || undefined],
     ['stage IN', stages],
     ...(isWaiting ? [WAITING] : []),
     ...(isStranded ? [strandedIn(projectId)] : []),
-    ...wordsOf(query.search).map(({ word, number }): Condition => {
+    ...wordsOf(query.search).map(({ word, number }): SqlCondition => {
       const values = [`%${word.replace(/[\\%_]/g, '\\$&')}%`, ...(number === null ? [] : [number])];
       return [`(title_key LIKE ? ESCAPE '\\'${number === null ? '' : ' OR number = ?'})`, { values }];
     }),
   ];
-  const named: Condition[] = [
+  const named: SqlCondition[] = [
     ['id IN', ids],
     ['number IN', numbers?.filter((each) => each <= LARGEST)],
   ];
@@ -39,7 +39,7 @@ export function sqlOfTasks(query: TaskQuery): Query {
   }
   // Written so that no planner takes the project's index, and with it every task, where a few are named by id.
   if (ids ?? waitingFor) return { where: [["project_id || '' =", projectId], ...named, ...where], orderBy, limit };
-  const mine: Condition = ['project_id =', projectId];
+  const mine: SqlCondition = ['project_id =', projectId];
   if (numbers || limit === undefined) return { where: [mine, ...named, ...where], orderBy, limit };
   // What is passed over is judged by the index alone: documents may be long, and only those of the page are read.
   const { sql, values } = compose('SELECT id FROM tasks', { where: [mine, ...where], orderBy, limit });
