@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { EventFilter, Store } from '../ports.ts';
 import type { StreamLimits } from './limits.ts';
 import type { Outlet } from './outlet.ts';
+import { PageSize } from './page-size.ts';
 import { eventsMessage, isWanted, type Line, type LogTail, lineOf } from './tail.ts';
 import { changedTask, type ProjectViews, type Viewer, type Views } from './views.ts';
 
@@ -98,14 +99,17 @@ export class Subscription implements Viewer {
     this.#isLive = false;
     try {
       // For the views every change counts, also one that the filter leaves out.
+      const size = new PageSize(limits.page);
       const wide = views ? { projectId: views.projectId } : filter;
       while (!this.#isOver && outlet.isOpen && !outlet.isFull && !tail.reaches(this.#cursor)) {
         const upTo = tail.head;
-        const events = await store.events({ ...wide, after: this.#cursor, upTo, limit: limits.page });
+        const limit = size.events;
+        const events = await store.events({ ...wide, after: this.#cursor, upTo, limit });
         if (this.#isOver) return;
         const lines = events.map(lineOf);
+        size.weigh(lines);
         this.#miss(lines);
-        this.#cursor = events.length < limits.page ? upTo : events.at(-1)!.seq;
+        this.#cursor = events.length < limit ? upTo : events.at(-1)!.seq;
         const wanted = views ? lines.filter((line) => isWanted(line, filter)) : lines;
         if (wanted.length > 0) outlet.send(eventsMessage(this.#cursor, wanted));
         await setImmediate();

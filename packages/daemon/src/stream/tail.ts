@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
 import type { EventFilter, Store } from '../ports.ts';
 import type { StreamLimits } from './limits.ts';
+import { PAGE_BYTES, PageSize } from './page-size.ts';
 import { Pulse } from './pulse.ts';
 
 /** An event as it goes over the wire, and what is needed to choose it. */
@@ -50,6 +51,7 @@ export class LogTail {
   readonly #limits: StreamLimits;
   readonly #onLines: (lines: Line[]) => void;
   readonly #pulse: Pulse;
+  readonly #size: PageSize;
   readonly #steps = new Map<string, Step>();
   #lines: Line[] = [];
   #bytes = 0;
@@ -65,6 +67,7 @@ export class LogTail {
     this.#store = store;
     this.#limits = limits;
     this.#onLines = onLines;
+    this.#size = new PageSize(limits.page);
     this.#pulse = new Pulse(() => this.#read(), onError);
   }
 
@@ -93,7 +96,7 @@ export class LogTail {
     if (known) return known;
     let start = this.#lines.length;
     while (start > 0 && this.#lines[start - 1]!.seq > cursor) start -= 1;
-    const lines = this.#lines.slice(start, start + this.#limits.page);
+    const lines = firstPage(this.#lines, start, this.#limits.page);
     const isLast = start + lines.length === this.#lines.length;
     const wanted = lines.filter((line) => isWanted(line, filter));
     const end = isLast ? this.#head : lines.at(-1)!.seq;
@@ -103,14 +106,15 @@ export class LogTail {
   }
 
   async #read(): Promise<void> {
-    const { page } = this.#limits;
     for (let isMore = true; isMore; ) {
-      const events = await this.#store.events({ after: this.#head, limit: page });
+      const limit = this.#size.events;
+      const events = await this.#store.events({ after: this.#head, limit });
       if (events.length === 0) return;
       const lines = events.map(lineOf);
+      this.#size.weigh(lines);
       this.#keep(lines);
       this.#onLines(lines);
-      isMore = events.length === page;
+      isMore = events.length === limit;
       if (isMore) await setImmediate();
     }
   }
@@ -122,16 +126,21 @@ export class LogTail {
     this.#head = lines.at(-1)!.seq;
     const { keptEvents, keptBytes, page } = this.#limits;
     if (this.#lines.length <= keptEvents + page && this.#bytes <= keptBytes) return;
+    // What just came stays whatever it weighs: those who are up to date are to get it.
+    const most = this.#lines.length - lines.length;
     let dropped = 0;
-    // The newest page stays whatever it weighs: those who are up to date are to get it.
-    while (
-      this.#lines.length - dropped > page &&
-      (this.#lines.length - dropped > keptEvents || this.#bytes > keptBytes)
-    ) {
+    for (; dropped < most && (this.#lines.length - dropped > keptEvents || this.#bytes > keptBytes); dropped += 1)
       this.#bytes -= this.#lines[dropped]!.json.length;
-      dropped += 1;
-    }
-    this.#first = dropped > 0 ? this.#lines[dropped - 1]!.seq : this.#first;
+    if (dropped === 0) return;
+    this.#first = this.#lines[dropped - 1]!.seq;
     this.#lines = this.#lines.slice(dropped);
   }
+}
+
+/** As many as one message should hold, and at least one. */
+function firstPage(lines: Line[], start: number, most: number): Line[] {
+  let end = start;
+  for (let bytes = 0; end < lines.length && end - start < most && bytes < PAGE_BYTES; end += 1)
+    bytes += lines[end]!.json.length;
+  return lines.slice(start, end);
 }

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Api } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { StreamProbe } from '../../../../test/support/stream-probe.ts';
+import { createIds, systemClock } from '../clock.ts';
+import { Daemon } from '../daemon.ts';
+import type { Services } from '../handlers/context.ts';
+import type { Store } from '../ports.ts';
+import { openStore } from '../store/open.ts';
+import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
+import { Streams } from './streams.ts';
+
+const TASKS_PER_IMPORT = 400;
+const BODY = 'x'.repeat(20_000);
+
+let home: string;
+let repository: TemporaryRepository;
+let daemon: Daemon;
+let token: string;
+let api: Api;
+let project: string;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'tidemill-slow-'));
+  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  daemon = await Daemon.start({ env: { TIDEMILL_HOME: home }, port: 0 });
+  token = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')).token;
+  api = createClient({ url: daemon.info.url, token });
+  project = (await api.registerProject({ root: repository.root })).id;
+  // More than the buffers of both ends' kernels hold.
+  for (let round = 0; round < 4; round += 1) {
+    const task = (_: unknown, index: number) => ({ title: `Long ${index}`, body: BODY });
+    await api.importTasks({ project, tasks: Array.from({ length: TASKS_PER_IMPORT }, task) });
+  }
+}, 120_000);
+afterAll(async () => {
+  await daemon.stop({ now: true });
+  repository.remove();
+  rmSync(home, { recursive: true });
+});
+
+describe('a reader that does not read', () => {
+  test('is told how far it is behind, holds nobody up, and misses nothing once it reads', async () => {
+    const [slow, quick] = [
+      await StreamProbe.open(daemon.info.url, token),
+      await StreamProbe.open(daemon.info.url, token),
+    ];
+    slow.socket.pause();
+    slow.ask({ type: 'subscribe', project, after: 0, views: true });
+    quick.ask({ type: 'subscribe', project });
+    await quick.next('ready');
+    const added = await api.addTask({ project, title: 'While one of them sleeps', accept: ['x'] });
+    await quick.until(() => quick.seqs.length > 0);
+    const { lastSeq } = await api.status({ project });
+    slow.socket.resume();
+    await slow.untilSeq(lastSeq);
+    expect(slow.seqs).toEqual(Array.from({ length: lastSeq }, (_, index) => index + 1));
+    const behind = await slow.until(() => slow.of('behind').length > 1 && slow.of('behind'));
+    expect(behind[0]!.events).toBeGreaterThan(0);
+    expect(behind.at(-1)!.events).toBe(0);
+    // What it looks at is whole as well: every task of the stretch it slept through.
+    const tasks = () => new Set(slow.of('tasks').flatMap((message) => message.tasks.map(({ number }) => number)));
+    await slow.until(() => tasks().size === added.number);
+    slow.close();
+    quick.close();
+  }, 60_000);
+
+  test('is sent away with its cursor when it reads nothing for too long', async () => {
+    const patienceMs = 50;
+    const full = Promise.withResolvers<void>();
+    const limits = {
+      ...STREAM_LIMITS,
+      get patienceMs() {
+        full.resolve();
+        return patienceMs;
+      },
+    };
+    const { url, store, close } = await serve({ limits });
+    const asleep = await StreamProbe.open(url, '');
+    asleep.socket.pause();
+    asleep.ask({ type: 'subscribe', after: 0 });
+    await full.promise;
+    // Its own timer, in the same loop and set before this one, has run by then.
+    await delay(patienceMs * 2);
+    asleep.socket.resume();
+    const { code, reason } = await asleep.closed;
+    expect(code).toBe(4008);
+    expect(Number(reason)).toBe(asleep.of('events').at(-1)!.cursor);
+    expect(Number(reason)).toBeLessThan(await store.lastSeq());
+    await close();
+  }, 60_000);
+});
+
+describe('a connection', () => {
+  test('whose token was revoked is closed', async () => {
+    const welcome = { is: true };
+    const { url, close } = await serve({ limits: { ...STREAM_LIMITS, pingMs: 20 }, isWelcome: () => welcome.is });
+    const client = await StreamProbe.open(url, '');
+    client.ask({ type: 'subscribe' });
+    // A sign of life that a page can see: an empty batch.
+    expect((await client.next('events')).events).toEqual([]);
+    welcome.is = false;
+    expect((await client.closed).code).toBe(4401);
+    await close();
+  });
+
+  test('that no longer answers is ended, and what asks too much at once as well', async () => {
+    const { url, sockets, close } = await serve({ limits: { ...STREAM_LIMITS, pingMs: 20 } });
+    const dead = await StreamProbe.open(url, '');
+    const gone = once(sockets[0]!, 'close');
+    dead.socket.pause();
+    await gone;
+    dead.close();
+    const greedy = await StreamProbe.open(url, '');
+    for (let count = 0; count < 200; count += 1) greedy.ask({ type: 'subscribe', after: 0 });
+    expect((await greedy.closed).code).toBe(1008);
+    await close();
+  });
+});
+
+interface Served {
+  url: string;
+  store: Store;
+  sockets: Duplex[];
+  close(): Promise<void>;
+}
+
+/** The streams by themselves over the daemon's store, with limits that a test can live to see. */
+async function serve(options: { limits: StreamLimits; isWelcome?: () => boolean }): Promise<Served> {
+  const store = await openStore({ url: join(home, 'store.db'), clock: systemClock, ids: createIds(systemClock) });
+  const streams = new Streams({
+    services: () => ({ store }) as Services,
+    onError: (error) => expect.fail(String(error)),
+    limits: options.limits,
+  });
+  const server = createServer().listen(0, '127.0.0.1');
+  const sockets: Duplex[] = [];
+  server.on('upgrade', (request, socket, head) => {
+    sockets.push(socket);
+    void streams.accept(request, socket, head, options.isWelcome ?? (() => true));
+  });
+  await once(server, 'listening');
+  const close = async () => {
+    await streams.close();
+    server.close();
+    await store.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, store, sockets, close };
+}
