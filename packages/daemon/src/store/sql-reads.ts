@@ -12,7 +12,7 @@ import {
 } from '@tidemill/contract';
 import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
-import { type Condition, type RunQuery, select, selectEvents } from './sql-query.ts';
+import { type RunQuery, type SqlCondition, select, selectEvents } from './sql-query.ts';
 import { runCount } from './task-columns.ts';
 import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
@@ -49,7 +49,7 @@ export function sqlReads(run: RunQuery): Reads {
       return found;
     },
     taskSpans: async ({ projectId, afterNumber, limit }) => {
-      const where: Condition[] = [
+      const where: SqlCondition[] = [
         ['project_id =', projectId],
         ['number >', afterNumber],
       ];
