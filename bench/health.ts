@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { EngineDeps } from '../packages/daemon/src/engine/deps.ts';
 import { Supervisor } from '../packages/daemon/src/engine/supervisor.ts';
 import { fillSqlite } from './bulk.ts';
+import { fillRuns, firstFigures } from './month.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { Queue } from './queue.ts';
 import { row, type Section } from './row.ts';
@@ -24,6 +25,8 @@ export async function run(options: BenchOptions): Promise<Section> {
     const supervisor = new Supervisor(deps, () => []);
     const times: number[] = [];
     for (let round = 0; round < sized(options, 40, 5); round += 1) times.push(await timed(() => supervisor.pass()));
+    fillRuns(file, size);
+    const { figuresMs, historyMs, heldUpMs } = await firstFigures(queue.store);
     await queue.store.close();
     return {
       name: 'health',
@@ -31,6 +34,14 @@ export async function run(options: BenchOptions): Promise<Section> {
       rows: [
         row({ name: 'median', value: median(times), unit: 'ms', target: { atMost: 50 } }),
         row({ name: 'p99', value: percentile(times, 0.99), unit: 'ms' }),
+        row({
+          name: 'first figures of a month of as many runs',
+          value: figuresMs,
+          unit: 'ms',
+          target: { atMost: 1000 },
+        }),
+        row({ name: 'first history of it', value: historyMs, unit: 'ms', target: { atMost: 1000 } }),
+        row({ name: 'longest time others waited meanwhile', value: heldUpMs, unit: 'ms' }),
       ],
       notes: ['On SQLite. Once a minute in a running daemon.'],
     };

@@ -127,5 +127,5 @@ export const EndedRun = Run.pick({
   outcome: true,
   failure: true,
   startedAt: true,
-}).extend({ endedAt: z.number(), usage: Usage.pick({ costUsd: true }) });
+}).extend({ endedAt: z.number(), costUsd: Usage.shape.costUsd });
 export type EndedRun = z.infer<typeof EndedRun>;

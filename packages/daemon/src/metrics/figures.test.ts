@@ -1,27 +1,26 @@
-import type { Worker } from '@tidemill/contract';
+import type { EndedRun, Worker } from '@tidemill/contract';
 import { describe, expect, it } from 'vitest';
 import { type Facts, figuresOf } from './figures.ts';
-import type { RunFact } from './ledger.ts';
 
 const HOUR = 3_600_000;
 const now = 1000 * HOUR;
 const worker = (name: string, more: Partial<Worker> = {}) =>
   ({ id: `p/${name}`, projectId: 'p', name, role: 'builder', resetAt: 0, ...more }) as Worker;
 let serial = 0;
-const run = (workerName: string, taskId: string, agoHours: number, more: Partial<RunFact> = {}): RunFact => {
+const run = (workerName: string, taskId: string, agoHours: number, more: Partial<EndedRun> = {}): EndedRun => {
   serial += 1;
   const endedAt = now - agoHours * HOUR;
   return {
     ...{ id: `run_${serial}`, taskId, workerId: `p/${workerName}`, mode: 'implement', agent: 'a', attempt: 1 },
-    ...{ outcome: 'pr_ready', isFailure: false, isSuccess: true, isBuilding: true, costUsd: 1 },
+    ...{ outcome: 'pr_ready', failure: null, costUsd: 1 },
     ...{ startedAt: endedAt - HOUR, endedAt, ...more },
   };
 };
 const review = (taskId: string, agoHours: number, approves: boolean, attempt = 1) =>
   run('review-agent', taskId, agoHours, {
-    ...{ mode: 'review', attempt, isBuilding: false, outcome: approves ? 'approved' : 'changes_requested' },
+    ...{ mode: 'review', attempt, outcome: approves ? 'approved' : 'changes_requested' },
   });
-const broken = { outcome: 'failed', isFailure: true, isSuccess: false } as const;
+const broken = { outcome: 'failed', failure: 'crash' } as const;
 
 const facts: Facts = {
   runs: [

@@ -1,15 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  type EndedRun,
   METRIC_PERIOD_MS,
   type MetricFigures,
   type MetricPeriod,
   type MetricsView,
   type Worker,
 } from '@tidemill/contract';
-import type { DoneTask, RunFact } from './ledger.ts';
+import type { DoneTask } from './ledger.ts';
 
 export interface Facts {
-  runs: RunFact[];
+  runs: EndedRun[];
   done: DoneTask[];
   workers: Worker[];
   /** When each worker at work began its run. */
@@ -40,11 +41,11 @@ export async function figuresOf(
     const from = Math.max(start, worker.resetAt);
     const all = byWorker.get(worker.id) ?? [];
     const runs = all.filter((run) => run.endedAt > from);
-    const succeeded = new Set(all.filter((run) => run.isSuccess).map((run) => run.taskId));
-    const built = new Set(all.filter((run) => run.isBuilding).map((run) => run.taskId));
+    const succeeded = new Set(all.filter(isSuccess).map((run) => run.taskId));
+    const built = new Set(all.filter(isBuilding).map((run) => run.taskId));
     const done = facts.done.filter((task) => task.doneAt > from && succeeded.has(task.id));
     // Of what it built; of a reviewer those that it made.
-    const isItsOwn = (review: RunFact) =>
+    const isItsOwn = (review: EndedRun) =>
       worker.role === 'reviewer' ? review.workerId === worker.id : built.has(review.taskId);
     const reviews = firstReviews.filter((review) => review.endedAt > from && isItsOwn(review));
     const time = { ms: busyTime(runs, facts.busySince.get(worker.id), from, now), ofMs: now - from };
@@ -63,12 +64,12 @@ export async function figuresOf(
 }
 
 function figures(
-  runs: RunFact[],
+  runs: EndedRun[],
   done: DoneTask[],
-  firstReviews: RunFact[],
+  firstReviews: EndedRun[],
   time: { ms: number; ofMs: number },
 ): MetricFigures {
-  const errors = runs.filter((run) => run.isFailure).length;
+  const errors = runs.filter(isFailure).length;
   const tasks = new Set(runs.map((run) => run.taskId)).size;
   const doneIds = new Set(done.map(({ id }) => id));
   const cycles = done.flatMap(({ claimedAt, doneAt }) => (claimedAt === null ? [] : [doneAt - claimedAt]));
@@ -84,14 +85,17 @@ function figures(
   };
 }
 
-export const isFirstReview = (run: RunFact) =>
+const isFailure = ({ failure, outcome }: EndedRun) => failure !== null || outcome === 'failed';
+const isSuccess = (run: EndedRun) => !isFailure(run) && run.outcome !== 'interrupted';
+const isBuilding = ({ mode }: EndedRun) => mode === 'implement' || mode === 'request_changes';
+export const isFirstReview = (run: EndedRun) =>
   run.mode === 'review' && run.attempt === 1 && (run.outcome === 'approved' || run.outcome === 'changes_requested');
 
-function busyTime(runs: RunFact[], busySince: number | undefined, from: number, now: number): number {
+function busyTime(runs: EndedRun[], busySince: number | undefined, from: number, now: number): number {
   const current = busySince === undefined ? 0 : Math.max(0, now - Math.max(busySince, from));
   return runs.reduce((sum, run) => sum + Math.max(0, run.endedAt - Math.max(run.startedAt, from)), current);
 }
 
-const cost = (runs: RunFact[]) => runs.reduce((sum, run) => sum + run.costUsd, 0);
+const cost = (runs: EndedRun[]) => runs.reduce((sum, run) => sum + (run.costUsd ?? 0), 0);
 export const mean = (values: number[]) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

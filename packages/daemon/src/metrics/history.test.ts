@@ -1,4 +1,4 @@
-import { METRIC_PERIOD_MS, MetricPeriod, Mode, Outcome } from '@tidemill/contract';
+import { FailureClass, METRIC_PERIOD_MS, MetricPeriod, Mode, Outcome } from '@tidemill/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { figuresOf, isFirstReview, startOf } from './figures.ts';
@@ -21,9 +21,7 @@ const run = fc.record({
   agent: fc.constantFrom('claude', 'codex'),
   attempt: fc.integer({ min: 1, max: 2 }),
   outcome: fc.constantFrom(...Outcome.options),
-  isFailure: fc.boolean(),
-  isSuccess: fc.boolean(),
-  isBuilding: fc.boolean(),
+  failure: fc.option(fc.constantFrom(...FailureClass.options)),
   startedAt: fc.constant(0),
   endedAt: moment,
   costUsd: fc.integer({ min: 0, max: 5000 }).map((cents) => cents / 100),

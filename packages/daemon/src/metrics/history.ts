@@ -1,4 +1,5 @@
 import {
+  type EndedRun,
   type HistoryPoint,
   type HistoryView,
   METRIC_PERIOD_MS,
@@ -6,10 +7,10 @@ import {
   type SpendPoint,
 } from '@tidemill/contract';
 import { isFirstReview, mean, startOf } from './figures.ts';
-import type { DoneTask, RunFact, TaskLife } from './ledger.ts';
+import type { DoneTask, TaskLife } from './ledger.ts';
 
 export interface PastFacts {
-  runs: RunFact[];
+  runs: EndedRun[];
   done: DoneTask[];
   lives: TaskLife[];
   createdAt: number;
@@ -81,7 +82,7 @@ export function spendOf(project: string, facts: PastFacts, steps: Steps): SpendP
       point = { at, project, mode, agent, usd: 0, runs: 0 };
       before.push(point);
     }
-    point.usd += costUsd;
+    point.usd += costUsd ?? 0;
     point.runs += 1;
   }
   return [...points.values()].flat().sort((a, b) => a.at - b.at);

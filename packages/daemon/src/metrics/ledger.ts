@@ -1,23 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type EndedRun, METRIC_PERIOD_MS, type Mode, type Outcome, type TaskSpan } from '@tidemill/contract';
+import { type EndedRun, METRIC_PERIOD_MS, type TaskSpan } from '@tidemill/contract';
 import type { Store } from '../ports.ts';
-
-/** The part of a run that figures are made of: a month of runs must fit into little memory. */
-export interface RunFact {
-  id: string;
-  taskId: string;
-  workerId: string;
-  mode: Mode;
-  agent: string;
-  attempt: number;
-  outcome: Outcome | null;
-  isFailure: boolean;
-  isSuccess: boolean;
-  isBuilding: boolean;
-  startedAt: number;
-  endedAt: number;
-  costUsd: number;
-}
 
 export interface DoneTask {
   id: string;
@@ -40,7 +23,7 @@ const FINISHED = ['done', 'cancelled'];
 export class RunLedger {
   readonly #store: Store;
   readonly #projectId: string;
-  #runs = new Map<string, RunFact>();
+  #runs = new Map<string, EndedRun>();
   #done = new Map<string, DoneTask>();
   #lives = new Map<string, TaskLife>();
   /** How far the log was read; null before the first time. */
@@ -52,7 +35,7 @@ export class RunLedger {
     this.#projectId = projectId;
   }
 
-  get runs(): RunFact[] {
+  get runs(): EndedRun[] {
     return [...this.#runs.values()];
   }
   get done(): DoneTask[] {
@@ -83,7 +66,7 @@ export class RunLedger {
       const after = Math.max(oldest, this.#endedAt - 1);
       const asked = limit;
       const page = await this.#store.runsEnded({ projectId: this.#projectId, after, limit: asked });
-      for (const run of page) this.#runs.set(run.id, factOf(run));
+      for (const run of page) this.#runs.set(run.id, run);
       const last = page.at(-1)?.endedAt ?? this.#endedAt;
       if (last === this.#endedAt) limit *= 2;
       this.#endedAt = last;
@@ -165,23 +148,3 @@ const lifeOf = ({ stage, createdAt, stageSince }: TaskSpan): TaskLife => ({
   createdAt,
   finishedAt: FINISHED.includes(stage) ? stageSince : null,
 });
-
-function factOf(run: EndedRun): RunFact {
-  const { mode, outcome } = run;
-  const isFailure = run.failure !== null || outcome === 'failed';
-  return {
-    id: run.id,
-    taskId: run.taskId,
-    workerId: run.workerId,
-    mode,
-    agent: run.agent,
-    attempt: run.attempt,
-    outcome,
-    isFailure,
-    isSuccess: !isFailure && outcome !== 'interrupted',
-    isBuilding: mode === 'implement' || mode === 'request_changes',
-    startedAt: run.startedAt,
-    endedAt: run.endedAt,
-    costUsd: run.usage.costUsd ?? 0,
-  };
-}

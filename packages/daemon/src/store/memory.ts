@@ -203,7 +203,9 @@ export class MemoryDriver implements Driver {
       runsEnded: async ({ projectId, after, limit }) =>
         [...this.#runs.values()]
           .filter((run) => run.projectId === projectId)
-          .flatMap(({ endedAt, ...run }) => (endedAt !== null && endedAt > after ? [{ ...run, endedAt }] : []))
+          .flatMap(({ endedAt, usage, ...run }) =>
+            endedAt !== null && endedAt > after ? [{ ...run, endedAt, costUsd: usage.costUsd }] : [],
+          )
           .sort((a, b) => a.endedAt - b.endedAt)
           .slice(0, limit),
       record: async (noun, id) => ofNoun(noun, this.#records.get(id)),

@@ -8,6 +8,7 @@ import {
   StoredRecord,
   Task,
   TaskSpan,
+  Usage,
   Worker,
 } from '@tidemill/contract';
 import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
@@ -22,7 +23,7 @@ export function sqlReads(run: RunQuery): Reads {
   const tasks = select(run, 'tasks', Task);
   const workers = select(run, 'workers', Worker);
   const runs = select(run, 'runs', Run);
-  const endedRuns = select(run, 'runs', EndedRun);
+  const endedRuns = select(run, 'runs', EndedRun.omit({ costUsd: true }).extend({ usage: Usage }));
   const spans = select(run, 'tasks', TaskSpan.extend({ runs: Task.shape.runs }));
   const evidence = select(run, 'evidence', Evidence);
   const records = select(run, 'records', StoredRecord);
@@ -93,15 +94,14 @@ export function sqlReads(run: RunQuery): Reads {
       for await (const row of evidence.pages()) yield { noun: 'evidence', row };
       for await (const row of records.pages()) yield { noun: 'record', row };
     },
-    runsEnded: ({ projectId, after, limit }) =>
-      endedRuns.all({
-        limit,
-        where: [
-          ['project_id =', projectId],
-          ['ended_at >', after],
-        ],
-        orderBy: 'ended_at',
-      }),
+    runsEnded: async ({ projectId, after, limit }) => {
+      const where: SqlCondition[] = [
+        ['project_id =', projectId],
+        ['ended_at >', after],
+      ];
+      const found = await endedRuns.all({ where, orderBy: 'ended_at', limit });
+      return found.map(({ usage, ...run }) => ({ ...run, costUsd: usage.costUsd }));
+    },
     record: async <N extends RecordNoun>(noun: N, id: string) =>
       (await records.one({
         where: [

@@ -1,45 +1,64 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type EndedRun, Task, TaskSpan } from '@tidemill/contract';
 import type { Reads } from './driver.ts';
-import type { RunQuery } from './sql-query.ts';
 import { runCount } from './task-columns.ts';
 
 /** Word for word what the index runs_figures holds: so the rows come from it alone, and no document is opened. */
 const ENDED = `
-SELECT id, task_id AS taskId, ended_at AS endedAt, doc->>'workerId' AS workerId, doc->>'mode' AS mode,
-  doc->>'agent' AS agent, doc->>'attempt' AS attempt, doc->>'outcome' AS outcome, doc->>'failure' AS failure,
-  doc->>'startedAt' AS startedAt, doc->'usage'->>'costUsd' AS costUsd
+SELECT id, task_id, ended_at, doc->>'workerId', doc->>'mode', doc->>'agent', doc->>'attempt', doc->>'outcome',
+  doc->>'failure', doc->>'startedAt', doc->'usage'->>'costUsd'
 FROM runs WHERE project_id = ? AND ended_at > ? ORDER BY ended_at LIMIT ?`;
+/** In its order, as SQLite gives it: what was checked when it was written is not checked for each of a month. */
+type EndedRow = [
+  id: string,
+  taskId: string,
+  endedAt: number,
+  workerId: string,
+  mode: EndedRun['mode'],
+  agent: string,
+  attempt: number,
+  outcome: EndedRun['outcome'],
+  failure: EndedRun['failure'],
+  startedAt: number,
+  costUsd: number | null,
+];
 const ALL = -1;
-
-/** The columns above, as SQLite gives them: what was checked when it was written is not checked for each of a month. */
-type EndedRow = Omit<EndedRun, 'usage'> & EndedRun['usage'];
 
 /** Postgres stumbles over a zero character anywhere in a document; SQLite takes the small part out of the long whole. */
 const SPANS = `
-SELECT id, number, stage, doc->>'createdAt' AS createdAt, doc->>'stageSince' AS stageSince, doc->>'runs' AS runs
+SELECT id, number, stage, doc->>'createdAt', doc->>'stageSince', doc->>'runs'
 FROM tasks WHERE project_id = ? AND number > ? ORDER BY number LIMIT ?`;
 
-/** A busy project has a hundred thousand runs in a month, whose documents would take a second to parse. */
-export function figureReads(run: RunQuery): Pick<Reads, 'runsEnded' | 'taskSpans'> {
-  const runsEnded: Reads['runsEnded'] = async ({ projectId, after, limit = ALL }) => {
-    const rows = (await run(ENDED, [projectId, after, limit])) as unknown as EndedRow[];
-    return rows.map((row) => ({
-      id: row.id,
-      taskId: row.taskId,
-      workerId: row.workerId,
-      mode: row.mode,
-      agent: row.agent,
-      attempt: row.attempt,
-      outcome: row.outcome,
-      failure: row.failure,
-      startedAt: row.startedAt,
-      endedAt: row.endedAt,
-      usage: { costUsd: row.costUsd },
-    }));
+/**
+ * A busy project has a hundred thousand runs in a month, whose documents would take a second to parse. Rows come as
+ * lists: as objects they take twice as long.
+ */
+export function figureReads(db: DatabaseSync): Pick<Reads, 'runsEnded' | 'taskSpans'> {
+  const ended = db.prepare(ENDED);
+  const spans = db.prepare(SPANS);
+  for (const statement of [ended, spans]) statement.setReturnArrays(true);
+  return {
+    runsEnded: async ({ projectId, after, limit = ALL }) =>
+      (ended.all(projectId, after, limit) as unknown as EndedRow[]).map((row) => ({
+        id: row[0],
+        taskId: row[1],
+        workerId: row[3],
+        mode: row[4],
+        agent: row[5],
+        attempt: row[6],
+        outcome: row[7],
+        failure: row[8],
+        startedAt: row[9],
+        endedAt: row[2],
+        costUsd: row[10],
+      })),
+    taskSpans: async ({ projectId, afterNumber, limit }) =>
+      (spans.all(projectId, afterNumber, limit) as unknown as SQLOutputValue[][]).map(
+        ([id, number, stage, createdAt, stageSince, runs]) =>
+          TaskSpan.parse({
+            ...{ id, number, stage, createdAt, stageSince },
+            runs: runCount(Task.shape.runs.parse(JSON.parse(String(runs)))),
+          }),
+      ),
   };
-  const taskSpans: Reads['taskSpans'] = async ({ projectId, afterNumber, limit }) =>
-    (await run(SPANS, [projectId, afterNumber, limit])).map((row) =>
-      TaskSpan.parse({ ...row, runs: runCount(Task.shape.runs.parse(JSON.parse(String(row.runs)))) }),
-    );
-  return { runsEnded, taskSpans };
 }

@@ -51,8 +51,7 @@ export class SqliteDriver implements Driver {
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#commit = this.#db.prepare('COMMIT');
     this.#dataVersion = this.#db.prepare('PRAGMA data_version');
-    const run = runner(this.#db);
-    this.reads = { ...sqlReads(run), ...figureReads(run) };
+    this.reads = { ...sqlReads(runner(this.#db)), ...figureReads(this.#db) };
   }
 
   async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
