@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConflictFile, Resolution } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -27,6 +27,7 @@ beforeEach(async () => {
     },
   });
   await chmod(join(bed.root, 'run.sh'), 0o755);
+  await symlink('one', join(bed.root, 'pointer'));
   await git(bed.root, 'add', '-A');
   await git(bed.root, 'commit', '-q', '-m', 'executable');
   tree = (await bed.workspace.open(TASK)).path;
@@ -45,6 +46,8 @@ beforeEach(async () => {
 afterEach(() => bed.remove());
 
 async function change(folder: string, by: string): Promise<void> {
+  await rm(join(folder, 'pointer'));
+  await symlink(by, join(folder, 'pointer'));
   await write(folder, {
     'text.txt': `one\n${by}\nthree\n`,
     'windows.txt': `one\r\n${by}\r\nthree`,
@@ -78,6 +81,7 @@ describe('a conflict in a worktree', () => {
       'new.txt': 'both_added text',
       'old-name.txt': 'both_deleted text',
       'picture.bin': 'both_changed binary',
+      pointer: 'both_changed symlink',
       'run.sh': 'both_changed text',
       'sample.txt': 'both_changed text',
       'sub/ümläut name.txt': 'both_changed text',
@@ -118,6 +122,8 @@ describe('a conflict in a worktree', () => {
     expect(await on('gone-here.txt')).toBe('main\n');
     await resolve('picture.bin', { take: 'theirs' });
     await resolve('large.txt', { take: 'ours' });
+    await resolve('pointer', { take: 'theirs' });
+    expect(await readlink(join(tree, 'pointer'))).toBe('main');
     await resolve('new.txt', { text: 'by both\n' });
     await resolve('old-name.txt', { take: 'deleted' });
     await resolve('name-of-main.txt', { take: 'theirs' });
@@ -167,12 +173,12 @@ describe('a conflict in a worktree', () => {
     const settled = await settle();
     const left = settled.kind === 'left' ? settled.left.map(({ path }) => path) : [];
     expect(left).toEqual([
-      ...['gone-here.txt', 'gone-there.txt', 'name-of-main.txt', 'name-of-task.txt', 'picture.bin'],
+      ...['gone-here.txt', 'gone-there.txt', 'name-of-main.txt', 'name-of-task.txt', 'picture.bin', 'pointer'],
     ]);
     // With git itself, as the commands say.
     await git(tree, 'rm', '-q', 'gone-here.txt', 'gone-there.txt', 'name-of-task.txt');
-    await git(tree, 'checkout', '--theirs', 'picture.bin');
-    await git(tree, 'add', 'name-of-main.txt', 'picture.bin');
+    await git(tree, 'checkout', '--theirs', 'picture.bin', 'pointer');
+    await git(tree, 'add', 'name-of-main.txt', 'picture.bin', 'pointer');
     expect(await settle()).toMatchObject({ kind: 'settled' });
     expect(await git(bed.root, 'diff', '--name-only', 'main', TASK.branch)).not.toContain('picture.bin');
   });
@@ -284,6 +290,54 @@ describe('a conflict in a worktree', () => {
       const before = await readFile(join(tree, path));
       await expect(resolve(path, { text }), path).rejects.toMatchObject({ code: 'bad_input' });
       expect((await readFile(join(tree, path))).equals(before)).toBe(true);
+    }
+  });
+
+  test('a submodule: the chosen link is what is committed, also where the merge alone moved one', async () => {
+    const sub = join(bed.folder, 'sub');
+    await mkdir(sub);
+    await git(sub, 'init', '-q', '-b', 'main');
+    const commitIn = async (text: string, from?: string) => {
+      if (from) await git(sub, 'checkout', '-q', '--detach', from);
+      await git(sub, 'commit', '-q', '--allow-empty', '-m', text);
+      return git(sub, 'rev-parse', 'HEAD');
+    };
+    const first = await commitIn('first');
+    const [here, there] = [await commitIn('here', first), await commitIn('there', first)];
+    const root = await makeBed({ files: { 'a.txt': 'one\n' } });
+    try {
+      const link = async (folder: string, name: string, oid: string) =>
+        git(folder, 'update-index', '--add', '--cacheinfo', `160000,${oid},${name}`);
+      await write(root.root, { '.gitmodules': `[submodule "lib"]\n\tpath = lib\n\turl = ${sub}\n` });
+      for (const name of ['lib', 'other']) await link(root.root, name, first);
+      await git(root.root, 'add', '.gitmodules');
+      await git(root.root, 'commit', '-q', '-m', 'modules');
+      for (const name of ['lib', 'other']) await mkdir(join(root.root, name), { recursive: true });
+      const { path } = await root.workspace.open(TASK);
+      // As an agent does that has its submodule checked out; afterwards the folder is empty again.
+      await rm(join(path, 'lib'), { recursive: true, force: true });
+      await git(root.folder, 'clone', '-q', sub, join(path, 'lib'));
+      await git(join(path, 'lib'), 'checkout', '-q', '--detach', here);
+      await write(path, { 'a.txt': 'task\n' });
+      await root.workspace.capture(TASK, 'work');
+      await rm(join(path, 'lib'), { recursive: true });
+      await mkdir(join(path, 'lib'));
+      await link(root.root, 'lib', there);
+      await link(root.root, 'other', there);
+      await git(root.root, 'commit', '-q', '-m', 'moved on');
+      const { files } = await root.workspace.openMerge(TASK, yes);
+      expect(files).toMatchObject([{ path: 'lib', form: 'submodule', isText: false, isResolved: false }]);
+      expect(await root.workspace.settleMerge(TASK, 'x', yes)).toMatchObject({ kind: 'left', left: [{ path: 'lib' }] });
+      const take = (resolution: Resolution) => root.workspace.resolveFile(TASK, 'lib', resolution, yes);
+      await expect(take({ text: here })).rejects.toMatchObject({ code: 'bad_input' });
+      await take({ take: 'theirs' });
+      const settled = await root.workspace.settleMerge(TASK, 'x', yes);
+      const commit = settled.kind === 'settled' ? settled.commit : '';
+      expect(await git(root.root, 'ls-tree', commit, 'lib', 'other')).toBe(
+        [`160000 commit ${there}\tlib`, `160000 commit ${there}\tother`].join('\n'),
+      );
+    } finally {
+      await root.remove();
     }
   });
 

@@ -61,13 +61,14 @@ export function aboutTask(task: Task): Matter {
   const why = task.blocked
     ? `${task.blocked.reason}: ${task.blocked.text}`
     : `waits for your approval in ${task.stage}`;
-  const command = task.blocked ? 'retry' : 'approve';
+  const isConflict = task.blocked?.reason === 'conflict';
+  const command = isConflict ? 'conflicts show' : task.blocked ? 'task retry' : 'task approve';
   return {
     ...notice(
       'error',
       task.id,
       `#${task.number} ${task.title} needs you`,
-      `${why}\ntidemill task ${command} ${task.number}`,
+      `${why}\ntidemill ${command} ${task.number}`,
     ),
     key: `task/${task.id}/${task.stage}/${task.stageSince}`,
     about: `task/${task.id}`,

@@ -81,7 +81,7 @@ function commandsFor({ root }: Project, { number }: Task, worktree: string, file
 function chooseCommand({ path, kind, form }: ConflictFile): string {
   const name = quoted(path);
   if (form === 'submodule')
-    return `git ls-files -s -- ${name}  # then: git update-index --cacheinfo 160000,COMMIT,${name}`;
+    return `git ls-files -u -- ${name}  # then: git update-index --cacheinfo 160000,COMMIT,${name}; where it is checked out, in it: git checkout COMMIT`;
   if (kind === 'both_deleted') return `git rm -- ${name}`;
   if (kind === 'both_changed' || kind === 'both_added')
     return `git checkout --ours -- ${name} && git add -- ${name}  # or --theirs, which is the target's`;

@@ -2,7 +2,7 @@
  * The places where git left both sides of a conflict, each as its whole text: `<<<<<<< …`, `=======`, `>>>>>>> …`, all
  * of the same length (an attribute can make them longer). A line of equals signs alone is a heading, not a conflict.
  */
-export function markerBlocks(text: string): string[] {
+function markerBlocks(text: string): string[] {
   const blocks: string[] = [];
   let open: { at: number; length: number; hasMiddle: boolean } | null = null;
   let at = 0;

@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, type ConflictFile, type Resolution } from '@tidemill/contract';
 import { blobBytes, type Entry, GITLINK, isReachedPlainly, type Stage, SYMLINK } from './conflict-file.ts';
@@ -24,6 +24,8 @@ export async function resolveEntry(
     return markResolved(site, place, entry.path);
   }
   const stage = resolution.take === 'deleted' ? null : entry[resolution.take];
+  if (isLink && there?.isDirectory() && (await readdir(join(place.path, entry.path))).length > 0)
+    throw checkedOut(entry.path);
   if (isLink) return takeLink(site, place, entry.path, stage);
   if (!stage) {
     await rm(join(place.path, entry.path), { force: true });
@@ -43,6 +45,13 @@ function unreachable(path: string): AppError {
       hint: 'resolve it with git in the worktree; the commands are listed with the conflict',
     },
   );
+}
+
+/** Then its own HEAD decides which commit is recorded, and moving that is not ours to do. */
+function checkedOut(path: string): AppError {
+  return new AppError('bad_input', `the submodule ${JSON.stringify(path)} is checked out in the worktree`, {
+    hint: 'check out the commit you want in it, then `git add` it',
+  });
 }
 
 function checkedText(file: ConflictFile, text: string): string {

@@ -6,7 +6,7 @@ import { checkTarget, inspectRepository } from '../git/repository.ts';
 import type { Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate } from './candidate.ts';
 import { captureWork } from './capture.ts';
-import { hasBegun, openMerge, resolveInMerge, settleMerge } from './conflict.ts';
+import { makeDesk } from './desk.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
@@ -45,17 +45,20 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
 }
 
 function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
-  /** The task's turn, with its worktree standing. */
-  const at = <T>(task: WorktreeRef, work: (place: Standing, notes: string[]) => Promise<T>): Promise<T> => {
+  /** The task's turn: nobody else touches its worktree meanwhile. */
+  const turn = <T>(task: WorktreeRef, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = site.place(task);
-    const notes: string[] = [];
-    return site.perTask(place.name)(() =>
-      spaceMatters(async () => work(await stand(site, trash, place, notes), notes)),
-    );
+    return site.perTask(place.name)(() => spaceMatters(() => work(place)));
   };
+  type Work<T> = (place: Standing, notes: string[]) => Promise<T>;
+  const standing = async <T>(place: Place, work: Work<T>): Promise<T> => {
+    const notes: string[] = [];
+    return work(await stand(site, trash, place, notes), notes);
+  };
+  const at = <T>(task: WorktreeRef, work: Work<T>) => turn(task, (place) => standing(place, work));
   /** The same without making a worktree for it; null when there is none. */
-  const ifThere = async <T>(task: WorktreeRef, work: (place: Standing, notes: string[]) => Promise<T>) =>
-    (await isThere(site.place(task).path)) ? at(task, work) : null;
+  const ifThere = <T>(task: WorktreeRef, work: Work<T>) =>
+    turn(task, async (place) => ((await isThere(place.path)) ? standing(place, work) : null));
   return {
     open: (task) => at(task, (place) => openTask(site, place)),
     capture: (task, message) => at(task, (place, notes) => captureWork(site, place, message, notes)),
@@ -74,26 +77,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     landingObstacle: () => site.landing(() => findObstacle(site)),
     push: () => pushTarget(site),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
-    openMerge: (task, mayTouch) =>
-      at(task, async (place) => {
-        await mayTouch();
-        return openMerge(site, place);
-      }),
-    hasBegunMerge: (task) => ifThere(task, (place) => hasBegun(site, place)).then((begun) => begun ?? false),
-    resolveFile: async (task, path, resolution, mayTouch) => {
-      const resolved = await ifThere(task, async (place) => {
-        await mayTouch();
-        return resolveInMerge(site, place, path, resolution);
-      });
-      return resolved ?? refuseWithoutWorktree(task);
-    },
-    settleMerge: async (task, message, mayTouch) => {
-      const settled = await ifThere(task, async (place, notes) => {
-        await mayTouch();
-        return settleMerge(site, place, message, notes);
-      });
-      return settled ?? refuseWithoutWorktree(task);
-    },
+    ...makeDesk(site, { at, ifThere }),
     remove: (task) =>
       site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
     leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),
@@ -119,12 +103,6 @@ async function spaceMatters<T>(work: () => Promise<T>): Promise<T> {
     const hint = 'free some disk space; the work goes on from where it is';
     throw new AppError('disk_full', `there is no space left: ${message}`, { hint, retriable: true, cause: error });
   }
-}
-
-function refuseWithoutWorktree({ number }: WorktreeRef): never {
-  throw new AppError('conflict', `#${number} has no worktree, so no merge is under way in it`, {
-    hint: `\`tidemill conflicts show ${number}\` begins it`,
-  });
 }
 
 async function openTask(site: Site, place: Standing): Promise<Worktree> {

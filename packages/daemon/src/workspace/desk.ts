@@ -1,0 +1,44 @@
+import { AppError } from '@tidemill/contract';
+import type { ConflictDesk } from '../conflict-desk.ts';
+import type { WorktreeRef } from '../ports.ts';
+import { hasBegun, openMerge, resolveInMerge, settleMerge } from './conflict.ts';
+import type { Site, Standing } from './site.ts';
+
+type Work<T> = (place: Standing, notes: string[]) => Promise<T>;
+interface Turns {
+  at<T>(task: WorktreeRef, work: Work<T>): Promise<T>;
+  /** Null when there is no worktree. */
+  ifThere<T>(task: WorktreeRef, work: Work<T>): Promise<T | null>;
+}
+
+/** Only the first step may make a worktree; the others go on with what a person has seen. */
+export function makeDesk(site: Site, { at, ifThere }: Turns): ConflictDesk {
+  return {
+    openMerge: (task, mayTouch) =>
+      at(task, async (place) => {
+        await mayTouch();
+        return openMerge(site, place);
+      }),
+    hasBegunMerge: async (task) => (await ifThere(task, (place) => hasBegun(site, place))) ?? false,
+    resolveFile: async (task, path, resolution, mayTouch) => {
+      const resolved = await ifThere(task, async (place) => {
+        await mayTouch();
+        return resolveInMerge(site, place, path, resolution);
+      });
+      return resolved ?? refuseWithoutWorktree(task);
+    },
+    settleMerge: async (task, message, mayTouch) => {
+      const settled = await ifThere(task, async (place, notes) => {
+        await mayTouch();
+        return settleMerge(site, place, message, notes);
+      });
+      return settled ?? refuseWithoutWorktree(task);
+    },
+  };
+}
+
+function refuseWithoutWorktree({ number }: WorktreeRef): never {
+  throw new AppError('conflict', `#${number} has no worktree, so no merge is under way in it`, {
+    hint: `\`tidemill conflicts show ${number}\` begins it`,
+  });
+}
