@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
-import { Tokens } from './access/tokens.ts';
+import { TokenBook } from './access/token-book.ts';
 import { createAgentSearch } from './agents/discover.ts';
 import { absenceOf } from './agents/presence.ts';
 import { systemClock } from './clock.ts';
@@ -63,7 +63,7 @@ export class Daemon {
 
   static async start({ env, port, bind: wanted = {} }: DaemonOptions): Promise<Daemon> {
     const folder = openDataFolder(env);
-    const tokens = new Tokens(folder.tokenFile, systemClock);
+    const tokens = new TokenBook(folder.tokenFile, systemClock);
     const bind = await checkBind(wanted, () => tokens.list().length > 0);
     const lock = takeLock(folder.lockFile);
     if (!lock) throw alreadyRunning(folder);
@@ -113,7 +113,7 @@ export class Daemon {
     http: HttpServer;
     info: DaemonInfo;
     token: string;
-    tokens: Tokens;
+    tokens: TokenBook;
     env: NodeJS.ProcessEnv;
   }) {
     this.#folder = parts.folder;
@@ -214,7 +214,7 @@ export class Daemon {
     return this.#notices.screens.add(show);
   }
 
-  #makeServices(access: Tokens): Services {
+  #makeServices(access: TokenBook): Services {
     const { store, clock, ids, name } = this.#opened;
     return {
       store,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Api, Project } from '@tidemill/contract';
-import { Tokens } from '../access/tokens.ts';
+import { TokenBook } from '../access/token-book.ts';
 import { absenceOf } from '../agents/presence.ts';
 import { assetDir } from '../assets.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
@@ -27,7 +27,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
     ids,
     folder,
     daemon: null,
-    access: new Tokens(folder.tokenFile, clock),
+    access: new TokenBook(folder.tokenFile, clock),
     hash: sha256,
     sandbox: sandboxView,
     withWorkspace: (project, work) => borrowWorkspace(project, folder, clock, work),

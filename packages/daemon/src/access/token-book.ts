@@ -18,7 +18,7 @@ const shown = ({ hash: _hash, ...token }: StoredToken): NamedToken => token;
  * The tokens that were given out, in a file of the data folder. Only hashes are kept. The file is looked at with every
  * use, so that what another process adds or revokes counts at once.
  */
-export class Tokens {
+export class TokenBook {
   readonly #file: string;
   readonly #clock: Pick<Clock, 'now'>;
   #mark = '';
