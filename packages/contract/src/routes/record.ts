@@ -50,6 +50,8 @@ export const recordRoutes = {
     "Writes a snapshot's files into a new folder",
     z.strictObject({ project, ref: z.string().min(1), to: z.string().min(1) }),
     z.object({ ref: z.string(), to: z.string() }),
+    // It writes wherever the daemon may.
+    { role: 'admin' },
   ),
   events: stream(
     '/v1/events',
