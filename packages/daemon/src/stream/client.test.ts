@@ -40,7 +40,7 @@ afterAll(async () => {
 
 /** Something between the page and the daemon that may not know what a WebSocket is. */
 async function startProxy() {
-  const proxy = { letsUpgrade: false, token: '', url: '', close: async () => undefined as void };
+  const proxy = { letsUpgrade: false, token: '', url: '', close: async (): Promise<void> => undefined };
   const open = new Set<Duplex>();
   const headers = (given: NodeJS.Dict<string | string[]>) => ({
     ...given,
