@@ -2,15 +2,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { METRIC_PERIOD_MS, type Run } from '@tidemill/contract';
 import { systemClock } from '../packages/daemon/src/clock.ts';
 import { Metrics } from '../packages/daemon/src/metrics/metrics.ts';
-import type { Store } from '../packages/daemon/src/ports.ts';
-import { PROJECT } from './queue.ts';
+import { fillSqlite } from './bulk.ts';
+import { PROJECT, Queue } from './queue.ts';
 import { timed } from './sample.ts';
 
 const MONTH = METRIC_PERIOD_MS['30d'];
-const TASKS = 10_000;
+const RUNS_PER_TASK = 10;
 
 /** A month of finished runs, straight into the database: through the front door they would take an hour. */
-export function fillRuns(file: string, count: number): void {
+function fillRuns(file: string, count: number): void {
   const db = new DatabaseSync(file, { timeout: 60_000 });
   const insert = db.prepare('INSERT INTO runs (id, task_id, project_id, ended_at, doc) VALUES (?, ?, ?, ?, ?)');
   const now = systemClock.now();
@@ -28,7 +28,7 @@ function runOf(index: number, endedAt: number): Run {
   return {
     id: `run_${String(index).padStart(9, '0')}`,
     projectId: PROJECT,
-    taskId: `task_bulk${index % TASKS}`,
+    taskId: `task_bulk${2 + Math.floor(index / RUNS_PER_TASK)}`,
     workerId: `${PROJECT}/agent-${index % 10}`,
     stage: isReview ? 'review' : 'implement',
     mode: isReview ? 'review' : 'implement',
@@ -49,8 +49,18 @@ function runOf(index: number, endedAt: number): Run {
   };
 }
 
-/** The first figures and the first history of a month, and the longest time that others had to wait meanwhile. */
-export async function firstFigures(store: Store): Promise<{ figuresMs: number; historyMs: number; heldUpMs: number }> {
+/**
+ * The first figures and the first history of a month with ten runs per task, and the longest time that others had to
+ * wait meanwhile.
+ */
+export async function firstFigures(
+  file: string,
+  runs: number,
+): Promise<{ figuresMs: number; historyMs: number; heldUpMs: number }> {
+  const queue = await Queue.open(file, 1);
+  const { store } = queue;
+  fillSqlite(file, await queue.add(), Math.ceil(runs / RUNS_PER_TASK));
+  fillRuns(file, runs);
   const project = { ...(await store.project(PROJECT))!, createdAt: 0 };
   const metrics = () => new Metrics(store, systemClock, () => undefined);
   let heldUpMs = 0;
@@ -63,5 +73,6 @@ export async function firstFigures(store: Store): Promise<{ figuresMs: number; h
   const historyMs = await timed(() => metrics().history(project, '30d'));
   await new Promise((resolve) => setTimeout(resolve, 2));
   clearInterval(watch);
+  await store.close();
   return { figuresMs, historyMs, heldUpMs };
 }
