@@ -19,6 +19,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   latency: () => import('./latency.ts'),
   crowd: () => import('./crowd.ts'),
   dashboards: () => import('./dashboards.ts'),
+  page: () => import('./page.ts'),
   health: () => import('./health.ts'),
   vendors: () => import('./vendors.ts'),
   simulator: () => import('./simulator.ts'),
