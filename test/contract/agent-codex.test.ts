@@ -38,7 +38,7 @@ describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', 
     expect(await trial.end).toEqual({ kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } });
     expect(await bench.read('made.txt')).toBe('made\n');
     expect(await bench.read('notes/a.md')).toBe('patched\n');
-    expect(trial.output()).toContain('I begin.\n$ echo made > made.txt; echo seen\nseen\nadd notes/a.md\n');
+    expect(trial.output()).toContain('I begin.\n$ echo made > made.txt; echo seen\n  seen\nadd notes/a.md\n');
     expect(trial.sessions).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     const { input, cached, output } = server.sent;
     const costUsd = ((input - cached) * 5 + cached * 0.5 + output * 30) / 1_000_000;

@@ -4,11 +4,14 @@ const LONGEST_CALL = 200;
 /** What says most about a call, where a tool has it. */
 const TELLING = ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'url', 'query', 'description'];
 
-/** What a person reads in the run's log: what the agent says, a line per tool it uses, a line per refusal. */
+/** The beginning of what a tool answers says what came of it. */
+const LONGEST_ANSWER = 2000;
+
+/** What a person reads in the run's log: what the agent says, a line per tool it uses, and indented what came of it. */
 export function readable(message: SdkMessage): string {
   if (message.type !== 'assistant' && message.type !== 'user') return '';
   const { content } = message.message;
-  const lines = message.type === 'assistant' ? content.map(said) : content.map(refused);
+  const lines = message.type === 'assistant' ? content.map(said) : content.map(answered);
   const text = lines.filter((line) => line !== '').join('\n');
   return text === '' ? '' : `${text}\n`;
 }
@@ -23,9 +26,21 @@ function callText(input: Record<string, unknown>): string {
   return typeof telling === 'string' ? telling : JSON.stringify(input);
 }
 
-function refused({ type, content, is_error }: Block): string {
-  if (type !== 'tool_result' || !is_error) return '';
-  return `! ${oneLine(typeof content === 'string' ? content : JSON.stringify(content ?? ''))}`;
+function answered({ type, content, is_error }: Block): string {
+  if (type !== 'tool_result') return '';
+  if (is_error) return `! ${oneLine(typeof content === 'string' ? content : JSON.stringify(content ?? ''))}`;
+  const text = (typeof content === 'string' ? content : textOf(content)).trimEnd();
+  const cut = text.length > LONGEST_ANSWER ? `${text.slice(0, LONGEST_ANSWER)}…` : text;
+  return cut === '' ? '' : cut.replaceAll(/^/gm, '  ');
+}
+
+/** An answer may come in pieces; those that are no words are left out. */
+function textOf(content: unknown): string {
+  const pieces: unknown[] = Array.isArray(content) ? content : [];
+  return pieces
+    .map((piece) => (piece as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string')
+    .join('\n');
 }
 
 function oneLine(text: string): string {

@@ -91,10 +91,12 @@ function describeItem(item: Item, cwd: string): string {
     case 'reasoning':
       return `${item.text}\n`;
     case 'command_execution': {
-      const output = item.aggregated_output.slice(-SHOWN_OUTPUT);
-      const cut = output.length < item.aggregated_output.length ? '[…]\n' : '';
-      const end = output === '' || output.endsWith('\n') ? '' : '\n';
-      return `${cut}${output}${end}${item.exit_code === 0 ? '' : `(exit code ${item.exit_code})\n`}`;
+      const shown = item.aggregated_output.slice(-SHOWN_OUTPUT);
+      const isCut = shown.length < item.aggregated_output.length;
+      // Indented, so that it can be told from what the agent says.
+      const output = shown === '' ? '' : `${shown.replace(/\n$/, '').replaceAll(/^/gm, '  ')}\n`;
+      const code = item.exit_code === 0 ? '' : `(exit code ${item.exit_code})\n`;
+      return `${isCut ? '  […]\n' : ''}${output}${code}`;
     }
     case 'file_change':
       return item.changes

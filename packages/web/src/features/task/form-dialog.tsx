@@ -1,3 +1,4 @@
+import './form.css';
 import { type ReactNode, useState } from 'react';
 import { useAct } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';

@@ -23,13 +23,15 @@ export function LandedProof({ detail, commit }: { detail: TaskDetail; commit: st
           </span>
         )}
       </p>
-      <Command text={`tidemill evidence verify ${commit.slice(0, 12)}`} />
-      <Action
-        needs="viewer"
-        act={async () => setProof(await api.verifyEvidence({ project: detail.task.projectId, commit }))}
-      >
-        Verify it here
-      </Action>
+      <div className="row buttons">
+        <Command text={`tidemill evidence verify ${commit.slice(0, 12)}`} />
+        <Action
+          needs="viewer"
+          act={async () => setProof(await api.verifyEvidence({ project: detail.task.projectId, commit }))}
+        >
+          Verify it here
+        </Action>
+      </div>
       {proof && (
         <>
           <p className={proof.ok ? 'working' : 'crashed'}>

@@ -5,34 +5,27 @@ import { outcomeLook } from './timeline-panel.tsx';
 
 const amount = (count: number) => count.toLocaleString('en-US');
 
+const FIGURES = ['Cost', 'Took', 'Tokens in', 'Tokens out', 'Sent back'];
+
 export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) {
   const now = useNow();
   if (runs.length === 0) return <p className="empty">No run yet, so nothing was spent.</p>;
   const assumed = runs.reduce((sum, { usage }) => sum + (usage.assumedUsd ?? 0), 0);
   const sum = (of: (run: Run) => number) => amount(runs.reduce((total, run) => total + of(run), 0));
   return (
-    <section aria-label="Money" className="wide-table">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a narrow page scrolls it by the keyboard
+    <section aria-label="Money" className="wide-table" tabIndex={0}>
       <table>
         <thead>
           <tr>
             <th scope="col">Run</th>
-            <th scope="col">Agent</th>
             <th scope="col">Outcome</th>
-            <th scope="col" className="figure">
-              Took
-            </th>
-            <th scope="col" className="figure">
-              Tokens in
-            </th>
-            <th scope="col" className="figure">
-              out
-            </th>
-            <th scope="col" className="figure">
-              Sent back
-            </th>
-            <th scope="col" className="figure">
-              Cost
-            </th>
+            {FIGURES.map((name) => (
+              <th key={name} scope="col" className="figure">
+                {name}
+              </th>
+            ))}
+            <th scope="col">Agent</th>
           </tr>
         </thead>
         <tbody>
@@ -41,32 +34,36 @@ export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) 
               <td>
                 {index + 1}. {stageText(run.mode)} {run.attempt > 1 && <span className="dim">try {run.attempt}</span>}
               </td>
-              <td>{run.agent}</td>
               <td>
                 <span className={outcomeLook(run)}>{run.outcome ? stageText(run.outcome) : 'under way'}</span>{' '}
                 {run.failure && <span className="dim">{stageText(run.failure)}</span>}
+              </td>
+              <td className="figure">
+                <Cost run={run} />
               </td>
               <td className="figure">{elapsed((run.endedAt ?? now) - run.startedAt)}</td>
               <td className="figure">{amount(run.usage.inputTokens)}</td>
               <td className="figure">{amount(run.usage.outputTokens)}</td>
               <td className="figure">{run.validationRetries}</td>
-              <td className="figure">
-                <Cost run={run} />
-              </td>
+              <td>{run.agent}</td>
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row" colSpan={4}>
+            <th scope="row" colSpan={2}>
               Together
             </th>
-            <td className="figure">{sum(({ usage }) => usage.inputTokens)}</td>
-            <td className="figure">{sum(({ usage }) => usage.outputTokens)}</td>
-            <td className="figure">{sum(({ validationRetries }) => validationRetries)}</td>
             <td className="figure">
               <strong>{money(costUsd)}</strong>
             </td>
+            <td className="figure">
+              {elapsed(runs.reduce((ms, run) => ms + (run.endedAt ?? now) - run.startedAt, 0))}
+            </td>
+            <td className="figure">{sum(({ usage }) => usage.inputTokens)}</td>
+            <td className="figure">{sum(({ usage }) => usage.outputTokens)}</td>
+            <td className="figure">{sum(({ validationRetries }) => validationRetries)}</td>
+            <td />
           </tr>
         </tfoot>
       </table>

@@ -33,9 +33,9 @@ export function RelationsPanel({ detail }: { detail: TaskDetail }) {
             label={`What #${task.number} waits for, and what waits for it`}
             nodes={drawn.map(({ number, title, stage }) => ({
               id: `#${number}`,
-              label: `#${number} ${stageText(stage)}`,
+              label: `#${number} ${stageText(stage)}${number === task.number ? ' (this)' : ''}`,
               about: plainLine(title),
-              look: lookOf(stage, number === task.number),
+              look: lookOf(stage),
               href: to(`/tasks/${number}`),
             }))}
             edges={drawn.flatMap(({ number, after }) =>
@@ -55,11 +55,11 @@ export function RelationsPanel({ detail }: { detail: TaskDetail }) {
   );
 }
 
-function lookOf(stage: string, isSelf: boolean): string {
+function lookOf(stage: string): string {
   if (stage === 'done') return 'landed';
   if (stage === 'cancelled') return 'paused';
   if (stage === 'needs_info' || stage === 'blocked') return 'waiting';
-  return isSelf ? 'working' : 'idle';
+  return stage === 'open' ? 'idle' : 'working';
 }
 
 const SHOWN = 100;
@@ -73,7 +73,7 @@ function Neighbours({ title, tasks }: { title: string; tasks: Neighbour[] }) {
         {tasks.slice(0, SHOWN).map(({ number, title: name, stage }) => (
           <li key={number}>
             <TaskLink number={number} data-item /> <span className="title">{plainLine(name)}</span>{' '}
-            <span className={lookOf(stage, false)}>{stageText(stage)}</span>
+            <span className={lookOf(stage)}>{stageText(stage)}</span>
           </li>
         ))}
       </ul>

@@ -47,9 +47,7 @@ function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: numb
     return says(
       'idle',
       `Waits for ${first.map(({ number }) => `#${number}`).join(', ') || 'other tasks'}`,
-      first.some(({ stage }) => stage === 'cancelled')
-        ? 'One of them is cancelled: retry that one, or take it out of the list.'
-        : 'It begins by itself when they are done.',
+      firstText(first),
       'relations',
     );
   if (stopped) return says('waiting', 'The budget holds it', stopped, 'money');
@@ -62,7 +60,23 @@ function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: numb
   return says('idle', 'In the queue', 'The next free worker takes it.', null);
 }
 
+function firstText(first: TaskDetail['related']): string {
+  const stuck = first
+    .filter(({ stage }) => ['blocked', 'needs_info'].includes(stage))
+    .map(({ number }) => `#${number}`);
+  if (first.some(({ stage }) => stage === 'cancelled'))
+    return 'One of them is cancelled: retry that one, or take it out of the list.';
+  const needs = stuck.length > 0 ? ` ${stuck.join(', ')} ${stuck.length > 1 ? 'need' : 'needs'} you first.` : '';
+  return `It begins by itself when they are done.${needs}`;
+}
+
 const clock = (at: number) => new Date(at).toLocaleTimeString('en-GB');
+
+/** Whether a retry is a thing to offer: what nobody has begun needs none. */
+export const canRetry = ({ task, runs, moves }: TaskDetail) =>
+  moves.some(({ via }) => via === 'retry') && (runs.length > 0 || task.stage !== 'open');
+
+export const isOver = ({ task }: TaskDetail) => task.stage === 'done' || task.stage === 'cancelled';
 
 /** The status colour of a task's stage. */
 export function lookOf({ task, moves }: TaskDetail): string {

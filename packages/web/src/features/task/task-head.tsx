@@ -8,7 +8,7 @@ import { elapsed, useNow } from '../../time.ts';
 import { money, plural, stageText } from '../../words.ts';
 import type { Opened } from './action-dialog.tsx';
 import { LandedProof } from './landed-proof.tsx';
-import { lookOf, type Standing, standingOf } from './standing.ts';
+import { canRetry, isOver, lookOf, type Standing, standingOf } from './standing.ts';
 
 interface TaskHeadProps {
   detail: TaskDetail;
@@ -29,15 +29,17 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
     <header className="task-head">
       <h2>
         <span className="number">#{task.number}</span> {plainLine(task.title)}{' '}
-        <button
-          type="button"
-          className="quiet edit-title"
-          onClick={() => open('edit')}
-          aria-keyshortcuts="e"
-          disabled={isLost}
-        >
-          Edit
-        </button>
+        {!isOver(detail) && (
+          <button
+            type="button"
+            className="quiet edit-title"
+            onClick={() => open('edit')}
+            aria-keyshortcuts="e"
+            disabled={isLost}
+          >
+            Edit
+          </button>
+        )}
       </h2>
       <Facts detail={detail} now={now} />
       {worker && <Progress worker={worker} now={now} />}
@@ -51,7 +53,7 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
         </section>
       )}
       {task.landedCommit && <LandedProof detail={detail} commit={task.landedCommit} />}
-      <Actions detail={detail} open={open} isLost={isLost} />
+      <Actions detail={detail} offered={standing?.act ?? null} open={open} isLost={isLost} />
     </header>
   );
 }
@@ -162,15 +164,22 @@ function Forward(props: TaskHeadProps & { standing: Standing; isLost: boolean })
   }
 }
 
-function Actions({ detail, open, isLost }: { detail: TaskDetail; open: (dialog: Opened) => void; isLost: boolean }) {
+interface ActionsProps {
+  detail: TaskDetail;
+  /** What stands in the head already. */
+  offered: Standing['act'];
+  open: (dialog: Opened) => void;
+  isLost: boolean;
+}
+
+function Actions({ detail, offered, open, isLost }: ActionsProps) {
   const { task, moves, worktree, runs } = detail;
   const can = (via: string) => moves.some((move) => move.via === via);
-  const isOver = task.stage === 'done' || task.stage === 'cancelled';
   const buttons: [dialog: Opened, name: string, isShown: boolean][] = [
-    ['approve', 'Approve', can('approve')],
-    ['reject', 'Send back', can('reject')],
-    ['retry', 'Retry', can('retry')],
-    ['reassign', 'Reassign', !isOver],
+    ['approve', 'Approve', can('approve') && offered !== 'decide'],
+    ['reject', 'Send back', can('reject') && offered !== 'decide'],
+    ['retry', 'Retry', canRetry(detail) && offered !== 'retry'],
+    ['reassign', 'Reassign', !isOver(detail) && offered !== 'reassign'],
     ['worktree', 'Open worktree', worktree !== null],
     ['restore', 'Restore snapshot', runs.length > 0],
   ];

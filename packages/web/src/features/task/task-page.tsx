@@ -11,6 +11,7 @@ import { Empty } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { ActionDialog, type Opened } from './action-dialog.tsx';
+import { canRetry, isOver } from './standing.ts';
 import { TaskHead } from './task-head.tsx';
 import { TaskTabs, tabOf } from './task-tabs.tsx';
 
@@ -62,15 +63,19 @@ function Known({ detail }: { detail: TaskDetail }) {
       `${ref} answered: ${defaultAnswer}`,
     );
   };
-  const canRetry = detail.moves.some(({ via }) => via === 'retry');
   useKeys([
     { keys: 'a', does: 'Answer the first question', run: answer },
     { keys: '.', does: 'Take its default', run: takeDefault },
-    { keys: 'e', does: 'Edit the task', run: () => open('edit') },
+    {
+      keys: 'e',
+      does: 'Edit the task',
+      run: () => (isOver(detail) ? tell(`#${detail.task.number} is over: add a new task, or retry it.`) : open('edit')),
+    },
     {
       keys: 'r',
       does: 'Retry the task',
-      run: () => (canRetry ? open('retry') : tell(`#${detail.task.number} does not stand still: nothing to retry.`)),
+      run: () =>
+        canRetry(detail) ? open('retry') : tell(`#${detail.task.number} does not stand still: nothing to retry.`),
     },
   ]);
   return (

@@ -22,8 +22,8 @@ const CALLS: [form: RegExp, tool: (name: string) => string][] = [
   [/^(\$) (.+)$/, () => 'shell'],
 ];
 /** What came of it stands right below: indented, refused, or with the code it ended with. */
-const RESULT = /^(?: {2}|! |\(exit code )/;
-const FAILED = /^(?:! |\(exit code )/;
+const RESULT = /^(?: {2}|! |\[denied\] |\(exit code )/;
+const FAILED = /^(?:! |\[denied\] |\(exit code )/;
 
 /** Output as it comes in, folded. Takes any cut: lines and sequences are put together again. */
 export class Transcript {
