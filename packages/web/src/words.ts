@@ -23,3 +23,8 @@ export function timeOf(at: number): string {
   if (date.toDateString() === new Date().toDateString()) return time;
   return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
 }
+
+const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g;
+
+/** Texts of the daemon name moments as machines do; here they are told by the reader's own clock. */
+export const withTimes = (text: string) => text.replace(ISO_TIME, (time) => timeOf(Date.parse(time)));

@@ -1,6 +1,9 @@
 import type { InboxItem, ProjectStatus } from '@tidemill/contract';
 import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
 import { api } from '../api.ts';
+import { plainLine } from '../plain.ts';
+import { withTimes } from '../words.ts';
 import { Action } from './action.tsx';
 import { Command } from './command.tsx';
 import type { Liveness } from './live.ts';
@@ -47,25 +50,39 @@ function trouble(connection: Liveness, error: unknown, knownAt: number, isOutdat
       </>
     );
   if (connection === 'polling')
-    return `The live connection is down: looking every 5 seconds instead, until it is back.${known}`;
+    return 'The live connection is down: looking every 5 seconds instead, until it is back.';
   if (connection === 'live' && error) return errorText(error);
   return null;
 }
 
+/** Whatever is milder waits in the inbox. */
+const SHOWN: InboxItem['severity'][] = ['critical', 'error', 'warning'];
+const MOST = 3;
+
 function Alerts({ project, alerts }: { project: string; alerts: InboxItem[] }) {
+  const [at] = useLocation();
+  const pressing = alerts.filter(({ severity }) => SHOWN.includes(severity));
+  // There they stand with everything else.
+  if (at === '/inbox' || pressing.length === 0) return null;
   return (
-    <ul className="alerts" aria-label="Alerts">
-      {alerts.map(({ ref, severity, title, text }) => (
-        <li key={ref} className={`alert ${severity}`}>
-          <strong>{severity}</strong>
-          <span>
-            {title}: {text}
-          </span>
-          <Action className="quiet" act={() => api.acknowledge({ project, ref })} label={`Acknowledge ${title}`}>
-            Acknowledge
-          </Action>
-        </li>
-      ))}
-    </ul>
+    <section aria-label="Alerts">
+      <ul className="alerts">
+        {pressing.slice(0, MOST).map(({ ref, severity, title, text }) => (
+          <li key={ref} className={`alert ${severity}`}>
+            <strong>{severity}</strong>
+            <span>
+              {title}: {plainLine(withTimes(text))}
+            </span>
+            <Action
+              className="quiet"
+              act={() => api.acknowledge({ project, ref, by: 'page' })}
+              label={`Acknowledge ${title}`}
+            >
+              Acknowledge
+            </Action>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 import './board.css';
 import type { TaskSummary, WorkerStatus } from '@tidemill/contract';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo } from 'react';
 import { useAddress } from '../../address.ts';
 import { useMay } from '../../shell/action.tsx';
 import { Command } from '../../shell/command.tsx';
@@ -23,7 +23,7 @@ import { useSelection } from './use-selection.ts';
 
 export default function BoardPage() {
   const { status, connection } = useShown();
-  const [isAdding, setAdding] = useState(false);
+  const [adding, setAdding] = useAddress('new');
   const filter = useFilters();
   const store = useBoard(filter.filters.filter);
   const mayAct = useMay('operator');
@@ -33,7 +33,7 @@ export default function BoardPage() {
     const stage = NEEDS_YOU.find((name) => status.tasks[name]) ?? 'blocked';
     if (!showColumn(stage)) choose(stage);
   };
-  const add = () => mayAct && setAdding(true);
+  const add = () => mayAct && setAdding('1');
   useKeys([{ keys: 'n', does: 'Add a task', run: add }]);
   useEffect(() => runClock(connection === 'live' || connection === 'polling'), [connection]);
   return (
@@ -59,7 +59,7 @@ export default function BoardPage() {
           <Board store={store} filters={filter.filters} mayAct={mayAct} />
         </>
       )}
-      {isAdding && <AddTask onAdded={(task) => store.take([task])} onClose={() => setAdding(false)} />}
+      {adding !== '' && <AddTask onAdded={(task) => store.take([task])} onClose={() => setAdding('')} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import './feed.css';
 import type { LoggedEvent } from '@tidemill/contract';
 import { memo } from 'react';
+import { plainLine } from '../../plain.ts';
 import { timeOf } from '../../words.ts';
 import { useFeed } from './feed.ts';
 import { sentenceOf, taskIdOf } from './sentence.ts';
@@ -30,10 +31,8 @@ const Line = memo(function Line({ event }: { event: LoggedEvent }) {
       <time className="dim" dateTime={new Date(event.at).toISOString()}>
         {timeOf(event.at)}
       </time>
-      <span className={look}>{who}</span>
-      <span>
-        {task && <TaskName id={task} />} {text}
-      </span>
+      <span className={look}>{plainLine(who)}</span>
+      <span>{task ? <TaskName id={task} text={plainLine(text)} /> : plainLine(text)}</span>
     </li>
   );
 });

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { TaskLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 
-/** Events know ids, people know numbers. What the stream told of tasks is known already; the rest is asked once. */
-export function TaskName({ id }: { id: string }) {
+/** A sentence about a task, with its number and title. Events know ids, people know numbers. What the stream told of tasks is known already; the rest is asked once. */
+export function TaskName({ id, text }: { id: string; text: string }) {
   const { project } = useShown();
   const { data } = useQuery({
     queryKey: ['task-name', id],
@@ -14,10 +15,10 @@ export function TaskName({ id }: { id: string }) {
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (!data) return null;
+  if (!data) return text;
   return (
     <>
-      <TaskLink number={data.number} /> <span className="title">{data.title}</span>
+      <TaskLink number={data.number} /> {text} <span className="dim">{plainLine(data.title)}</span>
     </>
   );
 }

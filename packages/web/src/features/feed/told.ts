@@ -4,6 +4,7 @@ import type { EventType, LoggedEvent } from '@tidemill/contract';
 const UNTOLD: EventType[] = [
   'worker.beat',
   'lease.renewed',
+  'lease.released',
   'run.progressed',
   'run.spent',
   'run.briefed',
@@ -15,6 +16,7 @@ const UNTOLD: EventType[] = [
   'failure.recognised',
   'question.reminded',
   'task.dependency_met',
+  'task.feedback_given',
 ];
 
 export const isTold = ({ body }: LoggedEvent) => !UNTOLD.includes(body.type);

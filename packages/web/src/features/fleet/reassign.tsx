@@ -13,8 +13,8 @@ export function Reassign({ worker, workers }: { worker: WorkerView; workers: Wor
   const may = useMay('operator');
   return (
     <>
-      <button type="button" className="quiet" disabled={!may} onClick={() => setOpen(true)}>
-        Reassign #{worker.task?.number}
+      <button type="button" disabled={!may} onClick={() => setOpen(true)}>
+        Reassign <span className="unseen">#{worker.task?.number}</span>
       </button>
       {isOpen && <Choose worker={worker} workers={workers} onClose={() => setOpen(false)} />}
     </>

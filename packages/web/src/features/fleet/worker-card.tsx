@@ -1,11 +1,13 @@
-import type { MetricsView, WorkerOperation, WorkerView } from '@tidemill/contract';
+import type { MetricsView, WorkerOperation, WorkerView, WorkerWish } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { plain, plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { TaskLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { elapsed } from '../../time.ts';
-import { stageText } from '../../words.ts';
+import { plural, stageText } from '../../words.ts';
+import { Progress } from '../worker/progress.tsx';
 import { FigureList } from './figures.tsx';
 import { Reassign } from './reassign.tsx';
 
@@ -17,29 +19,30 @@ interface CardProps {
 }
 
 export function WorkerCard({ worker, workers, figures, agoMs }: CardProps) {
-  const { name, status, health, lastError, task, isOutside } = worker;
+  const { name, status, health, lastError, errors, isOutside } = worker;
   const isWrong = status === 'crashed' || status === 'failed';
   return (
     <li id={name} className={isWrong ? 'card worker wrong' : 'card worker'} data-item tabIndex={-1} aria-label={name}>
       <header>
         <h3>{name}</h3>
-        <span className={status}>{status}</span>
+        <span className={`state ${status}`}>{status}</span>
         {health !== 'healthy' && <span className="waiting">{health}</span>}
         {isOutside && <span className="dim">from outside</span>}
       </header>
       <Doing worker={worker} agoMs={agoMs} />
-      {lastError && (isWrong || worker.errors > 0) && (
+      {lastError && (isWrong || errors > 0) && (
         <p className={isWrong ? 'error' : 'error dim'}>
           {isWrong ? '' : 'Last error: '}
-          {lastError}
+          {plain(lastError)}
         </p>
       )}
-      <Signs worker={worker} agoMs={agoMs} />
-      <Controls worker={worker} />
-      {task && <Reassign worker={worker} workers={workers} />}
+      <Signs worker={worker} />
+      <Controls worker={worker} workers={workers} />
       {figures && (
         <details>
-          <summary>Figures</summary>
+          <summary>
+            Figures <span className="unseen">of {name}</span>
+          </summary>
           <FigureList figures={figures} />
         </details>
       )}
@@ -47,45 +50,40 @@ export function WorkerCard({ worker, workers, figures, agoMs }: CardProps) {
   );
 }
 
-function Doing({
-  worker: { task, mode, elapsedMs, progress, name, wishedBy, status },
-  agoMs,
-}: {
-  worker: WorkerView;
-  agoMs: number;
-}) {
+function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
+  const { task, mode, elapsedMs, wishedBy, wish, status } = worker;
   if (!task) {
-    const by = status === 'paused' || status === 'stopped' ? ` by ${wishedBy || 'somebody'}` : '';
-    return <p className="dim">{by ? `${status}${by}` : 'Waits for work.'}</p>;
+    if (wish === 'paused' || wish === 'frozen' || wish === 'stopped')
+      return (
+        <p className="dim">
+          {wish === 'stopped' ? 'Stopped' : 'Paused'} by {wishedBy || 'somebody'}.
+        </p>
+      );
+    return <p className="dim">{status === 'idle' ? 'Waits for work.' : 'Takes the next task by itself.'}</p>;
   }
   return (
     <>
       <p className="title clamp">
-        <TaskLink number={task.number} /> {task.title}
+        <TaskLink number={task.number} /> {plainLine(task.title)}
       </p>
       <p className="row">
         <span>{stageText(mode ?? task.stage)}</span>
         <span className="dim">{elapsed(elapsedMs + agoMs)}</span>
+        {wish !== 'running' && <span className="paused">{HELD[wish]}</span>}
       </p>
-      {progress && (
-        <p className="row">
-          <progress value={progress.percent} max={100} aria-label={`${name}: progress`} />
-          <span className="dim">
-            {Math.round(progress.percent)} % {progress.text}
-          </span>
-        </p>
-      )}
+      <Progress worker={worker} />
     </>
   );
 }
 
+const HELD: Record<Exclude<WorkerWish, 'running'>, string> = {
+  paused: 'pauses after this stage',
+  frozen: 'stands still',
+  stopped: 'is being stopped',
+};
+
 /** The last sign of life counts from when it came, by the daemon's clock, which is this machine's. */
-function Signs({
-  worker: { lastBeatAt, memoryMb, cpuPercent, tasksCompleted, errors },
-}: {
-  worker: WorkerView;
-  agoMs: number;
-}) {
+function Signs({ worker: { lastBeatAt, memoryMb, cpuPercent, tasksCompleted, errors } }: { worker: WorkerView }) {
   return (
     <p className="row dim signs">
       <span>{lastBeatAt === null ? 'no heartbeat yet' : `heartbeat ${elapsed(Date.now() - lastBeatAt)} ago`}</span>
@@ -94,8 +92,8 @@ function Signs({
           {Math.round(memoryMb)} MB, {Math.round(cpuPercent)} % CPU
         </span>
       )}
-      <span>{tasksCompleted} done</span>
-      <span>{errors} errors</span>
+      <span>{tasksCompleted.toLocaleString('en-US')} done</span>
+      <span>{plural(errors, 'error')}</span>
     </p>
   );
 }
@@ -112,7 +110,7 @@ const MORE: { operation: WorkerOperation; name: string; done: string; confirm?: 
   },
 ];
 
-function Controls({ worker }: { worker: WorkerView }) {
+function Controls({ worker, workers }: { worker: WorkerView; workers: WorkerView[] }) {
   const { project } = useShown();
   const [isOpen, setOpen] = useState(false);
   const { name, wish, role, isOutside } = worker;
@@ -152,6 +150,7 @@ function Controls({ worker }: { worker: WorkerView }) {
           Stop
         </Action>
       )}
+      {worker.task && <Reassign worker={worker} workers={workers} />}
       <button type="button" className="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Less' : 'More'} <span className="unseen">for {name}</span>
       </button>

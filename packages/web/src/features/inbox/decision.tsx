@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, soon } from '../../api.ts';
+import { plain } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
@@ -21,7 +22,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
       {plan && (
         <details open>
           <summary>The plan</summary>
-          <pre>{plan}</pre>
+          <pre>{plain(plan)}</pre>
         </details>
       )}
       <textarea
@@ -35,7 +36,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
         {isApproval ? (
           <>
             <Action className="primary" act={() => api.approveTask(about)} done={`#${number} is approved`} marks="yes">
-              Approve
+              <kbd>y</kbd> Approve
             </Action>
             <Action
               act={() => api.rejectTask({ ...about, note: note.trim() })}
@@ -47,7 +48,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
           </>
         ) : (
           <Action className="primary" act={() => api.retryTask(about)} done={`#${number} is tried again`} marks="yes">
-            Try again
+            <kbd>y</kbd> Try again
           </Action>
         )}
         <PageLink to={`/tasks/${number}`}>Look at it</PageLink>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { InboxItem, QuestionView } from '@tidemill/contract';
 import { useAddress } from '../../address.ts';
 import { api, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { useKeys } from '../../shell/keys.ts';
 import { errorText } from '../../shell/notices.tsx';
@@ -32,7 +33,7 @@ export default function InboxPage() {
   const byRef = new Map(questions.data?.map((question) => [question.ref || question.id, question]));
   return (
     <>
-      <PageHead title="Inbox" about={items.length > 0 ? 'What holds work up comes first.' : undefined}>
+      <PageHead title="Inbox" about={items.length > 0 ? <KeyHints /> : undefined}>
         <Defaults questions={questions.data ?? []} />
         <Action
           act={() => api.acknowledge({ project: project.id, by: 'page' })}
@@ -63,6 +64,14 @@ export default function InboxPage() {
     </>
   );
 }
+
+/** Whoever sees the keys once needs no mouse for the rest. */
+const KeyHints = () => (
+  <span className="hints">
+    <kbd>j</kbd> <kbd>k</kbd> move, <kbd>1</kbd>–<kbd>9</kbd> an option, <kbd>.</kbd> the default, <kbd>a</kbd> in
+    words, <kbd>y</kbd> yes
+  </span>
+);
 
 function Kinds({ items, chosen, choose }: { items: InboxItem[]; chosen: string; choose: (kind: string) => void }) {
   return (
@@ -100,7 +109,7 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
           <ul>
             {ready.map(({ id, ref, text, defaultAnswer }) => (
               <li key={id}>
-                {ref} {text} <strong>{defaultAnswer}</strong>
+                {ref} {plainLine(text)} <strong>{plainLine(defaultAnswer ?? '')}</strong>
               </li>
             ))}
           </ul>
@@ -120,12 +129,12 @@ function useItemKeys(): void {
   const press = (selector: string) => () => current()?.querySelector<HTMLElement>(selector)?.click();
   useKeys([
     { keys: 'a', does: 'Answer in words', run: () => current()?.querySelector<HTMLElement>('textarea')?.focus() },
-    { keys: '.', does: 'Take the default answer', run: press('[data-key="default"]') },
-    { keys: 'y', does: 'Approve, or acknowledge', run: press('[data-key="yes"]') },
+    { keys: '.', does: 'Take the default answer', run: press('[data-key~="default"]') },
+    { keys: 'y', does: 'Approve, or acknowledge', run: press('[data-key~="yes"]') },
     ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => ({
       keys: String(number),
       does: number === 1 ? 'Take this option (1 to 9)' : `Option ${number}`,
-      run: press(`[data-key="${number}"]`),
+      run: press(`[data-key~="${number}"]`),
     })),
   ]);
 }

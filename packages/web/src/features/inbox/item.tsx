@@ -1,10 +1,11 @@
 import type { InboxItem, QuestionView } from '@tidemill/contract';
 import { api } from '../../api.ts';
+import { plain, plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
-import { stageText } from '../../words.ts';
+import { stageText, withTimes } from '../../words.ts';
 import { Answer } from '../question/answer.tsx';
 import { Decision } from './decision.tsx';
 
@@ -19,18 +20,17 @@ export function Item({ item, question }: { item: InboxItem; question: QuestionVi
           {kind}
           {isBlocking ? ', holds work up' : ''}
         </span>
-        <span className="dim">{ref}</span>
-        {kind === 'alert' && <span className="dim">{severity}</span>}
+        <span className="dim">{kind === 'alert' ? severity : ref}</span>
         <span className="dim">{elapsed(now - at)} ago</span>
-        {question && <span className="dim">by {question.agent}</span>}
+        {question && <span className="dim">by {plainLine(question.agent)}</span>}
       </p>
       {task && (
         <p className="clamp">
-          <TaskLink number={task.number} /> <span className="title">{task.title}</span>
+          <TaskLink number={task.number} /> <span className="title">{plainLine(task.title)}</span>
         </p>
       )}
-      <h3>{stageText(title)}</h3>
-      {text && <p className="reason">{text}</p>}
+      <h3>{plainLine(stageText(title))}</h3>
+      {text && <p className="reason">{plain(withTimes(text))}</p>}
       <Settle item={item} question={question} />
     </li>
   );
@@ -44,7 +44,7 @@ function Settle({ item, question }: { item: InboxItem; question: QuestionView | 
     return (
       <p>
         <Action act={() => api.acknowledge({ project: project.id, ref, by: 'page' })} marks="yes">
-          Acknowledge
+          Acknowledge <span className="unseen">{title}</span>
         </Action>
       </p>
     );

@@ -1,9 +1,10 @@
 import type { NeedsYou as Need } from '@tidemill/contract';
+import { plainLine } from '../../plain.ts';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
-import { plural } from '../../words.ts';
+import { plural, withTimes } from '../../words.ts';
 import { heldText } from '../stage/flow.ts';
 
-const SHOWN = 5;
+const SHOWN = 4;
 
 /** Where a person settles it. */
 const placeOf = ({ holds, number }: Need) =>
@@ -21,33 +22,34 @@ const ACT: Partial<Record<Need['holds'], string>> = {
   conflict: 'Resolve',
 };
 
+/** What the words above do not say already; a reason's own name is not for people. */
+const moreOf = ({ holds, why }: Need) => (holds === 'approval' ? '' : withTimes(why.replace(/^[a-z_]+: /, '')));
+
 /** `total`: the inbox holds more than what stands still. */
 export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
   return (
     <section className={total > 0 ? 'strip urgent' : 'strip'} aria-labelledby="needs-you">
       <h2 id="needs-you">Needs you {total > 0 && <span className="badge">{total.toLocaleString('en-US')}</span>}</h2>
-      {total === 0 && <p className="dim">Nothing right now.</p>}
+      {total === 0 && <p className="dim">Nothing right now. The mill goes on by itself.</p>}
       <ul>
         {needs.slice(0, SHOWN).map((need) => (
-          <li key={need.number}>
+          <li key={need.number} className="need">
             <p className="title clamp">
-              <TaskLink number={need.number} /> {need.title}
+              <TaskLink number={need.number} /> {plainLine(need.title)}
             </p>
-            <p className="reason">
-              <span className="waiting">{heldText(need)}</span>
-            </p>
-            <p className="clamp dim">{need.why.replace(/^[a-z_]+: /, '')}</p>
-            <p>
-              <PageLink to={placeOf(need)} className="act" data-item>
-                {ACT[need.holds] ?? 'Look at it'} <span className="unseen">#{need.number}</span>
-              </PageLink>
-            </p>
+            <p className="waiting">{heldText(need)}</p>
+            {moreOf(need) && <p className="clamp dim">{plainLine(moreOf(need))}</p>}
+            <PageLink to={placeOf(need)} className="act" data-item>
+              {ACT[need.holds] ?? 'Look'} <span className="unseen">#{need.number}</span>
+            </PageLink>
           </li>
         ))}
       </ul>
-      {total > Math.min(needs.length, SHOWN) && (
+      {total > 0 && (
         <p>
-          <PageLink to="/inbox">All {plural(total, 'thing')} in the inbox</PageLink>
+          <PageLink to="/inbox">
+            {total > Math.min(needs.length, SHOWN) ? `All ${plural(total, 'thing')} in the inbox` : 'Open the inbox'}
+          </PageLink>
         </p>
       )}
     </section>

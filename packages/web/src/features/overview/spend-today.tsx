@@ -1,16 +1,19 @@
 import type { ProjectStatus } from '@tidemill/contract';
 import { SpendBar } from '../../shell/frame.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
-import { money } from '../../words.ts';
+import { limit, money, withTimes } from '../../words.ts';
 
-export function SpendToday({ budget }: { budget: ProjectStatus['budget'] }) {
+export function SpendToday({ budget, isAlone }: { budget: ProjectStatus['budget']; isAlone: boolean }) {
   if (!budget) return <section className="strip" aria-label="Spend today" />;
   const { project, all } = budget;
   const stopped = project.stopped ?? all.stopped;
   return (
     <section className={stopped ? 'strip urgent' : 'strip'} aria-labelledby="spend-today">
       <h2 id="spend-today">Spend today</h2>
-      {stopped && <p className="waiting">{stopped}</p>}
+      <p>
+        <strong className="sum">{money(project.daily.spentUsd)}</strong> of {limit(project.limits.dailyUsd)}
+      </p>
+      {stopped && <p className="waiting">{withTimes(stopped)}</p>}
       <div className="spends">
         <SpendBar
           name="Today"
@@ -24,16 +27,18 @@ export function SpendToday({ budget }: { budget: ProjectStatus['budget'] }) {
           of={project.limits.monthlyUsd}
           percent={project.monthly.percent}
         />
-        <SpendBar
-          name="All projects today"
-          spent={all.daily.spentUsd}
-          of={all.limits.dailyUsd}
-          percent={all.daily.percent}
-        />
+        {!isAlone && (
+          <SpendBar
+            name="All projects today"
+            spent={all.daily.spentUsd}
+            of={all.limits.dailyUsd}
+            percent={all.daily.percent}
+          />
+        )}
       </div>
       <p className="dim">
-        {money(project.daily.reservedUsd)} set aside for runs under way. At this rate{' '}
-        {money(project.monthly.forecastUsd)} this month.
+        {project.daily.reservedUsd > 0 && `${money(project.daily.reservedUsd)} set aside for runs under way. `}
+        At this rate {money(project.monthly.forecastUsd)} this month.
       </p>
       <p>
         <PageLink to="/money">Where it goes</PageLink>

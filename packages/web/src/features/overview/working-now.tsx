@@ -1,38 +1,55 @@
-import type { WorkerView } from '@tidemill/contract';
-import { TaskLink } from '../../shell/page-link.tsx';
+import type { WorkerStatus, WorkerView } from '@tidemill/contract';
+import { plainLine } from '../../plain.ts';
+import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
 import { stageText } from '../../words.ts';
+import { Progress } from '../worker/progress.tsx';
+
+const SHOWN = 6;
+/** Those who could work and do not, by why. */
+const OFF: { status: WorkerStatus; name: string }[] = [
+  { status: 'crashed', name: 'Crashed' },
+  { status: 'failed', name: 'Could not start' },
+  { status: 'paused', name: 'Paused' },
+  { status: 'stopped', name: 'Stopped' },
+  { status: 'idle', name: 'Idle' },
+];
 
 export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: number }) {
   const busy = workers.filter(({ task }) => task !== null);
-  const idle = workers.filter(({ task, role }) => task === null && (role === 'builder' || role === 'reviewer'));
+  const off = workers.filter(({ task, role }) => task === null && (role === 'builder' || role === 'reviewer'));
   return (
     <section className="strip" aria-labelledby="working-now">
       <h2 id="working-now">Working now</h2>
       {busy.length === 0 && <p className="dim">Nobody right now.</p>}
       <ul>
-        {busy.map((worker) => (
+        {busy.slice(0, SHOWN).map((worker) => (
           <li key={worker.name}>
             <p className="title clamp">
-              {worker.task && <TaskLink number={worker.task.number} data-item />} {worker.task?.title}
+              {worker.task && <TaskLink number={worker.task.number} data-item />} {plainLine(worker.task?.title ?? '')}
             </p>
             <p className="row">
               <span className={worker.status}>{worker.name}</span>
               <span>{stageText(worker.mode ?? worker.task?.stage ?? '')}</span>
               <span className="dim">{elapsed(worker.elapsedMs + agoMs)}</span>
             </p>
-            {worker.progress && (
-              <p className="row">
-                <progress value={worker.progress.percent} max={100} aria-label={`${worker.name}: progress`} />
-                <span className="dim">
-                  {Math.round(worker.progress.percent)} % {worker.progress.text}
-                </span>
-              </p>
-            )}
+            <Progress worker={worker} />
           </li>
         ))}
       </ul>
-      {idle.length > 0 && <p className="idle">Idle: {idle.map(({ name }) => name).join(', ')}</p>}
+      {busy.length > SHOWN && (
+        <p>
+          <PageLink to="/fleet">and {busy.length - SHOWN} more</PageLink>
+        </p>
+      )}
+      {OFF.map(({ status, name }) => {
+        const named = off.filter((worker) => worker.status === status).map((worker) => worker.name);
+        return named.length === 0 ? null : (
+          <p key={status} className={`off ${status}`}>
+            {name}: {named.join(', ')}
+          </p>
+        );
+      })}
     </section>
   );
 }

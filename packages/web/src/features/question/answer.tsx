@@ -2,6 +2,7 @@ import './question.css';
 import type { QuestionView } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { plain, plainLine } from '../../plain.ts';
 import { Action, useAct } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
@@ -9,44 +10,61 @@ import { elapsed, useNow } from '../../time.ts';
 /** A question's options, its default, and room for words; the same wherever it is asked. */
 export function Answer({ question }: { question: QuestionView }) {
   const { project } = useShown();
-  const { id, ref, options, allowFreeText, defaultAnswer, isDefaultLearned, expiresAt } = question;
-  const now = useNow();
+  const { id, ref, options, allowFreeText, defaultAnswer } = question;
   const about = { project: project.id, question: id, by: 'page' };
+  const isOption = options.some(({ label }) => label === defaultAnswer);
   return (
     <div className="answer">
       {options.length > 0 && (
         <ol className="options">
-          {options.map(({ label, description }, index) => (
-            <li key={label}>
-              <Action
-                act={() => api.answerQuestion({ ...about, option: index + 1 })}
-                done={`${ref}: ${label}`}
-                marks={String(index + 1)}
-              >
-                <kbd>{index + 1}</kbd> {label}
-              </Action>
-              {description && <span className="dim">{description}</span>}
-            </li>
-          ))}
+          {options.map(({ label, description, implications }, index) => {
+            const isDefault = label === defaultAnswer;
+            return (
+              <li key={label}>
+                <Action
+                  act={() => api.answerQuestion({ ...about, option: index + 1 })}
+                  done={`${ref}: ${plainLine(label)}`}
+                  marks={isDefault ? `${index + 1} default` : String(index + 1)}
+                >
+                  {index < 9 && <kbd>{index + 1}</kbd>} {isDefault && <kbd>.</kbd>} {plainLine(label)}
+                </Action>
+                <span className="dim">
+                  {plain([description, implications].filter(Boolean).join(' '))}
+                  {isDefault && <TakenBy question={question} />}
+                </span>
+              </li>
+            );
+          })}
         </ol>
       )}
-      {defaultAnswer !== null && (
+      {defaultAnswer !== null && !isOption && (
         <p className="row">
           <Action
             act={() => api.answerQuestion({ ...about, useDefault: true })}
-            done={`${ref}: ${defaultAnswer}`}
+            done={`${ref}: ${plainLine(defaultAnswer)}`}
             marks="default"
           >
-            <kbd>.</kbd> {defaultAnswer}
+            <kbd>.</kbd> {plainLine(defaultAnswer)}
           </Action>
           <span className="dim">
-            {isDefaultLearned ? 'learned from earlier answers' : 'the default'}
-            {expiresAt !== null && `, taken by itself in ${elapsed(expiresAt - now)}`}
+            <TakenBy question={question} />
           </span>
         </p>
       )}
       {(allowFreeText || options.length === 0) && <Words question={question} />}
     </div>
+  );
+}
+
+/** Why this one, and when it is taken without anybody. */
+function TakenBy({ question: { isDefaultLearned, expiresAt } }: { question: QuestionView }) {
+  const now = useNow();
+  return (
+    <>
+      {' '}
+      {isDefaultLearned ? 'Learned from earlier answers' : 'The default'}
+      {expiresAt !== null && `, taken by itself in ${elapsed(expiresAt - now)}`}.
+    </>
   );
 }
 
@@ -76,7 +94,7 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
         rows={2}
         value={text}
         aria-label={`Answer ${ref} in words`}
-        placeholder="In your own words"
+        placeholder="In your own words: Enter sends it"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.shiftKey) {
@@ -86,7 +104,7 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
         }}
       />
       <button type="submit" disabled={isBusy || text.trim() === ''}>
-        Answer
+        Answer <span className="unseen">{ref}</span>
       </button>
     </form>
   );

@@ -26,7 +26,7 @@ export const WHY: Record<NeedsYou['holds'], string> = {
   skipped: 'you put it aside',
   question: 'a question waits for you',
   approval: 'it asks for your approval',
-  waiting: 'waits for you: see below',
+  waiting: 'it cannot go on',
   cancelled_dependency: 'waits for a cancelled task',
 };
 

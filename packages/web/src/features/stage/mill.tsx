@@ -1,52 +1,83 @@
-import type { CSSProperties } from 'react';
+import './mill.css';
+import { type CSSProperties, memo, type ReactNode } from 'react';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
 import { stageText } from '../../words.ts';
 import type { StageView } from './flow.ts';
+import { levelOf, Water } from './water.tsx';
+import { Wheel } from './wheel.tsx';
 
 const CREW_SHOWN = 3;
 
-/** The first task wets the bottom, then each doubling raises the water: 1 and 10,000 both look right. */
-const level = (count: number) => (count === 0 ? 0 : Math.min(1, 0.18 + Math.log2(count) * 0.12));
+interface MillProps {
+  stages: StageView[];
+  /** How old the figures are. */
+  agoMs: number;
+  landed: number | null;
+  isTurning: boolean;
+}
 
-/** The mill as a picture: basins from left to right, a gate after each but the last. `agoMs`: how old the figures are. */
-export function Mill(props: { stages: StageView[]; agoMs: number; landed: number | null }) {
-  const { stages, agoMs, landed } = props;
+/** The mill as a picture: basins from left to right, a gate after each but the last, and the wheel where it leaves. */
+export function Mill({ stages, agoMs, landed, isTurning }: MillProps) {
+  const levels = stages.map(({ count }) => levelOf(count));
+  const shut = stages.map(({ held }) => held.length > 0);
   return (
-    <section aria-labelledby="mill">
+    <section className="mill" aria-labelledby="mill">
       <h2 id="mill" className="unseen">
         The mill, stage by stage
       </h2>
-      <ol className="mill">
-        {stages.map((stage, index) => (
-          <li key={stage.name} data-stage={stage.name}>
-            <Basin stage={stage} agoMs={agoMs} landed={stage.name === 'done' ? landed : null} />
-            {index < stages.length - 1 && <Sluice isShut={stage.held.length > 0} />}
-          </li>
-        ))}
-      </ol>
+      <div className="mill-all" style={{ '--stages': stages.length } as CSSProperties}>
+        <StillWater levels={levels.join()} shut={shut.join()} />
+        <ol>
+          {stages.map((stage, index) => (
+            <li key={stage.name} data-stage={stage.name}>
+              <Basin stage={stage} level={levels[index]!} agoMs={agoMs}>
+                {stage.name === 'open' && (
+                  <PageLink to="/board?new=1" className="inlet">
+                    Add a task
+                  </PageLink>
+                )}
+                {stage.name === 'done' && (
+                  <>
+                    {landed !== null && <p className="dim">{landed.toLocaleString('en-US')} landed in 24 h</p>}
+                    <Wheel isTurning={isTurning} />
+                  </>
+                )}
+              </Basin>
+              {index < stages.length - 1 && <Sluice isShut={shut[index]!} />}
+            </li>
+          ))}
+        </ol>
+      </div>
     </section>
   );
 }
 
-function Basin(props: { stage: StageView; agoMs: number; landed: number | null }) {
-  const { stage, agoMs, landed } = props;
+/** The status comes several times a second, and mostly leaves the water as it is. */
+const StillWater = memo(function StillWater({ levels, shut }: { levels: string; shut: string }) {
+  return <Water levels={levels.split(',').map(Number)} shut={shut.split(',').map((isShut) => isShut === 'true')} />;
+});
+
+function Basin(props: { stage: StageView; level: number; agoMs: number; children: ReactNode }) {
+  const { stage, level, agoMs, children } = props;
   const { name, count, workers, held } = stage;
   const more = workers.length - CREW_SHOWN;
   return (
-    <div className={count === 0 ? 'basin dry' : 'basin'} style={{ '--level': level(count) } as CSSProperties}>
+    <div className={count === 0 ? 'basin dry' : 'basin'} style={{ '--level': level } as CSSProperties}>
       <h3>
         <PageLink to={`/board?stage=${name}`} data-item>
           {stageText(name)}
         </PageLink>
       </h3>
       <p className="count">{count.toLocaleString('en-US')}</p>
-      {landed !== null && <p className="dim">{landed.toLocaleString('en-US')} landed in 24 h</p>}
+      {children}
       <ul className="crew">
         {workers.slice(0, CREW_SHOWN).map((worker) => (
-          <li key={worker.name} className={worker.role === 'reviewer' ? 'reviewing' : 'working'}>
-            {worker.name} {worker.task && <TaskLink number={worker.task.number} />}{' '}
-            <span className="dim">{elapsed(worker.elapsedMs + agoMs)}</span>
+          <li key={worker.name}>
+            <span className={worker.status}>{worker.name}</span>{' '}
+            <span className="dim">
+              {worker.task && <TaskLink number={worker.task.number} />} {elapsed(worker.elapsedMs + agoMs)}
+            </span>
           </li>
         ))}
         {more > 0 && <li className="dim">and {more} more</li>}
