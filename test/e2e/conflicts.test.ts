@@ -93,7 +93,8 @@ test('AC-5.3.a, AC-5.3.b, AC-5.3.d, AC-5.3.f: a conflict in five files is listed
   expect(detail.commands[0]).toBe(`cd '${detail.worktree}'`);
   expect(detail.commands).toContain(`git add -- ${FILES.map((file) => `'${file}'`).join(' ')}`);
   expect(detail.commands.join('\n')).toContain('code --wait --merge');
-  expect((await machine.run(['conflicts', 'show', '1'], root)).stdout).toContain('markers left');
+  const told = { code: 0, stderr: '', stdout: expect.stringContaining('markers left') };
+  expect(await machine.run(['conflicts', 'show', '1'], root)).toEqual(told);
 
   const tooEarly = await machine.run(['conflicts', 'settle', '1'], root);
   expect(tooEarly.code).not.toBe(0);

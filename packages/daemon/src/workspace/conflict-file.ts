@@ -7,17 +7,17 @@ import { hasOwnMarkers } from './conflict-marker.ts';
 import type { Site, Standing } from './site.ts';
 
 /** One side of a file as the index has it. */
-export interface Stage {
+export interface ConflictSide {
   mode: string;
   oid: string;
 }
 
 /** A path that git could not merge. It stays one after it was resolved: git remembers what it replaced. */
-export interface Entry {
+export interface ConflictEntry {
   path: string;
-  base: Stage | null;
-  ours: Stage | null;
-  theirs: Stage | null;
+  base: ConflictSide | null;
+  ours: ConflictSide | null;
+  theirs: ConflictSide | null;
   isUnmerged: boolean;
 }
 
@@ -29,13 +29,13 @@ const MAX_TEXT_TOTAL = 16_000_000;
 const SIDES = ['base', 'ours', 'theirs'] as const;
 
 /** What is or was unmerged in the open merge, by git's own account. No other path is ever touched. */
-export async function entriesOf(site: Site, place: Standing): Promise<Map<string, Entry>> {
+export async function entriesOf(site: Site, place: Standing): Promise<Map<string, ConflictEntry>> {
   const git = site.gitAt(place, join(place.admin, 'index'));
   const [undone, unmerged] = await Promise.all([
     git(['ls-files', '--resolve-undo', '-z']),
     git(['ls-files', '-u', '-z']),
   ]);
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, ConflictEntry>();
   const take = (text: string, isUnmerged: boolean) => {
     for (const line of nulList(text)) {
       const tab = line.indexOf('\t');
@@ -51,7 +51,7 @@ export async function entriesOf(site: Site, place: Standing): Promise<Map<string
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export async function describeEntries(site: Site, place: Standing, entries: Entry[]): Promise<ConflictFile[]> {
+export async function describeEntries(site: Site, place: Standing, entries: ConflictEntry[]): Promise<ConflictFile[]> {
   const sizes = await sizesOf(site, entries);
   let room = MAX_TEXT_TOTAL;
   const files: ConflictFile[] = [];
@@ -66,7 +66,7 @@ export async function describeEntries(site: Site, place: Standing, entries: Entr
   return files;
 }
 
-async function describe(site: Site, place: Standing, entry: Entry, isLarge: boolean): Promise<ConflictFile> {
+async function describe(site: Site, place: Standing, entry: ConflictEntry, isLarge: boolean): Promise<ConflictFile> {
   const about = { path: entry.path, kind: kindOf(entry), isResolved: !entry.isUnmerged };
   const modes = SIDES.map((side) => entry[side]?.mode);
   const nothing = { base: null, ours: null, theirs: null, current: null, isText: false };
@@ -88,7 +88,7 @@ async function describe(site: Site, place: Standing, entry: Entry, isLarge: bool
   return { ...about, form: 'text', isText: true, base, ours, theirs, current, hasMarkers };
 }
 
-function kindOf({ base, ours, theirs }: Entry): ConflictKind {
+function kindOf({ base, ours, theirs }: ConflictEntry): ConflictKind {
   if (ours && theirs) return base ? 'both_changed' : 'both_added';
   if (ours) return base ? 'deleted_by_target' : 'added_by_task';
   if (theirs) return base ? 'deleted_by_task' : 'added_by_target';
@@ -106,7 +106,7 @@ function textOf(bytes: Buffer | null): string | null | undefined {
   }
 }
 
-async function sizesOf(site: Site, entries: Entry[]): Promise<Map<string, number>> {
+async function sizesOf(site: Site, entries: ConflictEntry[]): Promise<Map<string, number>> {
   const stages = entries.flatMap((entry) => SIDES.map((side) => entry[side]));
   const oids = new Set(stages.flatMap((stage) => (stage && stage.mode !== GITLINK ? [stage.oid] : [])));
   if (oids.size === 0) return new Map();
@@ -117,7 +117,7 @@ async function sizesOf(site: Site, entries: Entry[]): Promise<Map<string, number
 }
 
 /** As a checkout would write it, line endings and all. */
-export async function blobBytes(site: Site, place: Standing, path: string, { oid }: Stage): Promise<Buffer> {
+export async function blobBytes(site: Site, place: Standing, path: string, { oid }: ConflictSide): Promise<Buffer> {
   const git = site.gitAt(place, join(place.admin, 'index'));
   try {
     return (await git(['cat-file', '--filters', `--path=${path}`, oid])).bytes;

@@ -1,7 +1,14 @@
 import { chmod, lstat, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, type ConflictFile, type Resolution } from '@tidemill/contract';
-import { blobBytes, type Entry, GITLINK, isReachedPlainly, type Stage, SYMLINK } from './conflict-file.ts';
+import {
+  blobBytes,
+  type ConflictEntry,
+  type ConflictSide,
+  GITLINK,
+  isReachedPlainly,
+  SYMLINK,
+} from './conflict-file.ts';
 import { hasOwnMarkers } from './conflict-marker.ts';
 import type { Site, Standing } from './site.ts';
 
@@ -9,7 +16,7 @@ import type { Site, Standing } from './site.ts';
 export async function resolveEntry(
   site: Site,
   place: Standing,
-  { entry, file }: { entry: Entry; file: ConflictFile },
+  { entry, file }: { entry: ConflictEntry; file: ConflictFile },
   resolution: Resolution,
 ): Promise<void> {
   if (entry.path.includes('\uFFFD') || !(await isReachedPlainly(place.path, entry.path))) throw unreachable(entry.path);
@@ -120,7 +127,7 @@ async function markGone(site: Site, place: Standing, path: string): Promise<void
 }
 
 /** A submodule's files are not checked out here: only its link is chosen. */
-async function takeLink(site: Site, place: Standing, path: string, stage: Stage | null): Promise<void> {
+async function takeLink(site: Site, place: Standing, path: string, stage: ConflictSide | null): Promise<void> {
   if (!stage) return markGone(site, place, path);
   await theirIndex(site, place)(['update-index', '-z', '--index-info'], {
     input: `${stage.mode} ${stage.oid} 0\t${path}\0`,

@@ -5,7 +5,7 @@ import type { OpenMerge, SettledMerge } from '../conflict-desk.ts';
 import { nulList } from '../git/output.ts';
 import { dryRun, mergeOnPaper, mergeTargetInto } from './candidate.ts';
 import { captureWork, mergedTarget } from './capture.ts';
-import { describeEntries, type Entry, entriesOf, GITLINK, SYMLINK } from './conflict-file.ts';
+import { type ConflictEntry, describeEntries, entriesOf, GITLINK, SYMLINK } from './conflict-file.ts';
 import { resolveEntry } from './conflict-write.ts';
 import type { Site, Standing } from './site.ts';
 import { tipOf } from './snapshot.ts';
@@ -98,7 +98,7 @@ export async function settleMerge(
 }
 
 /** A merge a person has committed: its sides are no longer in the index, but which files they were can be told anew. */
-async function namesOf(site: Site, tip: string, merging: string): Promise<Map<string, Entry>> {
+async function namesOf(site: Site, tip: string, merging: string): Promise<Map<string, ConflictEntry>> {
   const { conflicts } = await mergeOnPaper(site, tip, merging);
   const oids = await site.resolver.resolve(conflicts.flatMap((path) => [`${tip}:${path}`, `${merging}:${path}`]));
   const stage = (oid: string | null | undefined) => (oid ? { mode: '100644', oid } : null);
@@ -108,7 +108,7 @@ async function namesOf(site: Site, tip: string, merging: string): Promise<Map<st
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
 
-async function leftIn(site: Site, place: Standing, entries: Map<string, Entry>) {
+async function leftIn(site: Site, place: Standing, entries: Map<string, ConflictEntry>) {
   const left: { path: string; why: string }[] = [];
   for (const file of await describeEntries(site, place, [...entries.values()])) {
     if (file.hasMarkers) left.push({ path: file.path, why: 'conflict markers are left in it' });
@@ -127,7 +127,7 @@ async function leftIn(site: Site, place: Standing, entries: Map<string, Entry>) 
  * git notes the tree that its merge left in the files (AUTO_MERGE): what differs from it is somebody's decision, also when it
  * was made with an editor. A file that is gone but was there is one, too.
  */
-async function isAsGitLeftIt(site: Site, place: Standing, entry: Entry): Promise<boolean> {
+async function isAsGitLeftIt(site: Site, place: Standing, entry: ConflictEntry): Promise<boolean> {
   const modes = [entry.base, entry.ours, entry.theirs].map((stage) => stage?.mode);
   if (modes.includes(GITLINK) || modes.includes(SYMLINK)) return entry.isUnmerged;
   const tree = (await readFile(join(place.admin, 'AUTO_MERGE'), 'utf8').catch(() => '')).trim();
