@@ -146,11 +146,12 @@ ${conflicts.replace('doc LIKE', 'doc::text LIKE')}`,
 ALTER TABLE tasks ADD COLUMN title_key TEXT NOT NULL DEFAULT '';
 UPDATE tasks SET title_key = lower(coalesce(json_extract(doc, '$.title'), ''));
 ${listIndexes}`,
-    // By `->` and not `->>`, which stumbles over a \\u0000 anywhere in the document.
+    // Postgres takes nothing out of a document with a \\u0000 anywhere: such a task is found with its next save.
     postgres: `
 ALTER TABLE tasks ADD COLUMN title_key text NOT NULL DEFAULT '';
 UPDATE tasks SET title_key = lower(replace(replace(
-  substr((doc -> 'title')::text, 2, length((doc -> 'title')::text) - 2), '\\"', '"'), '\\\\', '\\'));
+  substr((doc -> 'title')::text, 2, length((doc -> 'title')::text) - 2), '\\"', '"'), '\\\\', '\\'))
+WHERE position('\\u0000' in doc::text) = 0;
 ${listIndexes}`,
   },
   // Read by sqlite-figures.ts. Postgres parses a document once per field: there it is taken over whole.
