@@ -8,6 +8,8 @@ export function Dialog(props: { title: string; onClose: () => void; children: Re
   useEffect(() => {
     const dialog = element.current!;
     dialog.showModal();
+    // What it was opened for, rather than the button that closes it. React's autoFocus comes before it is open.
+    dialog.querySelector<HTMLElement>('[data-focus], input, textarea, select')?.focus();
     return () => dialog.close();
   }, []);
   return (

@@ -120,8 +120,7 @@ function Fields({ draft, faults, write }: FieldsProps) {
   return (
     <>
       <Field field="title" name="Title" fault={faults.title} about={lengthText(draft.title)}>
-        {/* biome-ignore lint/a11y/noAutofocus: the dialog was opened to write this */}
-        <input {...text('title')} autoFocus autoComplete="off" placeholder="What should be different afterwards" />
+        <input {...text('title')} autoComplete="off" placeholder="What should be different afterwards" />
       </Field>
       <Field field="body" name="What to do" fault={faults.body}>
         <textarea {...text('body')} rows={3} />

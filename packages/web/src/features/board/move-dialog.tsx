@@ -112,7 +112,6 @@ function NoteDialog(props: { name: string; task: TaskSummary; move: TaskMove; pe
           rows={4}
           maxLength={20_000}
           required
-          autoFocus
           value={note}
           onChange={(event) => setNote(event.target.value)}
           onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && send()}

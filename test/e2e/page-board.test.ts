@@ -1,0 +1,334 @@
+import { join } from 'node:path';
+import type { Api } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { TemporaryRepository } from './cli-repository.ts';
+
+const CONFIG = `target: main
+workers: 1
+pipeline: quick
+agents:
+  default: { type: scripted, script: .tidemill/scenario.yaml }
+gates:
+  - { name: test, run: "true" }
+`;
+const SCENARIO = `runs:
+  - when: { task: idle hands, mode: implement, attempt: 1 }
+    do: [ { lie: {} } ]
+  - when: { task: stubborn, mode: implement }
+    do: [ { lie: {} } ]
+  - when: { task: which grain, mode: implement, attempt: 1 }
+    do: [ { ask: { questions: ["Rye or wheat?"] } } ]
+  - when: { task: which stone, mode: implement }
+    do: [ { ask: { questions: ["Lava or granite?"] } } ]
+default:
+  implement:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+  request_changes:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+`;
+const MANY = 10_000;
+const CHUNK = 2_000;
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let api: Api;
+let project: string;
+let url: string;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+const complaints: string[] = [];
+
+const column = (stage: string, of = page) => of.locator(`[data-column="${stage}"]`);
+const card = (stage: string, number: number, of = page) => column(stage, of).locator(`[data-task="${number}"]`);
+const notice = (text: string | RegExp, of = page) => of.getByRole('status').getByText(text);
+const count = (stage: string, text: string) => column(stage).locator('.column-count').getByText(text, { exact: true });
+const dialog = (of = page) => of.getByRole('dialog');
+const add = (title: string, more: object = {}) => api.addTask({ project, title, ...more });
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  machine = new TidemillHome();
+  repository = new TemporaryRepository({ '.tidemill/config.yaml': CONFIG, '.tidemill/scenario.yaml': SCENARIO });
+  const daemon = await machine.up(repository.root);
+  url = daemon.url;
+  api = createClient({ url, token: new URL(daemon.link).searchParams.get('token') as string });
+  project = (await api.projects({}))[0]!.id;
+  browser = await launchBrowser(machine.env);
+  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(PATIENCE_MS);
+  page = await context.newPage();
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(daemon.link);
+  await page.goto(`${url}/board`);
+});
+afterAll(async () => {
+  await browser?.close();
+  await machine?.close();
+  repository?.remove();
+});
+
+/** With the mouse, as a person does: pick it up, carry it over, look. */
+async function carry(from: Locator, to: Locator, of = page): Promise<void> {
+  const [start, end] = [(await from.boundingBox())!, (await to.boundingBox())!];
+  await of.mouse.move(start.x + 60, start.y + 40);
+  await of.mouse.down();
+  await of.mouse.move(start.x + 80, start.y + 60, { steps: 2 });
+  await of.mouse.move(end.x + end.width / 2, end.y + end.height / 2, { steps: 4 });
+}
+
+describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
+  test('says how to begin, and takes the first task by keyboard alone', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.getByText(/^No tasks yet/).waitFor();
+    await page.getByText('tidemill task add').waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.keyboard.press('n');
+    await page.keyboard.type('Bake bread');
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.getByText(/^No tasks yet/).waitFor();
+    await page.keyboard.press('n');
+    const title = dialog().getByLabel('Title');
+    expect(await title.inputValue()).toBe('Bake bread');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('In the old oven.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('It is brown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('It smells');
+    await dialog().getByText('2 criteria').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await notice('#1 added').waitFor();
+    await card('done', 1).waitFor();
+    const { task } = await api.task({ project, task: 1 });
+    expect(task).toMatchObject({ title: 'Bake bread', body: 'In the old oven.' });
+    expect(task.criteria.map(({ text }) => text)).toEqual(['It is brown', 'It smells']);
+  });
+
+  test('says what is wrong with a new task while it is written, and keeps it when the daemon refuses', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.keyboard.press('n');
+    await dialog()
+      .getByRole('button', { name: /^Create Ctrl/ })
+      .click();
+    await dialog().getByText('a task needs a title').waitFor();
+    await dialog().getByLabel('Title').fill('x'.repeat(301));
+    await dialog().getByText('a title has at most 300 characters').waitFor();
+    await dialog().getByLabel('Title').fill('Stay with me');
+    await dialog().getByLabel('After').fill('1, soon');
+    await dialog().getByText("“soon” is not a task's number").waitFor();
+    await dialog().getByLabel('After').fill('#999');
+    await page.keyboard.press('Control+Enter');
+    await dialog().getByText('there is no task #999 to wait for').waitFor();
+    expect(await dialog().getByLabel('Title').inputValue()).toBe('Stay with me');
+    await dialog().getByRole('button', { name: 'Discard the draft' }).click();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+  });
+
+  test('shows tasks come and go by themselves, with what holds them', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.evaluate('window.loadedOnce = true');
+    await add('Look after idle hands', { priority: 0 });
+    await add('Say which grain');
+    await add('Be stubborn');
+    await add('Say which stone');
+    await add('Wait for the stone', { after: [4, 5] });
+    await card('blocked', 2).getByText('the agent changed nothing').waitFor();
+    await card('needs_info', 3).getByText('Rye or wheat?').waitFor();
+    await card('blocked', 4).waitFor();
+    await card('needs_info', 5).waitFor();
+    await card('open', 6).getByText('after #4, #5').waitFor();
+    await card('blocked', 2).getByText('critical').waitFor();
+    await count('blocked', '2').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'board-light-1280.png') });
+  });
+
+  test('a card is dragged where its pipeline allows it', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await carry(card('blocked', 2), column('implement'));
+    await column('implement').getByText('sets it to work there').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'board-drag.png') });
+    await page.mouse.up();
+    await notice('#2 is in implement now').waitFor();
+    await card('done', 2).waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+  });
+
+  test('and where not, the column says why, before and after it is dropped', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await carry(card('blocked', 4), column('done'));
+    const why = /the mill moves it there when it has landed/;
+    await column('done').getByText(why).waitFor();
+    await column('needs_info').getByText('a question brings a task here, not a person').waitFor();
+    await page.mouse.up();
+    await notice(why).waitFor();
+    await page.getByRole('button', { name: /^Dismiss: #4 cannot go to done/ }).click();
+    await card('blocked', 4).waitFor();
+    expect((await api.task({ project, task: 4 })).task.stage).toBe('blocked');
+  });
+
+  test('is moved by keyboard, with a word where one is asked for', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await card('needs_info', 3).getByRole('link').focus();
+    await page.keyboard.press('m');
+    await dialog().getByText('the mill moves it there when').first().waitFor();
+    expect(await dialog().getByRole('button', { name: 'done' }).isDisabled()).toBe(true);
+    await dialog().getByRole('button', { name: 'cancelled' }).focus();
+    await page.keyboard.press('Enter');
+    await dialog().getByText('#3 Say which grain').waitFor();
+    await page.keyboard.press('Escape');
+    await card('needs_info', 3).getByRole('link').focus();
+    await page.keyboard.press('m');
+    await dialog().getByRole('button', { name: 'open' }).focus();
+    await page.keyboard.press('Enter');
+    await dialog().getByText('Rye or wheat?').waitFor();
+    await page.keyboard.type('Rye');
+    await page.keyboard.press('Control+Enter');
+    await notice('#3 is in open now').waitFor();
+    await card('done', 3).waitFor();
+    expect((await api.questions({ project, task: '3', all: true })).map(({ answer }) => answer?.text)).toContain('Rye');
+  });
+
+  test('walks the cards by j, k, h, l, and opens one', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await card('needs_info', 5).getByRole('link').focus();
+    await page.keyboard.press('l');
+    expect(await page.evaluate('document.activeElement.closest("[data-task]").dataset.task')).toBe('4');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/tasks/4');
+    await page.goBack();
+    await card('blocked', 4).waitFor();
+  });
+
+  test('many are selected and cancelled at once; what refuses is named', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    for (const title of ['Sweep one', 'Sweep two', 'Sweep three']) await add(title, { after: [4] });
+    await card('open', 7).getByRole('checkbox').check();
+    await card('open', 9)
+      .getByRole('checkbox')
+      .click({ modifiers: ['Shift'] });
+    await card('done', 1).getByRole('link').focus();
+    await page.keyboard.press('x');
+    const bar = page.getByRole('toolbar');
+    await bar.getByText('4 tasks selected').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'board-bulk.png') });
+    await bar.getByRole('button', { name: 'Cancel…' }).click();
+    await dialog().getByText('#8 Sweep two').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel 4 tasks' }).click();
+    await dialog().getByText('#1 is done and landed').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Show cancelled tasks' }).click();
+    for (const number of [7, 8, 9]) await card('cancelled', number).waitFor();
+    await bar.waitFor({ state: 'detached' });
+  });
+
+  test('two tabs that want the opposite end up with the same truth, and the later one is told', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const other = await context.newPage();
+    await other.goto(`${url}/board?cancelled=shown`);
+    await card('blocked', 4, other).waitFor();
+    await carry(card('blocked', 4), column('implement'));
+    await column('implement').getByText('sets it to work there').waitFor();
+
+    await card('blocked', 4, other).getByRole('link').focus();
+    await other.keyboard.press('m');
+    await dialog(other).getByRole('button', { name: 'cancelled' }).click();
+    await dialog(other).getByRole('button', { name: 'Cancel #4' }).click();
+    await card('cancelled', 4, other).waitFor();
+    await card('cancelled', 4).waitFor();
+    await page.mouse.up();
+    await notice('#4 is in cancelled by now, no longer in blocked').waitFor();
+    await page.getByRole('button', { name: /^Dismiss: #4/ }).click();
+    for (const tab of [page, other]) {
+      await card('cancelled', 4, tab).waitFor();
+      expect(await card('implement', 4, tab).count()).toBe(0);
+    }
+    expect((await api.task({ project, task: 4 })).task.stage).toBe('cancelled');
+    await other.close();
+  });
+
+  test('shows what is written in a title as text', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const titles = [
+      '<script>window.pwned=1</script><img src=x onerror="window.pwned=1">',
+      'abc \u202Edlrow olleh\u202C \u001b[31mred\u001b[0m',
+      'x'.repeat(300),
+      '年'.repeat(300),
+    ];
+    for (const title of titles) await add(title, { after: [5] });
+    expect(await card('open', 10).locator('bdi').textContent()).toBe(titles[0]);
+    expect(await card('open', 11).locator('bdi').textContent()).toBe('abc [U+202E]dlrow olleh[U+202C] red');
+    for (const number of [12, 13]) expect(await isWithin(card('open', number))).toBe(true);
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+  });
+
+  test('ten thousand tasks: scrolled to the end, and one found by its words', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    for (let first = 0; first < MANY; first += CHUNK) {
+      const tasks = Array.from({ length: CHUNK }, (_, index) => ({
+        title: first + index === 7776 ? 'Find the Needle in the hay' : `Grind sack ${first + index + 1}`,
+        kind: (first + index) % 1000 === 0 ? ('chore' as const) : ('feature' as const),
+        after: [5],
+      }));
+      await api.importTasks({ project, tasks });
+    }
+    const last = 13 + MANY;
+    await count('open', '10,005').waitFor();
+    const list = column('open').locator('.column-scroll');
+    const toEnd = async () => {
+      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      return card('open', last).count();
+    };
+    await expect.poll(toEnd, { timeout: 2 * PATIENCE_MS }).toBe(1);
+    expect(await column('open').locator('[data-task]').count()).toBeLessThan(60);
+
+    await page.getByLabel('Filter by words of the title or a number').fill('needle hay');
+    await card('open', 13 + 7777).waitFor();
+    await count('open', '1 of 10,005').waitFor();
+    expect(page.url()).toContain('filter=needle+hay');
+    await page.reload();
+    await card('open', 13 + 7777).waitFor();
+    await page.getByRole('button', { name: /^Clear: “needle hay”/ }).click();
+    await page.getByLabel('Filter by kind').selectOption('chore');
+    await count('open', '10 of 10,005').waitFor();
+    await card('open', 13 + 9001).waitFor();
+    await page.getByRole('button', { name: 'Clear: kind chore' }).click();
+    await count('open', '10,005').waitFor();
+  });
+
+  test('one column at a time where there is no room for more', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.setViewportSize({ width: 380, height: 800 });
+    await page.getByLabel('Stage', { exact: true }).selectOption('needs_info');
+    await card('needs_info', 5).getByRole('button', { name: 'Move #5' }).waitFor();
+    expect(await page.locator('[data-column]').count()).toBe(1);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: join(OUTPUT, `board-${colorScheme}-380.png`) });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await column('open').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'board-dark-1280.png') });
+    expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
+  });
+});
+
+/** Nothing of it hangs out of its card. */
+async function isWithin(locator: Locator): Promise<boolean> {
+  await locator.waitFor();
+  return locator.evaluate((element) => element.scrollWidth <= element.clientWidth);
+}
