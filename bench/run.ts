@@ -20,6 +20,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   crowd: () => import('./crowd.ts'),
   dashboards: () => import('./dashboards.ts'),
   page: () => import('./page.ts'),
+  board: () => import('./board.ts'),
   health: () => import('./health.ts'),
   vendors: () => import('./vendors.ts'),
   simulator: () => import('./simulator.ts'),

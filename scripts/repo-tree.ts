@@ -53,8 +53,13 @@ export function importsOf(text: string): string[] {
 }
 
 /** The file a specifier means when it lies in this repository; null for packages from outside. */
+/** Files that their package exports by another name. */
+const EXPORTED_AS: Record<string, string> = { 'contract/stream': 'stream-client' };
+
 export function resolveImport(from: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(posix.dirname(from), specifier));
   const own = /^@tidemill\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier);
-  return own ? `packages/${own[1]}/src/${own[2] ?? 'index'}.ts` : null;
+  if (!own) return null;
+  const [, pack, name = 'index'] = own;
+  return `packages/${pack}/src/${EXPORTED_AS[`${pack}/${name}`] ?? name}.ts`;
 }

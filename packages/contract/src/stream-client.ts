@@ -77,7 +77,6 @@ class ReconnectingStream implements Stream {
   get cursor(): number | null {
     return this.#cursor;
   }
-
   subscribe(wish: StreamWish): void {
     this.#wish = wish;
     this.#cursor = wish.after ?? null;
@@ -230,7 +229,6 @@ function refusal(error: unknown): StreamMessage {
 }
 
 const openGlobal = (url: string): StreamSocket => new WebSocket(url);
-
 function socketUrl(url: string): string {
   const address = new URL(STREAM_PATH, url);
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -16,7 +16,7 @@ const CLOSE = { policy: 1008, error: 1011 };
 
 type Asked = z.output<typeof StreamRequest>;
 
-export interface ConnectionOptions {
+export interface StreamConnectionOptions {
   services(): Services;
   /** Settles once it reads. */
   tail: Promise<LogTail>;
@@ -28,9 +28,9 @@ export interface ConnectionOptions {
 }
 
 /** One client: what it asked for, and what it is sent. */
-export class Connection {
+export class StreamConnection {
   readonly #socket: WebSocket;
-  readonly #options: ConnectionOptions;
+  readonly #options: StreamConnectionOptions;
   readonly #outlet: Outlet;
   readonly #follows = new Map<Run['id'], AbortController>();
   #subscription: Subscription | null = null;
@@ -38,7 +38,7 @@ export class Connection {
   #waiting = 0;
   #hasAnswered = true;
 
-  constructor(socket: WebSocket, options: ConnectionOptions) {
+  constructor(socket: WebSocket, options: StreamConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#outlet = new Outlet(socket, options.limits);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { STREAM_CLOSE } from '@tidemill/contract';
 import type { WebSocket, WebSocketServer } from 'ws';
 import type { Services } from '../handlers/context.ts';
-import { Connection } from './connection.ts';
+import { StreamConnection } from './connection.ts';
 import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
 import { LogTail } from './tail.ts';
 import { Views } from './views.ts';
@@ -29,7 +29,7 @@ interface Session {
 export class Streams {
   readonly #options: StreamsOptions;
   readonly #limits: StreamLimits;
-  readonly #connections = new Map<WebSocket, Connection>();
+  readonly #connections = new Map<WebSocket, StreamConnection>();
   #server: Promise<WebSocketServer> | null = null;
   #session: Session | null = null;
   #isClosing = false;
@@ -70,7 +70,7 @@ export class Streams {
     const { services, onError } = this.#options;
     this.#session ??= this.#startSession();
     const { started: tail, views } = this.#session;
-    const connection = new Connection(socket, {
+    const connection = new StreamConnection(socket, {
       ...{ services, tail, views, limits: this.#limits, isWelcome },
       onError: (error) => onError(error, 'a live connection failed'),
     });

@@ -32,7 +32,7 @@ export const eventsMessage = (cursor: number, lines: Line[]): Buffer =>
   Buffer.from(`{"type":"events","cursor":${cursor},"events":[${lines.map(({ json }) => json).join(',')}]}`);
 
 /** The next step of a reader: where it stands then, all that lies in between, and the message; null when none of it is wanted. */
-export interface Step {
+export interface TailStep {
   cursor: number;
   lines: Line[];
   message: Buffer | null;
@@ -52,7 +52,7 @@ export class LogTail {
   readonly #onLines: (lines: Line[]) => void;
   readonly #pulse: Pulse;
   readonly #size: PageSize;
-  readonly #steps = new Map<string, Step>();
+  readonly #steps = new Map<string, TailStep>();
   #lines: Line[] = [];
   #bytes = 0;
   #first = 0;
@@ -90,7 +90,7 @@ export class LogTail {
     return cursor >= this.#first;
   }
 
-  step(cursor: number, filter: EventFilter): Step {
+  step(cursor: number, filter: EventFilter): TailStep {
     const key = `${cursor} ${filter.projectId} ${filter.taskId} ${filter.types}`;
     const known = this.#steps.get(key);
     if (known) return known;
