@@ -5,9 +5,11 @@ import { WHY } from '../stage/flow.ts';
 /** By number: 0 is the most urgent, 2 is what nobody says. */
 export const PRIORITY = ['critical', 'high', 'normal', 'low', 'lowest'] as const;
 
+const isOver = (stage: string) => stage === 'done' || stage === 'cancelled';
+
 /** Why it stands still, in words; null while nothing holds it. */
 export function heldBy(task: TaskSummary): string | null {
-  if (task.stage === 'done' || task.stage === 'cancelled') return null;
+  if (isOver(task.stage)) return null;
   if (task.openQuestions[0]) return plainLine(task.openQuestions[0].text);
   if (task.stage === 'blocked' && task.blocked) {
     const text = plainLine(task.blocked.text);
@@ -18,8 +20,8 @@ export function heldBy(task: TaskSummary): string | null {
 
 const AFTER_SHOWN = 4;
 
-export function afterText({ after, unmet }: TaskSummary): string | null {
-  if (unmet === 0 || after.length === 0) return null;
+export function afterText({ stage, after, unmet }: TaskSummary): string | null {
+  if (unmet === 0 || after.length === 0 || isOver(stage)) return null;
   const numbers = after.slice(0, AFTER_SHOWN).map((number) => `#${number}`);
   const more = after.length - numbers.length;
   return `after ${numbers.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

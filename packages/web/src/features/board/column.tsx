@@ -12,8 +12,8 @@ import { useColumn } from './use-board.ts';
 const OVERSCAN = 6;
 /** The next page is asked for this many cards before the end is seen. */
 const AHEAD = 40;
-/** What stands between a column's edge and its text. */
-const CARD_INSET = 38;
+/** A card's own padding and border, left and right. */
+const CARD_INSET = 22;
 
 export const NEEDS_YOU = ['needs_info', 'blocked'];
 
