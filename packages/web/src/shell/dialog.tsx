@@ -24,8 +24,8 @@ export function Dialog(props: { title: string; onClose: () => void; children: Re
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" className="quiet" onClick={onClose} aria-label="Close">
-          Esc
+        <button type="button" className="quiet" onClick={onClose}>
+          Close <kbd>Esc</kbd>
         </button>
       </header>
       {children}
