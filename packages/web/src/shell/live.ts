@@ -22,6 +22,7 @@ const AFFECTED: [begins: string, keys: string[]][] = [
   ['evidence.', ['task']],
   ['snapshot.', ['snapshots']],
   ['merge.', ['task', 'landed', 'conflicts']],
+  ['merge.landed', ['metrics']],
   ['lease.', ['task']],
   ['notification.', ['channels']],
   ['budget.', ['budget']],

@@ -17,6 +17,8 @@ const UNTOLD: EventType[] = [
   'question.reminded',
   'task.dependency_met',
   'task.feedback_given',
+  'task.counters_reset',
+  'merge.prepared',
 ];
 
 export const isTold = ({ body }: LoggedEvent) => !UNTOLD.includes(body.type);

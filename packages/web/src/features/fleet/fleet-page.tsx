@@ -83,7 +83,8 @@ function countsOf(workers: { status: string }[]): string {
     `${count('working', 'reviewing', 'ideating')} active`,
     `${count('idle')} idle`,
     `${count('paused')} paused`,
-    `${count('stopped', 'crashed', 'failed')} stopped`,
+    `${count('stopped')} stopped`,
   ];
-  return parts.join(' · ');
+  const crashed = count('crashed', 'failed');
+  return [...parts, ...(crashed > 0 ? [`${crashed} crashed`] : [])].join(' · ');
 }

@@ -156,25 +156,29 @@ function Controls({ worker, workers }: { worker: WorkerView; workers: WorkerView
       </button>
       {isOpen && (
         <>
-          {MORE.map(({ operation, name: title, done, confirm }) => (
-            <Action
-              key={operation}
-              act={steer(operation)}
-              done={`${name} ${done}`}
-              label={`${title} ${name}`}
-              confirm={confirm ? { title: `${title} ${name}?`, text: confirm, yes: title } : undefined}
-            >
-              {title}
-            </Action>
-          ))}
-          {role === 'builder' && !isOutside && (
+          {MORE.filter(({ operation }) => !(isOutside && operation === 'freeze')).map(
+            ({ operation, name: title, done, confirm }) => (
+              <Action
+                key={operation}
+                act={steer(operation)}
+                done={`${name} ${done}`}
+                label={`${title} ${name}`}
+                confirm={confirm ? { title: `${title} ${name}?`, text: confirm, yes: title } : undefined}
+              >
+                {title}
+              </Action>
+            ),
+          )}
+          {role === 'builder' && (
             <Action
               act={() => api.removeWorker({ project: project.id, worker: name })}
               done={`${name} left`}
               label={`Remove ${name}`}
               confirm={{
                 title: `Remove ${name}?`,
-                text: 'What it has in hand goes back to its stage, the work so far kept. “Add agent” brings one back.',
+                text: isOutside
+                  ? 'What it has in hand goes back to its stage. It is there again as soon as it claims.'
+                  : 'What it has in hand goes back to its stage, the work so far kept. “Add agent” brings one back.',
                 yes: 'Remove',
               }}
             >

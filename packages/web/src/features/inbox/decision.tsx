@@ -26,7 +26,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
         </details>
       )}
       <textarea
-        rows={2}
+        rows={1}
         value={note}
         aria-label={isApproval ? `What is wrong with #${number}, or a note` : `A note for the next try of #${number}`}
         placeholder={isApproval ? 'What is wrong, or a note' : 'A note for the next try'}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { InboxItem, QuestionView } from '@tidemill/contract';
 import { useAddress } from '../../address.ts';
 import { api, soon } from '../../api.ts';
-import { plainLine } from '../../plain.ts';
+import { plain, plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { useKeys } from '../../shell/keys.ts';
 import { errorText } from '../../shell/notices.tsx';
@@ -109,7 +109,7 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
           <ul>
             {ready.map(({ id, ref, text, defaultAnswer }) => (
               <li key={id}>
-                {ref} {plainLine(text)} <strong>{plainLine(defaultAnswer ?? '')}</strong>
+                {ref} {plain(text)} <strong>{plainLine(defaultAnswer ?? '')}</strong>
               </li>
             ))}
           </ul>

@@ -29,7 +29,7 @@ export function Item({ item, question }: { item: InboxItem; question: QuestionVi
           <TaskLink number={task.number} /> <span className="title">{plainLine(task.title)}</span>
         </p>
       )}
-      <h3>{plainLine(stageText(title))}</h3>
+      <h3>{plain(stageText(title))}</h3>
       {text && <p className="reason">{plain(withTimes(text))}</p>}
       <Settle item={item} question={question} />
     </li>

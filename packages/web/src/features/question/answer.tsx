@@ -10,7 +10,7 @@ import { elapsed, useNow } from '../../time.ts';
 /** A question's options, its default, and room for words; the same wherever it is asked. */
 export function Answer({ question }: { question: QuestionView }) {
   const { project } = useShown();
-  const { id, ref, options, allowFreeText, defaultAnswer } = question;
+  const { id, ref, type, options, allowFreeText, defaultAnswer } = question;
   const about = { project: project.id, question: id, by: 'page' };
   const isOption = options.some(({ label }) => label === defaultAnswer);
   return (
@@ -28,10 +28,9 @@ export function Answer({ question }: { question: QuestionView }) {
                 >
                   {index < 9 && <kbd>{index + 1}</kbd>} {isDefault && <kbd>.</kbd>} {plainLine(label)}
                 </Action>
-                <span className="dim">
-                  {plain([description, implications].filter(Boolean).join(' '))}
-                  {isDefault && <TakenBy question={question} />}
-                </span>
+                {description && <span className="dim">{plain(description)}</span>}
+                {implications && <span className="dim">{plain(implications)}</span>}
+                {isDefault && <TakenBy question={question} />}
               </li>
             );
           })}
@@ -46,12 +45,10 @@ export function Answer({ question }: { question: QuestionView }) {
           >
             <kbd>.</kbd> {plainLine(defaultAnswer)}
           </Action>
-          <span className="dim">
-            <TakenBy question={question} />
-          </span>
+          <TakenBy question={question} />
         </p>
       )}
-      {(allowFreeText || options.length === 0) && <Words question={question} />}
+      {(options.length === 0 || (allowFreeText && type !== 'celebratory')) && <Words question={question} />}
     </div>
   );
 }
@@ -60,11 +57,10 @@ export function Answer({ question }: { question: QuestionView }) {
 function TakenBy({ question: { isDefaultLearned, expiresAt } }: { question: QuestionView }) {
   const now = useNow();
   return (
-    <>
-      {' '}
-      {isDefaultLearned ? 'Learned from earlier answers' : 'The default'}
-      {expiresAt !== null && `, taken by itself in ${elapsed(expiresAt - now)}`}.
-    </>
+    <span className="dim">
+      {isDefaultLearned ? 'learned from earlier answers' : 'the default'}
+      {expiresAt !== null && `, taken by itself in ${elapsed(expiresAt - now)}`}
+    </span>
   );
 }
 
@@ -91,7 +87,7 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
       }}
     >
       <textarea
-        rows={2}
+        rows={1}
         value={text}
         aria-label={`Answer ${ref} in words`}
         placeholder="In your own words: Enter sends it"

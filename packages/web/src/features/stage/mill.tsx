@@ -75,9 +75,8 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
         {workers.slice(0, CREW_SHOWN).map((worker) => (
           <li key={worker.name}>
             <span className={worker.status}>{worker.name}</span>{' '}
-            <span className="dim">
-              {worker.task && <TaskLink number={worker.task.number} />} {elapsed(worker.elapsedMs + agoMs)}
-            </span>
+            {worker.task && <TaskLink number={worker.task.number} />}{' '}
+            <span className="dim">{elapsed(worker.elapsedMs + agoMs)}</span>
           </li>
         ))}
         {more > 0 && <li className="dim">and {more} more</li>}

@@ -1,0 +1,276 @@
+import { join } from 'node:path';
+import type { Page, WebSocketRoute } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
+
+const CONFIG = `workers: 2
+pipeline: quick
+gates:
+  - { name: test, run: "true" }
+`;
+const SCENARIO = `runs:
+  - when: { task: flour, mode: implement }
+    do:
+      - progress: { percent: 40, text: turning the stones }
+      - run: "{door stones}"
+      - spend: { inputTokens: 1000, outputTokens: 100, costUsd: 1.25 }
+      - write: { path: "flour-{taskNumber}.txt", content: "flour\\n" }
+      - result: { summary: ground }
+  - when: { task: idle hands, mode: implement }
+    do: [ { lie: {} } ]
+  - when: { task: which grain, mode: implement }
+    do: [ { ask: { questions: ["Rye or wheat?"] } } ]
+default:
+  implement:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+`;
+const HOSTILE = 'Grind flour <img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
+const FEED = 50;
+
+let bed: PageBed;
+let page: Page;
+
+const stage = (name: string) => page.locator(`[data-stage="${name}"]`);
+const region = (name: string | RegExp) => page.getByRole('region', { name });
+const header = () => page.getByRole('banner');
+const feedLines = (on = page) => on.getByRole('region', { name: 'What happened' }).getByRole('listitem');
+const seqs = () => feedLines().evaluateAll((lines) => lines.map((line) => Number(line.getAttribute('data-seq'))));
+const banner = (on = page) => on.locator('.banner');
+
+/** A page of its own whose socket the test holds in its hands. */
+async function pageWithSocket(change: (message: string) => string = (message) => message) {
+  const own = await bed.context.newPage();
+  const state = { isDown: false, sockets: [] as WebSocketRoute[] };
+  await own.routeWebSocket('**/v1/stream', (socket) => {
+    if (state.isDown) return void socket.close();
+    state.sockets.push(socket);
+    socket.connectToServer().onMessage((message) => socket.send(change(String(message))));
+  });
+  return { own, state };
+}
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
+afterAll(() => bed?.close(), PATIENCE_MS);
+
+describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
+  test('opens by its link only', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const other = await bed.browser.newContext();
+    const stranger = await other.newPage();
+    expect((await stranger.goto(`${bed.daemon.url}/?token=wrong`))?.status()).toBe(401);
+    expect(await stranger.textContent('main')).toContain('tidemill status');
+    expect((await stranger.goto(bed.daemon.url))?.status()).toBe(401);
+    expect((await stranger.goto(`${bed.daemon.url}/v1/projects`))?.status()).toBe(401);
+    await other.close();
+    expect(page.url()).toBe(`${bed.daemon.url}/`);
+  });
+
+  test('without a task it says how to put one in, and what an agent can touch', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.getByText('The mill is ready and waits for water').waitFor();
+    await region('What an agent can touch').getByText('It never moves main').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'overview-empty.png'), fullPage: true });
+    await page.getByRole('link', { name: 'Put the first task in' }).click();
+    await page.getByRole('dialog').getByLabel('Title').waitFor();
+    await page.keyboard.press('Escape');
+    await bed.show('Overview');
+  });
+
+  test('AC-5.1.b, AC-5.1.c, AC-5.1.d: a task goes from open to landed before the eyes, with its phase, percent and cost', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.evaluate('window.loadedOnce = true');
+    await header().getByText('Today $0.00 of $50').waitFor();
+    await bed.add(HOSTILE);
+    await bed.add('Bake bread', { after: [1] });
+    await feedLines().filter({ hasText: 'added it' }).first().waitFor();
+    const working = region('Working now');
+    await working.getByText('implement').waitFor();
+    await working.getByText('40 %').waitFor();
+    await working.getByText('turning the stones').waitFor();
+    expect(await working.getByRole('progressbar').getAttribute('value')).toBe('40');
+    await stage('implement').getByText('agent-1').or(stage('implement').getByText('agent-2')).waitFor();
+    await stage('open').getByText('1', { exact: true }).waitFor();
+    await header().getByText('1 worker at work').waitFor();
+
+    bed.openDoor('stones');
+    await stage('done').getByText('2', { exact: true }).waitFor();
+    await stage('done').getByText('2 landed in 24 h').waitFor();
+    await header().getByText('Today $1.25 of $50').waitFor();
+    await region('Spend today').getByText('$1.25', { exact: true }).waitFor();
+    await feedLines().filter({ hasText: 'landed it as' }).first().waitFor();
+    const git = bed.repository.git('log', '-1', '--format=%H %(trailers:key=Evidence,valueonly)', 'main').split(' ');
+    const newest = region(/^Landed on main/)
+      .getByRole('listitem')
+      .first();
+    await newest.getByText('Bake bread').waitFor();
+    await newest.getByText(git[0]!.slice(0, 10)).waitFor();
+    await newest.getByText(git[1]!.trim().slice(0, 10)).waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+  });
+
+  test('what is written in a title is text', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const landed = region(/^Landed on main/);
+    await landed.getByText(HOSTILE).waitFor();
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+  });
+
+  test('what needs a person is said with its reason and where to settle it; its gate is shut', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await stage('implement').getByRole('img', { name: 'gate open' }).waitFor();
+    await bed.add('Look after idle hands');
+    await bed.add('Say which grain');
+    const needs = region(/^Needs you/);
+    await needs.getByText('the agent changed nothing').waitFor();
+    await needs.getByText('Rye or wheat?').waitFor();
+    await stage('implement').getByRole('img', { name: 'gate shut' }).waitFor();
+    await stage('implement')
+      .getByText(/#3 held: the agent changed nothing, and 1 more/)
+      .waitFor();
+    await stage('verify').getByRole('img', { name: 'gate open' }).waitFor();
+    await expect.poll(() => page.title(), { timeout: PATIENCE_MS }).toMatch(/^\(\d+\) /);
+    expect(await needs.getByRole('link', { name: 'Answer #4' }).getAttribute('href')).toBe('/tasks/4?tab=talk');
+    // By the keyboard: the first thing to act on, and into it.
+    await needs.getByRole('link', { name: 'Look #3' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url(), { timeout: PATIENCE_MS }).toContain('/tasks/3');
+    await page.keyboard.press('g');
+    await page.keyboard.press('o');
+    await needs.waitFor();
+  });
+
+  test('AC-5.1.a, AC-5.1.f: the feed opens with the last 50 events, and never has more: the oldest go', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    for (let index = 0; index < FEED + 5; index += 1) await bed.add(`Sack ${index}`, { after: [3] });
+    await feedLines().filter({ hasText: 'Sack 54' }).waitFor();
+    await page.reload();
+    await expect.poll(() => feedLines().count(), { timeout: PATIENCE_MS }).toBe(FEED);
+    const before = await seqs();
+    expect(before).toEqual(before.toSorted((a, b) => b - a));
+    await bed.add('One sack more', { after: [3] });
+    await feedLines().first().getByText('One sack more').waitFor();
+    const after = await seqs();
+    expect(after).toHaveLength(FEED);
+    expect(after).not.toContain(before.at(-1));
+    expect(after.slice(1)).toEqual(before.slice(0, -1));
+  });
+
+  test('fits wide and narrow, light and dark, with titles of 3 and 300 characters', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.add('x'.repeat(300), { after: [3] });
+    await bed.add('Oil', { after: [3] });
+    await feedLines().first().getByText('Oil').waitFor();
+    for (const width of [1280, 380]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(OUTPUT, `overview-${colorScheme}-${width}.png`), fullPage: true });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('loads nothing from elsewhere and breaks no rule of its policy', ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    expect(bed.requested.filter((url) => !url.startsWith(`${bed.daemon.url}/`))).toEqual([]);
+    expect(bed.complaints).toEqual([]);
+  });
+
+  test('AC-5.1.e: without its socket the page says so and asks instead, and recovers by itself', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const { own, state } = await pageWithSocket();
+    await own.goto(bed.daemon.url);
+    await own.getByText('live', { exact: true }).waitFor();
+    state.isDown = true;
+    await Promise.all(state.sockets.map((socket) => socket.close()));
+    await banner(own).getByText('looking every 5 seconds').waitFor();
+    await own.getByText('every 5 s', { exact: true }).waitFor();
+    await bed.add('Told without a socket', { after: [3] });
+    await feedLines(own).first().getByText('Told without a socket').waitFor();
+    state.isDown = false;
+    await own.getByText('live', { exact: true }).waitFor();
+    await banner(own).waitFor({ state: 'detached' });
+    await bed.add('Told by the socket', { after: [3] });
+    await feedLines(own).first().getByText('Told by the socket').waitFor();
+    await own.close();
+  });
+
+  test('a part that cannot be loaded is said to have failed, and the frame stays', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const own = await bed.context.newPage();
+    await own.route('**/assets/fleet-page-*.js', (route) => route.abort());
+    await own.goto(bed.daemon.url);
+    const tab = (name: string) => own.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
+    await tab('Fleet').click();
+    await own.getByText('This page could not be drawn').waitFor();
+    await own.getByRole('button', { name: 'Load it again' }).waitFor();
+    await tab('Overview').click();
+    await own.getByRole('region', { name: 'Working now' }).waitFor();
+    await own.close();
+  });
+
+  test('a daemon of another version is noticed, and the page offers to be loaded again', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const { version } = (await bed.api.status({ project: bed.project })).daemon!;
+    let isUpgraded = false;
+    const upgraded = (text: string) => (isUpgraded ? text.replaceAll(`"${version}"`, '"99.0.0"') : text);
+    const { own } = await pageWithSocket(upgraded);
+    await own.route('**/status', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: upgraded(await response.text()) });
+    });
+    await own.goto(bed.daemon.url);
+    await own.getByText('live', { exact: true }).waitFor();
+    expect(await banner(own).count()).toBe(0);
+    isUpgraded = true;
+    await bed.add('Says how it stands', { after: [3] });
+    await banner(own).getByText('The daemon was upgraded').waitFor();
+    await banner(own).getByRole('button', { name: 'Load it again' }).click();
+    await own.getByText('live', { exact: true }).waitFor();
+    await banner(own).waitFor({ state: 'detached' });
+    await own.close();
+  });
+
+  test('says when the daemon is gone and how to get the new link, and goes on by itself', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.evaluate('window.loadedOnce = true');
+    await bed.kill();
+    await banner()
+      .getByText(/^Offline: the daemon does not answer/)
+      .waitFor();
+    await stage('done').getByText('2', { exact: true }).waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'overview-offline.png') });
+
+    await bed.start();
+    await banner()
+      .getByText(/started anew.*new link/)
+      .waitFor();
+    await banner().getByText('tidemill status', { exact: true }).waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'overview-new-link.png') });
+    const { stdout } = await bed.machine.run(['status'], bed.repository.root);
+    const link = /^Page: (\S+)$/m.exec(stdout)?.[1];
+    expect(link).toBe(bed.daemon.link);
+    const second = await bed.context.newPage();
+    await second.goto(link!);
+    await second.getByText('live', { exact: true }).waitFor();
+    // The first tab has the new cookie too, and finds out by itself.
+    await page.getByText('live', { exact: true }).waitFor();
+    await banner().waitFor({ state: 'detached' });
+    await bed.add('After the storm');
+    await stage('done').getByText('3', { exact: true }).waitFor();
+    await feedLines().filter({ hasText: 'After the storm' }).first().waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+    await second.close();
+  });
+});
