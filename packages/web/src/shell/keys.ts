@@ -20,7 +20,10 @@ function change(next: readonly Key[]): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
+  return (
+    target instanceof HTMLElement &&
+    target.matches('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]')
+  );
 }
 
 function onKeyDown(event: KeyboardEvent): void {

@@ -15,6 +15,9 @@ import { canRetry, isOver } from './standing.ts';
 import { TaskHead } from './task-head.tsx';
 import { TaskTabs, tabOf } from './task-tabs.tsx';
 
+/** Where the first open question takes its answer. */
+const ANSWER = '.open-question :is(textarea, button)';
+
 export default function TaskPage({ number }: { number: number }) {
   const { project } = useShown();
   const isNumber = Number.isSafeInteger(number) && number > 0;
@@ -52,7 +55,7 @@ function Known({ detail }: { detail: TaskDetail }) {
     if (!first) return tell(`#${detail.task.number} asks nothing right now.`);
     show('talk');
     // Once the tab is drawn.
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-answer]')?.focus());
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(ANSWER)?.focus());
   };
   const takeDefault = () => {
     if (!first) return tell(`#${detail.task.number} asks nothing right now.`);

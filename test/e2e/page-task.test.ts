@@ -1,0 +1,333 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Api } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { TemporaryRepository } from './cli-repository.ts';
+
+const CONFIG = `target: main
+workers: 2
+agents:
+  default: { type: scripted, script: .tidemill/scenario.yaml }
+gates:
+  - { name: test, run: "echo checking; echo 12 passing" }
+`;
+const HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
+/** What an agent's adapter writes of tools, among words that are none. */
+const SAID = [
+  'Looking at it first.',
+  '> Bash: npm test',
+  '  12 passing',
+  '! lint: 1 finding',
+  HOSTILE,
+  '\u001b[31mred\u001b[0m \u202ereversed',
+  'half way',
+].join('\n');
+const UNTIL_TOLD = 'until [ -e go-on ]; do sleep 0.1; done; rm go-on';
+const step = (value: unknown) => `      - ${JSON.stringify(value)}\n`;
+const SCENARIO = `runs:
+  - when: { task: flour, mode: plan }
+    do:
+${step({ result: { plan: 'Dress the stones, then grind.', planSummary: 'Two steps.', subtasks: ['Dress the stones'] } })}
+  - when: { task: flour, mode: implement }
+    do:
+${step({ say: SAID })}${step({ progress: { percent: 40, text: 'turning the stones' } })}
+${step({ spend: { inputTokens: 1200, outputTokens: 340, costUsd: 0.42 } })}${step({ run: UNTIL_TOLD })}
+${step({ run: "mv old-name.txt new-name.txt; printf 'no newline' > end.txt; printf 'a\\000b' > picture.bin" })}
+${step({ write: { path: 'src/<img src=x onerror=window.pwned=1>.txt', content: `${HOSTILE}\n` } })}
+${step({ result: { summary: 'grinds finer' } })}
+  - when: { task: which grain, mode: implement, attempt: 1 }
+    do: [ { ask: { questions: [ { text: "Rye or wheat?", options: [Rye, Wheat], default: Rye } ] } } ]
+  - when: { task: which grain, mode: implement, attempt: 2 }
+    do: [ { ask: { questions: [ { text: "How fine?", default: very } ] } } ]
+  - when: { task: hangs, mode: implement }
+    do: [ { write: { path: half.txt, content: "half done\\n" } }, { hang: {} } ]
+  - when: { task: loud, mode: implement }
+    do:
+${step({ run: "head -c 6000000 /dev/zero | tr '\\000' '\\033'; echo" })}
+${step({ run: 'seq 1 1700000 > big.txt' })}
+${step({ result: {} })}
+default:
+  implement:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+`;
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let api: Api;
+let project: string;
+let url: string;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+const complaints: string[] = [];
+
+const tab = (name: string) => page.getByRole('tab', { name });
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const standing = () => page.getByLabel('Why it stands still');
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
+const dialog = () => page.getByRole('dialog');
+const add = (title: string, after: number[] = []) => api.addTask({ project, title, after, accept: ['it is done'] });
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  machine = new TidemillHome();
+  repository = new TemporaryRepository({
+    '.tidemill/config.yaml': CONFIG,
+    '.tidemill/scenario.yaml': SCENARIO,
+    'old-name.txt': 'a file\nthat is moved\nas it is\n',
+  });
+  const daemon = await machine.up(repository.root);
+  url = daemon.url;
+  api = createClient({ url, token: new URL(daemon.link).searchParams.get('token') as string });
+  project = (await api.projects({}))[0]!.id;
+  browser = await launchBrowser(machine.env);
+  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(PATIENCE_MS);
+  page = await context.newPage();
+  page.on('console', (message) => {
+    // What the daemon refuses is told to the person; the browser notes it, too.
+    if (message.type() === 'error' && !/status of 40[049]/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(daemon.link);
+});
+afterAll(async () => {
+  await browser?.close();
+  await machine?.close();
+  repository?.remove();
+});
+
+describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
+  test('says that there is no such task, and shows it as soon as there is', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.goto(`${url}/tasks/1?tab=output`);
+    await page.getByText('There is no task #1').waitFor();
+    await page.getByRole('link', { name: 'All tasks are on the board' }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await add(`Grind flour ${HOSTILE}`);
+    await page.getByRole('heading', { name: `#1 Grind flour ${HOSTILE}` }).waitFor();
+  });
+
+  test('shows the output live, tool calls folded, whatever it is as text', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const output = page.getByRole('region', { name: 'What the agent said' });
+    await output.getByText('half way').waitFor();
+    await page.getByText('40 % turning the stones').waitFor();
+    await output.getByText(HOSTILE, { exact: true }).waitFor();
+    await output.getByText('red [U+202E]reversed', { exact: true }).waitFor();
+    const call = output.locator('details', { hasText: 'Bash npm test' });
+    expect(await call.getByText('12 passing').isVisible()).toBe(false);
+    await call.getByText('failed').waitFor();
+    await call.locator('summary').click();
+    await call.getByText('12 passing').waitFor();
+    await call.getByText('lint: 1 finding').waitFor();
+  });
+
+  test('takes a word for the next run, and says who does not see it', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.keyboard.press('5');
+    await page.getByText(/Read by the next run\. agent-\d, who works on it now, does not see it/).waitFor();
+    await page.getByLabel('Say something to whoever works on it next').fill('Mind the miller’s cat');
+    await button('Say it').click();
+    await page.getByRole('listitem').getByText('Mind the miller’s cat').waitFor();
+    expect((await api.prompt({ project, task: 1, mode: 'review' })).prompt).toContain('Mind the miller’s cat');
+  });
+
+  test('follows it until it has landed, and proves it', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.evaluate('window.loadedOnce = true');
+    const { worktree } = await api.task({ project, task: 1 });
+    await button('Open worktree').click();
+    await dialog()
+      .getByText(`cd '${worktree}'`)
+      .or(dialog().getByText(`cd ${worktree}`))
+      .waitFor();
+    expect(await dialog().getByRole('link', { name: 'Open it in VS Code' }).getAttribute('href')).toBe(
+      `vscode://file${encodeURI(worktree!)}`,
+    );
+    await page.keyboard.press('Escape');
+    writeFileSync(join(worktree!, 'go-on'), '');
+    const landed = page.getByLabel('Landed', { exact: true });
+    const commit = async () => repository.git('log', '-1', '--format=%H %(trailers:key=Evidence,valueonly)', 'main');
+    await landed.waitFor();
+    const [hash = '', evidence = ''] = (await commit()).split(' ');
+    await landed.getByText(`tidemill evidence verify ${hash.slice(0, 12)}`).waitFor();
+    await landed.getByText(evidence.trim().slice(0, 12)).waitFor();
+    await landed.getByRole('button', { name: 'Verify it here' }).click();
+    await landed.getByText('The evidence holds.').waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+    await page.getByText('$0.42 in 3 runs').waitFor();
+  });
+
+  test('tells what happened, run by run, from either end', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await tab('Timeline').click();
+    const timeline = page.getByRole('region', { name: 'What happened to #1' });
+    await timeline
+      .locator('[data-seq]')
+      .getByText(/landed/)
+      .first()
+      .waitFor();
+    await timeline.getByRole('heading', { name: /^implement by agent-/ }).waitFor();
+    await page.getByLabel('Oldest first').check();
+    await eventually(() => timeline.locator('[data-seq]').first().textContent()).toContain('added it');
+    await page.getByLabel('Oldest first').uncheck();
+  });
+
+  test('shows the change as text, with what each gate said beside it', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.keyboard.press('3');
+    await page.waitForURL(/tab=change/);
+    const change = page.getByRole('region', { name: 'The change, line by line' });
+    await change.getByRole('button', { name: 'src/<img src=x onerror=window.pwned=1>.txt' }).waitFor();
+    await change.getByText(HOSTILE, { exact: true }).waitFor();
+    await change.getByText('No newline at end of file').first().waitFor();
+    await change.getByText('added, binary').waitFor();
+    await change.getByText('from old-name.txt, renamed').waitFor();
+    await change.getByRole('button', { name: 'end.txt' }).click();
+    await eventually(() => change.getByText('no newline', { exact: true }).count()).toBe(0);
+    const gate = page.locator('[data-gate="test"]');
+    await gate.getByText('passed', { exact: true }).waitFor();
+    await gate.getByRole('button', { name: /^What it said/ }).click();
+    await dialog().getByText('12 passing').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('4');
+    await page.getByText('met', { exact: true }).waitFor();
+    await page.getByText('checked by the scenario').waitFor();
+    await page.getByRole('listitem').getByText('Dress the stones', { exact: true }).waitFor();
+  });
+
+  test('takes an answer by mouse and by one key, and the task goes on', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await add('Say which grain');
+    await page.goto(`${url}/tasks/2`);
+    await standing().getByText('Waits for your answer to Q2.1').waitFor();
+    await page.keyboard.press('a');
+    const question = page.getByRole('region', { name: 'Question Q2.1' });
+    await eventually(() => question.locator(':focus').count()).toBe(1);
+    await question.getByRole('button', { name: /Wheat/ }).click();
+    await standing().getByText('Waits for your answer to Q2.2').waitFor();
+    await page.locator('body').press('.');
+    await page.getByLabel('Landed', { exact: true }).waitFor();
+    const talk = page.getByRole('tabpanel').getByRole('listitem');
+    await talk.filter({ hasText: 'Rye or wheat?' }).getByText('Wheat', { exact: true }).waitFor();
+    await talk.filter({ hasText: 'How fine?' }).getByText('answered, the default').waitFor();
+  });
+
+  test('gives it to another worker, cancels it, restores what was done, and sets it going again', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await add('One that hangs');
+    await page.goto(`${url}/tasks/3`);
+    const worker = page.locator('.progress-line').getByRole('link');
+    await page.getByText('implement', { exact: true }).first().waitFor();
+    const other = (await worker.textContent()) === 'agent-1' ? 'agent-2' : 'agent-1';
+    await button('Reassign').click();
+    await dialog().getByLabel('To').selectOption(other);
+    await dialog().getByRole('button', { name: 'Reassign' }).click();
+    await worker.getByText(other).waitFor();
+
+    await button('Cancel').click();
+    await dialog().getByText('kept in a snapshot').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel #3' }).click();
+    await standing().getByText('Cancelled').waitFor();
+    await eventually(async () => (await api.snapshots({ project })).some(({ number }) => number === 3)).toBe(true);
+    const folder = join(machine.folder, 'restored work');
+    await button('Restore snapshot').click();
+    await dialog().getByLabel('Into a new folder').fill(folder);
+    await dialog().getByRole('button', { name: 'Restore' }).click();
+    await dialog().getByText(folder).waitFor();
+    expect(readFileSync(join(folder, 'half.txt'), 'utf8')).toBe('half done\n');
+    expect(existsSync(join(repository.root, 'half.txt'))).toBe(false);
+    await page.keyboard.press('Escape');
+
+    await page.keyboard.press('r');
+    await dialog()
+      .getByLabel(/Note to whoever/)
+      .fill('Try the other stone');
+    await dialog().getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('implement', { exact: true }).first().waitFor();
+    expect((await api.prompt({ project, task: 3, mode: 'implement' })).prompt).toContain('Try the other stone');
+    await page.keyboard.press('e');
+    await dialog().getByLabel('Title').fill('One that hangs no more');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: '#3 One that hangs no more' }).waitFor();
+  });
+
+  test('draws what comes first, and lets it be changed', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await add('Bake bread', [3]);
+    await page.goto(`${url}/tasks/4?tab=relations`);
+    await page.getByLabel('Begins after').fill('3, loaf');
+    await page.getByText('"loaf" is no number of a task').waitFor();
+    await page.getByLabel('Begins after').fill('99');
+    await button('Save').click();
+    await page.getByRole('status').getByText('there is no task #99 to wait for').waitFor();
+    await page.getByRole('button', { name: /^Dismiss/ }).click();
+    await page.getByLabel('Begins after').fill('#3 #2');
+    await button('Save').click();
+    await page.getByRole('group', { name: 'What #4 waits for' }).getByRole('link', { name: '#2 done' }).waitFor();
+    await page.getByRole('region', { name: 'It waits for' }).getByRole('link', { name: '#3' }).click();
+    await page.waitForURL(/\/tasks\/3$/);
+  });
+
+  test('stays usable with 5 MB of control characters and a change of more than 10 MB', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await add('A loud one');
+    await page.goto(`${url}/tasks/5?tab=output`);
+    await page.getByLabel('Landed', { exact: true }).waitFor();
+    const run = (await api.task({ project, task: 5 })).runs.find(({ mode }) => mode === 'implement')!;
+    await page.getByRole('combobox', { name: 'Run' }).selectOption(run.id);
+    await page.getByText('The output was cut at 5 MB').waitFor();
+    await page
+      .getByText(/^\[[\d,]+ control characters\]$/)
+      .first()
+      .waitFor();
+    const elements = () => page.evaluate('document.querySelectorAll("main *").length') as Promise<number>;
+    expect(await elements()).toBeLessThan(1000);
+    await tab('Change').click();
+    await page.getByText('Cut at 1 MB.').waitFor();
+    await button('Load more').click();
+    await page.getByText('Cut at 10 MB.').waitFor();
+    const change = page.getByRole('region', { name: 'The change, line by line' });
+    await change.getByRole('button', { name: 'big.txt' }).click();
+    await change.getByText('1', { exact: true }).first().waitFor();
+    expect(await elements()).toBeLessThan(2000);
+  });
+
+  test('fits wide and narrow, light and dark, and has no serious fault for a screen reader', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const faults: string[] = [];
+    for (const name of ['timeline', 'output', 'change', 'criteria', 'talk', 'relations', 'money']) {
+      await page.goto(`${url}/tasks/1?tab=${name}`);
+      await page.getByLabel('Landed', { exact: true }).waitFor();
+      await eventually(() => page.getByText(/^(Reading|Drawing)/).count()).toBe(0);
+      const { violations } = await new AxeBuilder({ page }).include('main').analyze();
+      faults.push(
+        ...violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.target}`),
+      );
+      for (const width of [380, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const colorScheme of ['dark', 'light'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.screenshot({ path: join(OUTPUT, `task-${name}-${colorScheme}-${width}.png`), fullPage: true });
+        }
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('ran nothing of what it showed', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+    expect(complaints).toEqual([]);
+  });
+});
