@@ -35,6 +35,8 @@ const TITLE_LINES = 3;
 const HELD_LINES = 2;
 /** An average character of the system font at 14 px, and what breaking at words leaves empty. */
 const CHARACTER = 7.3;
+/** What holds a task is written in 13 px. */
+const SMALLER = 13 / 14;
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/gu;
 
 interface CardShape {
@@ -52,7 +54,7 @@ const widths = new WeakMap<TaskSummary, { title: number; held: number }>();
 export function shapeOf(task: TaskSummary, width: number): CardShape {
   let known = widths.get(task);
   if (!known) {
-    known = { title: widthOf(task.title), held: widthOf(heldBy(task) ?? '') };
+    known = { title: widthOf(task.title), held: widthOf(heldBy(task) ?? '') * SMALLER };
     widths.set(task, known);
   }
   const titleLines = linesOf(known.title, width, TITLE_LINES);

@@ -67,8 +67,15 @@ export const Card = memo(function Card(props: CardProps) {
         )}
         <span className="number">#{number}</span>
         {priority !== 2 && <span className={`priority p${priority}`}>{PRIORITY[priority]}</span>}
-        <span className="dim">{kind}</span>
+        {/* Like the priority: what is usual needs no mark. */}
+        <span className={kind === 'feature' ? 'unseen' : 'dim'}>{kind}</span>
         <Since at={task.stageSince} stage={stage} />
+        {/* By keyboard it is m. */}
+        {mayAct && (
+          <button type="button" className="card-move" tabIndex={-1} onClick={() => hands.move(task)}>
+            Move<span className="unseen"> #{number}</span>
+          </button>
+        )}
       </p>
       <PageLink
         to={`/tasks/${number}`}
@@ -92,11 +99,6 @@ export const Card = memo(function Card(props: CardProps) {
           </p>
         )}
       </div>
-      {mayAct && (
-        <button type="button" className="card-move" tabIndex={-1} onClick={() => hands.move(task)}>
-          Move<span className="unseen"> #{number}</span>
-        </button>
-      )}
     </li>
   );
 });

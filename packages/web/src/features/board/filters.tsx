@@ -48,7 +48,7 @@ export function fitsFilters(task: TaskSummary, { pipeline, kind, worker, priorit
 export const isNarrowed = ({ filter: _, ...selects }: Filters) => Object.values(selects).some((value) => value !== '');
 
 /** `“bread”, kind bug` */
-export function filtersText(filters: Filters): string {
+function filtersText(filters: Filters): string {
   return KEYS.filter((key) => filters[key] !== '')
     .map((key) => {
       if (key === 'filter') return `“${filters.filter}”`;

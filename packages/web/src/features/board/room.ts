@@ -61,7 +61,7 @@ export function toNeighbour(step: 1 | -1): void {
 /** Brings a column into view and goes to its first card; false where only another one is drawn. */
 export function showColumn(stage: string): boolean {
   const column = document.querySelector<HTMLElement>(`[data-column="${CSS.escape(stage)}"]`);
-  column?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  column?.scrollIntoView({ block: 'nearest', inline: 'start' });
   column?.querySelector<HTMLElement>('[data-item]')?.focus({ preventScroll: true });
   return column !== null;
 }
