@@ -11,7 +11,7 @@ import type { DropView } from './column.tsx';
 export type Perform = (task: TaskSummary, move: TaskMove, note?: string) => void;
 
 /** A move that is being prepared in a dialog; without `move` it is yet to be chosen. */
-export interface Asked {
+interface AskedMove {
   task: TaskSummary;
   move: TaskMove | null;
 }
@@ -28,7 +28,7 @@ export const needsWords = ({ via, needsNote }: TaskMove) => needsNote || via ===
 export function useMoves(store: BoardStore) {
   const { project } = useShown();
   const act = useAct();
-  const [asked, ask] = useState<Asked | null>(null);
+  const [asked, ask] = useState<AskedMove | null>(null);
   const [dragged, setDragged] = useState<Dragged | null>(null);
   const held = useRef<{ task: TaskSummary; moves: Promise<TaskMove[]> } | null>(null);
 
