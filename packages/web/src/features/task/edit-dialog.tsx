@@ -11,7 +11,9 @@ const lines = (text: string) =>
 const isSame = (a: string[], b: string[]) => a.length === b.length && a.every((line, index) => line === b[index]);
 
 /** Changes what is asked for. Only what was changed is sent, so that two people do not undo each other. */
-export function EditDialog({ detail: { task }, onClose }: { detail: TaskDetail; onClose: () => void }) {
+export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: () => void }) {
+  // As it was when the dialog opened: what another changes meanwhile is not this person's change.
+  const [task] = useState(detail.task);
   const known = { accept: task.criteria.map(({ text }) => text), files: task.files };
   const [title, setTitle] = useState(task.title);
   const [body, setBody] = useState(task.body);

@@ -1,6 +1,6 @@
 import './form.css';
 import { type ReactNode, useState } from 'react';
-import { useAct } from '../../shell/action.tsx';
+import { useAct, useMay } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 
 interface FormDialogProps {
@@ -18,6 +18,7 @@ interface FormDialogProps {
 export function FormDialog({ title, onClose, send, done, yes, isReady = true, isWide, children }: FormDialogProps) {
   const [isBusy, setBusy] = useState(false);
   const run = useAct();
+  const may = useMay('operator');
   const submit = async () => {
     setBusy(true);
     const isDone = await run(send, done);
@@ -37,11 +38,12 @@ export function FormDialog({ title, onClose, send, done, yes, isReady = true, is
         }}
       >
         {children}
+        {!may && <p className="waiting">This needs the role operator.</p>}
         <footer>
           <button type="button" onClick={onClose}>
             Keep things as they are
           </button>
-          <button type="submit" className="primary" disabled={!isReady || isBusy} aria-busy={isBusy}>
+          <button type="submit" className="primary" disabled={!isReady || isBusy || !may} aria-busy={isBusy}>
             {yes}
           </button>
         </footer>

@@ -4,8 +4,8 @@ import { useAddress } from '../../address.ts';
 import { LongList } from '../../shell/long-list.tsx';
 import { plural, stageText, timeOf } from '../../words.ts';
 import { workerName } from '../feed/sentence.ts';
-import { useTranscript } from './run-output.ts';
-import type { OutputItem } from './transcript.ts';
+import type { OutputItem } from './folded-output.ts';
+import { useFoldedOutput } from './run-output.ts';
 
 const LINE_PX = 19;
 
@@ -46,7 +46,7 @@ const nameOf = ({ mode, attempt, workerId, startedAt, outcome }: Run) =>
   ].join(': ');
 
 function RunOutput({ run }: { run: Run }) {
-  const { transcript, isReading } = useTranscript(run);
+  const { transcript, isReading } = useFoldedOutput(run);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const { items, dropped, tail, isCut } = transcript;
   const count = items.length + (tail === '' ? 0 : 1);

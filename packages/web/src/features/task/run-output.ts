@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { useRunOutput } from '../../shell/live.ts';
 import { complain } from '../../shell/notices.tsx';
-import { Transcript } from './transcript.ts';
+import { FoldedOutput } from './folded-output.ts';
 
 /** A run's output, read once when it has ended, else as it comes. For as long as the run stays the same. */
-export function useTranscript(run: Run): { transcript: Transcript; isReading: boolean } {
-  const transcript = useRef<Transcript>(null);
-  transcript.current ??= new Transcript();
+export function useFoldedOutput(run: Run): { transcript: FoldedOutput; isReading: boolean } {
+  const transcript = useRef<FoldedOutput>(null);
+  transcript.current ??= new FoldedOutput();
   const known = transcript.current;
   const [isLive] = useState(run.status === 'running');
   const [isReading, setReading] = useState(true);

@@ -3,14 +3,14 @@ import { stageText } from '../../words.ts';
 import { workerName } from '../feed/sentence.ts';
 
 /** Why a task does not go on, in words, and what a person can do about it. */
-export interface Standing {
+export interface TaskStanding {
   look: 'waiting' | 'idle' | 'paused';
   text: string;
   detail: string;
   act: 'answer' | 'decide' | 'retry' | 'conflict' | 'relations' | 'money' | 'fleet' | 'reassign' | null;
 }
 
-const says = (look: Standing['look'], text: string, detail: string, act: Standing['act']): Standing => ({
+const says = (look: TaskStanding['look'], text: string, detail: string, act: TaskStanding['act']): TaskStanding => ({
   look,
   text,
   detail,
@@ -18,13 +18,13 @@ const says = (look: Standing['look'], text: string, detail: string, act: Standin
 });
 
 /** Null while somebody works on it, and when it is done. What a person has to do comes before what passes by itself. */
-export function standingOf(detail: TaskDetail, status: ProjectStatus, now: number): Standing | null {
+export function standingOf(detail: TaskDetail, status: ProjectStatus, now: number): TaskStanding | null {
   const { task, moves } = detail;
   if (task.stage === 'done') return null;
   return asksPerson(detail, moves) ?? (task.lease ? null : inQueue(detail, status, now));
 }
 
-function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves']): Standing | null {
+function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves']): TaskStanding | null {
   const asked = questions.find(({ status, holds }) => status === 'open' && holds);
   const mayApprove = moves.some(({ via }) => via === 'approve');
   if (task.blocked?.reason === 'conflict')
@@ -37,7 +37,7 @@ function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves'])
   return null;
 }
 
-function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: number): Standing {
+function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: number): TaskStanding {
   const first = related.filter(({ number, stage }) => task.after.includes(number) && stage !== 'done');
   const stopped = status.budget?.project.stopped ?? status.budget?.all.stopped;
   const able = status.workers.filter(({ role }) => role === task.role);

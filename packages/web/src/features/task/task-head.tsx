@@ -8,7 +8,7 @@ import { elapsed, useNow } from '../../time.ts';
 import { money, plural, stageText } from '../../words.ts';
 import type { Opened } from './action-dialog.tsx';
 import { LandedProof } from './landed-proof.tsx';
-import { canRetry, isOver, lookOf, type Standing, standingOf } from './standing.ts';
+import { canRetry, isOver, lookOf, standingOf, type TaskStanding } from './standing.ts';
 
 interface TaskHeadProps {
   detail: TaskDetail;
@@ -111,7 +111,7 @@ function Progress({ worker, now }: { worker: WorkerView; now: number }) {
   );
 }
 
-function Forward(props: TaskHeadProps & { standing: Standing; isLost: boolean }) {
+function Forward(props: TaskHeadProps & { standing: TaskStanding; isLost: boolean }) {
   const { standing, detail, open, answer, show, isLost } = props;
   const { task } = detail;
   switch (standing.act) {
@@ -167,7 +167,7 @@ function Forward(props: TaskHeadProps & { standing: Standing; isLost: boolean })
 interface ActionsProps {
   detail: TaskDetail;
   /** What stands in the head already. */
-  offered: Standing['act'];
+  offered: TaskStanding['act'];
   open: (dialog: Opened) => void;
   isLost: boolean;
 }

@@ -1,5 +1,5 @@
 import type { TaskDetail } from '@tidemill/contract';
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { useKeys } from '../../shell/keys.ts';
 import { ChangePanel } from './change-panel.tsx';
 import { CriteriaPanel } from './criteria-panel.tsx';
@@ -14,6 +14,9 @@ type TabName = (typeof TABS)[number];
 
 export const tabOf = (name: string): TabName => TABS.find((tab) => tab === name) ?? 'timeline';
 const nameOf = (tab: TabName) => tab[0]!.toUpperCase() + tab.slice(1);
+
+/** So much of the tab before stays in sight. */
+const NEIGHBOUR_PX = 64;
 
 interface TaskTabsProps {
   detail: TaskDetail;
@@ -32,6 +35,11 @@ export function TaskTabs({ detail, tab, show }: TaskTabsProps) {
       run: () => open(name),
     })),
   );
+  useEffect(() => {
+    const [pane, chosen] = [list.current, list.current?.querySelector<HTMLElement>(`#tab-${tab}`)];
+    // Only sideways, on a narrow page: the page itself stays where it is.
+    if (pane && chosen) pane.scrollLeft = chosen.offsetLeft - pane.offsetLeft - NEIGHBOUR_PX;
+  }, [tab]);
   const walk = (event: KeyboardEvent) => {
     const at = TABS.indexOf(tab);
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 }[event.key];

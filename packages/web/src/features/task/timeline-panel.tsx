@@ -1,5 +1,5 @@
 import type { LoggedEvent, Run, TaskDetail } from '@tidemill/contract';
-import { memo, useMemo, useState } from 'react';
+import { memo, useEffect, useMemo, useState } from 'react';
 import { plain } from '../../plain.ts';
 import { LongList } from '../../shell/long-list.tsx';
 import { elapsed } from '../../time.ts';
@@ -19,7 +19,9 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
     return rowsOf(isOldestFirst ? told.toReversed() : told, runs);
   }, [events, isAll, isOldestFirst, runs]);
   // From the oldest on there is nothing to add at the end: the whole past has to be there first.
-  if (isOldestFirst && hasMore && !isLoading) more();
+  useEffect(() => {
+    if (isOldestFirst && hasMore && !isLoading) more();
+  }, [isOldestFirst, hasMore, isLoading, more]);
   return (
     <section aria-label="Timeline">
       <div className="row panel-head">

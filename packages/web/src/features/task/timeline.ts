@@ -13,7 +13,7 @@ export interface Timeline {
   events: readonly LoggedEvent[];
   isLoading: boolean;
   hasMore: boolean;
-  more(): void;
+  more: () => void;
 }
 
 /** All that happened to a task: the newest page, then backwards as far as the reader goes; new events come by themselves. */
@@ -25,7 +25,7 @@ export function useTimeline(taskId: string, number: number): Timeline {
   const isBusy = useRef(false);
   const oldest = useRef<number | undefined>(undefined);
   const add = useCallback((fresh: LoggedEvent[]) => setEvents((known) => merged(known, fresh)), []);
-  const more = useCallback(async () => {
+  const more = useCallback(async (): Promise<void> => {
     if (isBusy.current) return;
     isBusy.current = true;
     setLoading(true);
@@ -46,7 +46,7 @@ export function useTimeline(taskId: string, number: number): Timeline {
     const own = fresh.filter(({ body }) => taskIdOf(body) === taskId);
     if (own.length > 0) add(own);
   });
-  return { events, isLoading, hasMore, more: () => void more() };
+  return { events, isLoading, hasMore, more };
 }
 
 /** What was read and what came live overlap. */

@@ -26,7 +26,7 @@ const RESULT = /^(?: {2}|! |\[denied\] |\(exit code )/;
 const FAILED = /^(?:! |\[denied\] |\(exit code )/;
 
 /** Output as it comes in, folded. Takes any cut: lines and sequences are put together again. */
-export class Transcript {
+export class FoldedOutput {
   items: OutputItem[] = [];
   /** So many pieces from the beginning were let go. */
   dropped = 0;
