@@ -266,7 +266,9 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await second.getByText('live', { exact: true }).waitFor();
     // The first tab has the new cookie too, and finds out by itself.
     await page.getByText('live', { exact: true }).waitFor();
-    await banner().waitFor({ state: 'detached' });
+    await banner()
+      .getByText(/new link/)
+      .waitFor({ state: 'detached' });
     await bed.add('After the storm');
     await stage('done').getByText('3', { exact: true }).waitFor();
     await feedLines().filter({ hasText: 'After the storm' }).first().waitFor();

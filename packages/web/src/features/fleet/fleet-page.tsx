@@ -1,20 +1,18 @@
 import './fleet.css';
-import { useQuery } from '@tanstack/react-query';
 import { MAX_WORKERS, MetricPeriod } from '@tidemill/contract';
 import { useAddress } from '../../address.ts';
-import { api, soon } from '../../api.ts';
+import { api } from '../../api.ts';
 import { Action } from '../../shell/action.tsx';
 import { useKeys } from '../../shell/keys.ts';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { useNow } from '../../time.ts';
 import { plural } from '../../words.ts';
+import { useMetrics } from '../project/queries.ts';
 import { Comparison } from './comparison.tsx';
 import { EmergencyStop } from './emergency-stop.tsx';
 import { Summary } from './summary.tsx';
 import { WorkerCard } from './worker-card.tsx';
-
-const POLL_MS = 60_000;
 
 export default function FleetPage() {
   const { project, status, knownAt, connection } = useShown();
@@ -22,11 +20,7 @@ export default function FleetPage() {
   const [given, setPeriod] = useAddress('period');
   const period = MetricPeriod.options.find((option) => option === given) ?? '24h';
   const now = useNow();
-  const metrics = useQuery({
-    queryKey: ['metrics', project.id, period],
-    queryFn: ({ signal }) => api.metrics({ project: project.id, period }, soon(signal)),
-    refetchInterval: POLL_MS,
-  });
+  const metrics = useMetrics(project.id, period);
   const isComparing = view === 'compare';
   useKeys([{ keys: 'v', does: 'Cards or comparison', run: () => setView(isComparing ? '' : 'compare') }]);
   const agents = status.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');

@@ -1,13 +1,11 @@
 import './overview.css';
-import { useQuery } from '@tanstack/react-query';
 import type { WorkerView } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
 import { Command } from '../../shell/command.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { useNow } from '../../time.ts';
 import { Activity } from '../feed/activity.tsx';
-import { useProjects } from '../project/queries.ts';
+import { useMetrics, useProjects } from '../project/queries.ts';
 import { stagesOf } from '../stage/flow.ts';
 import { Mill } from '../stage/mill.tsx';
 import { Landed } from './landed.tsx';
@@ -16,17 +14,11 @@ import { Reach } from './reach.tsx';
 import { SpendToday } from './spend-today.tsx';
 import { WorkingNow } from './working-now.tsx';
 
-const POLL_MS = 60_000;
-
 export function OverviewPage() {
   const { project, status, knownAt, connection } = useShown();
   const now = useNow();
   const projects = useProjects();
-  const { data: metrics } = useQuery({
-    queryKey: ['metrics', project.id, '24h'],
-    queryFn: ({ signal }) => api.metrics({ project: project.id, period: '24h' }, soon(signal)),
-    refetchInterval: POLL_MS,
-  });
+  const { data: metrics } = useMetrics(project.id, '24h');
   // Without a connection nothing is known to go on, so no clock does.
   const agoMs = connection === 'live' ? Math.max(0, now - knownAt) : 0;
   return (

@@ -1,9 +1,11 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
-import type { ProjectStatus } from '@tidemill/contract';
+import type { MetricPeriod, ProjectStatus } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
 
 const POLL_MS = 15_000;
 const LANDED_SHOWN = 8;
+/** The daemon gives out the same figures for two seconds, so those read right after a landing may lack it. */
+const METRICS_POLL_MS = 10_000;
 
 /** Those at work first, then the newest. */
 export function useProjects() {
@@ -42,5 +44,13 @@ export function useLanded(status: ProjectStatus) {
       const events = await api.recentEvents({ project, types: ['merge.landed'], limit: LANDED_SHOWN }, soon(signal));
       return events.flatMap(({ at, body }) => (body.type === 'merge.landed' ? [{ at, ...body }] : []));
     },
+  });
+}
+
+export function useMetrics(project: string, period: MetricPeriod) {
+  return useQuery({
+    queryKey: ['metrics', project, period],
+    queryFn: ({ signal }) => api.metrics({ project, period }, soon(signal)),
+    refetchInterval: METRICS_POLL_MS,
   });
 }

@@ -1,0 +1,260 @@
+import { join } from 'node:path';
+import type { WorkerView } from '@tidemill/contract';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
+
+const CONFIG = `workers: 2
+pipeline: quick
+gates:
+  - { name: test, run: "true" }
+`;
+const SCENARIO = `runs:
+  - when: { task: stones, mode: implement }
+    do:
+      - progress: { percent: 40, text: turning the stones }
+      - spend: { inputTokens: 1000, outputTokens: 100, costUsd: 0.75 }
+      - run: "{door stones}"
+      - write: { path: "stones-{taskNumber}.txt", content: "even\\n" }
+      - result: { summary: turned }
+  - when: { task: wheel, mode: implement }
+    do:
+      - run: "{door wheel}"
+      - write: { path: "wheel-{taskNumber}.txt", content: "round\\n" }
+      - result: { summary: turned }
+  - when: { task: boiler, mode: implement }
+    do: [ { crash: { exitCode: 3 } } ]
+default:
+  implement:
+    - spend: { inputTokens: 1000, outputTokens: 100, costUsd: 0.5 }
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+`;
+const MOST = 10;
+
+let bed: PageBed;
+let page: Page;
+
+const card = (name: string) => page.getByRole('listitem', { name, exact: true });
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const summary = () => page.getByRole('region', { name: 'All together' });
+const workers = () => bed.api.workers({ project: bed.project });
+const busy = async () => (await workers()).filter(({ task, role }) => task !== null && role === 'builder');
+/** Money, counts: what a figure says before its words. */
+const figure = async (within: ReturnType<typeof card>, name: string) =>
+  (await within.locator('dl > div').filter({ hasText: name }).locator('dd').first().textContent()) ?? '';
+
+async function until(isSo: (workers: WorkerView[]) => boolean): Promise<void> {
+  await expect.poll(async () => isSo(await workers()), { timeout: PATIENCE_MS }).toBe(true);
+}
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
+afterAll(() => bed?.close(), PATIENCE_MS);
+
+describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
+  test('AC-1.5.a, AC-1.5.b: all agents are there with their status, which changes by itself', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.show('Fleet');
+    await page.evaluate('window.loadedOnce = true');
+    for (const name of ['agent-1', 'agent-2', 'review-agent']) await card(name).getByText('idle').waitFor();
+    await page.getByText('3 agents · 0 active · 3 idle').waitFor();
+    await bed.add('Turn the stones');
+    await page.getByText('3 agents · 1 active · 2 idle').waitFor();
+    const [worker] = await busy();
+    await card(worker!.name).getByText('working', { exact: true }).waitFor();
+    await card(worker!.name).getByText('Turn the stones').waitFor();
+    await card(worker!.name).getByText('40 %').waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+  });
+
+  test('AC-1.5.c: Pause lets the agent pause and becomes Resume, and back', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const [{ name }] = (await busy()) as [WorkerView];
+    await button(`Pause ${name}`).click();
+    await button(`Resume ${name}`).waitFor();
+    await card(name).getByText('paused', { exact: true }).waitFor();
+    await card(name).getByText('pauses after this stage').waitFor();
+    expect(await button(`Pause ${name}`).count()).toBe(0);
+    await until((all) => all.some((worker) => worker.name === name && worker.wish === 'paused'));
+    await button(`Resume ${name}`).click();
+    await button(`Pause ${name}`).waitFor();
+    await card(name).getByText('working', { exact: true }).waitFor();
+  });
+
+  test('AC-2.5.d: a task is given to another agent by the picker', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const [{ name }] = (await busy()) as [WorkerView];
+    const other = name === 'agent-1' ? 'agent-2' : 'agent-1';
+    await card(name).getByRole('button', { name: 'Reassign #1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Reassign #1?' });
+    await dialog.getByText(`${name} is stopped in its work on Turn the stones`).waitFor();
+    await dialog.getByRole('combobox').selectOption(other);
+    await dialog.getByRole('button', { name: 'Reassign', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await card(other).getByText('Turn the stones').waitFor();
+    await card(name).getByText('idle', { exact: true }).waitFor();
+    bed.openDoor('stones');
+    await card(other).getByText('idle', { exact: true }).waitFor();
+    await card(other).getByText('1 done').waitFor();
+  });
+
+  test('AC-1.5.e: an agent that crashes has a red badge and its error in the card', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.add('Heat the boiler');
+    const crashed = page.locator('.worker.wrong').first();
+    await crashed.getByText('crashed', { exact: true }).waitFor();
+    await crashed.getByText(/exited with code 3/).waitFor();
+    const [red, ink] = (await page.evaluate(`(() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      probe.style.color = 'var(--crash)';
+      const colours = [probe, document.querySelector('.worker.wrong .state')].map((each) => getComputedStyle(each).color);
+      probe.remove();
+      return colours;
+    })()`)) as [string, string];
+    expect(ink).toBe(red);
+    await page.screenshot({ path: join(OUTPUT, 'fleet-crashed.png'), fullPage: true });
+    await bed.api.cancelTask({ project: bed.project, task: 2 });
+  });
+
+  test('AC-5.4.c, AC-5.4.d: a card unfolds all its figures, and the summary is the sum of all agents', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.add('Sweep the floor');
+    await expect.poll(() => figure(summary(), 'Tasks done'), { timeout: PATIENCE_MS }).toBe('2');
+    const metrics = await bed.api.metrics({ project: bed.project, period: '24h' });
+    const agents = metrics.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
+    let cost = 0;
+    for (const { name, costUsd } of agents) {
+      await card(name).getByText('Figures').click();
+      expect(await card(name).locator('dt').allTextContents()).toEqual([
+        'Tasks done',
+        'Cycle time',
+        'First review passed',
+        'Errors',
+        'Cost',
+        'Cost a task',
+        'At work',
+      ]);
+      expect(await figure(card(name), 'Cost')).toBe(`$${costUsd.toFixed(2)}`);
+      cost += costUsd;
+    }
+    expect(cost).toBeGreaterThan(1);
+    expect(await figure(summary(), 'Cost')).toBe(`$${cost.toFixed(2)}`);
+    expect(metrics.total.costUsd).toBeCloseTo(cost, 6);
+    const errors = agents.reduce((sum, worker) => sum + worker.errors, 0);
+    expect(errors).toBeGreaterThan(0);
+    expect((await figure(summary(), 'Errors')).startsWith(`${errors},`)).toBe(true);
+  });
+
+  test('AC-5.4.f: all agents side by side, each figure with a colour and a word', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.keyboard.press('v');
+    const table = page.getByRole('region', { name: 'Comparison' });
+    await table.getByRole('columnheader', { name: 'agent-1' }).waitFor();
+    expect(await table.getByRole('columnheader').allTextContents()).toEqual([
+      'Figure',
+      'agent-1',
+      'agent-2',
+      'review-agent',
+    ]);
+    const graded = table.locator('td.good, td.fair, td.poor');
+    expect(await graded.count()).toBeGreaterThan(0);
+    for (const cell of await graded.all())
+      expect(await cell.locator('small').textContent()).toBe(await cell.getAttribute('class'));
+    await page.screenshot({ path: join(OUTPUT, 'fleet-comparison.png'), fullPage: true });
+    await page.reload();
+    await table.waitFor();
+    await button('Compare').click();
+    await card('agent-1').waitFor();
+  });
+
+  test('AC-5.4.e: figures that cannot be read anew stay, and say from when they are', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const known = await figure(summary(), 'Cost');
+    await page.route('**/metrics?*', (route) =>
+      route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'no', hint: 'Look.' } } }),
+    );
+    await button('Resume all').click(); // whatever acts reads everything anew
+    await summary()
+      .getByText(/^Not up to date: these are of \d\d:\d\d:\d\d/)
+      .waitFor();
+    expect(await figure(summary(), 'Cost')).toBe(known);
+    await page.unroute('**/metrics?*');
+    await button('Resume all').click();
+    await summary()
+      .getByText(/^Not up to date/)
+      .waitFor({ state: 'detached' });
+  });
+
+  test('AC-1.5.d, AC-5.5.a: the emergency stop first names agents and tasks, then all stop', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.add('Carve the wheel');
+    await bed.add('Grease the wheel');
+    await page.getByText(/ · 2 active/).waitFor();
+    await button('Emergency stop').click();
+    const dialog = page.getByRole('dialog', { name: 'Stop everything now?' });
+    for (const { name, task } of await busy())
+      await dialog
+        .getByRole('listitem')
+        .filter({ hasText: `${name} on #${task!.number} ${task!.title}` })
+        .waitFor();
+    expect(await dialog.getByRole('listitem').count()).toBe(2);
+    await page.screenshot({ path: join(OUTPUT, 'fleet-emergency.png') });
+    await dialog.getByRole('button', { name: 'Keep things as they are' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await busy()).toHaveLength(2);
+
+    await button('Emergency stop').click();
+    await dialog.getByLabel('Why, for the record').fill('smoke in the mill');
+    await dialog.getByRole('button', { name: /^Stop \d+ agents now$/ }).click();
+    await dialog.waitFor({ state: 'detached' });
+    for (const name of ['agent-1', 'agent-2', 'review-agent'])
+      await card(name).getByText('stopped', { exact: true }).waitFor();
+    expect(await busy()).toEqual([]);
+    const [audit] = await bed.api.recentEvents({ project: bed.project, types: ['emergency.executed'], limit: 1 });
+    expect(audit?.body).toMatchObject({ operation: 'emergency_stop', reason: 'smoke in the mill', by: 'page' });
+    bed.openDoor('wheel');
+    await button('Resume all').click();
+    await until((all) => all.every(({ wish }) => wish === 'running'));
+    await bed.machine.idle(bed.repository.root);
+    await card('agent-1').getByText('idle', { exact: true }).waitFor();
+  });
+
+  test('AC-1.5.f: one more agent appears, up to the maximum', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    for (let count = 3; count <= MOST; count += 1) {
+      await button('Add agent').click();
+      await card(`agent-${count}`).waitFor();
+    }
+    await expect.poll(() => button('Add agent').isDisabled(), { timeout: PATIENCE_MS }).toBe(true);
+    await card('agent-10').getByRole('button', { name: 'More for agent-10' }).click();
+    await button('Remove agent-10').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await card('agent-10').waitFor({ state: 'detached' });
+    await expect.poll(() => button('Add agent').isEnabled(), { timeout: PATIENCE_MS }).toBe(true);
+  });
+
+  test('a worker from outside is shown as such, and fits at 380 px in the dark', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    for (const { name, role } of await workers())
+      if (role === 'builder')
+        await bed.api.steerWorkers({ project: bed.project, worker: name, operation: 'pause', by: 'ada' });
+    await card('agent-1').getByText('Paused by ada.').waitFor();
+    await bed.add('Take the cart to the market');
+    await bed.api.claimWork({ project: bed.project, worker: 'laptop' });
+    await card('laptop').getByText('from outside').waitFor();
+    await card('laptop').getByText('Take the cart to the market').waitFor();
+    await page.setViewportSize({ width: 380, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: join(OUTPUT, 'fleet-dark-380.png'), fullPage: true });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
+    const own = bed.complaints.filter((text) => !text.includes('500'));
+    expect(own).toEqual([]);
+  });
+});

@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
+
+const CONFIG = `workers: 2
+reviewPlans: true
+budget: { dailyUsd: 4, monthlyUsd: 100 }
+gates:
+  - { name: test, run: "true" }
+`;
+const asks = (title: string, question: string) => `
+  - when: { task: ${title}, mode: implement, attempt: 1 }
+    do: [ { ask: { questions: [ ${question} ] } } ]`;
+const SCENARIO = `runs:
+  - when: { task: almanac, mode: plan }
+    do: [ { result: { plan: "1. Read the tide table", planSummary: "From the table" } } ]
+  - when: { task: almanac, mode: plan_revision }
+    do: [ { result: { plan: "1. Read the tide table twice", planSummary: "From the table" } } ]
+  - when: { task: idle hands, mode: implement, feedback: false }
+    do: [ { lie: {} } ]
+  - when: { task: costly, mode: implement }
+    do:
+      - spend: { inputTokens: 1000, outputTokens: 100, costUsd: 2.5 }
+      - write: { path: "costly.txt", content: "gold\\n" }
+      - result: { summary: gilded }${asks('grain', '{ text: "Rye or wheat?", options: [Rye, Wheat] }')}${asks(
+        'name',
+        '{ text: "What is the mill called?" }',
+      )}${asks('colour', '{ text: "Which colour has the wheel?", default: "oak brown" }')}${asks(
+        'door',
+        '{ text: "Left or right hinge?", options: [Left, Right], default: Left }',
+      )}${asks('roof', '{ text: "Slate or thatch?", default: slate }')}${asks('window', '{ text: "How many panes?" }')}
+default:
+  implement:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+  review: [ { result: { approve: true } } ]
+`;
+
+let bed: PageBed;
+let page: Page;
+
+const item = (text: string | RegExp) => page.locator('.inbox > li').filter({ hasText: text });
+const quick = (title: string) => bed.add(title, { pipeline: 'quick' });
+const gone = (text: string | RegExp) => item(text).waitFor({ state: 'detached' });
+async function answerTo(task: number): Promise<string | undefined> {
+  const [question] = await bed.api.questions({ project: bed.project, task, all: true });
+  return question?.answer?.text;
+}
+/** The item that keys act on. */
+const focus = (text: string) => item(text).first().focus();
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
+afterAll(() => bed?.close(), PATIENCE_MS);
+
+describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
+  test('says that nothing needs anybody; then a question comes by itself and is answered by the key of an option', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.show('Inbox');
+    await page.getByText('Nothing needs you').waitFor();
+    const number = await quick('Grind the grain');
+    await item('Rye or wheat?').waitFor();
+    await item('Rye or wheat?').getByText('question, holds work up').waitFor();
+    await page
+      .getByRole('link', { name: /^Inbox/ })
+      .locator('.badge')
+      .waitFor();
+    await focus('Rye or wheat?');
+    await page.keyboard.press('2');
+    await gone('Rye or wheat?');
+    expect(await answerTo(number)).toBe('Wheat');
+  });
+
+  test('answers in words, which stay until they got through', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const number = await quick('Give it a name');
+    await item('What is the mill called?').waitFor();
+    await focus('What is the mill called?');
+    await page.keyboard.press('a');
+    await page.keyboard.type('The <b>old</b> mill');
+    await page.route('**/answer', (route) => route.abort());
+    await page.keyboard.press('Enter');
+    await page.locator('.notice.wrong').waitFor();
+    const box = item('What is the mill called?').getByRole('textbox');
+    expect(await box.inputValue()).toBe('The <b>old</b> mill');
+    await page.unroute('**/answer');
+    await box.press('Enter');
+    await gone('What is the mill called?');
+    expect(await answerTo(number)).toBe('The <b>old</b> mill');
+  });
+
+  test('takes the default by one key', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const number = await quick('Choose a colour');
+    await item('Which colour has the wheel?').getByText('oak brown').waitFor();
+    await focus('Which colour has the wheel?');
+    await page.keyboard.press('.');
+    await gone('Which colour has the wheel?');
+    expect(await answerTo(number)).toBe('oak brown');
+  });
+
+  test('a question that is answered elsewhere meanwhile is gone', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const number = await quick('Make a window');
+    await item('How many panes?').waitFor();
+    await item('How many panes?').getByRole('textbox').fill('six');
+    const [question] = await bed.api.questions({ project: bed.project, task: number });
+    await bed.api.answerQuestion({ project: bed.project, question: question!.id, text: 'four', by: 'bob' });
+    await gone('How many panes?');
+    expect(await answerTo(number)).toBe('four');
+  });
+
+  test('answers all that have a default, once the person has seen them', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const door = await quick('Hang the door');
+    const roof = await quick('Cover the roof');
+    await item('Left or right hinge?').waitFor();
+    await item('Slate or thatch?').waitFor();
+    await page.getByRole('button', { name: 'Answer all with defaults' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Left or right hinge? Left').waitFor();
+    await dialog.getByText('Slate or thatch? slate').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'inbox-defaults.png') });
+    await dialog.getByRole('button', { name: 'Answer them' }).click();
+    await gone('Left or right hinge?');
+    await gone('Slate or thatch?');
+    expect([await answerTo(door), await answerTo(roof)]).toEqual(['Left', 'slate']);
+  });
+
+  test('a plan is sent back with a note, then approved', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const number = await bed.add('Write the almanac', { accept: ['It has tides'] });
+    const plan = item('Write the almanac');
+    await plan.getByText('1. Read the tide table').waitFor();
+    expect(await plan.getByRole('button', { name: 'Send back' }).isDisabled()).toBe(true);
+    await plan.getByRole('textbox').fill('Read it twice');
+    await plan.getByRole('button', { name: 'Send back' }).click();
+    await plan.getByText('1. Read the tide table twice').waitFor();
+    await page.screenshot({ path: join(OUTPUT, 'inbox-plan.png'), fullPage: true });
+    await focus('Write the almanac');
+    await page.keyboard.press('y');
+    await gone('Write the almanac');
+    await expect
+      .poll(async () => (await bed.api.task({ project: bed.project, task: number })).task.stage, {
+        timeout: PATIENCE_MS,
+      })
+      .toBe('done');
+  });
+
+  test('an escalation is tried again with a note for the next run', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const number = await quick('Look after idle hands');
+    const stuck = item('Look after idle hands');
+    await stuck.getByText('escalation, holds work up').waitFor();
+    await stuck.getByRole('textbox').fill('Write a file this time');
+    await stuck.getByRole('button', { name: 'Try again' }).click();
+    await gone('Look after idle hands');
+    await expect
+      .poll(async () => (await bed.api.task({ project: bed.project, task: number })).task.stage, {
+        timeout: PATIENCE_MS,
+      })
+      .toBe('done');
+  });
+
+  test('alerts are acknowledged one by one by a key, and all at once', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await quick('Gild it, which is costly');
+    const alerts = page.locator('.inbox > li').filter({ hasText: /^alert/ });
+    await item(/of the daily budget/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: /^alerts/ }).click();
+    expect(page.url()).toContain('kind=alert');
+    await page.screenshot({ path: join(OUTPUT, 'inbox-alerts.png'), fullPage: true });
+    const refs = await alerts.evaluateAll((all) => all.map((each) => each.getAttribute('data-ref')));
+    await alerts.first().focus();
+    await page.keyboard.press('y');
+    await page.locator(`[data-ref="${refs[0]}"]`).waitFor({ state: 'detached' });
+    if ((await alerts.count()) > 0) await page.getByRole('button', { name: 'Acknowledge all alerts' }).click();
+    await page.getByText('No alert right now.').waitFor();
+    const left = await bed.api.inbox({ project: bed.project });
+    expect(left.filter(({ kind }) => kind === 'alert')).toEqual([]);
+  });
+
+  test('fits at 380 px in the dark, and nothing went wrong on the way', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await quick('Name the window with a colour and a grain');
+    await page.getByRole('button', { name: /^all/ }).click();
+    await page.setViewportSize({ width: 380, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: join(OUTPUT, 'inbox-dark-380.png'), fullPage: true });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
+    expect(bed.complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([]);
+  });
+});
