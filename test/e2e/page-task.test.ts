@@ -271,7 +271,10 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('button', { name: /^Dismiss/ }).click();
     await page.getByLabel('Begins after').fill('#3 #2');
     await button('Save').click();
-    await page.getByRole('group', { name: 'What #4 waits for' }).getByRole('link', { name: '#2 done' }).waitFor();
+    await page
+      .getByRole('region', { name: 'What #4 waits for' })
+      .getByRole('link', { name: /^#2 done/ })
+      .waitFor();
     await page.getByRole('region', { name: 'It waits for' }).getByRole('link', { name: '#3' }).click();
     await page.waitForURL(/\/tasks\/3$/);
   });

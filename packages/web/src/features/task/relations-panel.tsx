@@ -1,5 +1,5 @@
 import type { TaskDetail } from '@tidemill/contract';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { useAct } from '../../shell/action.tsx';
@@ -16,11 +16,8 @@ type Neighbour = TaskDetail['related'][number];
 /** What comes first and what waits for it. */
 export function RelationsPanel({ detail }: { detail: TaskDetail }) {
   const { task, related } = detail;
-  const to = useTo();
   const self: Neighbour = { number: task.number, title: task.title, stage: task.stage, after: task.after };
   const all = [self, ...related.filter(({ number }) => number !== task.number)];
-  const drawn = all.slice(0, MOST_DRAWN);
-  const known = new Set(drawn.map(({ number }) => number));
   const next = all.filter(({ after }) => after.includes(task.number));
   return (
     <div className="relations">
@@ -29,19 +26,7 @@ export function RelationsPanel({ detail }: { detail: TaskDetail }) {
         <p className="dim">It waits for no task, and none waits for it.</p>
       ) : (
         <Suspense fallback={<p className="dim">Drawing…</p>}>
-          <Graph
-            label={`What #${task.number} waits for, and what waits for it`}
-            nodes={drawn.map(({ number, title, stage }) => ({
-              id: `#${number}`,
-              label: `#${number} ${stageText(stage)}${number === task.number ? ' (this)' : ''}`,
-              about: plainLine(title),
-              look: lookOf(stage),
-              href: to(`/tasks/${number}`),
-            }))}
-            edges={drawn.flatMap(({ number, after }) =>
-              after.filter((before) => known.has(before)).map((before) => ({ from: `#${before}`, to: `#${number}` })),
-            )}
-          />
+          <Drawing self={task.number} tasks={all.slice(0, MOST_DRAWN)} />
         </Suspense>
       )}
       {all.length > MOST_DRAWN && (
@@ -53,6 +38,30 @@ export function RelationsPanel({ detail }: { detail: TaskDetail }) {
       <Neighbours title="These wait for it" tasks={next} />
     </div>
   );
+}
+
+function Drawing({ self, tasks }: { self: number; tasks: Neighbour[] }) {
+  const to = useTo();
+  // The same tasks come anew with every reading: they are laid out again only when something of them has changed.
+  const key = JSON.stringify(tasks.map(({ number, title, stage, after }) => [number, title, stage, after]));
+  const { nodes, edges } = useMemo(() => graphOf(self, tasks, to), [key, self]);
+  return <Graph label={`What #${self} waits for, and what waits for it`} nodes={nodes} edges={edges} />;
+}
+
+function graphOf(self: number, tasks: Neighbour[], to: (address: string) => string) {
+  const known = new Set(tasks.map(({ number }) => number));
+  return {
+    nodes: tasks.map(({ number, title, stage }) => ({
+      id: `#${number}`,
+      label: `#${number} ${stageText(stage)}${number === self ? ' (this)' : ''}`,
+      about: plainLine(title),
+      look: lookOf(stage),
+      href: to(`/tasks/${number}`),
+    })),
+    edges: tasks.flatMap(({ number, after }) =>
+      after.filter((before) => known.has(before)).map((before) => ({ from: `#${before}`, to: `#${number}` })),
+    ),
+  };
 }
 
 function lookOf(stage: string): string {
