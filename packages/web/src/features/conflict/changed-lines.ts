@@ -1,26 +1,37 @@
 /** Beyond this many comparisons the middle counts as changed as a whole: the page must not stand still for it. */
 const MOST_WORK = 4_000_000;
 
-/** Which lines of `text`, from 0 on, are not in `base`: by the longest common subsequence of lines. */
-export function changedLines(base: string, text: string): Set<number> {
-  const before = base.split('\n');
-  const after = text.split('\n');
+/**
+ * For each line of `now` the line of `old` that it is, or -1: by the longest common subsequence. Null where the two are so
+ * long and so different that it is not worth finding out.
+ */
+export function matchLines(old: string[], now: string[]): Int32Array | null {
   let head = 0;
-  while (head < before.length && head < after.length && before[head] === after[head]) head += 1;
+  while (head < old.length && head < now.length && old[head] === now[head]) head += 1;
   let tail = 0;
   while (
-    tail < before.length - head &&
-    tail < after.length - head &&
-    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+    tail < old.length - head &&
+    tail < now.length - head &&
+    old[old.length - 1 - tail] === now[now.length - 1 - tail]
   )
     tail += 1;
-  const old = before.slice(head, before.length - tail);
-  const now = after.slice(head, after.length - tail);
-  const common = old.length * now.length > MOST_WORK ? new Set<number>() : kept(old, now);
-  return new Set(now.flatMap((_, index) => (common.has(index) ? [] : [head + index])));
+  const matches = new Int32Array(now.length).fill(-1);
+  for (let i = 0; i < head; i += 1) matches[i] = i;
+  for (let i = 1; i <= tail; i += 1) matches[now.length - i] = old.length - i;
+  const middle = { old: old.slice(head, old.length - tail), now: now.slice(head, now.length - tail) };
+  if (middle.old.length * middle.now.length > MOST_WORK) return null;
+  for (const [index, match] of common(middle.old, middle.now)) matches[head + index] = head + match;
+  return matches;
 }
 
-function kept(old: string[], now: string[]): Set<number> {
+/** Which lines of `text`, from 0 on, are not in `base`. */
+export function changedLines(base: string, text: string): Set<number> {
+  const now = text.split('\n');
+  const matches = matchLines(base.split('\n'), now);
+  return new Set(now.flatMap((_, index) => (matches && matches[index]! >= 0 ? [] : [index])));
+}
+
+function common(old: string[], now: string[]): [index: number, match: number][] {
   const width = now.length + 1;
   const lengths = new Uint32Array((old.length + 1) * width);
   for (let i = old.length - 1; i >= 0; i -= 1)
@@ -29,10 +40,10 @@ function kept(old: string[], now: string[]): Set<number> {
         old[i] === now[j]
           ? lengths[(i + 1) * width + j + 1]! + 1
           : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!);
-  const found = new Set<number>();
+  const found: [number, number][] = [];
   for (let i = 0, j = 0; i < old.length && j < now.length; ) {
     if (old[i] === now[j]) {
-      found.add(j);
+      found.push([j, i]);
       i += 1;
       j += 1;
     } else if (lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!) i += 1;

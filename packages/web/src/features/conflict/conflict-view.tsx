@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ConflictDetail } from '@tidemill/contract';
-import { useLocation } from 'wouter';
+import type { ConflictDetail, ConflictFile } from '@tidemill/contract';
+import { useRef } from 'react';
 import { useAddress } from '../../address.ts';
-import { api, soon } from '../../api.ts';
-import { Action } from '../../shell/action.tsx';
+import { api, isCode, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { Command } from '../../shell/command.tsx';
 import { errorText } from '../../shell/notices.tsx';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
-import { PageLink, useTo } from '../../shell/page-link.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { plural } from '../../words.ts';
+import { useUnsaved } from '../../text-draft.ts';
 import { FileView } from './file-view.tsx';
+import { Settle } from './settle.tsx';
 
 export function ConflictView({ number }: { number: number }) {
   const { project } = useShown();
@@ -18,18 +20,12 @@ export function ConflictView({ number }: { number: number }) {
     queryKey: ['conflict', project.id, number],
     queryFn: ({ signal }) => api.conflict({ project: project.id, task: number }, soon(signal)),
   });
-  if (data) return <Shown conflict={data} />;
+  if (data) return <Shown conflict={data} error={error} />;
   return (
     <>
       <PageHead title={`Conflict of #${number}`} />
       {error ? (
-        <div className="prose">
-          <p className="waiting">{errorText(error)}</p>
-          <p>
-            <PageLink to={`/tasks/${number}`}>Look at #{number}</PageLink> ·{' '}
-            <PageLink to="/conflicts">All conflicts</PageLink>
-          </p>
-        </div>
+        <Gone number={number} error={error} />
       ) : (
         <p className="dim">Bringing the newest {project.rules.target} in…</p>
       )}
@@ -37,88 +33,147 @@ export function ConflictView({ number }: { number: number }) {
   );
 }
 
-function Shown({ conflict }: { conflict: ConflictDetail }) {
-  const { number, title, files, target, why, isBehind, worktree, commands } = conflict;
+function Gone({ number, error }: { number: number; error: unknown }) {
+  return (
+    <div className="prose">
+      <p className="waiting">{errorText(error)}</p>
+      <p>
+        <PageLink to={`/tasks/${number}`}>Look at #{number}</PageLink> ·{' '}
+        <PageLink to="/conflicts">All conflicts</PageLink>
+      </p>
+    </div>
+  );
+}
+
+/** Also one that was taken out of git's hands with an editor, and that git was not told about. */
+const isDecided = ({ isResolved, hasMarkers, isText, kind }: ConflictFile) =>
+  isResolved || (isText && !hasMarkers && (kind === 'both_changed' || kind === 'both_added'));
+
+function Shown({ conflict, error }: { conflict: ConflictDetail; error: unknown }) {
+  const { project } = useShown();
+  const { number, title, files, target, why, isBehind } = conflict;
   const [chosen, choose] = useAddress('file');
-  const left = files.filter(({ isResolved }) => !isResolved);
+  const view = useRef<HTMLDivElement>(null);
+  const drafts = `conflict ${project.id} ${number} `;
+  const unsaved = useUnsaved(drafts);
+  const left = files.filter((file) => !isDecided(file));
   const file = files.find(({ path }) => path === chosen) ?? left[0] ?? files[0];
+  /** On to the next: what a person would press anyway. */
+  const onResolved = (path: string) => {
+    const at = files.findIndex((each) => each.path === path);
+    const next = [...files.slice(at + 1), ...files.slice(0, at)].find((each) => !isDecided(each));
+    choose(next?.path ?? path);
+    view.current?.querySelector<HTMLElement>('#file-name')?.focus({ preventScroll: true });
+    view.current?.scrollIntoView({ block: 'nearest' });
+  };
   return (
     <>
       <PageHead
         title={
           <>
-            Conflict of <PageLink to={`/tasks/${number}`}>#{number}</PageLink> {title}
+            Conflict of <PageLink to={`/tasks/${number}`}>#{number}</PageLink> {plainLine(title)}
           </>
         }
         about={why}
       >
-        <Settle conflict={conflict} left={left.length} />
+        <Settle conflict={conflict} left={left.length} unsaved={unsaved} drafts={drafts} />
       </PageHead>
+      <OnlyLooking what="Resolving" />
+      {error !== null && isCode(error, 'wrong_stage') && (
+        <div className="banner">
+          <Gone number={number} error={error} />
+        </div>
+      )}
       {isBehind && (
         <p className="banner">{target} has moved on meanwhile. What you resolve stays; the landing merges the rest.</p>
       )}
-      <div className="conflict">
-        <nav aria-label="Files in conflict">
-          <p className="dim">
-            {left.length === 0 ? 'All resolved' : `${left.length} of ${plural(files.length, 'file')} left`}
-          </p>
-          <ul>
-            {files.map(({ path, isResolved }) => (
-              <li key={path}>
-                <button
-                  type="button"
-                  className="quiet"
-                  data-item
-                  aria-current={path === file?.path}
-                  onClick={() => choose(path)}
-                >
-                  <span className={isResolved ? 'landed' : 'waiting'}>{isResolved ? 'resolved' : 'open'}</span> {path}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        {file && <FileView key={`${file.path} ${file.isResolved}`} number={number} file={file} target={target} />}
-      </div>
-      <details className="terminal">
-        <summary>Do it in a terminal instead</summary>
-        <p className="dim">
-          The merge is under way in {worktree}. What you resolve there counts too; then press “Mark resolved”.
-        </p>
-        {commands.map((command) => (
-          <Command key={command} text={command} />
-        ))}
-      </details>
+      {file ? (
+        <div className="conflict">
+          <Files files={files} shown={file.path} left={left.length} unsaved={unsaved} choose={choose} />
+          <div ref={view}>
+            <FileView
+              key={file.path}
+              number={number}
+              file={file}
+              target={target}
+              draftKey={drafts + file.path}
+              onResolved={() => onResolved(file.path)}
+            />
+          </div>
+        </div>
+      ) : (
+        <p>No file is in conflict any more. Mark it resolved, and the gates check what there is.</p>
+      )}
+      <Terminal conflict={conflict} />
     </>
   );
 }
 
-function Settle({ conflict: { number, title, target }, left }: { conflict: ConflictDetail; left: number }) {
-  const { project } = useShown();
-  const [, go] = useLocation();
-  const to = useTo();
-  const about = { project: project.id, task: number, by: 'page' };
-  const then = (work: Promise<unknown>) => work.then(() => go(to(`/tasks/${number}`)));
+interface FilesProps {
+  files: ConflictFile[];
+  shown: string;
+  left: number;
+  unsaved: string[];
+  choose: (path: string) => void;
+}
+
+function Files({ files, shown, left, unsaved, choose }: FilesProps) {
   return (
-    <>
-      <Action
-        className="primary"
-        act={() => then(api.settleConflict(about))}
-        done={`#${number} goes on: the gates check what you resolved`}
-      >
-        Mark resolved{left > 0 && <span className="unseen">, {left} left</span>}
-      </Action>
-      <Action
-        act={() => then(api.abortConflict(about))}
-        done={`#${number} begins anew`}
-        confirm={{
-          title: `Begin #${number} anew?`,
-          text: `The work on “${title}” so far is set aside in a snapshot (it can be restored from the task's page), and the task goes back to open, on the newest ${target}.`,
-          yes: 'Begin anew',
-        }}
-      >
-        Abort and requeue
-      </Action>
-    </>
+    <nav aria-label="Files in conflict">
+      <p className="files-left">
+        <span>{left === 0 ? 'All resolved' : `${files.length - left} of ${files.length} resolved`}</span>
+        <progress max={files.length} value={files.length - left} aria-label="Files resolved" />
+      </p>
+      <ul>
+        {files.map((file) => (
+          <li key={file.path}>
+            <button
+              type="button"
+              className="quiet"
+              data-item
+              aria-current={file.path === shown}
+              onClick={() => choose(file.path)}
+            >
+              <Name path={file.path} />
+              <span className={isDecided(file) ? 'landed' : 'waiting'}>
+                {isDecided(file) ? 'resolved' : 'open'}
+                {unsaved.includes(file.path) && ', not saved'}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** The folder small, the name itself whole. */
+function Name({ path }: { path: string }) {
+  const name = plainLine(path);
+  const cut = name.lastIndexOf('/') + 1;
+  return (
+    <span className="name">
+      <span className="dim">{name.slice(0, cut)}</span>
+      {name.slice(cut)}
+    </span>
+  );
+}
+
+function Terminal({ conflict: { worktree, commands } }: { conflict: ConflictDetail }) {
+  return (
+    <details className="terminal">
+      <summary>Do it in a terminal instead</summary>
+      <p className="dim">
+        The merge is under way in <code>{plainLine(worktree)}</code>. What you resolve there counts, too. One after the
+        other; instead of the last you can press “Mark resolved” here.
+      </p>
+      <ol>
+        {commands.map((command) => (
+          <li key={command}>
+            <Command text={command} />
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }

@@ -2,6 +2,7 @@ import './conflict.css';
 import { useQuery } from '@tanstack/react-query';
 import type { ConflictSummary } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { errorText } from '../../shell/notices.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
@@ -48,15 +49,15 @@ function Row({ conflict: { number, title, files, since, status, why } }: { confl
     <li className="card">
       <p className="title clamp">
         <PageLink to={`/conflicts/${number}`} data-item>
-          #{number} {title}
+          #{number} {plainLine(title)}
         </PageLink>
       </p>
       <p className="row">
         <span className="waiting">{status}</span>
         <span>{plural(files.length, 'file')}</span>
-        <span className="dim">{elapsed(now - since)}</span>
+        <span className="dim">waits for {elapsed(now - since)}</span>
       </p>
-      <p className="dim clamp">{files.join(', ')}</p>
+      <p className="dim clamp">{files.map(plainLine).join(', ')}</p>
       <p className="dim clamp">{why}</p>
     </li>
   );

@@ -1,133 +1,115 @@
-import type { ConflictFile, Resolution } from '@tidemill/contract';
-import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ConflictDetail, ConflictFile, ConflictKind, Resolution } from '@tidemill/contract';
 import { api } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { plural, stageText } from '../../words.ts';
-import { changedLines } from './changed-lines.ts';
-import { type Choice, chosen, hunksOf } from './markers.ts';
+import { useTextDraft } from '../../text-draft.ts';
+import { Code } from './code.tsx';
+import { Result } from './result.tsx';
 
 interface FileProps {
   number: number;
   file: ConflictFile;
   target: string;
+  draftKey: string;
+  onResolved: () => void;
 }
 
+const WHAT: Record<ConflictKind, (target: string) => string> = {
+  both_changed: (target) => `Changed on ${target} and by the task.`,
+  both_added: (target) => `Added on ${target} and by the task, each its own way.`,
+  both_deleted: () => 'Deleted on both sides: it was renamed in two ways.',
+  deleted_by_task: (target) => `Changed on ${target}, deleted by the task.`,
+  deleted_by_target: (target) => `Deleted on ${target}, changed by the task.`,
+  added_by_task: (target) => `Only the task has it here; ${target} has put it elsewhere.`,
+  added_by_target: (target) => `Only ${target} has it here; the task has put it elsewhere.`,
+};
+const WITHOUT_OURS: ConflictKind[] = ['deleted_by_task', 'added_by_target', 'both_deleted'];
+const WITHOUT_THEIRS: ConflictKind[] = ['deleted_by_target', 'added_by_task', 'both_deleted'];
+
+const FORMS: Record<ConflictFile['form'], string> = {
+  text: '',
+  binary: 'A binary file, or one in another encoding than UTF-8, has no text to show.',
+  large: 'It is larger than 1 MB, too large to be shown here.',
+  symlink: 'It is a symbolic link.',
+  submodule: 'It is a submodule: which of its commits counts is chosen.',
+};
+
 /** All sides of a file, and what shall become of it. */
-export function FileView({ number, file, target }: FileProps) {
+export function FileView({ number, file, target, draftKey, onResolved }: FileProps) {
   const { project } = useShown();
-  const { path, kind, isText, base, ours, theirs } = file;
-  const resolve = (resolution: Resolution) => () =>
-    api.resolveFile({ project: project.id, task: number, path, resolution, by: 'page' });
+  const cache = useQueryClient();
+  const { path, kind, form, isText, current } = file;
+  const draft = useTextDraft(draftKey, current ?? '');
+  const resolve = (resolution: Resolution) => async () => {
+    const after = await api.resolveFile({ project: project.id, task: number, path, resolution, by: 'page' });
+    draft.drop();
+    cache.setQueryData<ConflictDetail>(
+      ['conflict', project.id, number],
+      (known) => known && { ...known, files: known.files.map((each) => (each.path === path ? after : each)) },
+    );
+    onResolved();
+  };
+  const name = plainLine(path);
   return (
-    <section className="sides" aria-label={path}>
-      <header className="row">
-        <h3>{path}</h3>
-        <span className="dim">{stageText(kind)}</span>
-        <Action act={resolve({ take: 'ours' })} done={`${path}: the task's`} disabled={ours === null && isText}>
-          Take the task's whole
-        </Action>
-        <Action act={resolve({ take: 'theirs' })} done={`${path}: ${target}'s`} disabled={theirs === null && isText}>
-          Take {target}'s whole
-        </Action>
-        <Action act={resolve({ take: 'deleted' })} done={`${path} is deleted`}>
-          Delete it
-        </Action>
+    <section className="file" aria-label={name}>
+      <header>
+        <h3 tabIndex={-1} id="file-name">
+          {name}
+        </h3>
+        <p>{WHAT[kind](target)}</p>
+        {!isText && (
+          <p className="waiting">{FORMS[form]} Take a side whole, or use the commands for a terminal below.</p>
+        )}
+        <div className="row">
+          <span className="dim">The whole file:</span>
+          {!WITHOUT_THEIRS.includes(kind) && (
+            <Action act={resolve({ take: 'theirs' })} done={`${name}: ${target}'s whole`}>
+              Take {target}'s whole
+            </Action>
+          )}
+          {!WITHOUT_OURS.includes(kind) && (
+            <Action act={resolve({ take: 'ours' })} done={`${name}: the task's whole`}>
+              Take the task's whole
+            </Action>
+          )}
+          <Action act={resolve({ take: 'deleted' })} done={`${name} is deleted`}>
+            Delete it
+          </Action>
+        </div>
       </header>
-      {isText ? (
-        <>
-          <div className="three">
-            <Side name={target} text={theirs} base={base} />
-            <Side name="Before both" text={base} base={base} />
-            <Side name={`Task #${number}`} text={ours} base={base} />
-          </div>
-          <Result file={file} target={target} resolve={resolve} />
-        </>
-      ) : (
-        <p className="waiting">
-          A {file.form} file has no text to show. Take a side whole, or resolve it in a terminal with the commands
-          below.
-        </p>
-      )}
+      {isText && <Result file={file} draft={draft} number={number} target={target} resolve={resolve} />}
+      {isText && <Whole number={number} file={file} target={target} />}
     </section>
   );
 }
 
-const MOST_LINES = 5000;
-
-function Side({ name, text, base }: { name: string; text: string | null; base: string | null }) {
-  const lines = text?.split('\n').slice(0, MOST_LINES) ?? [];
-  const changed = text === null || text === base ? new Set<number>() : changedLines(base ?? '', text);
+/** Open where there are no places to decide: then this is all there is to see. */
+function Whole({
+  number,
+  file: { base, ours, theirs, hasMarkers, isResolved },
+  target,
+}: Pick<FileProps, 'number' | 'file' | 'target'>) {
   return (
-    <div className="side">
-      <h4>{name}</h4>
-      {text === null ? (
-        <p className="dim">There is no such file on this side.</p>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-        <pre tabIndex={0}>
-          {lines.map((line, index) => (
-            <span key={`${index} ${line}`} className={changed.has(index) ? 'changed' : undefined}>
-              {line || ' '}
-              {'\n'}
-            </span>
-          ))}
-        </pre>
-      )}
-    </div>
+    <details className="whole" open={!hasMarkers && !isResolved}>
+      <summary>The whole file from all three sides</summary>
+      <div className="three">
+        <Side name={`${target} has`} text={theirs} base={base ?? ''} />
+        <Side name="Before both" text={base} base={base} />
+        <Side name={`Task #${number} has`} text={ours} base={base ?? ''} />
+      </div>
+    </details>
   );
 }
 
-interface ResultProps {
-  file: ConflictFile;
-  target: string;
-  resolve: (resolution: Resolution) => () => Promise<unknown>;
-}
-
-function Result({ file, target, resolve }: ResultProps) {
-  const [text, setText] = useState(file.current ?? '');
-  const hunks = hunksOf(text);
-  const take = (index: number, choice: Choice) => () => setText(chosen(text, index, choice));
+function Side({ name, text, base }: { name: string; text: string | null; base: string | null }) {
   return (
-    <div className="result">
-      <h4 id="result">What it shall be</h4>
-      <p className={hunks.length > 0 ? 'waiting' : 'landed'}>
-        {hunks.length > 0 ? `${plural(hunks.length, 'place')} left to decide` : 'No conflict left in this file'}
-      </p>
-      {hunks.map((hunk, index) => (
-        <fieldset key={`${index} ${hunk.start}`} className="hunk" aria-label={`Place ${index + 1}`}>
-          <pre className="ours">{hunk.ours || '(nothing)'}</pre>
-          <pre className="theirs">{hunk.theirs || '(nothing)'}</pre>
-          <p className="row">
-            <button type="button" onClick={take(index, 'ours')}>
-              The task's
-            </button>
-            <button type="button" onClick={take(index, 'theirs')}>
-              {target}'s
-            </button>
-            <button type="button" onClick={take(index, 'both')}>
-              Both, {target}'s first
-            </button>
-          </p>
-        </fieldset>
-      ))}
-      <textarea
-        aria-labelledby="result"
-        spellCheck={false}
-        rows={Math.min(30, text.split('\n').length + 1)}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      <p>
-        <Action
-          className="primary"
-          act={resolve({ text })}
-          done={`${file.path} is resolved`}
-          disabled={hunks.length > 0}
-        >
-          Save this as resolved
-        </Action>
-      </p>
+    <div className="side">
+      <h4>{name}</h4>
+      {text === null && <p className="dim none">No such file.</p>}
+      {text === '' && <p className="dim none">An empty file.</p>}
+      {text && <Code text={text} base={base} label={`${name}, the whole file`} />}
     </div>
   );
 }

@@ -1,20 +1,26 @@
 import './money.css';
-import { useQuery } from '@tanstack/react-query';
-import { type HistoryView, MetricPeriod } from '@tidemill/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { MetricPeriod } from '@tidemill/contract';
+import { useEffect, useRef } from 'react';
 import { useAddress } from '../../address.ts';
 import { api, soon } from '../../api.ts';
+import { useEvents } from '../../shell/live.ts';
 import { errorText } from '../../shell/notices.tsx';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { elapsed } from '../../time.ts';
-import { money, percent, timeOf } from '../../words.ts';
+import { timeOf } from '../../words.ts';
+import { useProjects } from '../project/queries.ts';
 import { Accounts } from './accounts.tsx';
-import { Chart } from './chart.tsx';
-import { type Cut, spendSeries } from './series.ts';
+import { Charts } from './charts.tsx';
+import type { Cut } from './series.ts';
 
 const POLL_MS = 60_000;
+/** The daemon computes figures at most this often. */
+const FRESH_MS = 2500;
+const MOVING = ['run.finished', 'task.moved', 'task.created', 'merge.landed'];
 const PERIODS: Record<MetricPeriod, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
-const CUTS: Record<Cut, string> = { project: 'by project', mode: 'by mode', agent: 'by agent' };
+const CUTS: Record<Cut, string> = { mode: 'by mode', agent: 'by agent', project: 'by project' };
 
 export default function MoneyPage() {
   const { project } = useShown();
@@ -22,12 +28,8 @@ export default function MoneyPage() {
   const [givenCut, setCut] = useAddress('by');
   const period = MetricPeriod.options.find((option) => option === given) ?? '24h';
   const cut = (Object.keys(CUTS) as Cut[]).find((name) => name === givenCut) ?? 'mode';
-  const history = useQuery({
-    queryKey: ['history', project.id, period],
-    queryFn: ({ signal }) => api.history({ project: project.id, period }, soon(signal)),
-    refetchInterval: POLL_MS,
-    placeholderData: (before) => before,
-  });
+  const history = useHistory(project.id, period);
+  const projects = useProjects();
   const isOld = history.data !== undefined && (history.data.isStale || history.error !== null);
   return (
     <>
@@ -35,56 +37,43 @@ export default function MoneyPage() {
         <Choice name="Period" value={period} names={PERIODS} choose={setPeriod} />
         <Choice name="Spend" value={cut} names={CUTS} choose={setCut} />
       </PageHead>
+      <OnlyLooking needs="admin" what="Changing a limit" />
       <Accounts />
-      {isOld && <p className="waiting">Not up to date: these figures are of {timeOf(history.data.computedAt)}.</p>}
+      {isOld && (
+        <p className="banner" role="status">
+          Not up to date: these figures are of {timeOf(history.data.computedAt)}. Trying again by itself.
+        </p>
+      )}
       {!history.data && history.error && <p className="waiting">{errorText(history.error)}</p>}
       {!history.data && !history.error && <p className="dim">Reading the figures…</p>}
-      {history.data && <Charts history={history.data} cut={cut} />}
+      {history.data && (
+        <div className={isOld ? 'old' : undefined}>
+          <Charts history={history.data} cut={cut} projects={projects.data ?? []} />
+        </div>
+      )}
     </>
   );
 }
 
-function Charts({ history, cut }: { history: HistoryView; cut: Cut }) {
-  const { points, stepMs } = history;
-  const steps = points.map(({ at }) => at);
-  const one = (name: string, pick: (point: HistoryView['points'][number]) => number | null) => [
-    { name, values: points.map(pick) },
-  ];
-  return (
-    <div className="charts">
-      <Chart title="Spend" steps={steps} stepMs={stepMs} series={spendSeries(history, cut)} words={money} isBars />
-      <Chart
-        title="Tasks done"
-        steps={steps}
-        stepMs={stepMs}
-        series={one('done', ({ done }) => done)}
-        words={String}
-        isBars
-      />
-      <Chart
-        title="Queue"
-        steps={steps}
-        stepMs={stepMs}
-        series={one('waiting or at work', ({ queued }) => queued)}
-        words={(value) => Math.round(value).toLocaleString('en-US')}
-      />
-      <Chart
-        title="Cycle time"
-        steps={steps}
-        stepMs={stepMs}
-        series={one('from claim to done', ({ cycleTimeMs }) => cycleTimeMs)}
-        words={elapsed}
-      />
-      <Chart
-        title="First review passed"
-        steps={steps}
-        stepMs={stepMs}
-        series={one('of first reviews', ({ firstPassRate }) => firstPassRate)}
-        words={percent}
-        most={1}
-      />
-    </div>
-  );
+/** Read anew soon after something that changes it, and now and then because time goes on. */
+function useHistory(project: string, period: MetricPeriod) {
+  const cache = useQueryClient();
+  const waiting = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useEvents((events) => {
+    if (waiting.current !== null || !events.some(({ body }) => MOVING.includes(body.type))) return;
+    waiting.current = setTimeout(() => {
+      waiting.current = null;
+      void cache.invalidateQueries({ queryKey: ['history'] });
+    }, FRESH_MS);
+  });
+  useEffect(() => () => clearTimeout(waiting.current ?? undefined), []);
+  return useQuery({
+    queryKey: ['history', project, period],
+    queryFn: ({ signal }) => api.history({ project, period }, soon(signal)),
+    // Soon again after a failure: whoever sees old figures waits for new ones.
+    refetchInterval: ({ state }) => (state.error ? POLL_MS / 6 : POLL_MS),
+    placeholderData: (before) => before,
+  });
 }
 
 interface ChoiceProps<T extends string> {

@@ -1,4 +1,6 @@
-import type { HistoryView } from '@tidemill/contract';
+import type { HistoryView, Project } from '@tidemill/contract';
+import { bounded, plainLine } from '../../plain.ts';
+import { stageText } from '../../words.ts';
 
 export interface Series {
   name: string;
@@ -10,9 +12,10 @@ export type Cut = 'project' | 'mode' | 'agent';
 
 /** More cannot be told apart by colour. */
 const MOST_SERIES = 6;
+const MOST_LETTERS = 40;
 
 /** Spend per step, the largest first, the smallest together. */
-export function spendSeries({ points, spend }: HistoryView, cut: Cut): Series[] {
+export function spendSeries({ points, spend }: HistoryView, cut: Cut, projects: Project[]): Series[] {
   const at = new Map(points.map((point, index) => [point.at, index]));
   const sums = new Map<string, number[]>();
   for (const point of spend) {
@@ -24,12 +27,23 @@ export function spendSeries({ points, spend }: HistoryView, cut: Cut): Series[] 
   }
   const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
   const sorted = [...sums].sort(([, a], [, b]) => total(b) - total(a));
-  const series = sorted.slice(0, MOST_SERIES - 1).map(([name, values]) => ({ name, values }));
-  const others = sorted.slice(MOST_SERIES - 1).map(([, values]) => values);
+  // The last one stands for all others, unless it is the only one left.
+  const most = sorted.length > MOST_SERIES ? MOST_SERIES - 1 : MOST_SERIES;
+  const series = sorted.slice(0, most).map(([key, values]) => ({ name: nameOf(key, cut, projects), values }));
+  const others = sorted.slice(most).map(([, values]) => values);
   if (others.length > 0)
     series.push({
       name: `${others.length} others`,
       values: points.map((_, step) => others.reduce((sum, values) => sum + values[step]!, 0)),
     });
   return series;
+}
+
+function nameOf(key: string, cut: Cut, projects: Project[]): string {
+  if (cut === 'mode') return stageText(key);
+  if (cut === 'agent') return bounded(plainLine(key), MOST_LETTERS);
+  const project = projects.find(({ id }) => id === key);
+  if (!project) return 'a project that is gone';
+  const isTwice = projects.some(({ id, name }) => id !== key && name === project.name);
+  return plainLine(isTwice ? `${project.name} in ${project.root}` : project.name);
 }

@@ -7,6 +7,13 @@ import { Command } from '../../shell/command.tsx';
 import { timeOf } from '../../words.ts';
 import { Part } from './part.tsx';
 
+const ROLES: Record<AccessRole, string> = {
+  viewer: 'looks at everything and changes nothing',
+  operator: 'also steers work and answers',
+  admin: 'also changes settings, limits and tokens',
+  worker: 'takes work and hands it in',
+};
+
 /** Tokens with a name and a role, for other people, programs and workers. */
 export function Access() {
   const may = useMay('admin');
@@ -23,7 +30,8 @@ export function Access() {
       error={error}
     >
       {!may && <p className="dim">Only an admin sees and gives out tokens.</p>}
-      <ul className="rows">
+      {data?.length === 0 && <p className="dim">None yet: only who reads the link on this machine gets in.</p>}
+      <ul className="rows" aria-label="Tokens">
         {data?.map(({ name, role, createdAt, lastUsedAt }) => (
           <li key={name}>
             <span>
@@ -53,16 +61,22 @@ export function Access() {
   );
 }
 
+interface Made {
+  name: string;
+  role: AccessRole;
+  token: string;
+}
+
 function NewToken() {
   const [name, setName] = useState('');
   const [role, setRole] = useState<AccessRole>('viewer');
-  const [made, setMade] = useState('');
+  const [made, setMade] = useState<Made | null>(null);
   const act = useAct();
   const check = TokenName.safeParse(name);
   const make = () =>
     act(async () => {
       const { token } = await api.addToken({ name, role });
-      setMade(token);
+      setMade({ name, role, token });
       setName('');
     });
   return (
@@ -76,7 +90,10 @@ function NewToken() {
       >
         <input
           aria-label="Name of a new token"
+          aria-invalid={name !== '' && !check.success}
+          aria-describedby="token-fault"
           placeholder="Name"
+          autoComplete="off"
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
@@ -92,14 +109,32 @@ function NewToken() {
         <button type="submit" disabled={!check.success}>
           Make a token
         </button>
-        {name !== '' && !check.success && <span className="waiting">{check.error.issues[0]?.message}</span>}
+        <span className="dim">
+          A {role} {ROLES[role]}.
+        </span>
       </form>
-      {made && (
-        <div className="banner">
-          This is shown only now:
-          <Command text={made} />
-        </div>
-      )}
+      <p id="token-fault" role="status" className={name !== '' && !check.success ? 'waiting' : undefined}>
+        {name !== '' && check.error?.issues[0]?.message}
+      </p>
+      {made && <Shown made={made} onDone={() => setMade(null)} />}
     </>
+  );
+}
+
+function Shown({ made: { name, role, token }, onDone }: { made: Made; onDone: () => void }) {
+  return (
+    <div className="banner made" role="status">
+      <p>The token of {name} is shown only now. Give it to whom it is for:</p>
+      <Command text={token} />
+      {role !== 'worker' && (
+        <>
+          <p>Or as a link to this page:</p>
+          <Command text={`${location.origin}/?token=${token}`} />
+        </>
+      )}
+      <button type="button" onClick={onDone}>
+        I have it, hide it
+      </button>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { AgentView } from '@tidemill/contract';
 import { api } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { Command } from '../../shell/command.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { Part } from './part.tsx';
@@ -19,29 +20,53 @@ export function Agents() {
     queryFn: ({ signal }) => api.agents({ project: project.id }, signal),
     staleTime: 60_000,
   });
+  const found = data?.filter(({ installed }) => installed) ?? [];
+  const missing = data?.filter(({ installed }) => !installed) ?? [];
   return (
-    <Part id="agents" title="Agents on this machine" error={error}>
+    <Part
+      id="agents"
+      title="Agents"
+      about="Found on this machine, by the names under which Tidemill knows them."
+      error={error}
+    >
       {isPending && <p className="dim">Asking each for its version…</p>}
+      {data && found.length === 0 && (
+        <p>None of those that Tidemill knows by name. Any other can be named in the config.</p>
+      )}
       <ul className="tiles">
-        {data?.map((agent) => (
-          <li key={agent.name} className="card">
-            <h4>{agent.name}</h4>
-            <p className={agent.installed ? (agent.answers ? 'working' : 'waiting') : 'paused'}>
-              {agent.installed ? (agent.answers ? (agent.version ?? 'answers') : 'does not answer') : 'not installed'}
-            </p>
-            {agent.installed ? <p className="dim">{agent.where}</p> : <Command text={agent.where} />}
-            <p className="dim">
-              {(Object.keys(CAN) as (keyof AgentView['can'])[])
-                .filter((name) => agent.can[name])
-                .map((name) => CAN[name])
-                .join(', ')}
-            </p>
-            <p>
-              <code>{JSON.stringify(agent.config)}</code>
-            </p>
+        {found.map((agent) => (
+          <Found key={agent.name} agent={agent} />
+        ))}
+      </ul>
+      {missing.length > 0 && <h4>Not installed</h4>}
+      <ul className="rows">
+        {missing.map(({ name, where }) => (
+          <li key={name}>
+            <strong>{name}</strong>
+            <Command text={where} />
           </li>
         ))}
       </ul>
     </Part>
+  );
+}
+
+function Found({ agent: { name, answers, version, where, can, config } }: { agent: AgentView }) {
+  const skills = (Object.keys(CAN) as (keyof AgentView['can'])[]).filter((skill) => can[skill]);
+  return (
+    <li className="card">
+      <h4>{name}</h4>
+      <p className={answers ? 'working' : 'waiting'}>
+        {answers ? plainLine(version ?? 'answers') : 'is there, but does not answer'}
+      </p>
+      <p className="dim">{plainLine(where)}</p>
+      {skills.length > 0 && <p className="dim">{skills.map((skill) => CAN[skill]).join(', ')}</p>}
+      <p className="dim">
+        In the config:{' '}
+        <code>{`{ ${Object.entries(config)
+          .map(([key, value]) => `${key}: ${value}`)
+          .join(', ')} }`}</code>
+      </p>
+    </li>
   );
 }

@@ -1,6 +1,7 @@
 import type { Pipeline, Stage } from '@tidemill/contract';
 import { useMemo } from 'react';
-import Graph, { type GraphEdge, type GraphNode } from '../../graph/graph.tsx';
+import Graph from '../../graph/graph.tsx';
+import type { GraphEdge, GraphNode } from '../../graph/layout.ts';
 import { useShown } from '../../shell/project.tsx';
 import { stageText } from '../../words.ts';
 import { Part } from './part.tsx';
@@ -10,7 +11,16 @@ export function Pipelines() {
   const { project } = useShown();
   const { pipelines, defaultPipeline } = project.rules;
   return (
-    <Part id="pipelines" title="Pipelines" about="Your own lie in .tidemill/pipelines/.">
+    <Part
+      id="pipelines"
+      title="Pipelines"
+      about={
+        <>
+          The way of a task, drawn from what the engine follows; dashed is the way back. Your own lie in{' '}
+          <code>.tidemill/pipelines/</code>.
+        </>
+      }
+    >
       {Object.values(pipelines).map((pipeline) => (
         <Drawing key={pipeline.name} pipeline={pipeline} isDefault={pipeline.name === defaultPipeline} />
       ))}
@@ -33,27 +43,33 @@ function Drawing({ pipeline, isDefault }: { pipeline: Pipeline; isDefault: boole
 
 const LOOK: Record<Stage['actor'], string> = { agent: 'working', human: 'waiting', system: 'reviewing' };
 
-function whoOf(stage: Stage): string {
-  if (stage.actor === 'agent') return `agent, ${stageText(stage.mode)}`;
-  if (stage.actor === 'human') return 'you';
+function whoOf(id: string, stage: Stage): string {
+  if (stage.actor === 'agent') return stage.mode === id ? 'agent' : `agent: ${stageText(stage.mode)}`;
+  if (stage.actor === 'human') return stage.onlyIfPlansAreReviewed ? 'you, if asked for' : 'you';
   return stage.does === 'verify' ? 'gates' : 'merge queue';
 }
 
+/** Outcomes that lead the same way are one arrow. */
 function graphOf({ start, stages }: Pipeline): { nodes: GraphNode[]; edges: GraphEdge[] } {
-  const targets = Object.entries(stages).flatMap(([from, stage]) =>
-    Object.entries(stage.on).map(([outcome, to]) => ({ from, to: to as string, label: stageText(outcome) })),
-  );
-  const ends = [...new Set(targets.map(({ to }) => to))].filter((name) => !(name in stages));
+  const edges: GraphEdge[] = [{ from: 'open', to: start }];
+  for (const [from, stage] of Object.entries(stages)) {
+    const ways = new Map<string, string[]>();
+    for (const [outcome, to] of Object.entries(stage.on as Record<string, string>))
+      ways.set(to, [...(ways.get(to) ?? []), stageText(outcome)]);
+    for (const [to, outcomes] of ways) edges.push({ from, to, label: outcomes.join(', ') });
+  }
+  const ends = [...new Set(edges.map(({ to }) => to))].filter((name) => !(name in stages));
   return {
     nodes: [
       { id: 'open', label: 'open' },
       ...Object.entries(stages).map(([id, stage]) => ({
         id,
-        label: `${stageText(id)} · ${whoOf(stage)}`,
+        label: stageText(id),
+        about: whoOf(id, stage),
         look: LOOK[stage.actor],
       })),
       ...ends.map((id) => ({ id, label: stageText(id), look: id === 'done' ? 'landed' : 'paused' })),
     ],
-    edges: [{ from: 'open', to: start }, ...targets],
+    edges,
   };
 }

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { plural } from '../../words.ts';
 import { Part } from './part.tsx';
 
 export function Preferences() {
@@ -11,18 +13,24 @@ export function Preferences() {
     queryFn: ({ signal }) => api.preferences({ project: project.id }, soon(signal)),
   });
   return (
-    <Part id="learned" title="Learned answers" about="Given again by themselves, until you revoke them." error={error}>
+    <Part
+      id="learned"
+      title="Learned answers"
+      about="What you answered the same way, or asked to be kept, is given again by itself until you revoke it."
+      error={error}
+    >
       {data?.length === 0 && <p className="dim">Nothing learned yet.</p>}
       <ul className="rows">
         {data?.map(({ id, text, answer, count }) => (
           <li key={id}>
             <span>
-              {text} <strong>{answer}</strong> <span className="dim">{count} times</span>
+              {plainLine(text)} <strong>{plainLine(answer)}</strong>{' '}
+              <span className="dim">given {plural(count, 'time')}</span>
             </span>
             <Action
               act={() => api.revokePreference({ project: project.id, preference: id, by: 'page' })}
               done="It will be asked again"
-              label={`Revoke the answer to: ${text}`}
+              label={`Revoke the answer to: ${plainLine(text)}`}
             >
               Revoke
             </Action>

@@ -1,4 +1,7 @@
 import './settings.css';
+import { useEffect } from 'react';
+import { plainLine } from '../../plain.ts';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { Access } from './access.tsx';
@@ -8,27 +11,40 @@ import { ConfigEditor } from './config-editor.tsx';
 import { Pipelines } from './pipelines.tsx';
 import { Preferences } from './preferences.tsx';
 
-const PARTS = ['config', 'agents', 'channels', 'pipelines', 'learned', 'access'];
+const PARTS: Record<string, string> = {
+  config: 'Config',
+  agents: 'Agents',
+  channels: 'Channels',
+  pipelines: 'Pipelines',
+  learned: 'Learned answers',
+  access: 'Access',
+};
 
 export default function SettingsPage() {
   const { project } = useShown();
+  // The part that the address names was not there yet when the browser looked for it.
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
   return (
     <>
-      <PageHead title="Settings" about={`${project.name}, ${project.root}`} />
-      <nav className="parts" aria-label="Parts of the settings">
-        {PARTS.map((part) => (
-          <a key={part} href={`#${part}`}>
-            {part}
-          </a>
-        ))}
-      </nav>
-      <div className="settings">
-        <ConfigEditor />
-        <Agents />
-        <Channels />
-        <Pipelines />
-        <Preferences />
-        <Access />
+      <PageHead title="Settings" about={`${plainLine(project.name)}, ${plainLine(project.root)}`} />
+      <OnlyLooking needs="admin" what="Changing a setting" />
+      <div className="settings-page">
+        <nav className="parts" aria-label="Parts of the settings">
+          {Object.entries(PARTS).map(([id, name]) => (
+            <a key={id} href={`#${id}`}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        {/* Another project has another config: nothing of the one before stays. */}
+        <div key={project.id} className="settings">
+          <ConfigEditor />
+          <Agents />
+          <Channels />
+          <Pipelines />
+          <Preferences />
+          <Access />
+        </div>
       </div>
     </>
   );

@@ -1,0 +1,128 @@
+import { Graph as Layout, layout } from '@dagrejs/dagre';
+
+export interface GraphNode {
+  id: string;
+  label: string;
+  /** A second, smaller line. */
+  about?: string;
+  /** One of the page's status classes. */
+  look?: string;
+  href?: string;
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  label?: string;
+}
+
+interface Spot {
+  x: number;
+  y: number;
+}
+
+export interface LaidNode extends GraphNode, Spot {
+  width: number;
+}
+
+interface LaidEdge extends GraphEdge {
+  points: Spot[];
+  /** Where its word stands. */
+  at: Spot | null;
+  /** It leads back to where things were before. */
+  isBack: boolean;
+}
+
+export interface LaidGraph {
+  width: number;
+  height: number;
+  nodes: LaidNode[];
+  edges: LaidEdge[];
+}
+
+export const NODE_HEIGHT = 44;
+const LETTER = 7.4;
+const SMALL_LETTER = 6.2;
+const MOST_LETTERS = 24;
+const MARGIN = 8;
+
+export const cut = (text: string) => (text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text);
+
+const widthOf = ({ label, about = '' }: GraphNode) =>
+  Math.max(72, Math.max(cut(label).length * LETTER, cut(about).length * SMALL_LETTER) + 20);
+
+/** From left to right; from top to bottom where that is too wide and this is not. */
+export function fitLayout(nodes: GraphNode[], edges: GraphEdge[], room: number): LaidGraph {
+  const across = layOut(nodes, edges, 'LR');
+  if (room === 0 || across.width <= room) return across;
+  const down = layOut(nodes, edges, 'TB');
+  return down.width < across.width ? down : across;
+}
+
+function layOut(nodes: GraphNode[], edges: GraphEdge[], rankdir: 'LR' | 'TB'): LaidGraph {
+  const isDown = rankdir === 'TB';
+  const graph = new Layout({ multigraph: true });
+  graph.setGraph({
+    rankdir,
+    nodesep: isDown ? 24 : 16,
+    ranksep: isDown ? 32 : 28,
+    edgesep: 8,
+    marginx: MARGIN,
+    marginy: MARGIN,
+  });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const node of nodes) graph.setNode(node.id, { width: widthOf(node), height: NODE_HEIGHT });
+  const known = new Set(nodes.map(({ id }) => id));
+  const drawn = edges.filter(({ from, to }) => known.has(from) && known.has(to));
+  // Each has a name of its own: two may lead the same way, and an empty name is none.
+  for (const [index, { from, to, label = '' }] of drawn.entries())
+    graph.setEdge(
+      from,
+      to,
+      { width: label.length * SMALL_LETTER + (label ? 8 : 0), height: label ? 16 : 1, labelpos: 'c' },
+      `${index}`,
+    );
+  layout(graph);
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  const spotOf = (id: string) => graph.node(id) as Spot;
+  return {
+    width: Math.max(1, width),
+    height: Math.max(1, height),
+    nodes: nodes.map((node) => ({ ...node, ...placeOf(spotOf(node.id)), width: widthOf(node) })),
+    edges: drawn.map((edge, index) => {
+      const { points, x, y } = graph.edge(edge.from, edge.to, `${index}`) as { points: Spot[] } & Partial<Spot>;
+      const at = x === undefined || y === undefined ? null : { x, y };
+      const [from, to] = [spotOf(edge.from), spotOf(edge.to)];
+      return { ...edge, points, at, isBack: isDown ? to.y <= from.y : to.x <= from.x };
+    }),
+  };
+}
+
+const placeOf = ({ x, y }: Spot): Spot => ({ x, y });
+
+/** Through the points with round corners. */
+export function pathOf(points: Spot[]): string {
+  const [first, ...rest] = points;
+  if (!first) return '';
+  const parts = [`M${at(first)}`];
+  for (const [index, point] of rest.entries()) {
+    const next = rest[index + 1];
+    if (!next) parts.push(`L${at(point)}`);
+    else {
+      const before = index === 0 ? first : rest[index - 1]!;
+      parts.push(`L${at(toward(point, before))}`, `Q${at(point)} ${at(toward(point, next))}`);
+    }
+  }
+  return parts.join(' ');
+}
+
+const at = ({ x, y }: Spot) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+
+const ROUND = 12;
+
+/** A little way from one point to another, at most half of it. */
+function toward(from: Spot, to: Spot): Spot {
+  const far = Math.hypot(to.x - from.x, to.y - from.y);
+  const part = far === 0 ? 0 : Math.min(0.5, ROUND / far);
+  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
+}
