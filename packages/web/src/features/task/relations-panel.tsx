@@ -21,7 +21,11 @@ export function RelationsPanel({ detail }: { detail: TaskDetail }) {
   const next = all.filter(({ after }) => after.includes(task.number));
   return (
     <div className="relations">
-      <EditAfter key={task.after.join()} task={task} />
+      {task.stage === 'open' ? (
+        <EditAfter key={task.after.join()} task={task} />
+      ) : (
+        <p className="dim">It has begun: what comes first can be changed only while a task is open.</p>
+      )}
       {all.length === 1 ? (
         <p className="dim">It waits for no task, and none waits for it.</p>
       ) : (
