@@ -35,6 +35,9 @@ default:
   implement:
     - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
     - result: { summary: done }
+  request_changes:
+    - write: { path: "task-{taskNumber}.txt", content: "changed\\n" }
+    - result: { summary: changed }
   review: [ { result: { approve: true } } ]
 `;
 

@@ -35,7 +35,7 @@ interface ActionProps {
   act: () => Promise<unknown>;
   done?: string;
   /** Asked before: names what it will hit and how to undo it. */
-  confirm?: { title: string; text: ReactNode; yes: string };
+  confirm?: { title: string; text: ReactNode; yes: string; isHarmless?: boolean };
   needs?: AccessRole;
   className?: string;
   label?: string;
@@ -79,7 +79,7 @@ export function Action(props: ActionProps) {
             <button type="button" onClick={() => setAsking(false)}>
               Keep things as they are
             </button>
-            <button type="button" className="danger" onClick={() => void go()}>
+            <button type="button" className={confirm.isHarmless ? 'primary' : 'danger'} onClick={() => void go()}>
               {confirm.yes}
             </button>
           </footer>

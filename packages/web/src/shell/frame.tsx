@@ -117,14 +117,17 @@ function Spend({ account, all }: { account: AccountView; all: AccountView }) {
   );
 }
 
-export function SpendBar(props: { name: string; spent: number; of: number; percent: number }) {
-  const { name, spent, of, percent } = props;
+/** `isBare`: the sum stands beside it already. */
+export function SpendBar(props: { name: string; spent: number; of: number; percent: number; isBare?: boolean }) {
+  const { name, spent, of, percent, isBare = false } = props;
   const look = percent >= 90 ? 'bad' : percent >= 75 ? 'warn' : percent >= 50 ? 'note' : 'good';
   return (
     <span className="spend-bar">
-      <span>
-        {name} {money(spent)} of {limit(of)}
-      </span>
+      {!isBare && (
+        <span>
+          {name} {money(spent)} of {limit(of)}
+        </span>
+      )}
       <meter
         className={look}
         min={0}

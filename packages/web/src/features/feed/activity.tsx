@@ -32,7 +32,7 @@ const Line = memo(function Line({ event }: { event: LoggedEvent }) {
         {timeOf(event.at)}
       </time>
       <span className={look}>{plainLine(who)}</span>
-      <span>{task ? <TaskName id={task} text={plainLine(text)} /> : plainLine(text)}</span>
+      <span className="clamp">{task ? <TaskName id={task} text={plainLine(text)} /> : plainLine(text)}</span>
     </li>
   );
 });

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { EmergencyImpact } from '@tidemill/contract';
 import { useState } from 'react';
 import { api, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { useAct, useMay } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { plural } from '../../words.ts';
@@ -59,22 +60,22 @@ function Ask({ onClose }: { onClose: () => void }) {
           Keep things as they are
         </button>
         <button type="button" className="danger" disabled={isBusy} onClick={() => void stop()}>
-          Stop {data ? plural(data.workers, 'agent') : 'everything'} now
+          Stop everything now
         </button>
       </footer>
     </Dialog>
   );
 }
 
-function Impact({ impact: { busy, workers } }: { impact: EmergencyImpact }) {
-  if (busy.length === 0) return <p>Nobody is at work. {plural(workers, 'agent')} will take nothing more.</p>;
+function Impact({ impact: { busy } }: { impact: EmergencyImpact }) {
+  if (busy.length === 0) return <p>Nobody is at work. From now on nobody takes anything.</p>;
   return (
     <>
       <p>This stops {plural(busy.length, 'agent')} at work:</p>
       <ul className="impact">
         {busy.map(({ project, worker, number, title }) => (
           <li key={`${project}/${worker}`}>
-            <strong>{worker}</strong> on #{number} {title} <span className="dim">in {project}</span>
+            <strong>{worker}</strong> on #{number} {plainLine(title)} <span className="dim">in {project}</span>
           </li>
         ))}
       </ul>

@@ -115,6 +115,7 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
           </ul>
         ),
         yes: 'Answer them',
+        isHarmless: true,
       }}
     >
       Answer all with defaults

@@ -20,6 +20,7 @@ export function SpendToday({ budget, isAlone }: { budget: ProjectStatus['budget'
           spent={project.daily.spentUsd}
           of={project.limits.dailyUsd}
           percent={project.daily.percent}
+          isBare
         />
         <SpendBar
           name="This month"
