@@ -325,7 +325,7 @@ test('the demo in full swing: somebody works, something needs you, something has
       .getByText('a question waits for you')
       .waitFor();
     await strip('Landed on main').getByRole('listitem').nth(1).waitFor();
-    await strip('Working now').getByRole('listitem').first().waitFor();
+    await strip('Working now').getByRole('progressbar').first().waitFor();
     const picture = join(OUTPUT, 'demo-overview.png');
     await own.screenshot({ path: picture });
     if (process.env.TIDEMILL_PICTURE) copyFileSync(picture, join(OUTPUT, '..', '..', 'docs', 'overview.png'));

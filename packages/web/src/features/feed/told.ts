@@ -3,6 +3,7 @@ import type { EventType, LoggedEvent } from '@tidemill/contract';
 /** Signs of life and bookkeeping: on record, but nothing a person reads. */
 const UNTOLD: EventType[] = [
   'worker.beat',
+  'lease.claimed',
   'lease.renewed',
   'lease.released',
   'run.progressed',

@@ -6,9 +6,13 @@ export interface StageView {
   count: number;
   workers: WorkerView[];
   held: { number: number; why: string }[];
+  /** More may be held than are named. */
+  isHeldCut: boolean;
 }
 
 const FORWARD: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved'];
+/** The status names at most this many things that need a person. */
+const NAMED = 20;
 const ENDS = ['open', 'done', 'cancelled', 'needs_info', 'blocked'];
 
 /** Why a gate is shut, in five words at most. */
@@ -39,6 +43,7 @@ export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
     count: status.tasks[name] ?? 0,
     workers: status.workers.filter(({ task }) => task?.stage === name),
     held: status.needsYou.filter(({ at }) => at === name).map((need) => ({ number: need.number, why: heldText(need) })),
+    isHeldCut: status.needsYou.length >= NAMED,
   }));
 }
 

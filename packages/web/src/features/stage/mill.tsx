@@ -60,7 +60,7 @@ const StillWater = memo(function StillWater({ levels, shut }: { levels: string; 
 
 function Basin(props: { stage: StageView; level: number; agoMs: number; children: ReactNode }) {
   const { stage, level, agoMs, children } = props;
-  const { name, count, workers, held } = stage;
+  const { name, count, workers, held, isHeldCut } = stage;
   const more = workers.length - CREW_SHOWN;
   return (
     <div className={count === 0 ? 'basin dry' : 'basin'} style={{ '--level': level } as CSSProperties}>
@@ -87,7 +87,7 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
             <TaskLink number={held[0].number} /> held:
           </strong>{' '}
           {held[0].why}
-          {held.length > 1 && `, and ${(held.length - 1).toLocaleString('en-US')} more`}
+          {held.length > 1 && `, and ${held.length - 1} ${isHeldCut ? 'or more others' : 'more'}`}
         </p>
       )}
     </div>

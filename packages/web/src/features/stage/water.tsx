@@ -4,7 +4,8 @@ const BASIN = 100;
 const SLOPE = 16;
 /** There is always a little at the bottom: the mill is never dry. */
 const SHALLOWEST = 4;
-const DEEPEST = 78;
+/** Below the counts, which are to be read. */
+const DEEPEST = 62;
 
 /** The first task wets the bottom, then each doubling raises the water: 1 and 10,000 both look right. */
 export const levelOf = (count: number) => (count === 0 ? 0 : Math.min(1, 0.2 + Math.log2(count) * 0.1));
