@@ -64,7 +64,7 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[], rankdir: 'LR' | 'TB'): L
   const graph = new Layout({ multigraph: true });
   graph.setGraph({
     rankdir,
-    nodesep: isDown ? 24 : 16,
+    nodesep: 16,
     ranksep: isDown ? 32 : 28,
     edgesep: 8,
     marginx: MARGIN,
@@ -90,6 +90,8 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[], rankdir: 'LR' | 'TB'): L
     height: Math.max(1, height),
     nodes: nodes.map((node) => ({ ...node, ...placeOf(spotOf(node.id)), width: widthOf(node) })),
     edges: drawn.map((edge, index) => {
+      if (edge.from === edge.to)
+        return { ...edge, ...loopOf(nodes.find(({ id }) => id === edge.from)!, spotOf(edge.from), edge, isDown) };
       const { points, x, y } = graph.edge(edge.from, edge.to, `${index}`) as { points: Spot[] } & Partial<Spot>;
       const at = x === undefined || y === undefined ? null : { x, y };
       const [from, to] = [spotOf(edge.from), spotOf(edge.to)];
@@ -99,6 +101,22 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[], rankdir: 'LR' | 'TB'): L
 }
 
 const placeOf = ({ x, y }: Spot): Spot => ({ x, y });
+
+const LOOP = 20;
+
+/** Back to itself, on the side where the layout has left room for it. */
+function loopOf(node: GraphNode, { x, y }: Spot, { label = '' }: GraphEdge, isDown: boolean) {
+  const far = isDown ? x + widthOf(node) / 2 : y + NODE_HEIGHT / 2;
+  const around: Spot[] = [
+    { x: far, y: -10 },
+    { x: far + LOOP, y: -10 },
+    { x: far + LOOP, y: 10 },
+    { x: far, y: 10 },
+  ];
+  const points = around.map((spot) => (isDown ? { x: spot.x, y: y + spot.y } : { x: x + spot.y, y: spot.x }));
+  const half = (label.length * SMALL_LETTER) / 2;
+  return { points, at: isDown ? { x: far + LOOP + 6 + half, y } : { x, y: far + LOOP + 8 }, isBack: true };
+}
 
 /** Through the points with round corners. */
 export function pathOf(points: Spot[]): string {

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Code } from './code.tsx';
 import type { Choice, Hunk } from './markers.ts';
 
@@ -19,42 +20,44 @@ export function Place({ hunk, base, count, of, number, target, choose }: PlacePr
     <fieldset className="place" aria-label={name}>
       <h5>{name}</h5>
       <div className="three">
-        <Part title={`${target} has`} text={hunk.theirs} base={base} label={`${name}: ${target}'s lines`} />
-        <Part title="Before both" text={base} base={base} label={`${name}: the lines before both`} />
-        <Part title={`Task #${number} has`} text={hunk.ours} base={base} label={`${name}: the task's lines`} />
+        <Part title={`${target} has`} text={hunk.theirs} base={base} label={`${name}: ${target}'s lines`}>
+          <button type="button" onClick={() => choose('theirs')}>
+            {target}'s
+          </button>
+        </Part>
+        <Part title="Before both" text={base} base={base} label={`${name}: the lines before both`}>
+          <button type="button" onClick={() => choose('both')}>
+            Both, {target}'s first
+          </button>
+        </Part>
+        <Part title={`Task #${number} has`} text={hunk.ours} base={base} label={`${name}: the task's lines`}>
+          <button type="button" onClick={() => choose('ours')}>
+            The task's
+          </button>
+        </Part>
       </div>
-      <p className="row">
-        <button type="button" onClick={() => choose('theirs')}>
-          {target}'s
-        </button>
-        <button type="button" onClick={() => choose('both')}>
-          Both, {target}'s first
-        </button>
-        <button type="button" onClick={() => choose('ours')}>
-          The task's
-        </button>
-      </p>
     </fieldset>
   );
 }
 
-function Part({
-  title,
-  text,
-  base,
-  label,
-}: {
+interface PartProps {
   title: string;
   text: string | null;
   base: string | null;
   label: string;
-}) {
+  children: ReactNode;
+}
+
+function Part({ title, text, base, label, children }: PartProps) {
   return (
     <div className="side">
       <h6>{title}</h6>
-      {text === null && <p className="dim none">Not known here: see the whole file below.</p>}
-      {text === '' && <p className="dim none">Nothing.</p>}
-      {text && <Code text={text} base={base} label={label} />}
+      <div>
+        {text === null && <p className="dim none">Not known here: see the whole file below.</p>}
+        {text === '' && <p className="dim none">Nothing.</p>}
+        {text && <Code text={text} base={base} label={label} />}
+      </div>
+      <p>{children}</p>
     </div>
   );
 }

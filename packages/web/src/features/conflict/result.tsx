@@ -36,7 +36,7 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
   return (
     <section className="result" aria-labelledby="result">
       <h4 id="result">What it shall be</h4>
-      <p className={hunks.length > 0 ? 'waiting' : 'landed'} role="status">
+      <p className={hunks.length === 0 && file.isResolved && !isChanged ? 'landed' : 'waiting'} role="status">
         {standing(file, hunks.length, isChanged)}
       </p>
       {isOvertaken && <Overtaken draft={draft} />}

@@ -21,9 +21,11 @@ export function Pipelines() {
         </>
       }
     >
-      {Object.values(pipelines).map((pipeline) => (
-        <Drawing key={pipeline.name} pipeline={pipeline} isDefault={pipeline.name === defaultPipeline} />
-      ))}
+      <div className="pipelines">
+        {Object.values(pipelines).map((pipeline) => (
+          <Drawing key={pipeline.name} pipeline={pipeline} isDefault={pipeline.name === defaultPipeline} />
+        ))}
+      </div>
     </Part>
   );
 }

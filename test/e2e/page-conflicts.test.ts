@@ -1,0 +1,241 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
+
+const ODD = 'ünd <img src=x onerror=alert(1)>.txt';
+/** Every file is critical: no agent may decide about it. */
+const CONFIG = `workers: 3
+pipeline: quick
+critical: ["*.txt"]
+gates:
+  - { name: no-markers, run: "! grep -n '^<<<<<<<' *.txt" }
+`;
+const SCENARIO = `runs:
+  - when: { task: wall }
+    do:
+      - write: { path: wall.txt, content: "top\\nstones 12\\nmiddle\\nof\\nmore\\nlines\\nthan\\nfour\\nfloor of oak\\n" }
+      - write: { path: ${JSON.stringify(ODD)}, content: "by the task <script>alert(1)</script>\\n" }
+      - run: "{door go}"
+      - result: { summary: raised }
+  - when: { task: sluice }
+    do:
+      - write: { path: sluice one.txt, content: "from the task\\n" }
+      - delete: sluice two.txt
+      - run: "{door go}"
+      - result: { summary: built }
+  - when: { task: ledger }
+    do:
+      - append: { path: ledger.txt, content: "task\\n" }
+      - run: "{door go}"
+      - result: { summary: written }
+`;
+const BEFORE = {
+  'wall.txt': 'top\nstones 10\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor\n',
+  [ODD]: 'before both\n',
+  'sluice one.txt': 'before\n',
+  'sluice two.txt': 'before\n',
+  'ledger.txt': 'one\n',
+};
+const ON_MAIN = {
+  'wall.txt': 'top\nstones 11\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay\n',
+  [ODD]: 'by main\n',
+  'sluice one.txt': 'from main\n',
+  'sluice two.txt': 'from main\n',
+  'ledger.txt': 'one\nmain\n',
+};
+/** Stands for the merge editor: a person who keeps both sides, main's first. Its arguments are those that VS Code takes. */
+const EDITOR = `#!/bin/sh
+while [ "$1" != --merge ]; do shift; done
+cat "$2" "$3" > "$5"
+`;
+
+let bed: PageBed;
+let page: Page;
+
+const files = (of = page) => of.getByRole('navigation', { name: 'Files in conflict' });
+const button = (name: string | RegExp, of = page) => of.getByRole('button', { name });
+const byHand = (of = page) => of.locator('#by-hand');
+const place = (count: number, of: number) => page.getByRole('group', { name: `Place ${count} of ${of}`, exact: true });
+const main = (file: string) => bed.repository.git('show', `main:${file}`);
+
+async function until(number: number, stage: string): Promise<void> {
+  const now = async () => (await bed.api.task({ project: bed.project, task: String(number) })).task.stage;
+  await expect.poll(now, { timeout: PATIENCE_MS }).toBe(stage);
+}
+
+/** Told what to do, in a worktree of their own. */
+const briefedRuns = async () =>
+  (await bed.api.recentEvents({ project: bed.project, types: ['run.briefed'], limit: 50 })).length;
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  page = bed.page;
+  bed.repository.write(BEFORE);
+  bed.repository.git('add', '-A');
+  bed.repository.git('commit', '-q', '-m', 'As it was before both');
+}, 4 * PATIENCE_MS);
+afterAll(() => bed?.close(), PATIENCE_MS);
+
+describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
+  test('AC-5.3.a, AC-5.3.b: conflicts appear by themselves on the open page, all of them, with their file counts', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.show('Conflicts');
+    await page.getByText(/^No conflict waits for you/).waitFor();
+    await page.evaluate('window.loadedOnce = true');
+    for (const title of ['Raise the wall', 'Build the sluice', 'Write the ledger']) await bed.add(title);
+    // All three are at work on main as it was; then it moves on.
+    await expect.poll(briefedRuns, { timeout: PATIENCE_MS }).toBe(3);
+    bed.repository.write(ON_MAIN);
+    bed.repository.git('commit', '-q', '-a', '-m', 'Meanwhile');
+    bed.openDoor('go');
+    const row = (title: string) => page.getByRole('listitem').filter({ hasText: title });
+    await row('#1 Raise the wall').getByText('2 files').waitFor();
+    await row('#2 Build the sluice').getByText('2 files').waitFor();
+    await row('#3 Write the ledger').getByText('1 file', { exact: true }).waitFor();
+    await page.getByRole('link', { name: /^Conflicts ?3$/ }).waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+    expect(await row('#1 Raise the wall').textContent()).toContain(ODD);
+  });
+
+  test('a conflict with markers left is not settled, and the page says which files are open', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.getByRole('link', { name: '#1 Raise the wall' }).click();
+    await files().getByText('0 of 2 resolved').waitFor();
+    await button(/^Mark resolved/).click();
+    const refusal = page.getByRole('status').getByText('2 files are not resolved');
+    await refusal.waitFor();
+    expect(await refusal.textContent()).toContain('wall.txt: conflict markers are left in it');
+    await button(/^Dismiss: 2 files/).click();
+    await until(1, 'blocked');
+  });
+
+  test('two tabs at the same file: what is typed stays, and one is told of the other', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await button(/^ünd/).click();
+    await page.getByText('1 place left to decide').waitFor();
+    await byHand().fill('typed, not saved\n');
+    await page.getByText('1 file not saved').waitFor();
+    expect(await button(/^Mark resolved/).isDisabled()).toBe(true);
+
+    const other = await bed.context.newPage();
+    await other.goto(page.url());
+    await other.getByRole('heading', { name: ODD }).waitFor();
+    await button("Take main's whole", other).click();
+    await files(other).getByText('1 of 2 resolved').waitFor();
+
+    const alert = page.getByRole('alert').filter({ hasText: 'changed elsewhere while you were at it' });
+    await alert.waitFor();
+    expect(await byHand().inputValue()).toBe('typed, not saved\n');
+    expect(await button('Save this as resolved').isDisabled()).toBe(true);
+    await page.getByText('It cannot be saved before you say whose text counts.').waitFor();
+    // What is typed outlives a walk to another page, too.
+    await bed.show('Money');
+    await page.goBack();
+    await alert.waitFor();
+    expect(await byHand().inputValue()).toBe('typed, not saved\n');
+    await button('Mine counts').click();
+    await button('Save this as resolved').click();
+    await page.getByText('1 file not saved').waitFor({ state: 'detached' });
+
+    // Nothing is typed in the other tab: it follows.
+    await button(/^ünd/, other).click();
+    await expect.poll(() => byHand(other).inputValue(), { timeout: PATIENCE_MS }).toBe('typed, not saved\n');
+    await other.close();
+  });
+
+  test('AC-5.3.d: resolved place by place and marked resolved, it leaves the list and lands with both sides', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await button(/^wall/).click();
+    await page.getByText('2 places left to decide').waitFor();
+    const save = button('Save this as resolved');
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByText('It can be saved once 2 places are decided.').waitFor();
+    // Main's, what was before, the task's: in this order.
+    expect(await place(1, 2).locator('pre').allInnerTexts()).toEqual([
+      expect.stringContaining('stones 11'),
+      expect.stringContaining('stones 10'),
+      expect.stringContaining('stones 12'),
+    ]);
+    await page.screenshot({ path: join(OUTPUT, 'page-conflict.png'), fullPage: true });
+    await place(2, 2).getByRole('button', { name: "The task's" }).click();
+    await button('Undo the last choice').click();
+    await place(2, 2).getByRole('button', { name: "main's", exact: true }).click();
+    await place(1, 1).getByRole('button', { name: /^Both/ }).click();
+    expect(await byHand().inputValue()).toBe(
+      'top\nstones 11\nstones 12\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay\n',
+    );
+    await save.click();
+    await page.getByText('All resolved').waitFor();
+    await button(/^Mark resolved/).click();
+    await page.getByRole('heading', { name: /Raise the wall/ }).waitFor();
+    await until(1, 'done');
+    expect(main('wall.txt')).toBe('top\nstones 11\nstones 12\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay');
+    expect(main(ODD)).toBe('typed, not saved');
+    await bed.show('Conflicts');
+    await page.getByRole('link', { name: '#2 Build the sluice' }).waitFor();
+    expect(await page.getByRole('link', { name: '#1 Raise the wall' }).count()).toBe(0);
+  });
+
+  test('AC-5.3.f: the commands for a terminal are shown, and whoever follows them can mark it resolved', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await page.getByRole('link', { name: '#2 Build the sluice' }).click();
+    await page.getByText('Do it in a terminal instead').click();
+    const commands = await page.locator('.terminal li code').allInnerTexts();
+    expect(commands.join('\n')).toContain('code --wait --merge');
+    expect(commands.at(-1)).toContain('tidemill conflicts settle 2');
+    const programs = join(bed.machine.folder, 'programs');
+    mkdirSync(programs);
+    writeFileSync(join(programs, 'code'), EDITOR);
+    chmodSync(join(programs, 'code'), 0o755);
+    bed.machine.env.PATH = `${programs}${delimiter}${bed.machine.env.PATH}`;
+    const script = commands.slice(0, -1).join('\n');
+    const { code, stderr } = await bed.machine.program('sh', ['-ec', script], bed.repository.root);
+    expect(code, stderr).toBe(0);
+    await button(/^Mark resolved/).click();
+    await until(2, 'done');
+    expect(main('sluice one.txt')).toBe('from main\nfrom the task');
+    expect(main('sluice two.txt')).toBe('from main');
+  });
+
+  test('AC-5.3.e: aborted after a dialog that says what happens, the task goes back to open and is built anew', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.show('Conflicts');
+    await page.getByRole('link', { name: '#3 Write the ledger' }).click();
+    await button('Abort and requeue').click();
+    const dialog = page.getByRole('dialog', { name: 'Begin #3 anew?' });
+    expect(await dialog.textContent()).toMatch(/goes back to open[\s\S]*newest main[\s\S]*snapshot/);
+    await dialog.getByRole('button', { name: 'Keep things as they are' }).click();
+    await until(3, 'blocked');
+    await button('Abort and requeue').click();
+    await dialog.getByRole('button', { name: 'Begin anew' }).click();
+    await page.getByRole('heading', { name: /Write the ledger/ }).waitFor();
+    await until(3, 'done');
+    const about = { project: bed.project, types: ['conflict.aborted' as const], limit: 5 };
+    expect((await bed.api.recentEvents(about)).map(({ body }) => body)).toMatchObject([{ by: 'page' }]);
+    const { task } = await bed.api.task({ project: bed.project, task: '3' });
+    const moves = await bed.api.recentEvents({ project: bed.project, types: ['task.moved'], limit: 100 });
+    const begun = moves.filter(
+      ({ body }) => body.type === 'task.moved' && body.taskId === task.id && body.from === 'open',
+    );
+    expect(begun).toHaveLength(2);
+    expect(main('ledger.txt')).toBe('one\nmain\ntask');
+    await bed.show('Conflicts');
+    await page.getByText(/^No conflict waits for you/).waitFor();
+    await page.goto(new URL('/conflicts/3', bed.daemon.url).href);
+    await page.getByText(/has no conflict that waits for a person/).waitFor();
+    // The one refusal that a person asked for, and the one above.
+    expect(bed.complaints.filter((text) => !/status of 409/.test(text))).toEqual([]);
+  });
+});
