@@ -1,13 +1,27 @@
 import './graph.css';
 import { useId, useMemo } from 'react';
 import { Link } from 'wouter';
-import { cut, fitLayout, type GraphEdge, type GraphNode, type LaidNode, NODE_HEIGHT, pathOf } from './layout.ts';
+import {
+  cut,
+  fitLayout,
+  type GraphEdge,
+  type GraphNode,
+  type LaidNode,
+  NODE_HEIGHT,
+  pathOf,
+  WORD_HEIGHT,
+  wordLines,
+} from './layout.ts';
 import { useWidth } from './width.ts';
+
+const SMALLEST = 0.8;
 
 /** Boxes and arrows, made to fit. What it shows is also said as a list, for whoever cannot see it. */
 export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edges: GraphEdge[]; label: string }) {
   const [element, room] = useWidth<HTMLElement>();
   const laid = useMemo(() => fitLayout(nodes, edges, room), [nodes, edges, room]);
+  // A little smaller rather than cut off, but never too small to be read.
+  const scale = room === 0 ? 1 : Math.min(1, Math.max(SMALLEST, room / laid.width));
   const tip = useId();
   const names = useMemo(() => new Map(nodes.map((node) => [node.id, node.label])), [nodes]);
   return (
@@ -15,7 +29,7 @@ export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edg
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <section ref={element} className="scroll" aria-label={label} tabIndex={0}>
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the section around it has its name */}
-        <svg width={laid.width} height={laid.height} viewBox={`0 0 ${laid.width} ${laid.height}`}>
+        <svg width={laid.width * scale} height={laid.height * scale} viewBox={`0 0 ${laid.width} ${laid.height}`}>
           <defs>
             <marker
               id={tip}
@@ -41,12 +55,7 @@ export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edg
           <g aria-hidden="true">
             {laid.edges.map(
               ({ from, to, label: name, at }) =>
-                name &&
-                at && (
-                  <text key={`${from} ${to} ${name}`} className="word" x={at.x} y={at.y + 4}>
-                    {name}
-                  </text>
-                ),
+                name && at && <Word key={`${from} ${to} ${name}`} text={name} x={at.x} y={at.y} />,
             )}
           </g>
           {laid.nodes.map((node) => (
@@ -64,6 +73,16 @@ export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edg
       </ul>
     </figure>
   );
+}
+
+function Word({ text, x, y }: { text: string; x: number; y: number }) {
+  const lines = wordLines(text);
+  const top = y + 4 - ((lines.length - 1) * WORD_HEIGHT) / 2;
+  return lines.map((line, index) => (
+    <text key={line} className="word" x={x} y={top + index * WORD_HEIGHT}>
+      {line}
+    </text>
+  ));
 }
 
 function Box({ node: { label, about, look, href, x, y, width } }: { node: LaidNode }) {

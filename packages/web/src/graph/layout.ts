@@ -51,6 +51,12 @@ export const cut = (text: string) => (text.length > MOST_LETTERS ? `${text.slice
 const widthOf = ({ label, about = '' }: GraphNode) =>
   Math.max(72, Math.max(cut(label).length * LETTER, cut(about).length * SMALL_LETTER) + 20);
 
+/** A long word over several lines, where it names several things. */
+export const wordLines = (label: string) => label.split(/(?<=,) /);
+export const WORD_HEIGHT = 14;
+
+const wordWidth = (label: string) => Math.max(...wordLines(label).map((line) => line.length)) * SMALL_LETTER;
+
 /** From left to right; from top to bottom where that is too wide and this is not. */
 export function fitLayout(nodes: GraphNode[], edges: GraphEdge[], room: number): LaidGraph {
   const across = layOut(nodes, edges, 'LR');
@@ -79,7 +85,9 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[], rankdir: 'LR' | 'TB'): L
     graph.setEdge(
       from,
       to,
-      { width: label.length * SMALL_LETTER + (label ? 8 : 0), height: label ? 16 : 1, labelpos: 'c' },
+      label
+        ? { width: wordWidth(label) + 8, height: wordLines(label).length * WORD_HEIGHT, labelpos: 'c' }
+        : { width: 0, height: 1, labelpos: 'c' },
       `${index}`,
     );
   layout(graph);
@@ -114,7 +122,7 @@ function loopOf(node: GraphNode, { x, y }: Spot, { label = '' }: GraphEdge, isDo
     { x: far, y: 10 },
   ];
   const points = around.map((spot) => (isDown ? { x: spot.x, y: y + spot.y } : { x: x + spot.y, y: spot.x }));
-  const half = (label.length * SMALL_LETTER) / 2;
+  const half = wordWidth(label) / 2;
   return { points, at: isDown ? { x: far + LOOP + 6 + half, y } : { x, y: far + LOOP + 8 }, isBack: true };
 }
 

@@ -21,11 +21,10 @@ const DURATIONS = [
   4 * HOUR,
 ].concat([8 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 10 * DAY, 20 * DAY, 60 * DAY]);
 
-/** 1, 2 or 5 times a power of ten. */
 export function roundTop(most: number): number {
   if (most <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 4, 5, 10].find((step) => step * power >= most * 0.999_999) ?? 10) * power;
+  return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= most * 0.999_999) ?? 10) * power;
 }
 
 /** Things that are counted have no halves. */

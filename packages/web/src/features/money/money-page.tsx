@@ -16,6 +16,7 @@ import { Charts } from './charts.tsx';
 import type { Cut } from './series.ts';
 
 const POLL_MS = 60_000;
+const RETRY_MS = 5000;
 /** The daemon computes figures at most this often. */
 const FRESH_MS = 2500;
 const MOVING = ['run.finished', 'task.moved', 'task.created', 'merge.landed'];
@@ -71,7 +72,7 @@ function useHistory(project: string, period: MetricPeriod) {
     queryKey: ['history', project, period],
     queryFn: ({ signal }) => api.history({ project, period }, soon(signal)),
     // Soon again after a failure: whoever sees old figures waits for new ones.
-    refetchInterval: ({ state }) => (state.error ? POLL_MS / 6 : POLL_MS),
+    refetchInterval: ({ state }) => (state.error ? RETRY_MS : POLL_MS),
     placeholderData: (before) => before,
   });
 }

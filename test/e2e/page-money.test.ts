@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import type { HistoryView } from '@tidemill/contract';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
+
+const CONFIG = `workers: 2
+pipeline: feature
+gates:
+  - { name: test, run: "true" }
+budget: { dailyUsd: 20, monthlyUsd: 100 }
+`;
+const SCENARIO = `default:
+  plan:
+    - spend: { inputTokens: 100, outputTokens: 10, costUsd: 0.4 }
+    - result: { plan: "one file", planSummary: "one file" }
+  implement:
+    - spend: { inputTokens: 1000, outputTokens: 100, costUsd: 1.25 }
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+  review:
+    - spend: { inputTokens: 500, outputTokens: 50, costUsd: 0.35 }
+    - result: { approve: true }
+`;
+
+let bed: PageBed;
+let page: Page;
+
+const chart = (title: string) => page.getByRole('figure').filter({ has: page.getByRole('heading', { name: title }) });
+const account = (name: string) => page.getByRole('list', { name: 'Budgets' }).locator('> li').filter({ hasText: name });
+const history = () => bed.api.history({ project: bed.project, period: '24h' });
+const spent = ({ spend }: HistoryView) => spend.reduce((sum, { usd }) => sum + usd, 0);
+const dollars = (usd: number) => `$${usd.toFixed(2)}`;
+
+async function done(number: number): Promise<void> {
+  const stage = async () => (await bed.api.task({ project: bed.project, task: String(number) })).task.stage;
+  await expect.poll(stage, { timeout: PATIENCE_MS }).toBe('done');
+}
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
+afterAll(() => bed?.close(), PATIENCE_MS);
+
+describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
+  test('a period in which nothing happened says so, with the budgets as they are', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.show('Money');
+    await page.getByText(/^Nothing happened in this period/).waitFor();
+    await account('All projects').getByText('Today $0.00 of $50').waitFor();
+    await account(bed.repository.root.split('/').at(-1)!).getByText('This month $0.00 of $100').waitFor();
+    await page.evaluate('window.loadedOnce = true');
+  });
+
+  test('AC-5.4.a, AC-5.4.b: a task is done, and the figures on the open page follow, as the API has them', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await done(await bed.add('Grind rye', { accept: ['it is ground'] }));
+    await chart('Tasks done').getByText('1 in all').waitFor();
+    await chart('Spend').getByText('$2.00 in 3 runs, all projects').waitFor();
+    expect(await page.evaluate('window.loadedOnce')).toBe(true);
+    await done(await bed.add('Grind wheat', { accept: ['it is ground'] }));
+    await chart('Tasks done').getByText('2 in all').waitFor();
+    await chart('Queue').getByText('0 last, waiting or at work').waitFor();
+    await chart('First review passed').getByText('100 % last').waitFor();
+
+    const known = await history();
+    expect(spent(known)).toBeCloseTo(4);
+    await chart('Spend')
+      .getByText(`${dollars(spent(known))} in 6 runs`)
+      .waitFor();
+    await account('All projects')
+      .getByText(`Today ${dollars(spent(known))} of $50`)
+      .waitFor();
+    // Word and sum of each mode, the largest first.
+    expect(await chart('Spend').locator('.legend li').allTextContents()).toEqual([
+      'implement $2.50',
+      'plan $0.80',
+      'review $0.70',
+    ]);
+    await page.getByLabel('Spend', { exact: true }).selectOption('agent');
+    await page.waitForURL(/by=agent/);
+    await page.getByLabel('Spend', { exact: true }).selectOption('project');
+    await page.getByLabel('Period').selectOption('30d');
+    await chart('Spend')
+      .getByText(`${dollars(spent(known))} in 6 runs`)
+      .waitFor();
+    await page.reload();
+    expect(await page.getByLabel('Period').inputValue()).toBe('30d');
+    await page.getByLabel('Period').selectOption('24h');
+    await page.getByLabel('Spend', { exact: true }).selectOption('mode');
+  });
+
+  test('the values stand in a table that the keyboard reaches, and their sum is what the API says', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const summary = chart('Spend').locator('summary');
+    await summary.focus();
+    await page.keyboard.press('Enter');
+    const table = page.getByRole('region', { name: 'Spend, as a table' });
+    await table.waitFor();
+    await page.keyboard.press('Tab');
+    expect(await table.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    const cells = await table.locator('td').allTextContents();
+    const sum = cells.reduce((total, cell) => total + Number(cell.replace('$', '')), 0);
+    expect(sum).toBeCloseTo(spent(await history()));
+    await page.screenshot({ path: join(OUTPUT, 'page-money.png'), fullPage: true });
+  });
+
+  test('AC-5.4.e: when the figures cannot be had, the last known stay, with their time, until they can', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const before = bed.complaints.length;
+    const isHistory = (url: URL) => url.pathname.endsWith('/history');
+    await page.route(isHistory, (route) => route.abort());
+    await done(await bed.add('Grind oats', { accept: ['it is ground'] }));
+    const old = page.getByText(/^Not up to date: these figures are of \d\d:\d\d:\d\d/);
+    await old.waitFor();
+    await chart('Tasks done').getByText('2 in all').waitFor();
+    await page.unroute(isHistory);
+    // By itself.
+    await chart('Tasks done').getByText('3 in all').waitFor();
+    await old.waitFor({ state: 'detached' });
+    // The browser itself notes a request that did not get through.
+    bed.complaints.splice(before);
+  });
+
+  test('the limits of all projects are changed here, and a wrong one is refused beside its field', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await account('All projects').getByRole('button', { name: 'Change the limits' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Limits of all projects together' });
+    const [day, month] = [dialog.getByLabel('USD a day'), dialog.getByLabel('USD a month')];
+    const save = dialog.getByRole('button', { name: 'Save' });
+    const wrong: [string, string][] = [
+      ['0', 'a budget is more than 0 USD'],
+      ['ten', '“ten” is no amount'],
+      ['', 'is no amount'],
+      ['2000000', 'a budget is at most 1,000,000 USD'],
+      ['1e3', '“1e3” is no amount'],
+    ];
+    for (const [text, why] of wrong) {
+      await day.fill(text);
+      await dialog.locator('#dailyUsd-fault').getByText(why).waitFor();
+      expect(await day.getAttribute('aria-invalid')).toBe('true');
+      expect(await save.isDisabled()).toBe(true);
+    }
+    await day.fill('30');
+    await month.fill('250.50');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await account('All projects')
+      .getByText(/^Today \$[\d.]+ of \$30$/)
+      .waitFor();
+    await account('All projects')
+      .getByText(/^This month \$[\d.]+ of \$250\.50$/)
+      .waitFor();
+    const all = (await bed.api.budget({})).find(({ projectId }) => projectId === 'all');
+    expect(all?.limits).toEqual({ dailyUsd: 30, monthlyUsd: 250.5 });
+    expect(bed.complaints).toEqual([]);
+  });
+});
