@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
@@ -69,6 +69,7 @@ beforeAll(async () => {
   await page.goto(daemon.link);
   await page.goto(`${url}/board`);
 });
+beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(async () => {
   await browser?.close();
   await machine?.close();
@@ -85,8 +86,7 @@ async function carry(from: Locator, to: Locator, of = page): Promise<void> {
 }
 
 describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
-  test('says how to begin, and takes the first task by keyboard alone', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('says how to begin, and takes the first task by keyboard alone', async () => {
     await page.getByText(/^No tasks yet/).waitFor();
     await page.getByText('tidemill task add').waitFor();
     await page.getByText('live', { exact: true }).waitFor();
@@ -113,10 +113,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(task.criteria.map(({ text }) => text)).toEqual(['It is brown', 'It smells']);
   });
 
-  test('says what is wrong with a new task while it is written, and keeps it when the daemon refuses', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('says what is wrong with a new task while it is written, and keeps it when the daemon refuses', async () => {
     await page.keyboard.press('n');
     await dialog()
       .getByRole('button', { name: /^Create Ctrl/ })
@@ -136,8 +133,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await dialog().waitFor({ state: 'detached' });
   });
 
-  test('shows tasks come and go by themselves, with what holds them', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('shows tasks come and go by themselves, with what holds them', async () => {
     await page.evaluate('window.loadedOnce = true');
     await add('Look after idle hands', { priority: 0 });
     await add('Say which grain');
@@ -154,8 +150,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await page.screenshot({ path: join(OUTPUT, 'board-light-1280.png') });
   });
 
-  test('a card is dragged where its pipeline allows it', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a card is dragged where its pipeline allows it', async () => {
     await carry(card('blocked', 2), column('implement'));
     await column('implement').getByText('sets it to work there').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'board-drag.png') });
@@ -165,8 +160,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('and where not, the column says why, before and after it is dropped', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('and where not, the column says why, before and after it is dropped', async () => {
     await carry(card('blocked', 4), column('done'));
     const why = /the mill moves it there when it has landed/;
     await column('done').getByText(why).waitFor();
@@ -178,8 +172,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.task({ project, task: 4 })).task.stage).toBe('blocked');
   });
 
-  test('is moved by keyboard, with a word where one is asked for', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('is moved by keyboard, with a word where one is asked for', async () => {
     await card('needs_info', 3).getByRole('link').focus();
     await page.keyboard.press('m');
     await dialog().getByText('the mill moves it there when').first().waitFor();
@@ -200,8 +193,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.questions({ project, task: '3', all: true })).map(({ answer }) => answer?.text)).toContain('Rye');
   });
 
-  test('walks the cards by j, k, h, l, and opens one', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('walks the cards by j, k, h, l, and opens one', async () => {
     await card('needs_info', 5).getByRole('link').focus();
     await page.keyboard.press('l');
     expect(await page.evaluate('document.activeElement.closest("[data-task]").dataset.task')).toBe('4');
@@ -213,8 +205,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await card('blocked', 4).waitFor();
   });
 
-  test('many are selected and cancelled at once; what refuses is named', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('many are selected and cancelled at once; what refuses is named', async () => {
     for (const title of ['Sweep one', 'Sweep two', 'Sweep three']) await add(title, { after: [4] });
     await card('open', 7).getByRole('checkbox').check();
     await card('open', 9)
@@ -235,8 +226,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await bar.waitFor({ state: 'detached' });
   });
 
-  test('two tabs that want the opposite end up with the same truth, and the later one is told', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('two tabs that want the opposite end up with the same truth, and the later one is told', async () => {
     const other = await context.newPage();
     await other.goto(`${url}/board?cancelled=shown`);
     await card('blocked', 4, other).waitFor();
@@ -260,8 +250,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await other.close();
   });
 
-  test('shows what is written in a title as text', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('shows what is written in a title as text', async () => {
     const titles = [
       '<script>window.pwned=1</script><img src=x onerror="window.pwned=1">',
       'abc \u202Edlrow olleh\u202C \u001b[31mred\u001b[0m',
@@ -275,8 +264,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
   });
 
-  test('ten thousand tasks: scrolled to the end, and one found by its words', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('ten thousand tasks: scrolled to the end, and one found by its words', async () => {
     for (let first = 0; first < MANY; first += CHUNK) {
       const tasks = Array.from({ length: CHUNK }, (_, index) => ({
         title: first + index === 7776 ? 'Find the Needle in the hay' : `Grind sack ${first + index + 1}`,
@@ -309,8 +297,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await count('open', '10,005').waitFor();
   });
 
-  test('one column at a time where there is no room for more', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('one column at a time where there is no room for more', async () => {
     await page.setViewportSize({ width: 380, height: 800 });
     await page.getByLabel('Stage', { exact: true }).selectOption('needs_info');
     await card('needs_info', 5).getByRole('button', { name: 'Move #5' }).waitFor();

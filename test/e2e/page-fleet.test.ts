@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { WorkerView } from '@tidemill/contract';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
 import { PageBed } from '../support/page-bed.ts';
 
@@ -54,11 +54,11 @@ beforeAll(async () => {
   bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
   page = bed.page;
 }, 4 * PATIENCE_MS);
+beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
-  test('AC-1.5.a, AC-1.5.b: all agents are there with their status, which changes by itself', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-1.5.a, AC-1.5.b: all agents are there with their status, which changes by itself', async () => {
     await bed.show('Fleet');
     await page.evaluate('window.loadedOnce = true');
     for (const name of ['agent-1', 'agent-2', 'review-agent']) await card(name).getByText('idle').waitFor();
@@ -72,8 +72,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('AC-1.5.c: Pause lets the agent pause and becomes Resume, and back', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-1.5.c: Pause lets the agent pause and becomes Resume, and back', async () => {
     const [{ name }] = (await busy()) as [WorkerView];
     await button(`Pause ${name}`).click();
     await button(`Resume ${name}`).waitFor();
@@ -86,8 +85,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(name).getByText('working', { exact: true }).waitFor();
   });
 
-  test('AC-2.5.d: a task is given to another agent by the picker', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-2.5.d: a task is given to another agent by the picker', async () => {
     const [{ name }] = (await busy()) as [WorkerView];
     const other = name === 'agent-1' ? 'agent-2' : 'agent-1';
     await card(name).getByRole('button', { name: 'Reassign #1' }).click();
@@ -103,8 +101,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(other).getByText('1 done').waitFor();
   });
 
-  test('AC-1.5.e: an agent that crashes has a red badge and its error in the card', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-1.5.e: an agent that crashes has a red badge and its error in the card', async () => {
     await bed.add('Heat the boiler');
     const crashed = page.locator('.worker.wrong').first();
     await crashed.getByText('crashed', { exact: true }).waitFor();
@@ -123,10 +120,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.api.cancelTask({ project: bed.project, task: 2 });
   });
 
-  test('AC-5.4.c, AC-5.4.d: a card unfolds all its figures, and the summary is the sum of all agents', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-5.4.c, AC-5.4.d: a card unfolds all its figures, and the summary is the sum of all agents', async () => {
     await bed.add('Sweep the floor');
     await expect.poll(() => figure(summary(), 'Tasks done'), { timeout: PATIENCE_MS }).toBe('2');
     const metrics = await bed.api.metrics({ project: bed.project, period: '24h' });
@@ -154,8 +148,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect((await figure(summary(), 'Errors')).startsWith(`${errors},`)).toBe(true);
   });
 
-  test('AC-5.4.f: all agents side by side, each figure with a colour and a word', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-5.4.f: all agents side by side, each figure with a colour and a word', async () => {
     await page.keyboard.press('v');
     const table = page.getByRole('region', { name: 'Comparison' });
     await table.getByRole('columnheader', { name: 'agent-1' }).waitFor();
@@ -176,8 +169,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').waitFor();
   });
 
-  test('AC-5.4.e: figures that cannot be read anew stay, and say from when they are', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-5.4.e: figures that cannot be read anew stay, and say from when they are', async () => {
     const known = await figure(summary(), 'Cost');
     await page.route('**/metrics?*', (route) =>
       route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'no', hint: 'Look.' } } }),
@@ -194,8 +186,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor({ state: 'detached' });
   });
 
-  test('AC-1.5.d, AC-5.5.a: the emergency stop first names agents and tasks, then all stop', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-1.5.d, AC-5.5.a: the emergency stop first names agents and tasks, then all stop', async () => {
     await bed.add('Carve the wheel');
     await bed.add('Grease the wheel');
     await page.getByText(/ · 2 active/).waitFor();
@@ -228,8 +219,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').getByText('idle', { exact: true }).waitFor();
   });
 
-  test('AC-1.5.f: one more agent appears, up to the maximum', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-1.5.f: one more agent appears, up to the maximum', async () => {
     for (let count = 3; count <= MOST; count += 1) {
       await button('Add agent').click();
       await card(`agent-${count}`).waitFor();
@@ -242,8 +232,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(() => button('Add agent').isEnabled(), { timeout: PATIENCE_MS }).toBe(true);
   });
 
-  test('a worker from outside is shown as such, and fits at 380 px in the dark', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a worker from outside is shown as such, and fits at 380 px in the dark', async () => {
     for (const { name, role } of await workers())
       if (role === 'builder')
         await bed.api.steerWorkers({ project: bed.project, worker: name, operation: 'pause', by: 'ada' });

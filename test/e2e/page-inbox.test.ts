@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
 import { PageBed } from '../support/page-bed.ts';
 
@@ -59,13 +59,11 @@ beforeAll(async () => {
   bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
   page = bed.page;
 }, 4 * PATIENCE_MS);
+beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
-  test('says that nothing needs anybody; then a question comes by itself and is answered by the key of an option', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('says that nothing needs anybody; then a question comes by itself and is answered by the key of an option', async () => {
     await bed.show('Inbox');
     await page.getByText('Nothing needs you').waitFor();
     const number = await quick('Grind the grain');
@@ -81,8 +79,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('Wheat');
   });
 
-  test('answers in words, which stay until they got through', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('answers in words, which stay until they got through', async () => {
     const number = await quick('Give it a name');
     await item('What is the mill called?').waitFor();
     await focus('What is the mill called?');
@@ -99,8 +96,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('The <b>old</b> mill');
   });
 
-  test('takes the default by one key', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('takes the default by one key', async () => {
     const number = await quick('Choose a colour');
     await item('Which colour has the wheel?').getByText('oak brown').waitFor();
     await focus('Which colour has the wheel?');
@@ -109,8 +105,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('oak brown');
   });
 
-  test('a question that is answered elsewhere meanwhile is gone', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a question that is answered elsewhere meanwhile is gone', async () => {
     const number = await quick('Make a window');
     await item('How many panes?').waitFor();
     await item('How many panes?').getByRole('textbox').fill('six');
@@ -120,8 +115,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('four');
   });
 
-  test('answers all that have a default, once the person has seen them', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('answers all that have a default, once the person has seen them', async () => {
     const door = await quick('Hang the door');
     const roof = await quick('Cover the roof');
     await item('Left or right hinge?').waitFor();
@@ -137,8 +131,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect([await answerTo(door), await answerTo(roof)]).toEqual(['Left', 'slate']);
   });
 
-  test('a plan is sent back with a note, then approved', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a plan is sent back with a note, then approved', async () => {
     const number = await bed.add('Write the almanac', { accept: ['It has tides'] });
     const plan = item('Write the almanac');
     await plan.getByText('1. Read the tide table').waitFor();
@@ -157,8 +150,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
       .toBe('done');
   });
 
-  test('an escalation is tried again with a note for the next run', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('an escalation is tried again with a note for the next run', async () => {
     const number = await quick('Look after idle hands');
     const stuck = item('Look after idle hands');
     await stuck.getByText('escalation, holds work up').waitFor();
@@ -172,8 +164,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
       .toBe('done');
   });
 
-  test('alerts are acknowledged one by one by a key, and all at once', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('alerts are acknowledged one by one by a key, and all at once', async () => {
     await quick('Gild it, which is costly');
     const alerts = page.locator('.inbox > li').filter({ hasText: /^alert/ });
     await item(/of the daily budget/)
@@ -192,8 +183,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(left.filter(({ kind }) => kind === 'alert')).toEqual([]);
   });
 
-  test('fits at 380 px in the dark, and nothing went wrong on the way', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('fits at 380 px in the dark, and nothing went wrong on the way', async () => {
     await quick('Name the window with a colour and a grain');
     await page.getByRole('button', { name: /^all/ }).click();
     await page.setViewportSize({ width: 380, height: 900 });

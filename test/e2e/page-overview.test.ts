@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
 import { PageBed } from '../support/page-bed.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -59,11 +59,11 @@ beforeAll(async () => {
   bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
   page = bed.page;
 }, 4 * PATIENCE_MS);
+beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
-  test('opens by its link only', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('opens by its link only', async () => {
     const other = await bed.browser.newContext();
     const stranger = await other.newPage();
     expect((await stranger.goto(`${bed.daemon.url}/?token=wrong`))?.status()).toBe(401);
@@ -74,8 +74,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(page.url()).toBe(`${bed.daemon.url}/`);
   });
 
-  test('without a task it says how to put one in, and what an agent can touch', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('without a task it says how to put one in, and what an agent can touch', async () => {
     await page.getByText('The mill is ready and waits for water').waitFor();
     await region('What an agent can touch').getByText('It never moves main').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'overview-empty.png'), fullPage: true });
@@ -85,10 +84,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.show('Overview');
   });
 
-  test('AC-5.1.b, AC-5.1.c, AC-5.1.d, AC-2.4.f: a task goes from open to landed before the eyes, with its phase, percent and cost', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-5.1.b, AC-5.1.c, AC-5.1.d, AC-2.4.f: a task goes from open to landed before the eyes, with its phase, percent and cost', async () => {
     await page.evaluate('window.loadedOnce = true');
     await header().getByText('Today $0.00 of $50').waitFor();
     await bed.add(HOSTILE);
@@ -120,15 +116,13 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('what is written in a title is text', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('what is written in a title is text', async () => {
     const landed = region(/^Landed on main/);
     await landed.getByText(HOSTILE).waitFor();
     expect(await page.evaluate('window.pwned')).toBeUndefined();
   });
 
-  test('what needs a person is said with its reason and where to settle it; its gate is shut', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('what needs a person is said with its reason and where to settle it; its gate is shut', async () => {
     await stage('implement').getByRole('img', { name: 'gate open' }).waitFor();
     await bed.add('Look after idle hands');
     await bed.add('Say which grain');
@@ -151,10 +145,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await needs.waitFor();
   });
 
-  test('AC-5.1.a, AC-5.1.f: the feed opens with the last 50 events, and never has more: the oldest go', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-5.1.a, AC-5.1.f: the feed opens with the last 50 events, and never has more: the oldest go', async () => {
     for (let index = 0; index < FEED + 5; index += 1) await bed.add(`Sack ${index}`, { after: [3] });
     await told('Sack 54');
     await page.reload();
@@ -170,8 +161,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(Math.min(...after)).toBeGreaterThan(before.at(-1)!);
   });
 
-  test('fits wide and narrow, light and dark, with titles of 3 and 300 characters', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('fits wide and narrow, light and dark, with titles of 3 and 300 characters', async () => {
     await bed.add('x'.repeat(300), { after: [3] });
     await bed.add('Oil', { after: [3] });
     await told('Oil');
@@ -186,14 +176,12 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  test('loads nothing from elsewhere and breaks no rule of its policy', ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('loads nothing from elsewhere and breaks no rule of its policy', () => {
     expect(bed.requested.filter((url) => !url.startsWith(`${bed.daemon.url}/`))).toEqual([]);
     expect(bed.complaints).toEqual([]);
   });
 
-  test('AC-5.1.e: without its socket the page says so and asks instead, and recovers by itself', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('AC-5.1.e: without its socket the page says so and asks instead, and recovers by itself', async () => {
     const { own, state } = await pageWithSocket();
     await own.goto(bed.daemon.url);
     await own.getByText('live', { exact: true }).waitFor();
@@ -211,8 +199,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.close();
   });
 
-  test('a part that cannot be loaded is said to have failed, and the frame stays', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a part that cannot be loaded is said to have failed, and the frame stays', async () => {
     const own = await bed.context.newPage();
     await own.route('**/assets/fleet-page-*.js', (route) => route.abort());
     await own.goto(bed.daemon.url);
@@ -225,8 +212,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.close();
   });
 
-  test('a daemon of another version is noticed, and the page offers to be loaded again', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a daemon of another version is noticed, and the page offers to be loaded again', async () => {
     const { version } = (await bed.api.status({ project: bed.project })).daemon!;
     let isUpgraded = false;
     const upgraded = (text: string) => (isUpgraded ? text.replaceAll(`"${version}"`, '"99.0.0"') : text);
@@ -247,8 +233,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.close();
   });
 
-  test('says when the daemon is gone and how to get the new link, and goes on by itself', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('says when the daemon is gone and how to get the new link, and goes on by itself', async () => {
     await page.evaluate('window.loadedOnce = true');
     await bed.kill();
     await banner()
@@ -296,8 +281,7 @@ runs:
 /** `TIDEMILL_PICTURE=1 npx vitest run test/e2e/page-overview` makes the picture of the README anew. */
 test('the demo in full swing: somebody works, something needs you, something has landed', {
   timeout: 6 * PATIENCE_MS,
-}, async ({ skip }) => {
-  skip(!hasBrowser, NO_BROWSER);
+}, async () => {
   const machine = new TidemillHome();
   const browser = await launchBrowser(machine.env);
   try {

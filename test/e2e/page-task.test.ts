@@ -4,7 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Api } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
@@ -97,6 +97,7 @@ beforeAll(async () => {
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(daemon.link);
 });
+beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(async () => {
   await browser?.close();
   await machine?.close();
@@ -104,8 +105,7 @@ afterAll(async () => {
 });
 
 describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
-  test('says that there is no such task, and shows it as soon as there is', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('says that there is no such task, and shows it as soon as there is', async () => {
     await page.goto(`${url}/tasks/1?tab=output`);
     await page.getByText('There is no task #1').waitFor();
     await page.getByRole('link', { name: 'All tasks are on the board' }).waitFor();
@@ -114,8 +114,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: `#1 Grind flour ${HOSTILE}` }).waitFor();
   });
 
-  test('shows the output live, tool calls folded, whatever it is as text', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('shows the output live, tool calls folded, whatever it is as text', async () => {
     const output = page.getByRole('region', { name: 'What the agent said' });
     await output.getByText('half way').waitFor();
     await page.getByText('40 % turning the stones').waitFor();
@@ -129,8 +128,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await call.getByText('lint: 1 finding').waitFor();
   });
 
-  test('takes a word for the next run, and says who does not see it', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('takes a word for the next run, and says who does not see it', async () => {
     await page.keyboard.press('5');
     await page.getByText(/Read by the next run\. agent-\d, who works on it now, does not see it/).waitFor();
     await page.getByLabel('Say something to whoever works on it next').fill('Mind the miller’s cat');
@@ -139,8 +137,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.prompt({ project, task: 1, mode: 'review' })).prompt).toContain('Mind the miller’s cat');
   });
 
-  test('follows it until it has landed, and proves it', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('follows it until it has landed, and proves it', async () => {
     await page.evaluate('window.loadedOnce = true');
     const { worktree } = await api.task({ project, task: 1 });
     await button('Open worktree').click();
@@ -165,8 +162,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByText('$0.42 in 3 runs').waitFor();
   });
 
-  test('tells what happened, run by run, from either end', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('tells what happened, run by run, from either end', async () => {
     await tab('Timeline').click();
     const timeline = page.getByRole('region', { name: 'What happened to #1' });
     await timeline
@@ -180,8 +176,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByLabel('Oldest first').uncheck();
   });
 
-  test('shows the change as text, with what each gate said beside it', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('shows the change as text, with what each gate said beside it', async () => {
     await page.keyboard.press('3');
     await page.waitForURL(/tab=change/);
     const change = page.getByRole('region', { name: 'The change, line by line' });
@@ -203,8 +198,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('listitem').getByText('Dress the stones', { exact: true }).waitFor();
   });
 
-  test('takes an answer by mouse and by one key, and the task goes on', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('takes an answer by mouse and by one key, and the task goes on', async () => {
     await add('Say which grain');
     await page.goto(`${url}/tasks/2`);
     await standing().getByText('Waits for your answer to Q2.1').waitFor();
@@ -220,8 +214,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await talk.filter({ hasText: 'How fine?' }).getByText('answered, the default').waitFor();
   });
 
-  test('gives it to another worker, cancels it, restores what was done, and sets it going again', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('gives it to another worker, cancels it, restores what was done, and sets it going again', async () => {
     await add('One that hangs');
     await page.goto(`${url}/tasks/3`);
     const worker = page.locator('.progress-line').getByRole('link');
@@ -259,8 +252,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: '#3 One that hangs no more' }).waitFor();
   });
 
-  test('draws what comes first, and lets it be changed', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('draws what comes first, and lets it be changed', async () => {
     await add('Bake bread', [3]);
     await page.goto(`${url}/tasks/4?tab=relations`);
     await page.getByLabel('Begins after').fill('3, loaf');
@@ -279,8 +271,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.waitForURL(/\/tasks\/3$/);
   });
 
-  test('stays usable with 5 MB of control characters and a change of more than 10 MB', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('stays usable with 5 MB of control characters and a change of more than 10 MB', async () => {
     await add('A loud one');
     await page.goto(`${url}/tasks/5?tab=output`);
     await page.getByLabel('Landed', { exact: true }).waitFor();
@@ -303,8 +294,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect(await elements()).toBeLessThan(2000);
   });
 
-  test('fits wide and narrow, light and dark, and has no serious fault for a screen reader', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('fits wide and narrow, light and dark, and has no serious fault for a screen reader', async () => {
     const faults: string[] = [];
     for (const name of ['timeline', 'output', 'change', 'criteria', 'talk', 'relations', 'money']) {
       await page.goto(`${url}/tasks/1?tab=${name}`);
@@ -328,8 +318,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect(faults).toEqual([]);
   });
 
-  test('ran nothing of what it showed', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('ran nothing of what it showed', async () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
     expect(complaints).toEqual([]);
   });

@@ -26,24 +26,25 @@ const STYLE = `:root{color-scheme:light dark;--ink:#16282b;--soft:#54686b;--line
 @media(prefers-color-scheme:dark){:root{--ink:#e2ebec;--soft:#9fb2b5;--line:#2b3d40;--ground:#0f1a1c;--accent:#5cc4c9}}
 *{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);max-width:60rem;margin:0 auto;padding:24px 16px 64px}
 a{color:var(--accent)}h1{font-size:1.5rem}h2{font-size:1.15rem;margin:48px 0 8px;border-bottom:1px solid var(--line)}
-nav a{margin-right:16px}section{margin:0 0 32px;scroll-margin-top:16px}h3{font-size:1rem;margin:0;font-weight:600;overflow-wrap:anywhere}
-code,pre{font:13px/1.5 ui-monospace,monospace}pre{overflow-x:auto;padding:8px;border:1px solid var(--line);border-radius:4px;margin:8px 0}
+nav{display:flex;flex-wrap:wrap;gap:4px 16px}code{overflow-wrap:anywhere}section{margin:0 0 32px;scroll-margin-top:16px}h3{font-size:1rem;margin:0;font-weight:600;overflow-wrap:anywhere}
+code,pre{font:13px/1.5 ui-monospace,monospace}pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:8px;border:1px solid var(--line);border-radius:4px;margin:8px 0}
 .method{color:var(--accent);font-weight:700}.soft{color:var(--soft)}p{margin:4px 0}
-table{border-collapse:collapse;width:100%;margin:8px 0}th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+table{table-layout:fixed;border-collapse:collapse;width:100%;margin:8px 0}th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 th{font-weight:600;color:var(--soft);font-size:13px}`;
 const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
 
 function referenceHtml(url: string): string {
   const groups = Object.entries(routeGroups).map(
     ([group, table]) =>
-      `<h2 id="${group}">${group}</h2>\n${(Object.keys(table) as RouteName[]).map((name) => routeHtml(name, url)).join('\n')}`,
+      `<h2 id="about-${group}">${group}</h2>\n${(Object.keys(table) as RouteName[]).map((name) => routeHtml(name, url)).join('\n')}`,
   );
-  const links = Object.keys(routeGroups).map((group) => `<a href="#${group}">${group}</a>`);
+  const links = Object.keys(routeGroups).map((group) => `<a href="#about-${group}">${group}</a>`);
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>API · Tidemill</title>
+<link rel="icon" href="/favicon.svg">
 <style>${STYLE}</style>
 <main>
 <h1>The API of this daemon</h1>
