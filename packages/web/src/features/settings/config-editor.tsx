@@ -13,12 +13,15 @@ import { Part } from './part.tsx';
 
 /** A pause of typing this long, and the text is checked. */
 const PAUSE_MS = 300;
+/** The file is a person's own: not every change to it makes an event. */
+const LOOK_MS = 5000;
 
 export function ConfigEditor() {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['config', project.id],
     queryFn: ({ signal }) => api.config({ project: project.id }, soon(signal)),
+    refetchInterval: LOOK_MS,
   });
   return (
     <Part id="config" title="Config" about={data?.path} error={error}>
@@ -65,7 +68,8 @@ function Editor({ config }: { config: ConfigText }) {
       <div id="config-problems" role="status">
         {error !== null && <p className="waiting">It could not be checked: {errorText(error)}</p>}
         <Problems
-          check={check ?? { problems: [], warnings: isChanged ? [] : config.warnings }}
+          problems={problems}
+          warnings={[...new Set([...(isChanged ? [] : config.warnings), ...(check?.warnings ?? [])])]}
           isChanged={isChanged}
           show={(line) => field.current && showLine(field.current, line)}
         />
@@ -100,14 +104,18 @@ function whyNot({ may, isChanged, isOvertaken, isChecked, problems }: Standing):
   return problems > 0 ? 'Correct what is wrong first.' : '';
 }
 
-function Problems(props: { check: ConfigCheck; isChanged: boolean; show: (line: number) => void }) {
-  const { problems, warnings } = props.check;
+function Problems({
+  problems,
+  warnings,
+  isChanged,
+  show,
+}: ConfigCheck & { isChanged: boolean; show: (line: number) => void }) {
   return (
     <>
       {problems.length > 0 && (
         <p className="waiting">
           {plural(problems.length, 'problem')}
-          {props.isChanged
+          {isChanged
             ? ', so it cannot be saved:'
             : ' in the file as it stands. The mill goes on with the last one that was right.'}
         </p>
@@ -116,7 +124,7 @@ function Problems(props: { check: ConfigCheck; isChanged: boolean; show: (line: 
         {problems.map(({ line, message }) => (
           <li key={`${line} ${message}`}>
             {line !== null && (
-              <button type="button" className="quiet line" onClick={() => props.show(line)}>
+              <button type="button" className="quiet line" onClick={() => show(line)}>
                 line {line}
               </button>
             )}{' '}

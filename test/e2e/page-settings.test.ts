@@ -1,0 +1,249 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient } from '@tidemill/contract/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { Inflow, LoopbackServer, sendJson } from '../support/channels/loopback.ts';
+import { PageBed } from '../support/page-bed.ts';
+
+/** A person's own pipeline, with a stage that leads back to itself. */
+const AUDITED = `name: audited
+description: Drafted until a person is content.
+start: draft
+stages:
+  draft: { actor: agent, mode: implement, on: { pr_ready: prove, failed: draft, no_changes: blocked } }
+  prove: { actor: system, does: verify, on: { approved: decide, failed: draft } }
+  decide: { actor: human, on: { approved: land, changes_requested: draft } }
+  land: { actor: system, does: merge, on: { approved: done, failed: draft, conflicts_detected: draft } }
+`;
+const SCENARIO = `runs:
+  - when: { task: grain, attempt: 1 }
+    do: [ { ask: { questions: [ { text: "Rye or wheat?", type: preference, options: [rye, wheat] } ] } } ]
+default:
+  implement:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+`;
+// Any variable of the daemon can hold a channel's secret; this one is there.
+const configWith = (url: string) => `workers: 1
+pipeline: quick
+gates:
+  - { name: test, run: "true" }
+channels:
+  desk: { type: webhook, url: "${url}/desk", secretEnv: USER }
+  attic: { type: webhook, url: "${url}/attic", secretEnv: USER }
+`;
+
+const received = new Inflow<string>();
+const hook = new LoopbackServer((request, _body, response) => {
+  received.put(request.url ?? '');
+  sendJson(response, {}, request.url === '/attic' ? 403 : 200);
+});
+let bed: PageBed;
+let page: Page;
+
+const part = (id: string, of = page) => of.locator(`#${id}`);
+const editor = () => page.getByRole('textbox', { name: 'The config file' });
+const save = () => part('config').getByRole('button', { name: 'Save', exact: true });
+const file = () => join(bed.repository.root, '.tidemill', 'config.yaml');
+const onDisk = () => readFileSync(file(), 'utf8');
+const isConfig = (url: URL) => url.pathname.endsWith('/config');
+const overtaken = () => page.getByRole('alert').filter({ hasText: 'The file was changed elsewhere' });
+
+async function workersAre(...names: string[]): Promise<void> {
+  const builders = async () =>
+    (await bed.api.status({ project: bed.project })).workers
+      .filter(({ role }) => role === 'builder')
+      .map(({ name }) => name);
+  await expect.poll(builders, { timeout: PATIENCE_MS }).toEqual(names);
+}
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  await hook.listen();
+  bed = await PageBed.open({ config: configWith(hook.url), scenario: SCENARIO });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
+afterAll(async () => {
+  await bed?.close();
+  await hook.close();
+}, PATIENCE_MS);
+
+describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
+  test('a wrong config says its line and cannot be saved; a right one is saved and followed', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    await bed.show('Settings');
+    const text = onDisk();
+    await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(text);
+    await part('config').getByText('Nothing is changed.').waitFor();
+    await editor().fill(text.replace('workers: 1', 'wokrers: 2').replace('quick', 'quik'));
+    await part('config').getByText('2 problems, so it cannot be saved:').waitFor();
+    await part('config').getByText('did you mean "workers"?').waitFor();
+    expect(await save().isDisabled()).toBe(true);
+    const line = text.split('\n').indexOf('pipeline: quick') + 1;
+    await part('config')
+      .getByRole('button', { name: `line ${line}` })
+      .click();
+    expect(
+      await page.evaluate(
+        'document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)',
+      ),
+    ).toBe('pipeline: quik');
+    expect(onDisk()).toBe(text);
+    await page.screenshot({ path: join(OUTPUT, 'page-settings-wrong.png') });
+
+    await editor().fill(text.replace('workers: 1', 'workers: 2'));
+    await part('config').getByText('This can be saved.').waitFor();
+    await save().click();
+    await page.getByText('Saved. The mill follows it within a second.').waitFor();
+    expect(onDisk()).toBe(text.replace('workers: 1', 'workers: 2'));
+    await workersAre('agent-1', 'agent-2');
+    await part('config').getByText('is not committed').waitFor();
+  });
+
+  test('what is typed survives a walk through the pages, and the file that changes meanwhile', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const text = onDisk();
+    const mine = `# mine\n${text}`;
+    await editor().fill(mine);
+    await bed.show('Board');
+    await page.goBack();
+    await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(mine);
+
+    // The page learns of it by itself.
+    writeFileSync(file(), text.replace('workers: 2', 'workers: 3'));
+    await workersAre('agent-1', 'agent-2', 'agent-3');
+    await overtaken().waitFor();
+    expect(await editor().inputValue()).toBe(mine);
+    expect(await save().isDisabled()).toBe(true);
+    await part('config').getByText('Say first which text counts.').waitFor();
+    await overtaken().getByRole('button', { name: 'Mine counts: save it over theirs' }).click();
+    await save().click();
+    await workersAre('agent-1', 'agent-2');
+    expect(onDisk()).toBe(mine);
+  });
+
+  test('a file that was changed unseen is not written over: the save is refused, with a way on', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const theirs = `${onDisk()}# theirs\n`;
+    const refused = Promise.withResolvers<void>();
+    // The page does not see the new file before it is told.
+    await page.route(isConfig, async (route) => {
+      if (route.request().method() === 'GET') await refused.promise;
+      await route.continue();
+    });
+    await editor().fill(`${onDisk()}# mine\n`);
+    await part('config').getByText('This can be saved.').waitFor();
+    writeFileSync(file(), theirs);
+    await save().click();
+    await page
+      .locator('.notice.wrong')
+      .getByText(/changed/)
+      .waitFor();
+    refused.resolve();
+    await overtaken().waitFor();
+    expect(onDisk()).toBe(theirs);
+    await page.unroute(isConfig);
+    await overtaken().getByText('The file as it is now, with the lines marked').click();
+    await overtaken().getByText('# theirs').waitFor();
+    await overtaken().getByRole('button', { name: 'Take the file as it is now' }).click();
+    await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(theirs);
+    bed.repository.git('commit', '-q', '-a', '-m', 'The settings as they are');
+  });
+
+  test('channels are tested by a button that says how it went', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const channel = (name: string) =>
+      part('channels')
+        .getByRole('listitem')
+        .filter({ hasText: `${name} webhook` });
+    await page.getByRole('button', { name: 'Send a test to desk' }).click();
+    await channel('desk')
+      .getByText(/^The test of \d\d:\d\d:\d\d arrived$/)
+      .waitFor();
+    await received.first((path) => path === '/desk');
+    await page.getByRole('button', { name: 'Send a test to attic' }).click();
+    await channel('attic')
+      .getByText(/^The test failed: .*403/)
+      .waitFor();
+  });
+
+  test('agents, pipelines and learned answers are there, an own pipeline with its loop among them', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const agents = await bed.api.agents({ project: bed.project });
+    for (const { name } of agents) await part('agents').getByText(name, { exact: true }).first().waitFor();
+    bed.repository.write({ '.tidemill/pipelines/audited.yaml': AUDITED });
+    bed.repository.git('add', '-A');
+    bed.repository.git('commit', '-q', '-m', 'A pipeline of our own');
+    for (const name of ['feature', 'bug', 'quick', 'audited'])
+      await page
+        .getByRole('region', { name: `Pipeline ${name}` })
+        .locator('svg')
+        .waitFor();
+    const own = page.getByRole('figure').filter({ has: page.getByRole('region', { name: 'Pipeline audited' }) });
+    expect(await own.getByRole('listitem').allTextContents()).toContain('draft leads to draft on failed');
+
+    await part('learned').getByText('Nothing learned yet.').waitFor();
+    await bed.add('Choose the grain');
+    const asked = async () =>
+      (await bed.api.questions({ project: bed.project })).filter(({ text }) => /Rye/.test(text));
+    await expect.poll(async () => (await asked()).length, { timeout: PATIENCE_MS }).toBe(1);
+    await bed.api.answerQuestion({ project: bed.project, question: (await asked())[0]!.ref, text: 'rye' });
+    await part('learned').getByText('Rye or wheat?').waitFor();
+    await page.getByRole('button', { name: /^Revoke the answer to: Rye/ }).click();
+    await part('learned').getByText('Nothing learned yet.').waitFor();
+  });
+
+  test('a token is made, shown once, lets its bearer look and nothing more, and is revoked', async ({ skip }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    const name = page.getByRole('textbox', { name: 'Name of a new token' });
+    await name.fill('9 <b>');
+    await part('access')
+      .getByText(/^a token name is a letter/)
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Make a token' }).isDisabled()).toBe(true);
+    await name.fill('bob');
+    await page.getByRole('button', { name: 'Make a token' }).click();
+    const shown = part('access').locator('.made');
+    const [token, link] = await shown.locator('code').allTextContents();
+    await page.reload();
+    await part('access').getByText('bob viewer').waitFor();
+    expect(await page.content()).not.toContain(token!);
+
+    const viewer = await bed.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    viewer.setDefaultTimeout(PATIENCE_MS);
+    const theirs = await viewer.newPage();
+    await theirs.goto(link!);
+    await theirs.getByText('live', { exact: true }).waitFor();
+    await theirs.goto(new URL('/settings', bed.daemon.url).href);
+    await theirs.getByText(/^You can look at all of this. Changing a setting needs the role admin/).waitFor();
+    await part('config', theirs).getByText('Saving needs the role admin.').waitFor();
+    expect(await theirs.getByRole('textbox', { name: 'The config file' }).getAttribute('readonly')).not.toBeNull();
+    await part('access', theirs).getByText('Only an admin sees and gives out tokens.').waitFor();
+    await part('channels', theirs).getByRole('button', { name: 'Send a test to desk' }).waitFor();
+    const enabled = await theirs.locator('main button:enabled').allTextContents();
+    expect(enabled.filter((text) => text !== 'Copy')).toEqual([]);
+    await theirs.goto(new URL('/money', bed.daemon.url).href);
+    await theirs.getByText(/Changing a limit needs the role admin/).waitFor();
+    expect(await theirs.getByRole('button', { name: 'Change the limits' }).isDisabled()).toBe(true);
+    // Whoever goes around the page is refused in words.
+    const api = createClient({ url: bed.daemon.url, token: token! });
+    const { text, hash } = await api.config({ project: bed.project });
+    await expect(api.saveConfig({ project: bed.project, text, hash })).rejects.toMatchObject({ code: 'forbidden' });
+    await viewer.close();
+
+    await page.getByRole('button', { name: 'Revoke bob' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke bob?' });
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await part('access')
+      .getByText(/^None yet/)
+      .waitFor();
+    await expect(api.whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
+    await page.screenshot({ path: join(OUTPUT, 'page-settings.png'), fullPage: true });
+    // The refusals that this test asked for.
+    expect(bed.complaints.filter((text) => !/status of (409|502|500|400|403)/.test(text))).toEqual([]);
+  });
+});
