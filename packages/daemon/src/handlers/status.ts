@@ -2,7 +2,7 @@ import type { InboxItem, Project, ProjectStatus, QuestionView, RouteRequest, San
 import { CONFIG_FILE } from '../config/check.ts';
 import { loadSettings } from '../config/load.ts';
 import { settingsMark } from '../config/watch.ts';
-import type { Workload } from '../ports.ts';
+import type { Store, Workload } from '../ports.ts';
 import { projectOf } from './answer.ts';
 import { accountView } from './budget.ts';
 import type { Services } from './context.ts';
@@ -15,12 +15,28 @@ import { openQuestions } from './question.ts';
 const SHOWN = 20;
 const ALERTS_SHOWN = 5;
 
-/** Made anew several times a second while somebody looks on: what is only counted is not loaded. */
+/** So long the same answer is given again while nothing is written: many may look at once, and times may be this old. */
+const FRESH_MS = 200;
+const looks = new WeakMap<Store, Map<string, { lastSeq: number; at: number; made: Promise<ProjectStatus> }>>();
+
 export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
-  const { store, daemon } = services;
+  const { store, clock } = services;
   const project = await projectOf(services, input.project);
   // Taken first: whoever follows the log from here on sees every change this answer does not show.
   const lastSeq = await store.lastSeq();
+  const now = clock.now();
+  const known = looks.get(store) ?? new Map();
+  looks.set(store, known);
+  const last = known.get(project.id);
+  const isFresh = last?.lastSeq === lastSeq && Math.abs(now - last.at) < FRESH_MS;
+  const made = isFresh ? last.made : makeStatus(services, project, lastSeq);
+  if (!isFresh) known.set(project.id, { lastSeq, at: now, made });
+  return made;
+}
+
+/** Made anew several times a second while somebody looks on: what is only counted is not loaded. */
+async function makeStatus(services: Services, project: Project, lastSeq: number): Promise<ProjectStatus> {
+  const { store, daemon } = services;
   const workload = await store.workload(project.id);
   const questions = await openQuestions(services, project);
   const alerts = await openAlerts(services, project);

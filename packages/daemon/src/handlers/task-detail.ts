@@ -22,7 +22,8 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
     store.evidence(of),
     ranked(store, project, { taskId: task.id }),
     relatedTo(store, task),
-    worktreeOf(services, project, task),
+    // While nobody has worked on it, nobody has made one.
+    task.fence === 0 ? null : worktreeOf(services, project, task),
   ]);
   return {
     ...{ task: { ...task, after: own!.after }, runs, evidence, questions, related, worktree },
