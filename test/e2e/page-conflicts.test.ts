@@ -181,7 +181,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(main(ODD)).toBe('typed, not saved');
     await bed.show('Conflicts');
     await page.getByRole('link', { name: '#2 Build the sluice' }).waitFor();
-    expect(await page.getByRole('link', { name: '#1 Raise the wall' }).count()).toBe(0);
+    await page.getByRole('link', { name: '#1 Raise the wall' }).waitFor({ state: 'detached' });
   });
 
   test('AC-5.3.f: the commands for a terminal are shown, and whoever follows them can mark it resolved', async ({

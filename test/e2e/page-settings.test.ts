@@ -208,6 +208,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await name.fill('bob');
     await page.getByRole('button', { name: 'Make a token' }).click();
     const shown = part('access').locator('.made');
+    await shown.locator('code').nth(1).waitFor();
     const [token, link] = await shown.locator('code').allTextContents();
     await page.reload();
     await part('access').getByText('bob viewer').waitFor();

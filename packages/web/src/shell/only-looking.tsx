@@ -5,7 +5,7 @@ import { useMay } from './action.tsx';
 export function OnlyLooking({ needs = 'operator', what }: { needs?: AccessRole; what: string }) {
   if (useMay(needs)) return null;
   return (
-    <p className="paused">
+    <p className="paused only-looking">
       You can look at all of this. {what} needs the role {needs}: ask whoever gave you your token.
     </p>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ConflictDetail, ConflictFile } from '@tidemill/contract';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useAddress } from '../../address.ts';
 import { api, isCode, soon } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
@@ -118,13 +118,20 @@ interface FilesProps {
 }
 
 function Files({ files, shown, left, unsaved, choose }: FilesProps) {
+  const list = useRef<HTMLUListElement>(null);
+  // In a narrow window the list scrolls by itself: the file that is shown is in sight.
+  useEffect(() => {
+    const item = [...(list.current?.children ?? [])][files.findIndex(({ path }) => path === shown)];
+    if (list.current && item instanceof HTMLElement)
+      list.current.scrollTop = item.offsetTop - list.current.offsetTop - item.offsetHeight;
+  }, [shown]);
   return (
     <nav aria-label="Files in conflict">
       <p className="files-left">
         <span>{left === 0 ? 'All resolved' : `${files.length - left} of ${files.length} resolved`}</span>
         <progress max={files.length} value={files.length - left} aria-label="Files resolved" />
       </p>
-      <ul>
+      <ul ref={list}>
         {files.map((file) => (
           <li key={file.path}>
             <button

@@ -93,7 +93,9 @@ export function basesOf(text: string, hunks: Hunk[], base: string | null): (stri
   const lines: string[] = [];
   const ranges: [begin: number, end: number][] = [];
   let at = 0;
-  const take = (part: string) => part !== '' && lines.push(...part.replace(/\n$/, '').split('\n'));
+  const take = (part: string) => {
+    if (part !== '') for (const line of part.replace(/\n$/, '').split('\n')) lines.push(line);
+  };
   for (const { start, end, ours } of hunks) {
     take(text.slice(at, start));
     const begin = lines.length;

@@ -10,7 +10,8 @@ interface PlaceProps {
   of: number;
   number: number;
   target: string;
-  choose: (choice: Choice) => void;
+  /** Null for whoever may only look. */
+  choose: ((choice: Choice) => void) | null;
 }
 
 /** One place to decide, read from left to right: the target's, what was before, the task's. */
@@ -21,17 +22,17 @@ export function Place({ hunk, base, count, of, number, target, choose }: PlacePr
       <h5>{name}</h5>
       <div className="three">
         <Part title={`${target} has`} text={hunk.theirs} base={base} label={`${name}: ${target}'s lines`}>
-          <button type="button" onClick={() => choose('theirs')}>
+          <button type="button" disabled={!choose} onClick={() => choose?.('theirs')}>
             {target}'s
           </button>
         </Part>
         <Part title="Before both" text={base} base={base} label={`${name}: the lines before both`}>
-          <button type="button" onClick={() => choose('both')}>
+          <button type="button" disabled={!choose} onClick={() => choose?.('both')}>
             Both, {target}'s first
           </button>
         </Part>
         <Part title={`Task #${number} has`} text={hunk.ours} base={base} label={`${name}: the task's lines`}>
-          <button type="button" onClick={() => choose('ours')}>
+          <button type="button" disabled={!choose} onClick={() => choose?.('ours')}>
             The task's
           </button>
         </Part>

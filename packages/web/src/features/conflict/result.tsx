@@ -1,6 +1,6 @@
 import type { ConflictFile, Resolution } from '@tidemill/contract';
 import { useDeferredValue, useMemo, useState } from 'react';
-import { Action } from '../../shell/action.tsx';
+import { Action, useMay } from '../../shell/action.tsx';
 import type { TextDraft } from '../../text-draft.ts';
 import { plural } from '../../words.ts';
 import { basesOf, type Choice, chosen, hunksOf } from './markers.ts';
@@ -22,6 +22,7 @@ const REORDERING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 export function Result({ file, draft, number, target, resolve }: ResultProps) {
   const { text, isChanged, isOvertaken } = draft;
   const hunks = hunksOf(text, file);
+  const may = useMay('operator');
   const [past, setPast] = useState<string[]>([]);
   const settled = useDeferredValue(text);
   const bases = useMemo(() => basesOf(settled, hunksOf(settled, file), file.base), [settled, file]);
@@ -49,7 +50,7 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
           of={hunks.length}
           number={number}
           target={target}
-          choose={choose(index)}
+          choose={may ? choose(index) : null}
         />
       ))}
       {hunks.length > MOST_PLACES && (
@@ -62,6 +63,7 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
         id="by-hand"
         spellCheck={false}
         wrap="off"
+        readOnly={!may}
         rows={Math.min(30, Math.max(3, text.split('\n').length + 1))}
         value={text}
         onChange={(event) => draft.write(event.target.value)}

@@ -50,7 +50,10 @@ export function Settle({ conflict: { number, title, branch, target }, left, unsa
                 #{number} {plainLine(title)} goes back to open, and an agent builds it again on the newest {target}.
                 What you resolved here and the branch {plainLine(branch)} are set aside.
               </p>
-              <p>Nothing is lost: they are kept in a snapshot, which can be restored from the task's page.</p>
+              <p>They are kept in a snapshot, which can be restored from the task's page.</p>
+              {unsaved.length > 0 && (
+                <p>What you typed in {plural(unsaved.length, 'file')} and did not save is dropped.</p>
+              )}
             </>
           ),
           yes: 'Begin anew',

@@ -16,7 +16,9 @@ const ROLES: Record<AccessRole, string> = {
 
 /** Tokens with a name and a role, for other people, programs and workers. */
 export function Access() {
-  const may = useMay('admin');
+  // Asked for only once it is known that they are given: a refusal would say nothing.
+  const { data: self } = useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => api.whoami({}, soon(signal)) });
+  const may = useMay('admin') && self !== undefined;
   const { data, error } = useQuery({
     queryKey: ['tokens'],
     queryFn: ({ signal }) => api.tokens({}, soon(signal)),
@@ -29,7 +31,7 @@ export function Access() {
       about="Tokens for other people, programs and workers. Only their hashes are kept."
       error={error}
     >
-      {!may && <p className="dim">Only an admin sees and gives out tokens.</p>}
+      {self && !may && <p className="dim">Only an admin sees and gives out tokens.</p>}
       {data?.length === 0 && <p className="dim">None yet: only who reads the link on this machine gets in.</p>}
       <ul className="rows" aria-label="Tokens">
         {data?.map(({ name, role, createdAt, lastUsedAt }) => (
