@@ -12,11 +12,10 @@ import type {
 } from '@tidemill/contract';
 import type { AbsenceOf } from '../config/check.ts';
 import type { DataFolder } from '../config/data-folder.ts';
-import type { ConflictDesk } from '../conflict-desk.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { OutsideWork } from '../engine/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
-import type { Clock, Ids, Prompts, Store, Workspace, WorktreeRef } from '../ports.ts';
+import type { Clock, ConflictDesk, Ids, Prompts, Store, Workspace, WorktreeRef } from '../ports.ts';
 
 /** What handlers do with a repository: look, write a snapshot's files beside it, and resolve what a person decides. */
 export interface LentWorkspace

@@ -1,8 +1,8 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type ConflictFile, type Resolution } from '@tidemill/contract';
-import type { OpenMerge, SettledMerge } from '../conflict-desk.ts';
 import { nulList } from '../git/output.ts';
+import type { OpenMerge, SettledMerge } from '../ports.ts';
 import { dryRun, mergeOnPaper, mergeTargetInto } from './candidate.ts';
 import { captureWork, mergedTarget } from './capture.ts';
 import { type ConflictEntry, describeEntries, entriesOf, GITLINK, SYMLINK } from './conflict-file.ts';

@@ -1,6 +1,5 @@
 import { AppError } from '@tidemill/contract';
-import type { ConflictDesk } from '../conflict-desk.ts';
-import type { WorktreeRef } from '../ports.ts';
+import type { ConflictDesk, WorktreeRef } from '../ports.ts';
 import { hasBegun, openMerge, resolveInMerge, settleMerge } from './conflict.ts';
 import type { Site, Standing } from './site.ts';
 

@@ -1,9 +1,8 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type CutText } from '@tidemill/contract';
-import type { ConflictDesk } from '../conflict-desk.ts';
 import { checkTarget, inspectRepository } from '../git/repository.ts';
-import type { Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import type { ConflictDesk, Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate } from './candidate.ts';
 import { captureWork } from './capture.ts';
 import { makeDesk } from './desk.ts';

@@ -1,5 +1,5 @@
 import type { ConflictFile, Resolution } from '@tidemill/contract';
-import type { Captured, WorktreeRef } from './ports.ts';
+import type { Captured, WorktreeRef } from './workspace.ts';
 
 /** The merge of the target in a task's worktree, as a person finds it. */
 export interface OpenMerge {

@@ -1,0 +1,26 @@
+import type { HilConfig, Mode, Task } from '@tidemill/contract';
+
+/** What an agent is told, and what its template's head asks for. */
+export interface Briefing {
+  prompt: string;
+  /** An estimate: nobody but the vendor counts exactly. */
+  promptTokens: number;
+  /** What was left out or cut to keep within the budget of tokens. */
+  dropped: string[];
+  model: string | null;
+  tools: string[] | null;
+  maxTurns: number | null;
+  timeoutMs: number | null;
+}
+
+/** From the templates. */
+export interface Prompts {
+  render(input: {
+    task: Task;
+    mode: Mode;
+    target: string;
+    diff: string;
+    gates: string;
+    hilConfig: HilConfig;
+  }): Promise<Briefing>;
+}

@@ -1,0 +1,69 @@
+export interface WorktreeRef {
+  number: number;
+  branch: string;
+}
+
+export interface Worktree extends WorktreeRef {
+  path: string;
+  /** The target's commit the branch started from, or was last merged with. */
+  base: string;
+}
+
+export interface Captured {
+  commit: string;
+  tree: string;
+  /** Files that differ from the base; empty means the work changed nothing. */
+  files: string[];
+  /** What had to be put right: the agent committed itself, switched branches, deleted its worktree … */
+  notes: string[];
+}
+
+export type Candidate =
+  | { kind: 'clean'; tree: string; base: string; files: string[] }
+  | { kind: 'conflict'; base: string; files: string[] }
+  | { kind: 'empty'; base: string };
+
+export type Landing = { kind: 'landed' } | { kind: 'moved' } | { kind: 'waiting'; why: string };
+
+export interface Snapshot {
+  ref: string;
+  number: number;
+  at: number;
+  why: string;
+  commit: string;
+}
+
+/** The repository, as the engine may touch it. Whatever is destructive snapshots first. */
+export interface Workspace {
+  /** The task's worktree, made from the newest target when there is none. Leftover work in it stays. */
+  open(task: WorktreeRef): Promise<Worktree>;
+  /** Commits what lies in the worktree onto the task's branch, whatever the agent did to HEAD or index meanwhile. */
+  capture(task: WorktreeRef, message: string): Promise<Captured>;
+  /** Puts the worktree back to the branch's last commit (a reviewer's stray writes). Snapshots when that loses anything. */
+  restore(task: WorktreeRef, why: string): Promise<string | null>;
+  /** Saves all that is in the worktree to a hidden ref; null when it equals the branch's commit. */
+  snapshot(task: WorktreeRef, why: string): Promise<string | null>;
+  /** The diff against the base, cut at `maxBytes` with a mark. */
+  diff(task: WorktreeRef, maxBytes: number): Promise<string>;
+  /** A dry-run merge of the branch's commit with the newest target. */
+  candidate(task: WorktreeRef): Promise<Candidate>;
+  /** The commit that would land: squash, rebase or merge of the candidate's tree, with this message. Moves nothing. */
+  seal(task: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string>;
+  /** Shows that commit in the worktree, for gates to run on. */
+  show(task: WorktreeRef, commit: string): Promise<Worktree>;
+  /** Fast-forwards the target from `base` to `commit`; never touches a checkout that is dirty. */
+  land(commit: string, base: string): Promise<Landing>;
+  isLanded(commit: string): Promise<boolean>;
+  /** Why landing would have to wait for a person, or null. */
+  landingObstacle(): Promise<string | null>;
+  /** Pushes the target to its remote; `none` without one. Never forces. */
+  push(): Promise<{ kind: 'pushed' | 'none' } | { kind: 'failed'; why: string }>;
+  /** Merges the newest target into the worktree and leaves the conflict markers for an agent. */
+  mergeTarget(task: WorktreeRef): Promise<{ files: string[] }>;
+  /** Removes worktree and branch, quickly; what is not landed is snapshotted. */
+  remove(task: WorktreeRef): Promise<void>;
+  /** Worktrees and task branches that belong to none of these tasks. */
+  leaks(alive: WorktreeRef[]): Promise<string[]>;
+  collectGarbage(alive: WorktreeRef[]): Promise<string[]>;
+  snapshots(): Promise<Snapshot[]>;
+}
