@@ -88,7 +88,14 @@ function ofErrors(worker: Worker, errors: Map<string, number>): HealthFinding[] 
 function ofQueue(depth: number): HealthFinding[] {
   const about = { subject: 'queue', taskId: null };
   if (depth < LOW_QUEUE)
-    return [{ ...about, kind: 'queue_low', severity: 'info', text: `Only ${depth} tasks are left to begin.` }];
+    return [
+      {
+        ...about,
+        kind: 'queue_low',
+        severity: 'info',
+        text: `${depth === 0 ? 'No task is' : depth === 1 ? 'Only 1 task is' : `Only ${depth} tasks are`} left to begin.`,
+      },
+    ];
   if (depth > HIGH_QUEUE)
     return [{ ...about, kind: 'queue_high', severity: 'warning', text: `${depth} tasks wait to be begun.` }];
   return [];

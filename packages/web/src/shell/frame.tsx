@@ -1,5 +1,5 @@
 import type { AccountView, Project, ProjectStatus } from '@tidemill/contract';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { limit, money, plural } from '../words.ts';
 import { moveFocus, useKeys } from './keys.ts';
@@ -39,9 +39,14 @@ interface FrameProps {
 
 export function Frame(props: FrameProps) {
   const { projects, project, status, connection, choose, onSearch, onHelp, children } = props;
-  const [, go] = useLocation();
+  const [at, go] = useLocation();
   const to = useTo();
   const [theme, nextTheme] = useTheme();
+  const tabs = useRef<HTMLElement>(null);
+  // On a narrow window the tabs scroll: the one that is looked at must be in sight.
+  useEffect(() => {
+    if (at) tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [at]);
   useKeys([
     ...PAGES.map(({ path, name, key }) => ({ keys: `g ${key}`, does: name, run: () => go(to(path)) })),
     { keys: '/', does: 'Search everything', run: onSearch },
@@ -74,7 +79,7 @@ export function Frame(props: FrameProps) {
           </button>
         </div>
       </header>
-      <nav className="tabs" aria-label="Pages">
+      <nav className="tabs" aria-label="Pages" ref={tabs}>
         {PAGES.map(({ path, name }) => (
           <Tab key={path} path={path} name={name} status={status} />
         ))}
