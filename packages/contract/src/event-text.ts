@@ -1,5 +1,6 @@
 import { took } from './duration-text.ts';
 import type { EventBody, EventType } from './event.ts';
+import { workerName } from './worker.ts';
 
 /** An event as a person would tell it: who, and what they did. The task it is about stands beside it. */
 export interface EventText {
@@ -9,9 +10,6 @@ export interface EventText {
 
 /** Whoever acts when nobody else does. */
 export const MILL = 'mill';
-
-/** Worker ids are `projectId/name`. */
-export const workerName = (id: string) => id.slice(id.lastIndexOf('/') + 1);
 
 type Told<T extends EventType> = (body: Extract<EventBody, { type: T }>) => EventText;
 

@@ -3,6 +3,7 @@ import { type LoggedEvent, taskIdOf } from './event.ts';
 import type { Api } from './routes.ts';
 import type { StreamMessage, StreamSubscribe } from './stream.ts';
 import { TaskSummary } from './view.ts';
+import { workerName } from './worker.ts';
 
 /** What a page wants to hear of: a project's log, or a part of it. */
 export type StreamWish = Omit<z.input<typeof StreamSubscribe>, 'type'> & { project: string };
@@ -59,7 +60,7 @@ async function summaries(api: Api, project: string, ids: Set<string>, soon: () =
   if (ids.size <= ASKED_SINGLY) {
     for (const id of ids) {
       const { task } = await api.task({ project, task: id }, soon());
-      const worker = task.lease ? task.lease.workerId.slice(task.lease.workerId.lastIndexOf('/') + 1) : null;
+      const worker = task.lease ? workerName(task.lease.workerId) : null;
       found.push(TaskSummary.parse({ ...task, worker }));
     }
     return found;

@@ -25,8 +25,12 @@ export const BEATS_KEPT = 10;
 export const WorkerWish = z.enum(['running', 'paused', 'frozen', 'stopped']);
 export type WorkerWish = z.infer<typeof WorkerWish>;
 
+/** Names repeat over projects, ids do not. */
+export const workerIdOf = (projectId: string, name: string) => `${projectId}/${name}`;
+export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);
+
 export const Worker = z.object({
-  /** `projectId/name`: names repeat over projects. */
+  /** By `workerIdOf`. */
   id: z.string(),
   projectId: z.string(),
   name: z.string(),

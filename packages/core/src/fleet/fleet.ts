@@ -1,4 +1,4 @@
-import { BEATS_KEPT, type EventBody, type Run, type Worker } from '@tidemill/contract';
+import { BEATS_KEPT, type EventBody, type Run, type Worker, workerName } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../lease/fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
@@ -13,7 +13,7 @@ export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv):
   const worker = slice.workers.get(command.workerId);
   if (worker?.projectId !== command.projectId) {
     const known = [...slice.workers.values()].map(({ name }) => name).join(', ');
-    return refuse('not_found', `there is no worker ${command.workerId.split('/').at(-1)}`, known);
+    return refuse('not_found', `there is no worker ${workerName(command.workerId)}`, known);
   }
   const { workerId } = command;
   switch (command.type) {
@@ -46,7 +46,7 @@ export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Dec
   const { workerId, by } = command;
   const worker = workerId === null ? null : slice.workers.get(workerId);
   if (worker === undefined || (worker && worker.projectId !== task.projectId))
-    return refuse('not_found', `there is no worker ${workerId?.split('/').at(-1)}`);
+    return refuse('not_found', `there is no worker ${workerId && workerName(workerId)}`);
   if (worker && worker.role !== 'builder')
     return refuse('bad_input', `${worker.name} is a ${worker.role}`, 'tasks are given to those who build: agent-1 …');
   if (task.stage === 'done' || task.stage === 'cancelled')

@@ -1,4 +1,11 @@
-import type { EventBody, Project, ProjectRules, Task, TaskMove } from '@tidemill/contract';
+import {
+  type EventBody,
+  type Project,
+  type ProjectRules,
+  type Task,
+  type TaskMove,
+  workerName,
+} from '@tidemill/contract';
 import type { DecideEnv, Decision } from '../command.ts';
 import { arePlansReviewed } from '../pipeline/enter.ts';
 import { openApproval } from '../question/answer.ts';
@@ -79,6 +86,3 @@ function whyNot(slice: Slice, rules: ProjectRules, task: Task, to: string): stri
 
 const finishing = (stages: { actor: string; does?: string }[]) =>
   stages.some(({ does }) => does === 'merge') ? 'it has landed' : 'its last stage is passed';
-
-/** Worker ids are `projectId/name`. */
-const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);

@@ -1,4 +1,4 @@
-import type { TaskDetail } from '@tidemill/contract';
+import { type TaskDetail, workerName } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { dateAndTime, fit, harmless, oneLine, type Terminal, table, took } from './terminal.ts';
@@ -39,8 +39,7 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   if (task.after.length > 0)
     line(`  after ${task.after.map((number) => `#${number}`).join(', ')}, ${task.unmet} not done yet`);
   if (task.files.length > 0) line(`  files ${task.files.join(', ')}`);
-  if (task.lease)
-    line(`  worked on by ${task.lease.workerId.split('/').at(-1)} since ${dateAndTime(task.lease.claimedAt)}`);
+  if (task.lease) line(`  worked on by ${workerName(task.lease.workerId)} since ${dateAndTime(task.lease.claimedAt)}`);
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
   if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
   if (task.waiting) line(paint('yellow', `  waits: ${oneLine(task.waiting)}`));

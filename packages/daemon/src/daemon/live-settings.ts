@@ -1,4 +1,12 @@
-import { ALL_PROJECTS, AppError, accountId, type Config, type Project, type Severity } from '@tidemill/contract';
+import {
+  ALL_PROJECTS,
+  AppError,
+  accountId,
+  type Config,
+  type Project,
+  type Severity,
+  workerIdOf,
+} from '@tidemill/contract';
 import { purseOf } from '@tidemill/core';
 import { CONFIG_FILE, type Settings } from '../config/check.ts';
 import { loadSettings } from '../config/load.ts';
@@ -136,7 +144,7 @@ export class LiveSettings {
     for (const { id: workerId, name } of builders)
       if (!wanted.includes(name)) await store.execute({ type: 'worker.remove', projectId, workerId });
     for (const name of wanted) {
-      const workerId = `${projectId}/${name}`;
+      const workerId = workerIdOf(projectId, name);
       if (!builders.some((worker) => worker.id === workerId))
         await store.execute({ type: 'worker.register', projectId, workerId, name, role: 'builder' });
     }

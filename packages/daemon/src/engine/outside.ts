@@ -7,6 +7,7 @@ import {
   type Task,
   UNKNOWN_REQUEST_USD,
   type Usage,
+  workerIdOf,
 } from '@tidemill/contract';
 import {
   HEARTBEAT_MS,
@@ -59,7 +60,7 @@ export class OutsideWork {
 
   /** Null when nothing is ready. Whoever holds a task already gets the same claim again: the answer may have been lost. */
   claim(name: string): Promise<OutsideClaim | null> {
-    const workerId = `${this.#deps.project.id}/${name}`;
+    const workerId = workerIdOf(this.#deps.project.id, name);
     return this.#turns.take(workerId, async () => {
       this.#refuseWhileStopping();
       await this.#register(workerId, name);

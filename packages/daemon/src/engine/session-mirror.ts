@@ -1,4 +1,11 @@
-import type { EventBody, SessionFile, Task, Worker, WorkerStatus } from '@tidemill/contract';
+import {
+  type EventBody,
+  type SessionFile,
+  type Task,
+  type Worker,
+  type WorkerStatus,
+  workerName,
+} from '@tidemill/contract';
 import { workerStatus } from '@tidemill/core';
 import type { EngineDeps } from './deps.ts';
 
@@ -43,7 +50,7 @@ export class SessionMirror {
     const { sessions, onNote } = this.#deps;
     if (!sessions) return;
     const ids = 'workerId' in body && body.workerId ? [body.workerId] : 'workers' in body ? (body.workers ?? []) : [];
-    const names = ids.map((id) => id.slice(id.lastIndexOf('/') + 1));
+    const names = ids.map(workerName);
     if (body.type === 'worker.removed') {
       for (const name of names) this.#due.delete(name);
       // A round under way may have read of it before it went, and would write its file again.

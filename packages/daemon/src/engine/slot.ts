@@ -1,4 +1,4 @@
-import type { Role, Task, WorkerWish } from '@tidemill/contract';
+import { type Role, type Task, type WorkerWish, workerIdOf } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
@@ -23,7 +23,7 @@ export class Slot {
   constructor(deps: EngineDeps, rests: Pick<Rests, 'hold'>, name: string, role: Role) {
     this.#deps = deps;
     this.#rests = rests;
-    this.workerId = `${deps.project.id}/${name}`;
+    this.workerId = workerIdOf(deps.project.id, name);
     this.name = name;
     this.role = role;
   }

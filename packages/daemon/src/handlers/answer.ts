@@ -1,4 +1,4 @@
-import { AppError, type Project, type Task, type TaskSummary } from '@tidemill/contract';
+import { AppError, type Project, type Task, type TaskSummary, workerName } from '@tidemill/contract';
 import type { Store } from '../ports.ts';
 import type { Services } from './context.ts';
 
@@ -50,6 +50,3 @@ export async function summary(store: Store, task: Task): Promise<TaskSummary> {
   const [only] = await summaries(store, [task]);
   return only!;
 }
-
-/** Worker ids are `projectId/name`. */
-export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);

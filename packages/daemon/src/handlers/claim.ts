@@ -1,7 +1,14 @@
-import { AppError, type ClaimView, type OutsideClaim, type Project, type RouteRequest } from '@tidemill/contract';
+import {
+  AppError,
+  type ClaimView,
+  type OutsideClaim,
+  type Project,
+  type RouteRequest,
+  workerName,
+} from '@tidemill/contract';
 import { isOutsideOwner, LEASE_CAP_MS, outsideRefusal } from '@tidemill/core';
 import type { OutsideWork } from '../engine/outside.ts';
-import { projectOf, summary, taskOf, unwrap, workerName } from './answer.ts';
+import { projectOf, summary, taskOf, unwrap } from './answer.ts';
 import type { Services } from './context.ts';
 
 /** Who holds which task. */

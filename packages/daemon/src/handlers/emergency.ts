@@ -1,4 +1,4 @@
-import type { EmergencyImpact, Project, RouteRequest, Task } from '@tidemill/contract';
+import { type EmergencyImpact, type Project, type RouteRequest, type Task, workerName } from '@tidemill/contract';
 import { LEASE_CAP_MS } from '@tidemill/core';
 import { projectOf, unwrap } from './answer.ts';
 import type { Services } from './context.ts';
@@ -12,7 +12,7 @@ export async function emergencyImpact({ store }: Services): Promise<EmergencyImp
   for (const project of await store.projects()) {
     workers += (await store.workers(project.id)).length;
     for (const { number, title, lease } of await store.leased(project.id))
-      busy.push({ project: project.name, worker: lease!.workerId.split('/').at(-1)!, number, title });
+      busy.push({ project: project.name, worker: workerName(lease!.workerId), number, title });
   }
   return { busy: busy.sort((a, b) => a.number - b.number), workers };
 }
@@ -40,7 +40,7 @@ async function stopOnRecord(services: Services, project: Project, order: { by: s
   const left = await store.leased(projectId);
   await takeAll(services, project, left, order.by, 'emergency stop');
   const report = {
-    workers: left.map(({ lease }) => lease!.workerId.split('/').at(-1)!),
+    workers: left.map(({ lease }) => workerName(lease!.workerId)),
     tasks: left.map(({ number }) => number),
   };
   if (workers.length > 0)
@@ -57,7 +57,7 @@ export async function recoverStuck(services: Services, input: RouteRequest<'reco
   );
   await takeAll(services, project, stuck, input.by, 'it was stuck');
   const tasks = stuck.map(({ number }) => number);
-  const workers = stuck.map(({ lease }) => lease!.workerId.split('/').at(-1)!);
+  const workers = stuck.map(({ lease }) => workerName(lease!.workerId));
   await audit(services, project, { operation: 'recover_stuck', by: input.by, workers, tasks });
   return { tasks };
 }

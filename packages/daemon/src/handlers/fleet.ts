@@ -7,6 +7,7 @@ import {
   type WorkerOperation,
   type WorkerView,
   type WorkerWish,
+  workerIdOf,
 } from '@tidemill/contract';
 import { workerHealth, workerStatus } from '@tidemill/core';
 import { projectOf, summary, taskOf, unwrap } from './answer.ts';
@@ -128,7 +129,7 @@ export async function addWorker(services: Services, input: RouteRequest<'addWork
     (each) => !taken.has(`agent-${each}`),
   );
   const name = `agent-${number}`;
-  const workerId = `${project.id}/${name}`;
+  const workerId = workerIdOf(project.id, name);
   const { store } = services;
   unwrap(await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role: 'builder' }));
   return (await workerViews(services, project)).find((view) => view.name === name)!;

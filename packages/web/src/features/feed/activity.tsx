@@ -1,10 +1,10 @@
 import './feed.css';
-import type { LoggedEvent } from '@tidemill/contract';
+import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
 import { memo } from 'react';
 import { plainLine } from '../../plain.ts';
 import { timeOf } from '../../words.ts';
 import { useFeed } from './feed.ts';
-import { sentenceOf, taskIdOf } from './sentence.ts';
+import { sentenceOf } from './sentence.ts';
 import { TaskName } from './task-name.tsx';
 
 /** What happened, newest first: the last 50 events that are worth a line. */

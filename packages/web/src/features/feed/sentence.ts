@@ -1,7 +1,5 @@
 import { describeEvent, type EventBody, type EventText, type LoggedEvent } from '@tidemill/contract';
 
-export { taskIdOf, workerName } from '@tidemill/contract';
-
 /** An event in words, as everywhere, and how it looks: the status classes of the page. */
 export interface Sentence extends EventText {
   look: 'working' | 'reviewing' | 'waiting' | 'landed' | 'crashed' | 'idle' | 'paused';

@@ -1,4 +1,4 @@
-import type { TaskDetail } from '@tidemill/contract';
+import { type TaskDetail, workerName } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
@@ -6,7 +6,6 @@ import { Command } from '../../shell/command.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { stageText } from '../../words.ts';
-import { workerName } from '../feed/sentence.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';

@@ -1,9 +1,8 @@
-import type { Run } from '@tidemill/contract';
+import { type Run, workerName } from '@tidemill/contract';
 import { useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { LongList } from '../../shell/long-list.tsx';
 import { plural, stageText, timeOf } from '../../words.ts';
-import { workerName } from '../feed/sentence.ts';
 import type { OutputItem } from './folded-output.ts';
 import { useFoldedOutput } from './run-output.ts';
 

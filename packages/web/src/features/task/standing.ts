@@ -1,6 +1,5 @@
-import type { ProjectStatus, TaskDetail } from '@tidemill/contract';
+import { type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
 import { stageText } from '../../words.ts';
-import { workerName } from '../feed/sentence.ts';
 
 /** Why a task does not go on, in words, and what a person can do about it. */
 export interface TaskStanding {

@@ -1,4 +1,4 @@
-import type { ContextEntry, QuestionView, TaskDetail } from '@tidemill/contract';
+import { type ContextEntry, type QuestionView, type TaskDetail, workerName } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plain } from '../../plain.ts';
@@ -6,7 +6,6 @@ import { useAct } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
 import { stageText, timeOf } from '../../words.ts';
-import { workerName } from '../feed/sentence.ts';
 import { Answer } from '../question/answer.tsx';
 import { LongText } from './criteria-panel.tsx';
 

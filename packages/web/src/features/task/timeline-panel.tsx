@@ -1,10 +1,10 @@
-import type { LoggedEvent, Run, TaskDetail } from '@tidemill/contract';
+import { type LoggedEvent, type Run, type TaskDetail, workerName } from '@tidemill/contract';
 import { memo, useEffect, useMemo, useState } from 'react';
 import { plain } from '../../plain.ts';
 import { LongList } from '../../shell/long-list.tsx';
 import { elapsed } from '../../time.ts';
 import { money, stageText, timeOf } from '../../words.ts';
-import { sentenceOf, workerName } from '../feed/sentence.ts';
+import { sentenceOf } from '../feed/sentence.ts';
 import { isTold } from '../feed/told.ts';
 import { rowsOf, useTimeline } from './timeline.ts';
 

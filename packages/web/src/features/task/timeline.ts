@@ -1,10 +1,9 @@
-import type { LoggedEvent, Run } from '@tidemill/contract';
+import { type LoggedEvent, type Run, taskIdOf } from '@tidemill/contract';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { useEvents } from '../../shell/live.ts';
 import { complain } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { taskIdOf } from '../feed/sentence.ts';
 
 const PAGE = 200;
 
