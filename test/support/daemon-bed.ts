@@ -1,46 +1,26 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Api, Receipt, Task } from '@tidemill/contract';
-import { createClient } from '@tidemill/contract/client';
+import type { Receipt, Task } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import { openDataFolder } from '../../packages/daemon/src/config/data-folder.ts';
 import { openFolderStore } from '../../packages/daemon/src/daemon/store-address.ts';
-import { Daemon } from '../../packages/daemon/src/daemon.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
-import { QUIET_CONFIG, TemporaryRepository } from '../e2e/cli-repository.ts';
+import { ServedDaemon } from './served-daemon.ts';
 
 const NO_USAGE = { inputTokens: 1, outputTokens: 1, costUsd: 0.25, requests: 1 };
 
-/** A daemon reached over HTTP, with a project nobody works on: the test itself does what an engine would. */
-export class DaemonBed {
-  readonly home: string;
-  readonly repository: TemporaryRepository;
-  readonly api: Api;
-  readonly store: Store;
-  readonly project: string;
-  readonly #daemon: Daemon;
+/** A daemon that works on nothing, and its store: the test itself does what an engine would. */
+export class DaemonBed extends ServedDaemon {
+  store!: Store;
 
   static async open(files: Record<string, string> = {}): Promise<DaemonBed> {
-    const home = mkdtempSync(join(tmpdir(), 'tidemill-bed-'));
-    const repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG, ...files });
-    const env = { TIDEMILL_HOME: home };
-    const daemon = await Daemon.start({ env, port: 0 });
-    const { token } = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { token: string };
-    const api = createClient({ url: daemon.info.url, token });
-    const project = (await api.registerProject({ root: repository.root })).id;
-    const { store } = await openFolderStore(openDataFolder(env), env);
-    return new DaemonBed({ home, repository, api, store, project }, daemon);
+    const bed = new DaemonBed(files);
+    await bed.restart();
+    const env = { TIDEMILL_HOME: bed.home };
+    bed.store = (await openFolderStore(openDataFolder(env), env)).store;
+    return bed;
   }
-  private constructor(parts: Pick<DaemonBed, 'home' | 'repository' | 'api' | 'store' | 'project'>, daemon: Daemon) {
-    ({ home: this.home, repository: this.repository, api: this.api, store: this.store, project: this.project } = parts);
-    this.#daemon = daemon;
-  }
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.store.close();
-    await this.#daemon.stop({ now: true });
-    this.repository.remove();
-    rmSync(this.home, { recursive: true, maxRetries: 5 });
+    await super.close();
   }
 
   async must(command: Command): Promise<Extract<Reply, { ok: true }>> {

@@ -53,9 +53,9 @@ export class ServedDaemon {
     return served;
   }
 
-  private constructor() {
-    this.home = mkdtempSync(join(tmpdir(), 'tidemill-http-'));
-    this.repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  protected constructor(files: Record<string, string> = {}) {
+    this.home = mkdtempSync(join(tmpdir(), 'tidemill-served-'));
+    this.repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG, ...files });
   }
 
   get url(): string {
@@ -80,6 +80,6 @@ export class ServedDaemon {
   async close(): Promise<void> {
     await this.daemon.stop({ now: true });
     this.repository.remove();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, maxRetries: 5 });
   }
 }

@@ -1,21 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Api, LoggedEvent } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { OfflineBed } from '../../../../test/support/offline-bed.ts';
 import { createIds, systemClock } from '../clock.ts';
 import { openDataFolder } from '../config/data-folder.ts';
-import { openOffline } from '../daemon/offline.ts';
 import type { Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
 
 const HOUR = 3_600_000;
 
-let home: string;
-let repository: TemporaryRepository;
-let offline: { api: Api; close(): Promise<void> };
+let bed: OfflineBed;
 let api: Api;
 let project: string;
 /** The same store, written to by a daemon of yesterday. */
@@ -23,14 +17,11 @@ let before: Store;
 let agoMs: number;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tidemill-fleet-'));
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
-  offline = await openOffline({ TIDEMILL_HOME: home });
-  api = offline.api;
-  project = (await api.registerProject({ root: repository.root })).id;
+  bed = await OfflineBed.open();
+  ({ api, project } = bed);
   agoMs = 0;
   const clock = { now: () => Date.now() - agoMs, sleep: systemClock.sleep };
-  before = await openStore({ url: openDataFolder({ TIDEMILL_HOME: home }).storeFile, clock, ids: createIds(clock) });
+  before = await openStore({ url: openDataFolder(bed.env).storeFile, clock, ids: createIds(clock) });
   for (const [name, role] of [
     ['agent-1', 'builder'],
     ['agent-2', 'builder'],
@@ -40,9 +31,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await before.close();
-  await offline.close();
-  repository.remove();
-  rmSync(home, { recursive: true });
+  await bed.close();
 });
 
 const must = async (command: Command) => {

@@ -1,29 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
-import { openOffline } from '../daemon/offline.ts';
+import { QUIET_CONFIG, type TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { OfflineBed } from '../../../../test/support/offline-bed.ts';
 
-let home: string;
+let bed: OfflineBed;
 let repository: TemporaryRepository;
-let offline: { api: Api; close(): Promise<void> };
 let api: Api;
 let project: string;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tidemill-handlers-'));
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
-  offline = await openOffline({ TIDEMILL_HOME: home });
-  api = offline.api;
-  project = (await api.registerProject({ root: repository.root })).id;
+  bed = await OfflineBed.open();
+  ({ repository, api, project } = bed);
 });
-afterEach(async () => {
-  await offline.close();
-  repository.remove();
-  rmSync(home, { recursive: true });
-});
+afterEach(() => bed.close());
 
 describe('projects', () => {
   test('are registered once, and configured anew when the file changed', async () => {

@@ -1,38 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Api, AskedQuestion, type QuestionView } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { OfflineBed } from '../../../../test/support/offline-bed.ts';
 import { openDataFolder } from '../config/data-folder.ts';
-import { openOffline } from '../daemon/offline.ts';
 import { openFolderStore } from '../daemon/store-address.ts';
 
-let home: string;
-let repository: TemporaryRepository;
-let offline: { api: Api; close(): Promise<void> };
+let bed: OfflineBed;
 let api: Api;
 let project: string;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tidemill-handlers-'));
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
-  offline = await openOffline({ TIDEMILL_HOME: home });
-  api = offline.api;
-  project = (await api.registerProject({ root: repository.root })).id;
+  bed = await OfflineBed.open();
+  ({ api, project } = bed);
 });
-afterEach(async () => {
-  await offline.close();
-  repository.remove();
-  rmSync(home, { recursive: true });
-});
+afterEach(() => bed.close());
 
 type Asking = Parameters<typeof AskedQuestion.parse>[0];
 
 /** As the engine of a daemon would, which has the store open at the same time. */
 async function ask(taskId: string | null, ...questions: Asking[]): Promise<void> {
-  const env = { TIDEMILL_HOME: home };
-  const { store } = await openFolderStore(openDataFolder(env), env);
+  const { store } = await openFolderStore(openDataFolder(bed.env), bed.env);
   const reply = await store.execute({
     ...{ type: 'question.ask', projectId: project, taskId, stage: 'open', agent: 'a', source: 'engine', sourceId: 'x' },
     questions: questions.map((each) => AskedQuestion.parse(each)),

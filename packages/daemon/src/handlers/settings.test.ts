@@ -1,42 +1,23 @@
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
-import { openOffline } from '../daemon/offline.ts';
+import { QUIET_CONFIG, type TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { OfflineBed } from '../../../../test/support/offline-bed.ts';
 
-let home: string;
+let bed: OfflineBed;
 let repository: TemporaryRepository;
-let offline: { api: Api; close(): Promise<void> };
 let api: Api;
 let project: string;
 let file: string;
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tidemill-settings-'));
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  bed = await OfflineBed.open();
+  ({ repository, api, project } = bed);
   file = join(repository.root, '.tidemill/config.yaml');
-  offline = await openOffline({ TIDEMILL_HOME: home });
-  api = offline.api;
-  project = (await api.registerProject({ root: repository.root })).id;
 });
-afterEach(async () => {
-  await offline.close();
-  repository.remove();
-  rmSync(home, { recursive: true });
-});
+afterEach(() => bed.close());
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const problemsOf = async (text: string) => (await api.checkConfig({ project, text })).problems;
@@ -183,7 +164,7 @@ describe('the config file', () => {
     await api.saveConfig({ project, text, hash });
     expect(readFileSync(join(repository.root, 'settings/real.yaml'), 'utf8')).toBe(text);
 
-    const outside = join(home, 'outside');
+    const outside = join(bed.home, 'outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'config.yaml'), QUIET_CONFIG);
     const places: [string, () => void][] = [
