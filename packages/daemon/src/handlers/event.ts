@@ -70,8 +70,10 @@ async function* firstOf(events: AsyncIterable<LoggedEvent>, limit: number): Asyn
 /** What a reader of the log asked for, in the store's terms. */
 export async function eventFilter(
   services: Pick<Services, 'store'>,
-  { project: id, task, types }: { project?: string; task?: string; types?: string[] },
+  { project: id, task, types: given }: { project?: string; task?: string; types?: string[] },
 ): Promise<EventFilter> {
+  // Each event is held against every one of them.
+  const types = given && [...new Set(given)];
   const unknown = types?.find((type) => !TYPES.has(type));
   if (unknown !== undefined)
     throw new AppError('bad_input', `there is no type of event "${unknown}"`, {

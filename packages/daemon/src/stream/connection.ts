@@ -82,6 +82,10 @@ export class StreamConnection {
     this.#socket.close(code, reason);
   }
 
+  fail(): void {
+    this.close(CLOSE.error, 'something went wrong in the daemon');
+  }
+
   #end(): void {
     this.#subscription?.end();
     this.#subscription = null;
@@ -98,6 +102,8 @@ export class StreamConnection {
     this.#waiting += 1;
     this.#requests = this.#requests.then(async () => {
       try {
+        // Who does not read what it asked for gets nothing more to read, and in the end asks too much.
+        await this.#outlet.room();
         await this.#answer(parseRequest(String(data)));
       } catch (error) {
         this.#refuse(error);
@@ -186,7 +192,7 @@ export class StreamConnection {
   #fail(error: unknown): void {
     if (!this.#outlet.isOpen) return;
     this.#options.onError(error);
-    this.close(CLOSE.error, 'something went wrong in the daemon');
+    this.fail();
   }
 }
 

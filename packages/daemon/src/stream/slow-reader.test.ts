@@ -125,7 +125,102 @@ describe('a connection', () => {
     expect((await greedy.closed).code).toBe(1008);
     await close();
   });
+
+  test('that asks and asks and never reads the answers is sent away, instead of being answered into memory', async () => {
+    const [sent, length] = [500, 60_000];
+    const all = Promise.withResolvers<void>();
+    let heard = 0;
+    const limits = {
+      ...STREAM_LIMITS,
+      fullBytes: 1000,
+      /** Looked at for each message that arrives. */
+      get requests() {
+        heard += 1;
+        if (heard === sent) all.resolve();
+        return STREAM_LIMITS.requests;
+      },
+    };
+    const { url, close } = await serve({ limits });
+    const rude = await StreamProbe.open(url, '');
+    rude.socket.pause();
+    // What is wrong with it is told in its own words, which are long.
+    for (let count = 0; count < sent; count += 1)
+      rude.socket.send(JSON.stringify({ type: 'follow', run: 'x', ['k'.repeat(length)]: count }));
+    await all.promise;
+    rude.socket.resume();
+    expect((await rude.closed).code).toBe(1008);
+    expect(rude.of('refused').length).toBeLessThan(sent - STREAM_LIMITS.requests);
+    await close();
+  });
 });
+
+describe('the one reader of the log', () => {
+  test('does not read all of it because somebody commits while it looks for the end', async () => {
+    const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const from: number[] = [];
+    const { url, store, close } = await serve({
+      limits: STREAM_LIMITS,
+      wrap: (real) => ({
+        ...real,
+        async lastSeq() {
+          const seq = await real.lastSeq();
+          asked.resolve();
+          await known.promise;
+          return seq;
+        },
+        async events(query) {
+          from.push(query.after ?? 0);
+          return real.events(query);
+        },
+      }),
+    });
+    const end = await store.lastSeq();
+    const client = await StreamProbe.open(url, '');
+    client.ask({ type: 'subscribe', after: end });
+    await asked.promise;
+    await store.execute({ type: 'task.note', ...(await anyTask(store)), by: 'ada', text: 'meanwhile' });
+    // Its bell has rung by then: a timer without a delay, set before this one.
+    await delay(50);
+    known.resolve();
+    await client.untilSeq(end + 1);
+    expect(client.seqs).toEqual([end + 1]);
+    expect(Math.min(...from)).toBe(end);
+    await close();
+  });
+
+  test('that cannot begin keeps nobody waiting: they come back, and another one does', async () => {
+    const both = Promise.withResolvers<void>();
+    const errors: unknown[] = [];
+    let isBroken = true;
+    const { url, close } = await serve({
+      limits: STREAM_LIMITS,
+      onError: (error) => errors.push(error),
+      wrap: (real) => ({
+        ...real,
+        async lastSeq() {
+          await both.promise;
+          if (isBroken) throw new Error('no database');
+          return real.lastSeq();
+        },
+      }),
+    });
+    const [one, other] = [await StreamProbe.open(url, ''), await StreamProbe.open(url, '')];
+    both.resolve();
+    expect((await one.closed).code).toBe(1011);
+    expect((await other.closed).code).toBe(1011);
+    expect(errors).toHaveLength(1);
+    isBroken = false;
+    const again = await StreamProbe.open(url, '');
+    again.ask({ type: 'subscribe' });
+    await again.next('ready');
+    await close();
+  });
+});
+
+async function anyTask(store: Store): Promise<{ projectId: string; taskId: string }> {
+  const [task] = await store.tasks({ projectId: project, limit: 1 });
+  return { projectId: project, taskId: task!.id };
+}
 
 interface Served {
   url: string;
@@ -135,11 +230,17 @@ interface Served {
 }
 
 /** The streams by themselves over the daemon's store, with limits that a test can live to see. */
-async function serve(options: { limits: StreamLimits; isWelcome?: () => boolean }): Promise<Served> {
+async function serve(options: {
+  limits: StreamLimits;
+  isWelcome?: () => boolean;
+  wrap?(store: Store): Store;
+  onError?(error: unknown): void;
+}): Promise<Served> {
   const store = await openStore({ url: join(home, 'store.db'), clock: systemClock, ids: createIds(systemClock) });
+  const seen = options.wrap?.(store) ?? store;
   const streams = new Streams({
-    services: () => ({ store }) as Services,
-    onError: (error) => expect.fail(String(error)),
+    services: () => ({ store: seen }) as Services,
+    onError: options.onError ?? ((error) => expect.fail(String(error))),
     limits: options.limits,
   });
   const server = createServer().listen(0, '127.0.0.1');

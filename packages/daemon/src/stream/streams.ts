@@ -93,8 +93,12 @@ export class Streams {
       },
     });
     const started = tail.start().then(() => tail);
-    // Whoever subscribes is told; without a subscriber it matters to nobody.
-    started.catch(() => undefined);
+    started.catch((error: unknown) => {
+      // Nobody would hear anything ever again: they are to come back, to a session that works.
+      onError(error);
+      if (this.#session?.started === started) void this.#endSession();
+      for (const connection of this.#connections.values()) connection.fail();
+    });
     const pings = setInterval(() => {
       for (const connection of this.#connections.values()) connection.ping();
     }, this.#limits.pingMs);

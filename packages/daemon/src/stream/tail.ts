@@ -5,6 +5,9 @@ import type { StreamLimits } from './limits.ts';
 import { PAGE_BYTES, PageSize } from './page-size.ts';
 import { Pulse } from './pulse.ts';
 
+/** Readers who differ in place or filter; between two commits their number has no other bound. */
+const MOST_STEPS = 100;
+
 /** An event as it goes over the wire, and what is needed to choose it. */
 export interface Line {
   seq: number;
@@ -57,6 +60,7 @@ export class LogTail {
   #bytes = 0;
   #first = 0;
   #head = 0;
+  #isPlaced = false;
   #offCommit: (() => void) | null = null;
 
   constructor(
@@ -79,6 +83,8 @@ export class LogTail {
     this.#offCommit = this.#store.onCommit(() => this.#pulse.ring(this.#limits.batchMs));
     this.#head = await this.#store.lastSeq();
     this.#first = this.#head;
+    this.#isPlaced = true;
+    this.#pulse.ring(this.#limits.batchMs);
   }
   async stop(): Promise<void> {
     this.#offCommit?.();
@@ -101,12 +107,14 @@ export class LogTail {
     const wanted = lines.filter((line) => isWanted(line, filter));
     const end = isLast ? this.#head : lines.at(-1)!.seq;
     const step = { cursor: end, lines, message: wanted.length > 0 ? eventsMessage(end, wanted) : null };
+    if (this.#steps.size >= MOST_STEPS) this.#steps.clear();
     this.#steps.set(key, step);
     return step;
   }
 
+  /** A commit that comes before it is known where the log ends is read afterwards: not all of the log for its sake. */
   async #read(): Promise<void> {
-    for (let isMore = true; isMore; ) {
+    for (let isMore = this.#isPlaced; isMore; ) {
       const limit = this.#size.events;
       const events = await this.#store.events({ after: this.#head, limit });
       if (events.length === 0) return;
