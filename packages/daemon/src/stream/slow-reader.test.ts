@@ -1,23 +1,17 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { serveStreams } from '../../../../test/support/served-streams.ts';
 import { StreamProbe } from '../../../../test/support/stream-probe.ts';
-import { createIds, systemClock } from '../clock.ts';
 import { Daemon } from '../daemon.ts';
-import type { Services } from '../handlers/context.ts';
 import type { Store } from '../ports.ts';
-import { openStore } from '../store/open.ts';
-import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
-import { Streams } from './streams.ts';
+import { STREAM_LIMITS } from './limits.ts';
 
 const TASKS_PER_IMPORT = 400;
 const BODY = 'x'.repeat(20_000);
@@ -28,6 +22,7 @@ let daemon: Daemon;
 let token: string;
 let api: Api;
 let project: string;
+const file = () => join(home, 'store.db');
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'tidemill-slow-'));
@@ -84,7 +79,7 @@ describe('a reader that does not read', () => {
         return patienceMs;
       },
     };
-    const { url, store, close } = await serve({ limits });
+    const { url, store, close } = await serveStreams(file(), { limits });
     const asleep = await StreamProbe.open(url, '');
     asleep.socket.pause();
     asleep.ask({ type: 'subscribe', after: 0 });
@@ -103,7 +98,10 @@ describe('a reader that does not read', () => {
 describe('a connection', () => {
   test('whose token was revoked is closed', async () => {
     const welcome = { is: true };
-    const { url, close } = await serve({ limits: { ...STREAM_LIMITS, pingMs: 20 }, isWelcome: () => welcome.is });
+    const { url, close } = await serveStreams(file(), {
+      limits: { ...STREAM_LIMITS, pingMs: 20 },
+      isWelcome: () => welcome.is,
+    });
     const client = await StreamProbe.open(url, '');
     client.ask({ type: 'subscribe' });
     // A sign of life that a page can see: an empty batch.
@@ -114,7 +112,7 @@ describe('a connection', () => {
   });
 
   test('that no longer answers is ended, and what asks too much at once as well', async () => {
-    const { url, sockets, close } = await serve({ limits: { ...STREAM_LIMITS, pingMs: 20 } });
+    const { url, sockets, close } = await serveStreams(file(), { limits: { ...STREAM_LIMITS, pingMs: 20 } });
     const dead = await StreamProbe.open(url, '');
     const gone = once(sockets[0]!, 'close');
     dead.socket.pause();
@@ -140,7 +138,7 @@ describe('a connection', () => {
         return STREAM_LIMITS.requests;
       },
     };
-    const { url, close } = await serve({ limits });
+    const { url, close } = await serveStreams(file(), { limits });
     const rude = await StreamProbe.open(url, '');
     rude.socket.pause();
     // What is wrong with it is told in its own words, which are long.
@@ -158,7 +156,7 @@ describe('the one reader of the log', () => {
   test('does not read all of it because somebody commits while it looks for the end', async () => {
     const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const from: number[] = [];
-    const { url, store, close } = await serve({
+    const { url, store, close } = await serveStreams(file(), {
       limits: STREAM_LIMITS,
       wrap: (real) => ({
         ...real,
@@ -192,7 +190,7 @@ describe('the one reader of the log', () => {
     const both = Promise.withResolvers<void>();
     const errors: unknown[] = [];
     let isBroken = true;
-    const { url, close } = await serve({
+    const { url, close } = await serveStreams(file(), {
       limits: STREAM_LIMITS,
       onError: (error) => errors.push(error),
       wrap: (real) => ({
@@ -220,40 +218,4 @@ describe('the one reader of the log', () => {
 async function anyTask(store: Store): Promise<{ projectId: string; taskId: string }> {
   const [task] = await store.tasks({ projectId: project, limit: 1 });
   return { projectId: project, taskId: task!.id };
-}
-
-interface Served {
-  url: string;
-  store: Store;
-  sockets: Duplex[];
-  close(): Promise<void>;
-}
-
-/** The streams by themselves over the daemon's store, with limits that a test can live to see. */
-async function serve(options: {
-  limits: StreamLimits;
-  isWelcome?: () => boolean;
-  wrap?(store: Store): Store;
-  onError?(error: unknown): void;
-}): Promise<Served> {
-  const store = await openStore({ url: join(home, 'store.db'), clock: systemClock, ids: createIds(systemClock) });
-  const seen = options.wrap?.(store) ?? store;
-  const streams = new Streams({
-    services: () => ({ store: seen }) as Services,
-    onError: options.onError ?? ((error) => expect.fail(String(error))),
-    limits: options.limits,
-  });
-  const server = createServer().listen(0, '127.0.0.1');
-  const sockets: Duplex[] = [];
-  server.on('upgrade', (request, socket, head) => {
-    sockets.push(socket);
-    void streams.accept(request, socket, head, options.isWelcome ?? (() => true));
-  });
-  await once(server, 'listening');
-  const close = async () => {
-    await streams.close();
-    server.close();
-    await store.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, store, sockets, close };
 }
