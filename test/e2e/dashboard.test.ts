@@ -1,20 +1,15 @@
 import { join } from 'node:path';
-import type { Api, TaskDetail } from '@tidemill/contract';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
 import { showPages } from '../support/pages.ts';
-import { type RunningDaemon, TidemillHome } from '../support/tidemill-home.ts';
-import { TemporaryRepository } from './cli-repository.ts';
 
-const CONFIG = `target: main
-workers: 2
+const CONFIG = `workers: 2
 pipeline: feature
 reviewPlans: true
 critical: [ledger.txt]
 budget: { dailyUsd: 40 }
-agents:
-  default: { type: scripted, script: .tidemill/scenario.yaml }
 gates:
   - { name: test, run: "true" }
 `;
@@ -23,7 +18,7 @@ const SCENARIO = `runs:
     do:
       - edit: { path: ledger.txt, find: "stones 10", replace: "stones 12" }
       - progress: { percent: 50, text: the wall is higher }
-      - think: 5000
+      - run: "{door wall}"
       - result: { summary: two more stones }
   - when: { task: Which grain, mode: implement, attempt: 1 }
     do:
@@ -48,62 +43,26 @@ default:
   review: [ { result: { approve: true } } ]
 `;
 
-let machine: TidemillHome;
-let repository: TemporaryRepository;
-let daemon: RunningDaemon;
-let browser: Browser;
+let bed: PageBed;
 let page: Page;
-let api: Api;
-let project: string;
-const complaints: string[] = [];
 
-const open = async (path: string) => page.goto(new URL(path, daemon.url).href);
-const tab = (name: string) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
-const add = (title: string, more: object = {}) => api.addTask({ project, title, pipeline: 'quick', ...more });
+const add = (title: string, more: object = {}) => bed.add(title, { pipeline: 'quick', ...more });
 /** The stage as the task's own page says it. */
 const stageOnPage = (text: string) => page.locator('.task-head .facts').getByText(text, { exact: true });
 
-/** Waits for the store, not for the page: what the page shows is what is tested. */
-async function when(number: number, isThere: (detail: TaskDetail) => boolean): Promise<void> {
-  const over = new AbortController();
-  const look = async () => isThere(await api.task({ project, task: number }));
-  if (await look()) return;
-  for await (const _ of api.events({ project, follow: true }, over.signal)) if (await look()) break;
-  over.abort();
-}
-const until = (number: number, stage: string) => when(number, ({ task }) => task.stage === stage);
-
-async function visit(): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-}
+const until = (number: number, stage: string) => bed.when(number, ({ task }) => task.stage === stage);
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  machine = new TidemillHome();
-  repository = new TemporaryRepository({
-    '.tidemill/config.yaml': CONFIG,
-    '.tidemill/scenario.yaml': SCENARIO,
-    'ledger.txt': 'stones 10\n',
-  });
-  browser = await launchBrowser(machine.env);
-  daemon = await machine.up(repository.root);
-  api = machine.api();
-  project = (await api.projects({}))[0]!.id;
-  await visit();
-}, 2 * PATIENCE_MS);
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO, files: { 'ledger.txt': 'stones 10\n' } });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
 beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(async () => {
-  await browser?.close();
-  await machine?.close();
-  repository?.remove();
-});
+afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS }, () => {
   test('opens the link and sees the work as it goes', async () => {
-    await page.goto(daemon.link);
+    await page.goto(bed.daemon.link);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByText('waits for its first task').waitFor();
     await add('Turn slowly'); // 1
@@ -120,10 +79,11 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await add('Plan the sluice', { pipeline: 'feature', accept: ['the sluice is lined with oak'] }); // 3
     await until(3, 'plan_review');
     await add('Raise the wall'); // 4
-    // Its change is made on main as it was; while the agent thinks, main moves on.
-    await when(4, ({ runs }) => runs[0]?.progress?.text === 'the wall is higher');
-    repository.write({ 'ledger.txt': 'stones 11\n' });
-    repository.git('commit', '-q', '-a', '-m', 'One more stone');
+    // Its change is made on main as it was; before the agent ends, main moves on.
+    await bed.when(4, ({ runs }) => runs[0]?.progress?.text === 'the wall is higher');
+    bed.repository.write({ 'ledger.txt': 'stones 11\n' });
+    bed.repository.git('commit', '-q', '-a', '-m', 'One more stone');
+    bed.openDoor('wall');
     await until(4, 'blocked');
     await page.getByRole('region', { name: 'Needs you' }).getByText('a conflict needs you').waitFor();
 
@@ -157,7 +117,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
         isThere: (p: Page) => p.getByText('/v1/projects/:project/status').or(p.locator('h1')).first().waitFor(),
       },
     ];
-    expect(await showPages(browser, daemon.link, pages)).toEqual([]);
+    expect(await showPages(bed.browser, bed.daemon.link, pages)).toEqual([]);
   });
 
   test('answers by a key, approves a plan by a key, and watches it land', async () => {
@@ -169,7 +129,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await page.keyboard.press('1');
     await question.waitFor({ state: 'detached' });
     await until(2, 'done');
-    expect((await api.questions({ project, all: true, task: 2 }))[0]).toMatchObject({
+    expect((await bed.api.questions({ project: bed.project, all: true, task: 2 }))[0]).toMatchObject({
       answer: { text: 'rye', source: 'user' },
     });
 
@@ -178,13 +138,13 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await plan.focus();
     await page.keyboard.press('y');
     await plan.waitFor({ state: 'detached' });
-    await open('/tasks/3');
+    await bed.visit('/tasks/3');
     await stageOnPage('done').waitFor();
-    expect(repository.git('log', '-3', '--format=%s', 'main')).toContain('Plan the sluice');
+    expect(bed.repository.git('log', '-3', '--format=%s', 'main')).toContain('Plan the sluice');
   });
 
   test('resolves the conflict, and main keeps both sides', async () => {
-    await tab('Conflicts').click();
+    await bed.show('Conflicts');
     await page.getByRole('link', { name: /#4 Raise the wall/ }).click();
     await page.getByText('1 place left to decide').waitFor();
     await page
@@ -195,11 +155,11 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await page.getByText('All resolved').waitFor();
     await page.getByRole('button', { name: /^Mark resolved/ }).click();
     await until(4, 'done');
-    expect(repository.git('show', 'main:ledger.txt')).toBe('stones 11\nstones 12');
+    expect(bed.repository.git('show', 'main:ledger.txt')).toBe('stones 11\nstones 12');
   });
 
   test('hits the budget, sees why nothing begins, and raises it in the settings', async () => {
-    await open('/');
+    await bed.visit('/');
     await add('Buy gold'); // 5
     await until(5, 'done');
     await page
@@ -209,19 +169,20 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
       .waitFor();
     await page.screenshot({ path: join(OUTPUT, 'dashboard-budget.png'), fullPage: true });
     await add('Sweep the floor'); // 6
-    await tab('Settings').click();
+    await bed.show('Settings');
     const editor = page.getByRole('textbox', { name: 'The config file' });
-    await editor.fill(CONFIG.replace('pipeline: feature', 'pipeline: featur'));
+    const config = await editor.inputValue();
+    await editor.fill(config.replace('pipeline: feature', 'pipeline: featur'));
     await page.getByText('Correct what is wrong first.').waitFor();
-    await editor.fill(CONFIG.replace('dailyUsd: 40', 'dailyUsd: 49'));
+    await editor.fill(config.replace('dailyUsd: 40', 'dailyUsd: 49'));
     await page.getByText('This can be saved.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    repository.git('commit', '-q', '-a', '-m', 'A larger budget');
+    bed.repository.git('commit', '-q', '-a', '-m', 'A larger budget');
     await until(6, 'done');
   });
 
   test('stops everything at once, and after a kill -9 and a restart everything is still there', async () => {
-    await tab('Fleet').click();
+    await bed.show('Fleet');
     await page.getByRole('button', { name: 'Emergency stop' }).click();
     const dialog = page.getByRole('dialog', { name: 'Stop everything now?' });
     await dialog.getByText('#1 Turn slowly').waitFor();
@@ -230,26 +191,25 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('stopped', { exact: true }).first().waitFor();
 
-    const before = await api.tasks({ project });
-    daemon.child.kill('SIGKILL');
-    await daemon.ended;
+    const tasks = async () =>
+      (await bed.api.tasks({ project: bed.project })).map(({ number, title, stage }) => ({ number, title, stage }));
+    const before = await tasks();
+    await bed.kill();
     await page.getByText(/^Offline: the daemon does not answer/).waitFor();
-    daemon = await machine.up(repository.root);
-    api = machine.api();
-    expect((await api.tasks({ project })).map(({ number, title, stage }) => ({ number, title, stage }))).toEqual(
-      before.map(({ number, title, stage }) => ({ number, title, stage })),
-    );
-    await page.goto(daemon.link);
+    await bed.start();
+    expect(await tasks()).toEqual(before);
+    await page.goto(bed.daemon.link);
     await page
       .getByRole('region', { name: 'What happened' })
       .getByText(/emergency/)
       .first()
       .waitFor();
-    await open('/board');
+    await bed.visit('/board');
     for (const { title } of before) await page.getByText(title).first().waitFor();
-    await open('/fleet');
+    await bed.visit('/fleet');
     await page.getByRole('button', { name: 'Resume all' }).click();
     await until(1, 'done');
-    expect(complaints).toEqual([]);
+    // The browser notes what it asked the dead daemon in vain.
+    expect(bed.complaints.filter((text) => !/Failed to load resource|WebSocket/.test(text))).toEqual([]);
   });
 });

@@ -1,17 +1,12 @@
 import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
-import { createClient } from '@tidemill/contract/client';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { TidemillHome } from '../support/tidemill-home.ts';
-import { TemporaryRepository } from './cli-repository.ts';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
 
-const CONFIG = `target: main
-workers: 1
+const CONFIG = `workers: 1
 pipeline: quick
-agents:
-  default: { type: scripted, script: .tidemill/scenario.yaml }
 gates:
   - { name: test, run: "true" }
 `;
@@ -35,46 +30,25 @@ default:
 const MANY = 10_000;
 const CHUNK = 2_000;
 
-let machine: TidemillHome;
-let repository: TemporaryRepository;
+let bed: PageBed;
+let page: Page;
 let api: Api;
 let project: string;
-let url: string;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-const complaints: string[] = [];
 
 const column = (stage: string, of = page) => of.locator(`[data-column="${stage}"]`);
 const card = (stage: string, number: number, of = page) => column(stage, of).locator(`[data-task="${number}"]`);
 const notice = (text: string | RegExp, of = page) => of.getByRole('status').getByText(text);
 const count = (stage: string, text: string) => column(stage).locator('.column-count').getByText(text, { exact: true });
 const dialog = (of = page) => of.getByRole('dialog');
-const add = (title: string, more: object = {}) => api.addTask({ project, title, ...more });
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  machine = new TidemillHome();
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': CONFIG, '.tidemill/scenario.yaml': SCENARIO });
-  const daemon = await machine.up(repository.root);
-  url = daemon.url;
-  api = createClient({ url, token: new URL(daemon.link).searchParams.get('token') as string });
-  project = (await api.projects({}))[0]!.id;
-  browser = await launchBrowser(machine.env);
-  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(daemon.link);
-  await page.goto(`${url}/board`);
-});
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  ({ page, api, project } = bed);
+  await bed.show('Board');
+}, 4 * PATIENCE_MS);
 beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(async () => {
-  await browser?.close();
-  await machine?.close();
-  repository?.remove();
-});
+afterAll(() => bed?.close(), PATIENCE_MS);
 
 /** With the mouse, as a person does: pick it up, carry it over, look. */
 async function carry(from: Locator, to: Locator, of = page): Promise<void> {
@@ -135,11 +109,11 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
 
   test('shows tasks come and go by themselves, with what holds them', async () => {
     await page.evaluate('window.loadedOnce = true');
-    await add('Look after idle hands', { priority: 0 });
-    await add('Say which grain');
-    await add('Be stubborn');
-    await add('Say which stone');
-    await add('Wait for the stone', { after: [4, 5] });
+    await bed.add('Look after idle hands', { priority: 0 });
+    await bed.add('Say which grain');
+    await bed.add('Be stubborn');
+    await bed.add('Say which stone');
+    await bed.add('Wait for the stone', { after: [4, 5] });
     await card('blocked', 2).getByText('the agent changed nothing').waitFor();
     await card('needs_info', 3).getByText('Rye or wheat?').waitFor();
     await card('blocked', 4).waitFor();
@@ -206,7 +180,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
   });
 
   test('many are selected and cancelled at once; what refuses is named', async () => {
-    for (const title of ['Sweep one', 'Sweep two', 'Sweep three']) await add(title, { after: [4] });
+    for (const title of ['Sweep one', 'Sweep two', 'Sweep three']) await bed.add(title, { after: [4] });
     await card('open', 7).getByRole('checkbox').check();
     await card('open', 9)
       .getByRole('checkbox')
@@ -227,8 +201,8 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
   });
 
   test('two tabs that want the opposite end up with the same truth, and the later one is told', async () => {
-    const other = await context.newPage();
-    await other.goto(`${url}/board?cancelled=shown`);
+    const other = await bed.context.newPage();
+    await bed.visit('/board?cancelled=shown', other);
     await card('blocked', 4, other).waitFor();
     await carry(card('blocked', 4), column('implement'));
     await column('implement').getByText('sets it to work there').waitFor();
@@ -257,7 +231,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
       'x'.repeat(300),
       '年'.repeat(300),
     ];
-    for (const title of titles) await add(title, { after: [5] });
+    for (const title of titles) await bed.add(title, { after: [5] });
     expect(await card('open', 10).locator('bdi').textContent()).toBe(titles[0]);
     expect(await card('open', 11).locator('bdi').textContent()).toBe('abc [U+202E]dlrow olleh[U+202C] red');
     for (const number of [12, 13]) expect(await isWithin(card('open', number))).toBe(true);
@@ -310,7 +284,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await column('open').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'board-dark-1280.png') });
-    expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
+    expect(bed.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
   });
 });
 

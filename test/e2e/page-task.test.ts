@@ -1,18 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Api } from '@tidemill/contract';
-import { createClient } from '@tidemill/contract/client';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { TidemillHome } from '../support/tidemill-home.ts';
-import { TemporaryRepository } from './cli-repository.ts';
+import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
 
-const CONFIG = `target: main
-workers: 2
-agents:
-  default: { type: scripted, script: .tidemill/scenario.yaml }
+const CONFIG = `workers: 2
 gates:
   - { name: test, run: "echo checking; echo 12 passing" }
 `;
@@ -27,7 +22,6 @@ const SAID = [
   '\u001b[31mred\u001b[0m \u202ereversed',
   'half way',
 ].join('\n');
-const UNTIL_TOLD = 'until [ -e go-on ]; do sleep 0.1; done; rm go-on';
 const step = (value: unknown) => `      - ${JSON.stringify(value)}\n`;
 const SCENARIO = `runs:
   - when: { task: flour, mode: plan }
@@ -36,7 +30,7 @@ ${step({ result: { plan: 'Dress the stones, then grind.', planSummary: 'Two step
   - when: { task: flour, mode: implement }
     do:
 ${step({ say: SAID })}${step({ progress: { percent: 40, text: 'turning the stones' } })}
-${step({ spend: { inputTokens: 1200, outputTokens: 340, costUsd: 0.42 } })}${step({ run: UNTIL_TOLD })}
+${step({ spend: { inputTokens: 1200, outputTokens: 340, costUsd: 0.42 } })}${step({ run: '{door flour}' })}
 ${step({ run: "mv old-name.txt new-name.txt; printf 'no newline' > end.txt; printf 'a\\000b' > picture.bin" })}
 ${step({ write: { path: 'src/<img src=x onerror=window.pwned=1>.txt', content: `${HOSTILE}\n` } })}
 ${step({ result: { summary: 'grinds finer' } })}
@@ -45,7 +39,10 @@ ${step({ result: { summary: 'grinds finer' } })}
   - when: { task: which grain, mode: implement, attempt: 2 }
     do: [ { ask: { questions: [ { text: "How fine?", default: very } ] } } ]
   - when: { task: hangs, mode: implement }
-    do: [ { write: { path: half.txt, content: "half done\\n" } }, { hang: {} } ]
+    do:
+      - write: { path: half.txt, content: "half done\\n" }
+      - progress: { percent: 10, text: half a file }
+      - hang: {}
   - when: { task: loud, mode: implement }
     do:
 ${step({ run: "head -c 6000000 /dev/zero | tr '\\000' '\\033'; echo" })}
@@ -57,56 +54,30 @@ default:
     - result: { summary: done }
 `;
 
-let machine: TidemillHome;
-let repository: TemporaryRepository;
+let bed: PageBed;
+let page: Page;
 let api: Api;
 let project: string;
-let url: string;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-const complaints: string[] = [];
 
 const tab = (name: string) => page.getByRole('tab', { name });
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const standing = () => page.getByLabel('Why it stands still');
 const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
 const dialog = () => page.getByRole('dialog');
-const add = (title: string, after: number[] = []) => api.addTask({ project, title, after, accept: ['it is done'] });
+const add = (title: string, after: number[] = []) => bed.add(title, { after, accept: ['it is done'] });
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  machine = new TidemillHome();
-  repository = new TemporaryRepository({
-    '.tidemill/config.yaml': CONFIG,
-    '.tidemill/scenario.yaml': SCENARIO,
-    'old-name.txt': 'a file\nthat is moved\nas it is\n',
-  });
-  const daemon = await machine.up(repository.root);
-  url = daemon.url;
-  api = createClient({ url, token: new URL(daemon.link).searchParams.get('token') as string });
-  project = (await api.projects({}))[0]!.id;
-  browser = await launchBrowser(machine.env);
-  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  page.on('console', (message) => {
-    // What the daemon refuses is told to the person; the browser notes it, too.
-    if (message.type() === 'error' && !/status of 40[049]/.test(message.text())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(daemon.link);
-});
+  const files = { 'old-name.txt': 'a file\nthat is moved\nas it is\n' };
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO, files });
+  ({ page, api, project } = bed);
+}, 4 * PATIENCE_MS);
 beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(async () => {
-  await browser?.close();
-  await machine?.close();
-  repository?.remove();
-});
+afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
   test('says that there is no such task, and shows it as soon as there is', async () => {
-    await page.goto(`${url}/tasks/1?tab=output`);
+    await bed.visit('/tasks/1?tab=output');
     await page.getByText('There is no task #1').waitFor();
     await page.getByRole('link', { name: 'All tasks are on the board' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
@@ -149,9 +120,10 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
       `vscode://file${encodeURI(worktree!)}`,
     );
     await page.keyboard.press('Escape');
-    writeFileSync(join(worktree!, 'go-on'), '');
+    bed.openDoor('flour');
     const landed = page.getByLabel('Landed', { exact: true });
-    const commit = async () => repository.git('log', '-1', '--format=%H %(trailers:key=Evidence,valueonly)', 'main');
+    const commit = async () =>
+      bed.repository.git('log', '-1', '--format=%H %(trailers:key=Evidence,valueonly)', 'main');
     await landed.waitFor();
     const [hash = '', evidence = ''] = (await commit()).split(' ');
     await landed.getByText(`tidemill evidence verify ${hash.slice(0, 12)}`).waitFor();
@@ -200,7 +172,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('takes an answer by mouse and by one key, and the task goes on', async () => {
     await add('Say which grain');
-    await page.goto(`${url}/tasks/2`);
+    await bed.visit('/tasks/2');
     await standing().getByText('Waits for your answer to Q2.1').waitFor();
     await page.keyboard.press('a');
     const question = page.getByRole('region', { name: 'Question Q2.1' });
@@ -216,7 +188,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('gives it to another worker, cancels it, restores what was done, and sets it going again', async () => {
     await add('One that hangs');
-    await page.goto(`${url}/tasks/3`);
+    await bed.visit('/tasks/3');
     const worker = page.locator('.progress-line').getByRole('link');
     await page.getByText('implement', { exact: true }).first().waitFor();
     const other = (await worker.textContent()) === 'agent-1' ? 'agent-2' : 'agent-1';
@@ -224,19 +196,20 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await dialog().getByLabel('To').selectOption(other);
     await dialog().getByRole('button', { name: 'Reassign' }).click();
     await worker.getByText(other).waitFor();
+    await page.getByText('10 % half a file').waitFor();
 
     await button('Cancel').click();
     await dialog().getByText('kept in a snapshot').waitFor();
     await dialog().getByRole('button', { name: 'Cancel #3' }).click();
     await standing().getByText('Cancelled').waitFor();
     await eventually(async () => (await api.snapshots({ project })).some(({ number }) => number === 3)).toBe(true);
-    const folder = join(machine.folder, 'restored work');
+    const folder = join(bed.machine.folder, 'restored work');
     await button('Restore snapshot').click();
     await dialog().getByLabel('Into a new folder').fill(folder);
     await dialog().getByRole('button', { name: 'Restore' }).click();
     await dialog().getByText(folder).waitFor();
     expect(readFileSync(join(folder, 'half.txt'), 'utf8')).toBe('half done\n');
-    expect(existsSync(join(repository.root, 'half.txt'))).toBe(false);
+    expect(existsSync(join(bed.repository.root, 'half.txt'))).toBe(false);
     await page.keyboard.press('Escape');
 
     await page.keyboard.press('r');
@@ -254,7 +227,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('draws what comes first, and lets it be changed', async () => {
     await add('Bake bread', [3]);
-    await page.goto(`${url}/tasks/4?tab=relations`);
+    await bed.visit('/tasks/4?tab=relations');
     await page.getByLabel('Begins after').fill('3, loaf');
     await page.getByText('"loaf" is no number of a task').waitFor();
     await page.getByLabel('Begins after').fill('99');
@@ -273,7 +246,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('stays usable with 5 MB of control characters and a change of more than 10 MB', async () => {
     await add('A loud one');
-    await page.goto(`${url}/tasks/5?tab=output`);
+    await bed.visit('/tasks/5?tab=output');
     await page.getByLabel('Landed', { exact: true }).waitFor();
     const run = (await api.task({ project, task: 5 })).runs.find(({ mode }) => mode === 'implement')!;
     await page.getByRole('combobox', { name: 'Run' }).selectOption(run.id);
@@ -297,7 +270,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
   test('fits wide and narrow, light and dark, and has no serious fault for a screen reader', async () => {
     const faults: string[] = [];
     for (const name of ['timeline', 'output', 'change', 'criteria', 'talk', 'relations', 'money']) {
-      await page.goto(`${url}/tasks/1?tab=${name}`);
+      await bed.visit(`/tasks/1?tab=${name}`);
       await page.getByLabel('Landed', { exact: true }).waitFor();
       await eventually(() => page.getByText(/^(Reading|Drawing)/).count()).toBe(0);
       const { violations } = await new AxeBuilder({ page }).include('main').analyze();
@@ -320,6 +293,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('ran nothing of what it showed', async () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
-    expect(complaints).toEqual([]);
+    // What the daemon refuses is told to the person; the browser notes it, too.
+    expect(bed.complaints.filter((text) => !/status of 40[049]/.test(text))).toEqual([]);
   });
 });

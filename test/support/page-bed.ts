@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Api, NewTask } from '@tidemill/contract';
+import type { Api, NewTask, TaskDetail } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { TemporaryRepository } from '../e2e/cli-repository.ts';
@@ -12,6 +12,8 @@ interface Scene {
   config: string;
   /** The scenario's YAML; `{door NAME}` in a command waits until the test opens that door. */
   scenario: string;
+  /** What the repository holds besides. */
+  files?: Record<string, string>;
 }
 
 const AGENT = `agents:
@@ -39,11 +41,12 @@ export class PageBed {
     return bed;
   }
 
-  async #start({ config, scenario }: Scene): Promise<void> {
+  async #start({ config, scenario, files = {} }: Scene): Promise<void> {
     const { repository, machine } = this;
     mkdirSync(this.#doors);
     const waiting = (_: string, name: string) => `until [ -e '${join(this.#doors, name)}' ]; do sleep 0.1; done`;
     repository.write({
+      ...files,
       '.tidemill/config.yaml': `target: main\n${AGENT}${config}`,
       '.tidemill/scenario.yaml': scenario.replace(/\{door ([a-z]+)\}/g, waiting),
     });
@@ -68,6 +71,10 @@ export class PageBed {
     this.api = createClient({ url: this.daemon.url, token });
   }
 
+  async visit(path: string, page = this.page): Promise<void> {
+    await page.goto(new URL(path, this.daemon.url).href);
+  }
+
   /** Without loading the page anew, as a person would: by its tab. */
   async show(tab: string): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: tab }).click();
@@ -75,6 +82,16 @@ export class PageBed {
 
   async add(title: string, more: Partial<NewTask> = {}): Promise<number> {
     return (await this.api.addTask({ project: this.project, title, ...more })).number;
+  }
+
+  /** Waits for the store, not for the page: what the page shows is what is tested. */
+  async when(task: number, isSo: (detail: TaskDetail) => boolean): Promise<void> {
+    const { api, project } = this;
+    const look = async () => isSo(await api.task({ project, task }));
+    if (await look()) return;
+    const over = new AbortController();
+    for await (const _ of api.events({ project, follow: true }, over.signal)) if (await look()) break;
+    over.abort();
   }
 
   openDoor(name: string): void {
