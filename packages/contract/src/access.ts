@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * Who may do what. A viewer looks; an operator also steers work and answers; an admin also changes settings, tokens and
- * the daemon itself. A worker only takes work and hands it in.
+ * the daemon itself. A worker looks, takes work and hands it in; it steers nothing.
  */
 export const AccessRole = z.enum(['viewer', 'operator', 'admin', 'worker']);
 export type AccessRole = z.infer<typeof AccessRole>;

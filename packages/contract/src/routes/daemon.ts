@@ -7,9 +7,7 @@ import { by, get, post } from './route.ts';
 
 /** What belongs to the daemon rather than to a project. */
 export const daemonRoutes = {
-  health: get('/v1/health', 'Tells that the daemon answers, and since when', z.strictObject({}), DaemonInfo, {
-    role: 'worker',
-  }),
+  health: get('/v1/health', 'Tells that the daemon answers, and since when', z.strictObject({}), DaemonInfo),
   whoami: get('/v1/whoami', 'Whose token this is and what it may do', z.strictObject({}), Caller),
   stop: post(
     '/v1/stop',

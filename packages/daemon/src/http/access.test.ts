@@ -62,6 +62,9 @@ describe('named tokens', () => {
       as(tokens.operator).addTask({ project: served.project, title: 'An operator may' }),
     ).resolves.toBeTruthy();
     await expect(as(tokens.worker).projects({})).resolves.toHaveLength(1);
+    // Who may do least may still look at everything but the list of tokens.
+    const looks = (Object.keys(routes) as RouteName[]).filter((name) => routes[name].method === 'GET');
+    expect(looks.filter((name) => !mayAct('viewer', routes[name].role))).toEqual(['tokens']);
   });
 
   test('sign what is done with them, whatever the request says', async () => {
@@ -111,6 +114,17 @@ describe('named tokens', () => {
     await expect(served.api.tokens({})).rejects.toMatchObject({ code: 'bad_config' });
     writeFileSync(tokenFile(), kept);
     await expect(as(tokens.viewer).whoami({})).resolves.toBeTruthy();
+  });
+
+  test('that are revoked no longer follow the log either', async () => {
+    const { token } = await served.api.addToken({ name: 'follower', role: 'viewer' });
+    const first = Promise.withResolvers<void>();
+    const following = (async () => {
+      for await (const _ of as(token).events({ follow: true })) first.resolve();
+    })();
+    await first.promise;
+    await served.api.revokeToken({ name: 'follower' });
+    await expect(following).rejects.toMatchObject({ code: 'daemon_unreachable' });
   });
 
   test('outlive the daemon, whose own token does not', async () => {

@@ -146,21 +146,58 @@ describe('a client that takes its time', () => {
     throw new Error('nobody came that far');
   };
 
-  test.each([
-    ['with its head', 'GET /v1/health HTTP/1.1\r\nhost: 127.0.0.1\r\n'],
-    ['with its body', null],
-  ])('%s is sent away', async (_, head) => {
+  const start = async (limits: NonNullable<Parameters<typeof startHttp>[0]['limits']>) => {
     const http = await startHttp({
       ...{ port: 0, bind: { names: [], outer: null }, token: 'secret', callerOf: () => null, services },
-      onError: () => undefined,
-      timeouts: { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
+      ...{ onError: () => undefined, limits },
     });
     const { port, host } = new URL(http.url);
-    const begun = `POST /v1/projects HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer secret\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.write(head ?? begun);
+    return { http, port: Number(port), head: `host: ${host}\r\nauthorization: Bearer secret\r\n` };
+  };
+
+  test.each([
+    ['with its head', 'GET /v1/health HTTP/1.1\r\n'],
+    ['with its body', null],
+  ])('%s is sent away', async (_, begun) => {
+    const { http, port, head } = await start({
+      ...{ headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
+    });
+    const posted = `POST /v1/projects HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
+    const socket = connect(port, '127.0.0.1');
+    socket.write(begun ?? posted);
     // Nothing more is sent: only the server can end this.
     expect(await toEnd(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    await http.close();
+  });
+
+  test('with reading its answers is sent away', async () => {
+    const { http, port, head } = await start({ timeout: 300 });
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    // It asks on and on: that the other end is gone, it hears when it writes.
+    const asking = setInterval(() => socket.write(`GET /docs HTTP/1.1\r\n${head}\r\n`.repeat(20)), 5);
+    await toEnd(socket);
+    clearInterval(asking);
+    await http.close();
+  });
+
+  test('by coming in great numbers leaves room for no more than so many', async () => {
+    const { http, port, head } = await start({ maxConnections: 2 });
+    const enter = () => {
+      const socket = connect(port, '127.0.0.1');
+      const answered = new Promise<boolean>((resolve) => {
+        socket.once('data', () => resolve(true));
+        socket.once('error', () => resolve(false));
+        socket.once('close', () => resolve(false));
+      });
+      socket.write(`GET /v1/none HTTP/1.1\r\n${head}\r\n`);
+      return { socket, answered };
+    };
+    const [one, other] = [enter(), enter()];
+    expect([await one.answered, await other.answered]).toEqual([true, true]);
+    expect(await enter().answered).toBe(false);
+    other.socket.destroy();
+    one.socket.destroy();
     await http.close();
   });
 });

@@ -40,6 +40,12 @@ export function checkRole(caller: Caller, needed: AccessRole, what: string): voi
   });
 }
 
+/** Asked again while an answer goes on and on: its token may have been revoked since. */
+export function isWelcome(request: IncomingMessage, door: Door, needed: AccessRole): boolean {
+  const caller = callerOf(request, door);
+  return caller !== null && mayAct(caller.role, needed);
+}
+
 function unauthorized(door: Door, request: IncomingMessage): AppError {
   const isFar = door.isPublic && !isLoopback(request.socket.remoteAddress);
   return new AppError('unauthorized', 'the token is missing or wrong', {

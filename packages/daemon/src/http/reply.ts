@@ -4,6 +4,8 @@ import { AppError, type ErrorCode } from '@tidemill/contract';
 
 /** A follower hears at least this often from us, so that neither side takes silence for death. */
 const SIGN_OF_LIFE_MS = 30_000;
+/** How long a token that was revoked may still follow. */
+const WELCOME_MS = 2000;
 
 export const STATUS: Partial<Record<ErrorCode, number>> = {
   bad_input: 400,
@@ -61,8 +63,7 @@ export function sendText(response: ServerResponse, type: string, text: string): 
 export async function sendStream(
   response: ServerResponse,
   items: AsyncIterable<unknown>,
-  isSse: boolean,
-  signal: AbortSignal,
+  { isSse, signal, isWelcome }: { isSse: boolean; signal: AbortSignal; isWelcome(): boolean },
 ): Promise<void> {
   response.writeHead(200, {
     ...PLAIN,
@@ -70,6 +71,9 @@ export async function sendStream(
   });
   response.flushHeaders();
   const alive = setInterval(() => response.write(isSse ? ':\n\n' : '\n'), SIGN_OF_LIFE_MS);
+  const doorkeeper = setInterval(() => {
+    if (!isWelcome()) response.destroy();
+  }, WELCOME_MS);
   try {
     for await (const item of items) {
       if (!response.write(framed(item, isSse))) await once(response, 'drain', { signal });
@@ -78,6 +82,7 @@ export async function sendStream(
     if (!signal.aborted) throw error;
   } finally {
     clearInterval(alive);
+    clearInterval(doorkeeper);
   }
   response.end();
 }

@@ -5,7 +5,7 @@ import { callHandler } from '../handlers/index.ts';
 import { prometheusText } from '../handlers/metrics.ts';
 import { readBody, refuseNul } from './body.ts';
 import type { Door } from './door.ts';
-import { checkCaller, checkHost, checkRole } from './guard.ts';
+import { checkCaller, checkHost, checkRole, isWelcome } from './guard.ts';
 import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
 import { answerReference } from './reference.ts';
@@ -39,7 +39,7 @@ export async function answer(
   }
   const { name, params } = matchRoute(request.method ?? 'GET', url.pathname);
   checkRole(caller, routes[name].role, `${request.method} ${routes[name].path}`);
-  await answerRoute(desk, { name, params, caller, url }, request, response);
+  await answerRoute(desk, { name, params, caller, url, door }, request, response);
 }
 
 interface Asked {
@@ -47,11 +47,12 @@ interface Asked {
   params: Record<string, string>;
   caller: Caller;
   url: URL;
+  door: Door;
 }
 
 async function answerRoute(
   desk: Desk,
-  { name, params, caller, url }: Asked,
+  { name, params, caller, url, door }: Asked,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -64,13 +65,15 @@ async function answerRoute(
     if (!response.writableFinished) call.abort();
   });
   if (route.method === 'GET') {
-    const input = { ...Object.fromEntries(url.searchParams), ...params };
+    const isSse = route.stream && (request.headers.accept?.includes('text/event-stream') ?? false);
+    const input = { ...Object.fromEntries(url.searchParams), ...(isSse ? lastSeen(name, request) : {}), ...params };
     refuseNul(input);
     const result = await callHandler(desk.services(), name, input, { signal: call.signal, caller });
-    if (route.stream) {
-      const isSse = request.headers.accept?.includes('text/event-stream') ?? false;
-      return sendStream(response, result as AsyncIterable<unknown>, isSse, call.signal);
-    }
+    if (route.stream)
+      return sendStream(response, result as AsyncIterable<unknown>, {
+        ...{ isSse, signal: call.signal },
+        isWelcome: () => isWelcome(request, door, route.role),
+      });
     const link = nextLink(name, input, url, result);
     return send(response, 200, result, link === null ? {} : { link });
   }
@@ -84,6 +87,12 @@ async function answerRoute(
   details.signal = new AbortController().signal;
   const asked = `${url.pathname}\n${text}`;
   send(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, asked, act));
+}
+
+/** A browser that follows server-sent events and comes back says so by itself where it was: each event's id is its `seq`. */
+function lastSeen(name: RouteName, { headers }: IncomingMessage): { after?: string } {
+  const id = headers['last-event-id'];
+  return name === 'events' && typeof id === 'string' && id !== '' ? { after: id } : {};
 }
 
 /** What they make is told apart by the key in the store itself, which also outlives the daemon. */

@@ -187,6 +187,14 @@ describe('the typed client', () => {
     expect(await response.text()).toMatch(
       new RegExp(`^id: ${lastSeq + 1}\\ndata: \\{.*\\}\\n\\nid: ${lastSeq + 2}\\n`),
     );
+    // What a browser's EventSource sends by itself when it comes back to the same address.
+    const again = await fetch(`${daemon.info.url}/v1/events?after=${lastSeq}&limit=1`, {
+      headers: {
+        ...{ authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+        'last-event-id': String(lastSeq + 2),
+      },
+    });
+    expect(await again.text()).toMatch(new RegExp(`^id: ${lastSeq + 3}\\n`));
   });
 
   test('says that nobody is there', async () => {

@@ -14,8 +14,17 @@ import { upgrade } from './upgrade.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-/** A client that sends its request a letter at a time is not waited for. */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
+/** What a client may cost at most. */
+const LIMITS = {
+  /** One that sends its request a letter at a time is not waited for… */
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 5_000,
+  /** …nor one that does not read its answer. */
+  timeout: 300_000,
+  /** Each takes a file handle, and the store and the agents need theirs. */
+  maxConnections: 1000,
+};
 
 export interface HttpServer {
   /** On this machine. */
@@ -33,7 +42,7 @@ export interface HttpOptions {
   /** Known only once the server listens, because the daemon's own address is part of them. */
   services(): Services;
   onError(error: unknown, what: string): void;
-  timeouts?: typeof TIMEOUTS;
+  limits?: Partial<typeof LIMITS>;
 }
 
 /**
@@ -77,14 +86,19 @@ async function listen(
   { host, tls, isPublic }: NonNullable<Bind['outer']>,
   wanted: number,
 ): Promise<Listening> {
-  const { token, callerOf, bind, onError, timeouts = TIMEOUTS } = options;
+  const { token, callerOf, bind, onError } = options;
   const door: Door = { scheme: tls ? 'https' : 'http', port: 0, hosts: [], isPublic, token, callerOf };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     answer(desk, door, request, response).catch((error: unknown) => {
       if (!response.destroyed) refuse(response, error, onError);
     });
   };
-  const server = tls ? createTlsServer({ ...timeouts, ...tls }, onRequest) : createServer(timeouts, onRequest);
+  const { timeout, maxConnections, ...limits } = { ...LIMITS, ...options.limits };
+  // What wants to become something else than a WebSocket stays what it is, as the protocol allows.
+  const shouldUpgradeCallback = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket';
+  const settings = { ...limits, shouldUpgradeCallback };
+  const server = tls ? createTlsServer({ ...settings, ...tls }, onRequest) : createServer(settings, onRequest);
+  Object.assign(server, { timeout, maxConnections });
   server.on('upgrade', (request, socket, head) => {
     upgrade(streams, door, request, socket, head).catch((error: unknown) => {
       onError(error, 'a live connection could not be opened');

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { AppError, STREAM_PATH } from '@tidemill/contract';
 import type { Streams } from '../stream/streams.ts';
 import type { Door } from './door.ts';
-import { checkCaller, checkHost, checkRole } from './guard.ts';
+import { checkCaller, checkHost, checkRole, isWelcome } from './guard.ts';
 import { STATUS } from './reply.ts';
 
 /** Let in by the same rules as every other request; what a browser could not be told otherwise, it is told as HTTP. */
@@ -20,7 +20,7 @@ export async function upgrade(
     refuse(socket, error);
     return;
   }
-  await streams.accept(request, socket, head, () => isWelcome(door, request));
+  await streams.accept(request, socket, head, () => isWelcome(request, door, 'viewer'));
 }
 
 function check(door: Door, request: IncomingMessage): void {
@@ -29,17 +29,6 @@ function check(door: Door, request: IncomingMessage): void {
   const path = (request.url ?? '/').replace(/\?.*$/s, '');
   if (path !== STREAM_PATH) throw new AppError('not_found', 'there is nothing to upgrade to at this address');
   checkRole(caller, 'viewer', `GET ${STREAM_PATH}`);
-}
-
-/** A token may have been revoked since. */
-function isWelcome(door: Door, request: IncomingMessage): boolean {
-  try {
-    check(door, request);
-    return true;
-  } catch (error) {
-    if (error instanceof AppError) return false;
-    throw error;
-  }
 }
 
 function refuse(socket: Duplex, error: unknown): void {

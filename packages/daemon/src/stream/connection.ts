@@ -57,12 +57,13 @@ export class StreamConnection {
     this.#subscription?.advance();
   }
 
+  /** A token may have been revoked since. */
+  checkWelcome(): void {
+    if (!this.#options.isWelcome()) this.close(STREAM_CLOSE.unauthorized, 'the token is no longer valid');
+  }
+
   /** Whether somebody is there, and lets them know that we are. */
   ping(): void {
-    if (!this.#options.isWelcome()) {
-      this.close(STREAM_CLOSE.unauthorized, 'the token is no longer valid');
-      return;
-    }
     // A full connection answers nothing before it has read what lies in front of the ping; it has its own limit.
     if (this.#outlet.isFull) return;
     if (!this.#hasAnswered) {

@@ -20,6 +20,8 @@ export interface StreamLimits {
   /** …for which it has this long. */
   patienceMs: number;
   pingMs: number;
+  /** How long a token that was revoked may still listen. */
+  welcomeMs: number;
   messageBytes: number;
   /** Requests of one connection that wait for their turn. */
   requests: number;
@@ -39,6 +41,7 @@ export const STREAM_LIMITS: StreamLimits = {
   drainedBytes: 256 * 1024,
   patienceMs: 60_000,
   pingMs: 20_000,
+  welcomeMs: 2000,
   messageBytes: 64 * 1024,
   requests: 64,
   follows: 8,

@@ -99,7 +99,7 @@ describe('a connection', () => {
   test('whose token was revoked is closed', async () => {
     const welcome = { is: true };
     const { url, close } = await serveStreams(file(), {
-      limits: { ...STREAM_LIMITS, pingMs: 20 },
+      limits: { ...STREAM_LIMITS, pingMs: 20, welcomeMs: 20 },
       isWelcome: () => welcome.is,
     });
     const client = await StreamProbe.open(url, '');

@@ -22,7 +22,7 @@ interface Session {
   tail: LogTail;
   started: Promise<LogTail>;
   views: Views;
-  pings: NodeJS.Timeout;
+  timers: NodeJS.Timeout[];
 }
 
 /** Every open WebSocket. With none of them open it does nothing and costs nothing. */
@@ -99,17 +99,18 @@ export class Streams {
       if (this.#session?.started === started) void this.#endSession();
       for (const connection of this.#connections.values()) connection.fail();
     });
-    const pings = setInterval(() => {
-      for (const connection of this.#connections.values()) connection.ping();
-    }, this.#limits.pingMs);
-    return { tail, started, views, pings };
+    const each = (act: (connection: StreamConnection) => void, everyMs: number) =>
+      setInterval(() => this.#connections.forEach(act), everyMs);
+    const { pingMs, welcomeMs } = this.#limits;
+    const timers = [each((one) => one.ping(), pingMs), each((one) => one.checkWelcome(), welcomeMs)];
+    return { tail, started, views, timers };
   }
 
   async #endSession(): Promise<void> {
     const session = this.#session;
     this.#session = null;
     if (!session) return;
-    clearInterval(session.pings);
+    for (const timer of session.timers) clearInterval(timer);
     await Promise.all([session.tail.stop(), session.views.stop()]);
   }
 }
