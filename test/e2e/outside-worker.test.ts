@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentEnvelope, Api, EventBody, LoggedEvent, OutsideClaim } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningDaemon, TidemillHome } from '../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
@@ -42,16 +43,6 @@ const write = (at: OutsideClaim, name: string, text = `${name}\n`) => writeFileS
 const viewOf = async (name: string) => (await api.workers({ project })).find((each) => each.name === name);
 const taskOf = (number: number) => api.task({ project, task: number });
 
-/** Waits until the log holds such an event, whenever it came. */
-async function seen(isIt: (body: EventBody) => boolean, ...types: EventBody['type'][]): Promise<EventBody> {
-  const over = new AbortController();
-  try {
-    for await (const { body } of api.events({ project, follow: true, types }, over.signal)) if (isIt(body)) return body;
-    throw new Error('the log ended');
-  } finally {
-    over.abort();
-  }
-}
 async function events(...types: EventBody['type'][]): Promise<LoggedEvent[]> {
   const found: LoggedEvent[] = [];
   for await (const event of api.events({ project, types })) found.push(event);
@@ -100,7 +91,7 @@ describe('a worker outside the daemon', () => {
       hint: expect.stringContaining('kept'),
     });
     await expect(api.beatClaim({ project, task: 1, fence: work.fence })).rejects.toMatchObject({ code: 'stale_lease' });
-    await seen(({ type }) => type === 'merge.landed', 'merge.landed');
+    await machine.event('merge.landed');
     const { task, runs } = await taskOf(1);
     expect(task.stage).toBe('done');
     // A request whose price nobody told is not free.
@@ -125,7 +116,7 @@ describe('a worker outside the daemon', () => {
     for (let number = 2; number <= 10; number += 1) await api.addWorker({ project });
     await expect(api.addWorker({ project })).rejects.toMatchObject({ code: 'bad_input' });
     expect(await api.removeWorker({ project, worker: 'beta' })).toEqual({ removed: 'beta' });
-    await seen((body) => body.type === 'lease.released' && body.workerId.endsWith('/beta'), 'lease.released');
+    await machine.event('lease.released', (body) => body.workerId.endsWith('/beta'));
   });
 
   test('lives through the death and the next start of the daemon', { timeout: 3 * MINUTE }, async () => {
@@ -143,7 +134,7 @@ describe('a worker outside the daemon', () => {
     expect(await api.claims({ project })).toMatchObject([{ number: 1, worker: 'alpha', isOutside: true }]);
     expect(await claim()).toMatchObject({ fence: work.fence, runId: work.runId });
     await finish(work, READY);
-    await seen(({ type }) => type === 'merge.landed', 'merge.landed');
+    await machine.event('merge.landed');
     expect(repository.git('show', 'main:one.txt')).toBe('one.txt');
     expect((await taskOf(1)).runs).toHaveLength(1);
     expect((await events('lease.released')).map(({ body }) => 'why' in body && body.why)).not.toContain(
@@ -173,7 +164,7 @@ describe('a worker outside the daemon', () => {
     expect(again).toMatchObject({ number: 1, worktree: work.worktree, fence: work.fence + 1 });
     expect(existsSync(join(again.worktree, 'one.txt'))).toBe(true);
     await api.steerWorkers({ project, worker: 'alpha', operation: 'stop', by: 'ada' });
-    await seen((body) => body.type === 'lease.released' && body.token === again.fence, 'lease.released');
+    await machine.event('lease.released', (body) => body.token === again.fence);
     const stale = { code: 'stale_lease', hint: expect.stringContaining('kept') };
     await expect(api.beatClaim({ project, task: 1, fence: again.fence })).rejects.toMatchObject(stale);
     await expect(finish(again, READY)).rejects.toMatchObject(stale);
@@ -217,6 +208,33 @@ describe('a worker outside the daemon', () => {
     expect((await taskOf(2)).runs.at(-1)).toMatchObject({ outcome: 'failed', failure: 'agent_reported' });
   });
 
+  test('a worker’s token speaks for its own claims only, however well the fence is known; an admin’s for all', {
+    timeout: 2 * MINUTE,
+  }, async () => {
+    for (const title of ['One', 'Two']) await api.addTask({ project, title });
+    const { url } = await api.health({});
+    const tokenOf = async (name: string, role: 'worker' | 'admin') =>
+      createClient({ url, token: (await api.addToken({ name, role })).token });
+    const [mine, other, boss] = [
+      await tokenOf('mine', 'worker'),
+      await tokenOf('other', 'worker'),
+      await tokenOf('boss', 'admin'),
+    ];
+    const work = (await mine.claimWork({ project, worker: 'alpha' }))!;
+    const about = { project, task: work.number, fence: work.fence };
+    const refused = { code: 'forbidden', message: expect.stringContaining('another token') };
+    await expect(other.claimWork({ project, worker: 'alpha' })).rejects.toMatchObject(refused);
+    await expect(other.beatClaim(about)).rejects.toMatchObject(refused);
+    await expect(other.releaseClaim(about)).rejects.toMatchObject(refused);
+    await expect(other.finishClaim({ ...about, result: { ...READY } })).rejects.toMatchObject(refused);
+    // Nor does a claim under the daemon's own token belong to whoever reads its fence.
+    const own = await claimed('beta');
+    await expect(other.releaseClaim({ ...about, task: own.number, fence: own.fence })).rejects.toMatchObject(refused);
+    expect(await mine.claimWork({ project, worker: 'alpha' })).toMatchObject({ runId: work.runId });
+    await mine.beatClaim(about);
+    expect(await boss.releaseClaim(about)).toMatchObject({ number: work.number, worker: null });
+  });
+
   test('bad input is refused and says what would be right', { timeout: 2 * MINUTE }, async () => {
     const other = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
     try {
@@ -250,7 +268,7 @@ describe('a worker outside the daemon', () => {
   }, async () => {
     await api.steerWorkers({ project, worker: 'agent-1', operation: 'resume' });
     await api.addTask({ project, title: 'One' });
-    await seen(({ type }) => type === 'run.started', 'run.started');
+    await machine.event('run.started');
     const [held] = await api.claims({ project });
     expect(held).toMatchObject({ worker: 'agent-1', isOutside: false });
     for (const call of [api.beatClaim, api.releaseClaim])

@@ -7,7 +7,7 @@ export type Role = z.infer<typeof Role>;
 /** The exclusive, expiring right of a worker to a task. `token` is the fence every write must carry. */
 export const Lease = z.object({
   workerId: z.string(),
-  /** The daemon instance that runs the worker, or `outside/NAME`. A lease of an instance known to be dead is an orphan. */
+  /** The daemon instance that runs the worker, or `outside/NAME@TOKEN`. A lease of an instance known to be dead is an orphan. */
   owner: z.string(),
   token: z.number().int(),
   /** Time it stood still by a person's wish left out. */

@@ -12,7 +12,7 @@ export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
-export { isOutsideOwner, outsideOwner, outsideRefusal } from './lease/outside.ts';
+export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';

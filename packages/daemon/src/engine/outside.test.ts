@@ -14,6 +14,8 @@ import type { Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
 
 const USAGE = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
+const OWNER = { name: null, role: 'admin' } as const;
+const by = ({ fence }: OutsideClaim) => ({ fence, caller: OWNER });
 const READY = { outcome: 'pr_ready', summary: 'done' } as const;
 
 let home: string;
@@ -68,7 +70,7 @@ const addTask = (number: number) =>
     ...{ type: 'task.create', projectId, taskId: `task_${number}`, title: `Task ${number}`, body: '', kind: 'feature' },
     ...{ pipeline: 'quick', accept: [], files: [], dependsOn: [], priority: 2 },
   });
-const claimed = async (name: string) => (await made.engine.outside.claim(name))!;
+const claimed = async (name: string) => (await made.engine.outside.claim(name, OWNER))!;
 const taskOf = async ({ number }: OutsideClaim) => (await store.taskByNumber(projectId, number))!;
 const renew = ({ number, fence }: OutsideClaim) =>
   must({ type: 'lease.renew', projectId, taskId: `task_${number}`, token: fence });
@@ -101,13 +103,13 @@ describe('silence', () => {
     expect(await made.workspace.snapshots()).toMatchObject([{ number: 1, why: 'lease expired' }]);
     const task = await taskOf(late);
     expect(task).toMatchObject({ stage: 'implement', lease: null, head: null });
-    const finishing = made.engine.outside.finish(task, late.fence, READY, USAGE);
+    const finishing = made.engine.outside.finish(task, by(late), READY, USAGE);
     await expect(finishing).rejects.toMatchObject({ code: 'stale_lease', hint: expect.stringContaining('kept') });
     const next = await claimed('beta');
     expect(next.fence).toBeGreaterThan(late.fence);
     expect(existsSync(join(next.worktree, 'half.txt'))).toBe(true);
     // Also while somebody else holds it.
-    const meanwhile = made.engine.outside.release(await taskOf(late), late.fence, 'late');
+    const meanwhile = made.engine.outside.release(await taskOf(late), by(late), 'late');
     await expect(meanwhile).rejects.toMatchObject({ code: 'stale_lease' });
     expect((await taskOf(next)).lease?.token).toBe(next.fence);
   });
@@ -120,8 +122,8 @@ describe('silence', () => {
     await startEngine('daemon-2');
     expect((await taskOf(before)).lease).toMatchObject({ token: before.fence, owner: 'outside/alpha' });
     expect(await made.workspace.snapshots()).toEqual([]);
-    expect(await made.engine.outside.claim('beta')).toBeNull();
-    const after = await made.engine.outside.finish(await taskOf(before), before.fence, READY, USAGE);
+    expect(await made.engine.outside.claim('beta', OWNER)).toBeNull();
+    const after = await made.engine.outside.finish(await taskOf(before), by(before), READY, USAGE);
     expect(after).toMatchObject({ lease: null, builders: [`${projectId}/alpha`] });
   });
 });
@@ -130,7 +132,7 @@ test('nobody holds a task for more than 8 hours, however alive', async () => {
   await addTask(1);
   const work = await claimed('alpha');
   clock.jump(LEASE_CAP_MS);
-  const finishing = made.engine.outside.finish(await taskOf(work), work.fence, READY, USAGE);
+  const finishing = made.engine.outside.finish(await taskOf(work), by(work), READY, USAGE);
   await expect(finishing).rejects.toMatchObject({ code: 'stale_lease' });
   expect(await taskOf(work)).toMatchObject({ stage: 'blocked', lease: null });
 });
@@ -141,15 +143,15 @@ test('a used-up budget refuses the claim and leaves the task where it was', asyn
     ...{ type: 'budget.limit', projectId, accountId: 'account/all', by: 'ada' },
     ...{ limits: { dailyUsd: 0, monthlyUsd: 0 }, timeZone: 'UTC' },
   });
-  await expect(made.engine.outside.claim('alpha')).rejects.toMatchObject({ code: 'budget_exhausted' });
+  await expect(made.engine.outside.claim('alpha', OWNER)).rejects.toMatchObject({ code: 'budget_exhausted' });
   expect((await store.task('task_1'))?.lease).toBeNull();
 });
 
 test('a worker that came once and never again is forgotten after a day, one that was steered is not', async () => {
   await addTask(1);
   const busy = await claimed('alpha');
-  await made.engine.outside.claim('beta');
-  await made.engine.outside.claim('gamma');
+  await made.engine.outside.claim('beta', OWNER);
+  await made.engine.outside.claim('gamma', OWNER);
   await must({ type: 'worker.wish', projectId, workerId: `${projectId}/gamma`, wish: 'paused', by: 'ada' });
   await stopEngine();
   clock.jump(25 * 3_600_000);

@@ -1,16 +1,18 @@
 import {
   type AgentEnvelope,
   AppError,
+  type Caller,
   Mode,
   type OutsideClaim,
   type Run,
   type Task,
-  UNKNOWN_REQUEST_USD,
   type Usage,
   workerIdOf,
+  workerName,
 } from '@tidemill/contract';
 import {
   HEARTBEAT_MS,
+  mayHandle,
   modeOf,
   outsideOwner,
   outsideRefusal,
@@ -25,13 +27,19 @@ import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStra
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { keep } from './recovery.ts';
-import { setAside } from './spending.ts';
+import { priced, setAside } from './spending.ts';
 import { Turns } from './turns.ts';
 
 /** More names than this are a mistake of whoever makes them up. */
 const MAX_OUTSIDE_WORKERS = 100;
 /** How long a task rests whose worktree could not be made ready. */
 const TROUBLE_MS = 30_000;
+
+/** Who says to hold a task, and by which fence. */
+interface Holder {
+  fence: number;
+  caller: Caller;
+}
 
 interface Surroundings {
   /** False from the moment the engine stops, or everything is stopped. */
@@ -59,21 +67,21 @@ export class OutsideWork {
   }
 
   /** Null when nothing is ready. Whoever holds a task already gets the same claim again: the answer may have been lost. */
-  claim(name: string): Promise<OutsideClaim | null> {
+  claim(name: string, caller: Caller): Promise<OutsideClaim | null> {
     const workerId = workerIdOf(this.#deps.project.id, name);
     return this.#turns.take(workerId, async () => {
       this.#refuseWhileStopping();
       await this.#register(workerId, name);
       // An emergency stop that was called meanwhile may not have known of this worker.
       this.#refuseWhileStopping();
-      const task = (await this.#claimedBefore(workerId)) ?? (await this.#next(workerId, name));
+      const task = (await this.#claimedBefore(workerId, caller)) ?? (await this.#next(workerId, name, caller));
       return task && this.#begin(task, name);
     });
   }
 
   /** Gives the task back unfinished. What lies in the worktree stays there, and in a snapshot. */
-  release(given: Task, fence: number, why: string): Promise<Task> {
-    return this.#holding(given, fence, async ({ task }) => {
+  release(given: Task, { fence, caller }: Holder, why: string): Promise<Task> {
+    return this.#holding(given, { fence, caller }, async ({ task }) => {
       await keep(this.#deps, task, why);
       const about = { projectId: task.projectId, taskId: task.id, token: fence };
       return unwrap(await this.#deps.store.execute({ type: 'lease.release', ...about, why })).task!;
@@ -81,8 +89,8 @@ export class OutsideWork {
   }
 
   /** What the worker says of its work is a proposal: the files decide, and the gates after them. */
-  async finish(about: Task, fence: number, result: AgentEnvelope, usage: Usage): Promise<Task> {
-    refuseStale(about, fence);
+  async finish(about: Task, holder: Holder, result: AgentEnvelope, usage: Usage): Promise<Task> {
+    refuseOthers(about, holder);
     const run = await this.#runOf(about);
     if (!run)
       throw new AppError('conflict', `no run of #${about.number} is under way`, {
@@ -90,7 +98,7 @@ export class OutsideWork {
       });
     const problem = problemOfResult(result, { mode: run.mode, criteria: about.criteria });
     if (problem !== null) throw new AppError('bad_input', problem, { hint: 'Nothing was changed; hand it in anew.' });
-    return this.#holding(about, fence, async (held) => {
+    return this.#holding(about, holder, async (held) => {
       const conclusion = await this.#conclude(held, run.mode, result);
       const end = { type: 'run.finish', runId: run.id, usage: priced(usage), ...conclusion } as const;
       return unwrap(await held.execute(end)).task!;
@@ -104,9 +112,8 @@ export class OutsideWork {
 
   #refuseWhileStopping(): void {
     if (this.#around.mayBegin()) return;
-    throw new AppError('daemon_unreachable', 'everything is being stopped, so nothing is given out', {
-      ...{ hint: 'Try again in a moment.', retriable: true },
-    });
+    const told = { hint: 'Try again in a moment.', retriable: true };
+    throw new AppError('daemon_unreachable', 'everything is being stopped, so nothing is given out', told);
   }
 
   async #register(workerId: string, name: string): Promise<void> {
@@ -129,22 +136,26 @@ export class OutsideWork {
     unwrap(await store.execute({ type: 'worker.beat', ...about, beat: { memoryMb: 0, cpuPercent: 0 } }));
   }
 
-  async #claimedBefore(workerId: string): Promise<Task | null> {
+  async #claimedBefore(workerId: string, caller: Caller): Promise<Task | null> {
     const { store, project } = this.#deps;
     const held = (await store.leased(project.id)).find(({ lease }) => lease?.workerId === workerId);
     if (!held?.lease) return null;
+    if (!mayHandle(held.lease.owner, caller))
+      throw new AppError('forbidden', `${workerName(workerId)} works on #${held.number} under another token`, {
+        hint: 'Choose another worker name.',
+      });
     const fence = { projectId: project.id, taskId: held.id, token: held.lease.token };
     const { task } = unwrap(await store.execute({ type: 'lease.renew', ...fence }));
     return task?.lease ? task : null;
   }
 
-  async #next(workerId: string, name: string): Promise<Task | null> {
+  async #next(workerId: string, name: string, caller: Caller): Promise<Task | null> {
     const { store, project } = this.#deps;
-    const who = { projectId: project.id, workerId, role: 'builder', owner: outsideOwner(name) } as const;
+    const who = { projectId: project.id, workerId, role: 'builder', owner: outsideOwner(name, caller) } as const;
     const agents = Object.fromEntries(Mode.options.map((mode) => [mode, labelOf(name)]));
     const reply = await claimNext(store, (window) => ({ type: 'work.claim', ...who, window, agents }));
     // A task may turn out to be for other hands, since the pipeline was changed: then the next one is looked for.
-    if (reply.ok) return reply.task?.lease?.workerId === workerId ? reply.task : this.#next(workerId, name);
+    if (reply.ok) return reply.task?.lease?.workerId === workerId ? reply.task : this.#next(workerId, name, caller);
     const { code } = reply.refusal;
     if (code === 'nothing_ready' || code === 'window_exhausted') return null;
     return unwrap(reply).task;
@@ -204,13 +215,13 @@ export class OutsideWork {
   }
 
   /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */
-  async #holding(about: Task, fence: number, work: (held: Held) => Promise<Task>): Promise<Task> {
-    refuseStale(about, fence);
+  async #holding(about: Task, holder: Holder, work: (held: Held) => Promise<Task>): Promise<Task> {
+    refuseOthers(about, holder);
     return this.#turns.take(about.lease!.workerId, async () => {
       const { store, clock } = this.#deps;
       const { projectId, id: taskId } = about;
-      const { task } = unwrap(await store.execute({ type: 'lease.renew', projectId, taskId, token: fence }));
-      refuseStale(task!, fence);
+      const { task } = unwrap(await store.execute({ type: 'lease.renew', projectId, taskId, token: holder.fence }));
+      refuseOthers(task!, holder);
       try {
         return await work(new Held(task!, 'builder', store, clock));
       } catch (error) {
@@ -227,9 +238,9 @@ export class OutsideWork {
 
 const labelOf = (name: string) => `outside ${name}`;
 
-function refuseStale(task: Task, fence: number): void {
-  const refusal = outsideRefusal(task, fence);
-  if (refusal) throw new AppError(refusal.code, refusal.message, { hint: refusal.hint });
+function refuseOthers(task: Task, { fence, caller }: Holder): void {
+  const refusal = outsideRefusal(task, fence, caller);
+  if (refusal) unwrap({ ok: false, refusal });
 }
 
 /** Losing the task halfway is nothing the worker did wrong: it is told to stop, like one that comes too late. */
@@ -239,10 +250,4 @@ function asRefusal(error: unknown, { number }: Task): unknown {
     hint: 'stop working on it; the work in its worktree is kept',
     cause: error,
   });
-}
-
-/** A request whose price nobody told is not free. */
-function priced(usage: Usage): Usage {
-  const assumedUsd = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
-  return { ...usage, costUsd: assumedUsd > 0 ? assumedUsd : usage.costUsd, assumedUsd };
 }

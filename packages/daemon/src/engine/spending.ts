@@ -6,6 +6,8 @@ import {
   type EventBody,
   type Mode,
   type Severity,
+  UNKNOWN_REQUEST_USD,
+  type Usage,
 } from '@tidemill/contract';
 import { exhaustedPeriod, howToRaise, nextPeriodAt, purseOf } from '@tidemill/core';
 import type { EngineDeps } from './deps.ts';
@@ -143,4 +145,10 @@ export async function setAside(deps: EngineDeps, held: Held, why: string): Promi
     }
   }
   await held.must({ type: 'stage.wait', why, untilMs: WAIT_MS });
+}
+
+/** A request whose price nobody told is not free. */
+export function priced(usage: Usage): Usage {
+  const assumedUsd = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
+  return { ...usage, costUsd: assumedUsd > 0 ? assumedUsd : usage.costUsd, assumedUsd };
 }

@@ -9,7 +9,7 @@ import {
 import { isOutsideOwner, LEASE_CAP_MS, outsideRefusal } from '@tidemill/core';
 import type { OutsideWork } from '../engine/outside.ts';
 import { projectOf, summary, taskOf, unwrap } from './answer.ts';
-import type { Services } from './context.ts';
+import type { Call, Services } from './context.ts';
 
 /** Who holds which task. */
 export async function listClaims(services: Services, input: RouteRequest<'claims'>): Promise<ClaimView[]> {
@@ -23,19 +23,29 @@ export async function listClaims(services: Services, input: RouteRequest<'claims
     }));
 }
 
-export async function claimWork(services: Services, input: RouteRequest<'claimWork'>): Promise<OutsideClaim | null> {
+export async function claimWork(
+  services: Services,
+  input: RouteRequest<'claimWork'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<OutsideClaim | null> {
   const project = await projectOf(services, input.project);
-  return atWork(services, project).claim(input.worker);
+  return atWork(services, project).claim(input.worker, caller);
 }
 
 /** Needs no engine: a worker lives on while the daemon is being restarted, and its first beat after that must count. */
-export async function beatClaim(services: Services, input: RouteRequest<'beatClaim'>): Promise<{ expiresAt: number }> {
+export async function beatClaim(
+  services: Services,
+  input: RouteRequest<'beatClaim'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<{ expiresAt: number }> {
   const { store } = services;
   const project = await projectOf(services, input.project);
   const { percent, text, fence } = input;
   const task = await taskOf(services, project, input.task);
-  const stale = outsideRefusal(task, fence);
-  if (stale) unwrap({ ok: false, refusal: stale });
+  const refusal = outsideRefusal(task, fence, caller);
+  if (refusal) unwrap({ ok: false, refusal });
   const about = { projectId: project.id, taskId: task.id, token: fence };
   const lease = unwrap(await store.execute({ type: 'lease.renew', ...about })).task?.lease;
   if (!lease)
@@ -56,17 +66,29 @@ export async function beatClaim(services: Services, input: RouteRequest<'beatCla
   return { expiresAt: lease.expiresAt };
 }
 
-export async function releaseClaim(services: Services, input: RouteRequest<'releaseClaim'>) {
+export async function releaseClaim(
+  services: Services,
+  input: RouteRequest<'releaseClaim'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+) {
+  const { fence, why } = input;
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
-  const after = await atWork(services, project).release(task, input.fence, input.why);
+  const after = await atWork(services, project).release(task, { fence, caller }, why);
   return summary(services.store, after);
 }
 
-export async function finishClaim(services: Services, input: RouteRequest<'finishClaim'>) {
+export async function finishClaim(
+  services: Services,
+  input: RouteRequest<'finishClaim'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+) {
+  const { fence, result, usage } = input;
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
-  const after = await atWork(services, project).finish(task, input.fence, input.result, input.usage);
+  const after = await atWork(services, project).finish(task, { fence, caller }, result, usage);
   return summary(services.store, after);
 }
 
