@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { AccountView, EventBody, LoggedEvent, MetricsView, ProjectStatus, TaskDetail } from '@tidemill/contract';
+import type { AccountView, LoggedEvent, MetricsView, ProjectStatus, TaskDetail } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
@@ -68,17 +68,7 @@ afterEach(async () => {
   repository.remove();
 });
 
-/** Waits for an event that fits, from the beginning of the log on. */
-async function seen(fits: (body: EventBody) => boolean, after = 0): Promise<LoggedEvent> {
-  const over = new AbortController();
-  for await (const event of machine.api().events({ after, follow: true }, over.signal)) {
-    if (!fits(event.body)) continue;
-    over.abort();
-    return event;
-  }
-  throw new Error('the daemon ended first');
-}
-const alerted = (kind: string) => seen((body) => body.type === 'alert.raised' && body.kind === kind);
+const alerted = (kind: string) => machine.event('alert.raised', (body) => body.kind === kind);
 const ownAccount = async () => (await machine.json<AccountView[]>(['budget'], root))[0]!;
 const claimsOf = async (taskId: string) =>
   (await machine.jsonLines<LoggedEvent>(['events', '--type', 'lease.claimed'], root)).filter(
@@ -95,10 +85,10 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
     expect(await ownAccount()).toMatchObject({ daily: { spentUsd: 9.1 }, stopped: expect.stringContaining('90 %') });
 
     give('more');
-    const stop = await seen((body) => body.type === 'emergency.executed');
+    const stop = await machine.event('emergency.executed');
     expect(stop.body).toMatchObject({ by: 'budget', workers: ['agent-1'], tasks: [1] });
     expect((await alerted('budget_100')).body).toMatchObject({ severity: 'critical' });
-    await seen((body) => body.type === 'task.waiting' && body.taskId === one.id);
+    await machine.event('task.waiting', (body) => body.taskId === one.id);
     const shown = await machine.json<TaskDetail>(['task', 'show', '1'], root);
     expect(shown.task).toMatchObject({ stage: 'implement', lease: null, waiting: expect.stringContaining('budget') });
     expect(repository.git('show', `${shown.task.branch}:work-1.txt`)).toBe('half');
@@ -118,7 +108,7 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
     give('cheap');
     write(config(`budget: { dailyUsd: 40, monthlyUsd: 100, timeZone: ${noon} }`));
     for (const { id } of [one, two])
-      await seen((body) => body.type === 'task.moved' && body.to === 'done' && body.taskId === id);
+      await machine.event('task.moved', (body) => body.to === 'done' && body.taskId === id);
     expect((await ownAccount()).daily.spentUsd).toBeCloseTo(11.6);
     const metrics = await machine.json<MetricsView>(['metrics', '--period', '7d'], root);
     expect(metrics).toMatchObject({ isStale: false, total: { completed: 2 } });
@@ -134,10 +124,10 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
     await machine.up(root);
     const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
     expect((await alerted('budget_100')).body).toMatchObject({ text: expect.stringContaining('all projects') });
-    const { seq } = await seen((body) => body.type === 'task.waiting' && body.taskId === one.id);
+    const { seq } = await machine.event('task.waiting', (body) => body.taskId === one.id);
     give('cheap');
     await machine.run(['budget', '--total-daily', '50'], root);
-    await seen((body) => body.type === 'task.moved' && body.to === 'done', seq);
+    await machine.event('task.moved', (body) => body.to === 'done', seq);
   });
 });
 
@@ -162,7 +152,7 @@ describe('settings of a running program', { timeout: 120_000 }, () => {
     write(config(''));
     await machine.up(root);
     write(config('budget: { dailyUsd: 7, monthlyUsd: 70 }').replace('workers: 2', 'workers: 4'));
-    await seen((body) => body.type === 'worker.registered' && body.name === 'agent-4');
+    await machine.event('worker.registered', (body) => body.name === 'agent-4');
     expect((await ownAccount()).limits).toEqual({ dailyUsd: 7, monthlyUsd: 70 });
     write('workers: [');
     await alerted('config_invalid');
@@ -170,8 +160,8 @@ describe('settings of a running program', { timeout: 120_000 }, () => {
     expect(builders(status)).toBe(4);
     expect(status.warnings.join()).toContain('what held before holds on');
     write(config('').replace('workers: 2', 'workers: 1'));
-    await seen((body) => body.type === 'worker.removed' && body.workerId.endsWith('/agent-4'));
-    await seen((body) => body.type === 'worker.removed' && body.workerId.endsWith('/agent-2'));
+    await machine.event('worker.removed', (body) => body.workerId.endsWith('/agent-4'));
+    await machine.event('worker.removed', (body) => body.workerId.endsWith('/agent-2'));
     await expect
       .poll(async () => (await machine.json<ProjectStatus>(['status'], root)).warnings, { timeout: 60_000 })
       .toEqual([]);
@@ -198,7 +188,7 @@ describe('figures for others', { timeout: 120_000 }, () => {
     write(config(`telemetry: { otlp: "http://127.0.0.1:${port}/v1/metrics" }`));
     const daemon = await machine.up(root);
     await machine.run(['task', 'add', 'Something to count'], root);
-    await seen((body) => body.type === 'task.moved' && body.to === 'done');
+    await machine.event('task.moved', (body) => body.to === 'done');
     const { token } = JSON.parse(readFileSync(join(machine.data, 'daemon.json'), 'utf8')) as { token: string };
     expect((await fetch(`${daemon.url}/metrics`)).status).toBe(401);
     const answer = await fetch(`${daemon.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });

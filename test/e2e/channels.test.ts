@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChannelView, InboxItem, LoggedEvent, TaskSummary } from '@tidemill/contract';
+import type { ChannelView, InboxItem, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Inflow, LoopbackServer, sendJson } from '../support/channels/loopback.ts';
 import { TelegramStandIn } from '../support/channels/telegram.ts';
@@ -55,13 +55,8 @@ afterEach(async () => {
   await Promise.all([receiver.close(), telegram.close()]);
 });
 
-async function until(fits: (body: LoggedEvent['body']) => boolean): Promise<void> {
-  const over = new AbortController();
-  for await (const { body } of machine.api().events({ follow: true }, over.signal)) if (fits(body)) break;
-  over.abort();
-}
-const landed = () => until((body) => body.type === 'merge.landed');
-const delivered = () => until((body) => body.type === 'notification.tried' && body.error === null);
+const landed = () => machine.event('merge.landed');
+const delivered = () => machine.event('notification.tried', (body) => body.error === null);
 const webhook = () => `  hook: { type: webhook, url: "${receiver.url}", secretEnv: HOOK_SECRET }\n`;
 const phone = (tokenEnv = 'BOT_TOKEN') =>
   `  phone: { type: telegram, tokenEnv: ${tokenEnv}, chat: ${CHAT}, baseUrl: "${telegram.url}" }\n`;
@@ -110,7 +105,7 @@ describe('a question that waits for a person', () => {
     await first.ended;
     await machine.up(root);
     telegram.press(CHAT, reply_markup!.inline_keyboard.flat()[0]!.callback_data, 'ada');
-    await until((body) => body.type === 'question.answered' && body.answer.by === 'telegram:@ada');
+    await machine.event('question.answered', (body) => body.answer.by === 'telegram:@ada');
     await landed();
     await telegram.message((text) => text === 'Noted: Postgres');
     expect(telegram.calls.all.filter(({ body }) => body.text?.includes('Which database?'))).toHaveLength(1);
@@ -123,7 +118,7 @@ describe('channels', () => {
   }, async () => {
     repository.write({ '.tidemill/config.yaml': config(`channels:\n${phone('WRONG')}  screen: { type: terminal }\n`) });
     const daemon = await machine.up(root);
-    await until((body) => body.type === 'alert.raised' && body.kind === 'channel');
+    await machine.event('alert.raised', (body) => body.kind === 'channel');
     await delivered();
     const [alert] = await machine.json<InboxItem[]>(['inbox'], root);
     expect(alert).toMatchObject({
@@ -163,7 +158,7 @@ describe('channels', () => {
     repository.write({ '.tidemill/config.yaml': config('') });
     await machine.up(root);
     await machine.json<TaskSummary>(['task', 'add', 'Store it'], root);
-    await until((body) => body.type === 'question.asked');
+    await machine.event('question.asked');
     repository.write({ '.tidemill/config.yaml': config(`channels:\n${webhook()}`) });
     expect((await hits.first()).parts[0]!.question).not.toBeNull();
   });

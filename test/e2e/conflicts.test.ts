@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Api, ConflictDetail, ConflictSummary, EventBody, LoggedEvent, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
+import { until } from '../support/until.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
 const MINUTE = 60_000;
@@ -52,10 +52,6 @@ afterEach(async () => {
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const eventsOf = async (...types: EventBody['type'][]) =>
   (await machine.jsonLines<LoggedEvent>(['events', '--type', types.join(',')], root)).map(({ body }) => body);
-
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isSo())) await delay(30);
-}
 
 /** A task whose files a person changes on the target while its agent is at work. Ends when the conflict is on record. */
 async function conflictIn(...files: string[]) {

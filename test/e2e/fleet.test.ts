@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EventBody,
   type LoggedEvent,
@@ -13,6 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
+import { until } from '../support/until.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
 const MINUTE = 60_000;
@@ -68,11 +68,6 @@ const events = (...types: EventBody['type'][]) =>
   machine.jsonLines<LoggedEvent>(['events', '--type', types.join(',')], root);
 const session = (name: string) =>
   SessionFile.parse(JSON.parse(readFileSync(join(root, '.claude-sessions', `${name}.session`), 'utf8')));
-
-/** Looks again until it is so. */
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isSo())) await delay(30);
-}
 
 /** Agents of this machine that run, and how the kernel says they are doing. */
 async function agents(): Promise<{ pid: number; state: string }[]> {

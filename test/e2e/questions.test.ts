@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Api, Feedback, LoggedEvent, QuestionView, TaskDetail, TaskSummary } from '@tidemill/contract';
+import type { Feedback, QuestionView, TaskDetail, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
@@ -56,15 +56,9 @@ const add = (...args: string[]) => machine.json<TaskSummary>(['task', 'add', ...
 const shown = (number: number) => machine.json<TaskDetail>(['task', 'show', String(number)], root);
 const asked = (...args: string[]) => machine.json<QuestionView[]>(['questions', ...args], root);
 
-/** Waits until the log holds such an event, whenever it came. */
-async function until(fits: (body: LoggedEvent['body']) => boolean, api: Api = machine.api()): Promise<void> {
-  const over = new AbortController();
-  for await (const { body } of api.events({ follow: true }, over.signal)) if (fits(body)) break;
-  over.abort();
-}
 const moved = (taskId: string, to: string) =>
-  until((body) => body.type === 'task.moved' && body.taskId === taskId && body.to === to);
-const parked = (taskId: string) => until((body) => body.type === 'task.parked' && body.taskId === taskId);
+  machine.event('task.moved', (body) => body.taskId === taskId && body.to === to);
+const parked = (taskId: string) => machine.event('task.parked', (body) => body.taskId === taskId);
 
 describe('a blocking question', () => {
   test('parks its task, outlives the daemon, and its answer is in the next run', { timeout: 3 * MINUTE }, async () => {
@@ -161,7 +155,7 @@ describe('an approval', () => {
 
     await machine.up(root);
     await machine.json(['task', 'reject', '1', '--note', 'without left-pad'], root);
-    await until((body) => body.type === 'question.asked' && body.question.ref === 'Q1.2');
+    await machine.event('question.asked', (body) => body.question.ref === 'Q1.2');
     expect((await shown(1)).task.stage).toBe('needs_info');
     await machine.json(['task', 'approve', '1'], root);
     await moved(task.id, 'done');
@@ -190,13 +184,13 @@ describe('the catalogue', () => {
     repository.write({ '.tidemill/config.yaml': config(briefs, failing) });
     await machine.up(root);
     const task = await add('One that fails');
-    await until((body) => body.type === 'question.asked' && body.question.source === 'catalogue');
+    await machine.event('question.asked', (body) => body.question.source === 'catalogue');
     expect(await asked()).toMatchObject([
       { ref: 'Q1.1', effect: { kind: 'unblock' }, tags: ['task_failed_repeatedly'] },
     ]);
     expect((await shown(1)).task.stage).toBe('blocked');
     await machine.json(['answer', 'Q1.1', 'Write hint.txt'], root);
-    await until((body) => body.type === 'task.moved' && body.taskId === task.id && body.because === 'answered');
-    await until((body) => body.type === 'task.feedback_given' && body.feedback.some(isHint));
+    await machine.event('task.moved', (body) => body.taskId === task.id && body.because === 'answered');
+    await machine.event('task.feedback_given', (body) => body.feedback.some(isHint));
   });
 });

@@ -4,7 +4,6 @@ import {
   type AgentView,
   type ConfigCheck,
   type ConfigText,
-  type EventBody,
   type HistoryView,
   MetricPeriod,
   type MetricsView,
@@ -45,12 +44,6 @@ afterEach(async () => {
   repository.remove();
 });
 
-async function seen(fits: (body: EventBody) => boolean): Promise<void> {
-  const over = new AbortController();
-  for await (const { body } of machine.api().events({ follow: true }, over.signal)) if (fits(body)) break;
-  over.abort();
-}
-
 describe('settings in the real program', { timeout: 120_000 }, () => {
   it('a saved config is followed by the running daemon, and a wrong one is refused', async () => {
     await machine.up(root);
@@ -60,7 +53,7 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     const { text, hash } = await api.config({ project });
     expect(text).toBe(CONFIG);
     const saved = await api.saveConfig({ project, text: `workers: 3\n${text}`, hash });
-    await seen((body) => body.type === 'worker.registered' && body.name === 'agent-3');
+    await machine.event('worker.registered', (body) => body.name === 'agent-3');
     await expect(api.saveConfig({ project, text, hash })).rejects.toMatchObject({ code: 'conflict' });
     await expect(api.saveConfig({ project, text: 'workers: [', hash: saved.hash })).rejects.toMatchObject({
       code: 'bad_config',
@@ -121,7 +114,7 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     await machine.up(root);
     for (const title of ['One', 'Two']) await machine.run(['task', 'add', title], root);
     let done = 0;
-    await seen((body) => body.type === 'task.moved' && body.to === 'done' && ++done === 2);
+    await machine.event('task.moved', (body) => body.to === 'done' && ++done === 2);
     for (const period of MetricPeriod.options) {
       const [metrics, history] = await Promise.all([
         machine.json<MetricsView>(['metrics', '--period', period], root),

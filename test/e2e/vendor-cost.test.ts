@@ -2,7 +2,7 @@ import { UNKNOWN_REQUEST_USD } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks } from '../support/mission/repository.ts';
 import { makeVendorProject, testOf } from '../support/mission/vendor-project.ts';
-import { BUSY_ONCE, bill, booked, busy, happened, runsOf } from '../support/mission/vendor-run.ts';
+import { BUSY_ONCE, bill, booked, busy, runsOf } from '../support/mission/vendor-run.ts';
 import { approved } from '../support/mission/vendor-tasks.ts';
 import { claude, codex, install, type VendorModel } from '../support/mission/vendors.ts';
 import { type Assignment, type Move, result, run, withTokens, write } from '../support/model/mind.ts';
@@ -91,13 +91,13 @@ describe('the books', () => {
     const daemon = await machine.up(root);
 
     const [project] = await machine.api().projects({ root });
-    await happened(machine, 'failure.counted', ({ failure }) => failure === 'overloaded');
+    await machine.event('failure.counted', ({ failure }) => failure === 'overloaded');
     // Its backoff would pass as well, later.
     await machine.api().retryTask({ project: project!.id, task: 2 });
     await silence.promise;
     // What has been told of an answer that never ends must have been heard before it is broken off.
     const begun = bill([...ofTask(3), ...each.begun], price);
-    await happened(machine, 'run.spent', ({ usage }) => usage.inputTokens === begun.inputTokens);
+    await machine.event('run.spent', ({ usage }) => usage.inputTokens === begun.inputTokens);
     await machine.json(['task', 'cancel', '3'], root);
     await machine.idle(root);
     expect(await landedTasks(machine, root)).toEqual(expect.arrayContaining([1, 2, 4]));

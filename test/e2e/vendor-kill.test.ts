@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks } from '../support/mission/repository.ts';
 import { strays } from '../support/mission/strays.ts';
 import { makeVendorProject, testOf } from '../support/mission/vendor-project.ts';
-import { BUSY_ONCE, bill, booked, busy, happened, runsOf } from '../support/mission/vendor-run.ts';
+import { BUSY_ONCE, bill, booked, busy, runsOf } from '../support/mission/vendor-run.ts';
 import { claude, codex, install, type VendorModel } from '../support/mission/vendors.ts';
 import { type Assignment, type Move, result, run, withTokens, write } from '../support/model/mind.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -48,7 +48,7 @@ describe('a daemon that is killed while its agent runs a command', () => {
       await busy(machine);
       // An answer is told of several times; this is when the whole of it is in the books.
       const [first] = model.sent;
-      await happened(machine, 'run.spent', ({ usage }) => usage.outputTokens === first!.output);
+      await machine.event('run.spent', ({ usage }) => usage.outputTokens === first!.output);
       // The shell says that it is busy before it is.
       const sleeping = () => strays(machine).filter((command) => command.includes('sleep 300')).length;
       await expect.poll(sleeping, { timeout: 30_000 }).toBeGreaterThan(1);

@@ -2,7 +2,7 @@ import type { LoggedEvent, ProjectStatus, TaskSummary } from '@tidemill/contract
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks } from '../support/mission/repository.ts';
 import { makeVendorProject, testOf } from '../support/mission/vendor-project.ts';
-import { happened, runsOf } from '../support/mission/vendor-run.ts';
+import { runsOf } from '../support/mission/vendor-run.ts';
 import { claude, codex, install, type VendorModel } from '../support/mission/vendors.ts';
 import { type Assignment, type Move, result, write } from '../support/model/mind.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -56,8 +56,8 @@ describe('the vendor’s trouble', () => {
     const daemon = await machine.up(root);
 
     const waiting = new Set<string>();
-    await happened(machine, 'task.waiting', ({ taskId }) => waiting.add(taskId).size === 2);
-    await happened(machine, 'alert.raised');
+    await machine.event('task.waiting', ({ taskId }) => waiting.add(taskId).size === 2);
+    await machine.event('alert.raised');
     const held = await machine.json<TaskSummary[]>(['task', 'list'], root);
     expect(held.map(({ blocked }) => blocked)).toEqual([null, null, null]);
     expect(held.filter((task) => task.waiting !== null)).toHaveLength(2);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Api, AppError, type EventBody } from '@tidemill/contract';
+import { type Api, AppError, type EventBody, type LoggedEvent } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
@@ -127,11 +127,20 @@ export class TidemillHome {
     return createClient(JSON.parse(readFileSync(join(this.data, 'daemon.json'), 'utf8')));
   }
 
-  /** Waits for the running daemon's log to hold an event of this type, whenever it came. */
-  async event(type: EventBody['type']): Promise<void> {
+  /** Waits for the running daemon's log to hold such an event, whenever it came. */
+  async event<T extends EventBody['type']>(
+    type: T,
+    isIt: (body: Extract<EventBody, { type: T }>) => boolean = () => true,
+    after = 0,
+  ): Promise<LoggedEvent> {
     const over = new AbortController();
-    for await (const _ of this.api().events({ follow: true, types: [type] }, over.signal)) break;
-    over.abort();
+    try {
+      for await (const event of this.api().events({ after, follow: true, types: [type] }, over.signal))
+        if (isIt(event.body as Extract<EventBody, { type: T }>)) return event;
+      throw new Error(`the daemon ended before ${type}`);
+    } finally {
+      over.abort();
+    }
   }
 
   /** Waits for the next event of one of these types. */

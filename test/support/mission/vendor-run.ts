@@ -1,27 +1,15 @@
 import { globSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { EventBody, Run, TaskDetail, Usage } from '@tidemill/contract';
+import type { Run, TaskDetail, Usage } from '@tidemill/contract';
 import type { Sent } from '../model/mind.ts';
 import type { TidemillHome } from '../tidemill-home.ts';
+import { until } from '../until.ts';
 
 /** A command that is in the middle of something the first time it is run in a worktree, and does nothing the second. */
 export const BUSY_ONCE = 'if [ -e busy ]; then rm busy; else touch busy; sleep 300 & sleep 300; fi';
 
 /** Waits until an agent runs BUSY_ONCE. */
 export async function busy(machine: TidemillHome): Promise<void> {
-  while (globSync('projects/*/worktrees/*/busy', { cwd: machine.data }).length === 0) await delay(20);
-}
-
-/** Waits for the running daemon's log to hold such an event, whenever it came. */
-export async function happened<Type extends EventBody['type']>(
-  machine: TidemillHome,
-  type: Type,
-  isIt: (body: Extract<EventBody, { type: Type }>) => boolean = () => true,
-): Promise<void> {
-  const over = new AbortController();
-  for await (const { body } of machine.api().events({ follow: true, types: [type] }, over.signal))
-    if (isIt(body as Extract<EventBody, { type: Type }>)) break;
-  over.abort();
+  await until(() => globSync('projects/*/worktrees/*/busy', { cwd: machine.data }).length > 0);
 }
 
 /** Oldest first. */
