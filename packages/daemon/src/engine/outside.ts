@@ -36,10 +36,7 @@ const MAX_OUTSIDE_WORKERS = 100;
 const TROUBLE_MS = 30_000;
 
 /** Who says to hold a task, and by which fence. */
-interface Holder {
-  fence: number;
-  caller: Caller;
-}
+type Holder = { fence: number; caller: Caller };
 
 interface Surroundings {
   /** False from the moment the engine stops, or everything is stopped. */
@@ -219,8 +216,8 @@ export class OutsideWork {
     refuseOthers(about, holder);
     return this.#turns.take(about.lease!.workerId, async () => {
       const { store, clock } = this.#deps;
-      const { projectId, id: taskId } = about;
-      const { task } = unwrap(await store.execute({ type: 'lease.renew', projectId, taskId, token: holder.fence }));
+      const lease = { projectId: about.projectId, taskId: about.id, token: holder.fence };
+      const { task } = unwrap(await store.execute({ type: 'lease.renew', ...lease }));
       refuseOthers(task!, holder);
       try {
         return await work(new Held(task!, 'builder', store, clock));
