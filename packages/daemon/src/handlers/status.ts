@@ -17,7 +17,9 @@ const ALERTS_SHOWN = 5;
 
 /** So long the same answer is given again while nothing is written: many may look at once, and times may be this old. */
 const FRESH_MS = 200;
-const looks = new WeakMap<Store, Map<string, { lastSeq: number; at: number; made: Promise<ProjectStatus> }>>();
+/** What the store tells; the rest is known without a look, and changes without a write. */
+type Look = Omit<ProjectStatus, 'daemon' | 'running' | 'warnings'>;
+const looks = new WeakMap<Store, Map<string, { lastSeq: number; at: number; made: Promise<Look> }>>();
 
 export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
   const { store, clock } = services;
@@ -29,22 +31,22 @@ export async function status(services: Services, input: RouteRequest<'status'>):
   looks.set(store, known);
   const last = known.get(project.id);
   const isFresh = last?.lastSeq === lastSeq && Math.abs(now - last.at) < FRESH_MS;
-  const made = isFresh ? last.made : makeStatus(services, project, lastSeq);
+  const made = isFresh ? last.made : look(services, project, lastSeq);
   if (!isFresh) known.set(project.id, { lastSeq, at: now, made });
-  return made;
+  const { id } = project;
+  const { daemon, isRunning, warnings } = services;
+  return { ...(await made), daemon, running: isRunning(id), warnings: warnings(id) };
 }
 
 /** Made anew several times a second while somebody looks on: what is only counted is not loaded. */
-async function makeStatus(services: Services, project: Project, lastSeq: number): Promise<ProjectStatus> {
-  const { store, daemon } = services;
+async function look(services: Services, project: Project, lastSeq: number): Promise<Look> {
+  const { store } = services;
   const workload = await store.workload(project.id);
   const questions = await openQuestions(services, project);
   const alerts = await openAlerts(services, project);
   const { id, name, root, rules } = project;
   return {
     project: { id, name, root, target: rules.target },
-    daemon,
-    running: services.isRunning(project.id),
     idle: workload.leased === 0 && (workload.ready === 0 || services.isWaitingForPerson(project.id)),
     tasks: workload.byStage,
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
@@ -57,7 +59,6 @@ async function makeStatus(services: Services, project: Project, lastSeq: number)
     inbox: await inboxCount(services, project, { workload, questions, alerts }),
     conflicts: workload.conflicts,
     alerts: alerts.slice(0, ALERTS_SHOWN),
-    warnings: services.warnings(project.id),
     lastSeq,
   };
 }
