@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '@tidemill/contract/client';
-import { addressOf, makeProject, startDaemon, startProgram } from './daemon-process.ts';
+import { startProgram } from './daemon-process.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { PlainConnection } from './plain-connection.ts';
 import { type Row, row, type Section } from './row.ts';
 import { concurrently, interleaved, median, percentile, perSecond, timed } from './sample.ts';
-import { inTemporaryFolder } from './temporary.ts';
+import { withServedProject } from './served-project.ts';
 
 const TASKS = 1000;
 const CLIENTS = 50;
@@ -19,29 +18,16 @@ const OPENSPRINT_READS = { name: 'OpenSprint: sequential reads, as stated', valu
 
 /** A real daemon with a thousand tasks, and fifty clients at once. */
 export async function run(options: BenchOptions): Promise<Section> {
-  return inTemporaryFolder(async (folder) => {
-    const [attached, filled, home] = ['attached', 'filled', 'home'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    await makeProject(attached);
-    await makeProject(filled);
+  return withServedProject(async ({ folder, url, token, api, project }) => {
     const server = join(import.meta.dirname, 'bare-server.ts');
-    const daemon = await startDaemon(attached, home);
     const echo = await startProgram([server], folder);
     const keep = await startProgram([server, join(folder, 'bare.db')], folder);
     try {
-      const { url, token } = await addressOf(home);
-      const api = createClient({ url, token });
-      // Known to the daemon but not worked on: asking is measured, not the work that would follow.
-      const { id: project } = await api.registerProject({ root: filled });
       const list = Array.from({ length: TASKS }, (_, index) => ({ title: `Task ${index}`, accept: ['It is done'] }));
       await api.importTasks({ project, tasks: list });
       return await measure(options, { url, token, project, echo: echo.line, keep: keep.line });
     } finally {
       await Promise.all([echo.stop(), keep.stop()]);
-      await daemon.stop();
     }
   });
 }

@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '@tidemill/contract/client';
 import type { Browser, Page } from 'playwright-core';
 import { hasBrowser, launchBrowser, NO_BROWSER } from '../test/support/browser.ts';
-import { addressOf, makeProject, startDaemon } from './daemon-process.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { row, type Section } from './row.ts';
 import { interleaved, median, percentile } from './sample.ts';
-import { inTemporaryFolder } from './temporary.ts';
+import { withServedProject } from './served-project.ts';
 
 const TASKS = 10_000;
 const CHUNK = 2_000;
@@ -23,17 +20,9 @@ const BARE = `<!doctype html><title>bare</title><style>.column-scroll{height:700
 /** The board with ten thousand tasks in one column, scrolled with a wheel in a real browser. */
 export async function run(options: BenchOptions): Promise<Section> {
   if (!hasBrowser) throw new Error(NO_BROWSER);
-  return inTemporaryFolder(async (folder) => {
-    const [root, home] = [join(folder, 'repository'), join(folder, 'home')];
-    await makeProject(root);
-    const daemon = await startDaemon(root, home);
+  return withServedProject(async ({ folder, url, token, api, project }) => {
     const browser = await launchBrowser({ ...process.env, HOME: folder });
     try {
-      const { url, token } = await addressOf(home);
-      const api = createClient({ url, token });
-      // Known, but not worked on: what is added stays where it is.
-      await makeProject(`${root}-watched`);
-      const { id: project } = await api.registerProject({ root: `${root}-watched` });
       for (let first = 0; first < TASKS; first += CHUNK)
         await api.importTasks({ project, tasks: Array.from({ length: CHUNK }, (_, index) => taskOf(first + index)) });
       const seconds = sized(options, 5, 1);
@@ -68,7 +57,6 @@ export async function run(options: BenchOptions): Promise<Section> {
       };
     } finally {
       await browser.close();
-      await daemon.stop();
     }
   });
 }

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { createClient } from '@tidemill/contract/client';
-import { addressOf, makeProject, startDaemon, startProgram } from './daemon-process.ts';
+import { startProgram } from './daemon-process.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { type Row, row, type Section } from './row.ts';
 import { concurrently, interleaved, median, percentile, perSecond, timed } from './sample.ts';
-import { inTemporaryFolder } from './temporary.ts';
+import { withServedProject } from './served-project.ts';
 
 const CLIENTS = [1, 50];
 const TASK = {
@@ -15,20 +14,9 @@ const TASK = {
 
 /** Creating tasks through the client and the HTTP API the CLI uses. */
 export async function run(options: BenchOptions): Promise<Section> {
-  return inTemporaryFolder(async (folder) => {
-    const [attached, filled, home] = ['attached', 'filled', 'home'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    await makeProject(attached);
-    await makeProject(filled);
-    const daemon = await startDaemon(attached, home);
+  return withServedProject(async ({ folder, api, project }) => {
     const bare = await startProgram([join(import.meta.dirname, 'bare-server.ts'), join(folder, 'bare.db')], folder);
     try {
-      const api = createClient(await addressOf(home));
-      // Known to the daemon but not worked on: creating is measured, not the work that would follow.
-      const { id: project } = await api.registerProject({ root: filled });
       const ours = async () => void (await api.addTask({ project, ...TASK }));
       const theirs = async () => {
         const headers = { 'content-type': 'application/json' };
@@ -46,7 +34,6 @@ export async function run(options: BenchOptions): Promise<Section> {
       };
     } finally {
       await bare.stop();
-      await daemon.stop();
     }
   });
 }

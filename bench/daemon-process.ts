@@ -75,6 +75,17 @@ export function startDaemon(root: string, home: string, workers = 3): Promise<Ru
   });
 }
 
+/** Linux counts processor time in hundredths of a second. */
+export const TICKS_PER_SECOND = 100;
+
+/** Of the process alone, since its start; only Linux tells. */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name may hold spaces and parentheses; the fields are counted from behind it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 /** Where the daemon of a data folder serves, and the token that lets one in. */
 export async function addressOf(home: string): Promise<{ url: string; token: string }> {
   return JSON.parse(await readFile(join(home, 'daemon.json'), 'utf8')) as { url: string; token: string };

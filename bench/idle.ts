@@ -1,13 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeProject, startDaemon, startProgram } from './daemon-process.ts';
+import { makeProject, processorSeconds, startDaemon, startProgram, TICKS_PER_SECOND } from './daemon-process.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { row, type Section } from './row.ts';
 import { inTemporaryFolder } from './temporary.ts';
-
-/** Linux counts processor time in hundredths of a second. */
-const TICKS_PER_SECOND = 100;
 
 /** The daemon with three workers and nothing to do, beside an HTTP server that never had anything to do. */
 export async function run(options: BenchOptions): Promise<Section> {
@@ -64,12 +61,9 @@ interface Usage {
 
 /** A process and its descendants. */
 async function usageOf(pid: number): Promise<Usage> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name may hold spaces and parentheses; the fields are counted from behind it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const own: Usage = {
-    cpu: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    cpu: await processorSeconds(pid),
     memory: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
   };
   for (const child of await childrenOf(pid)) {

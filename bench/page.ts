@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { createClient } from '@tidemill/contract/client';
 import type { Browser, Page } from 'playwright-core';
 import { hasBrowser, launchBrowser, NO_BROWSER } from '../test/support/browser.ts';
-import { addressOf, makeProject, startDaemon } from './daemon-process.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { row, type Section } from './row.ts';
-import { median, percentile } from './sample.ts';
-import { inTemporaryFolder } from './temporary.ts';
+import { median, paced, percentile } from './sample.ts';
+import { withServedProject } from './served-project.ts';
 
 const TASKS = 1000;
 const EVENTS_PER_SECOND = 200;
@@ -18,17 +15,9 @@ const BLANK = '<!doctype html><title>bare</title><ol class="mill"><li data-stage
 /** What a person sees, in a real browser: how soon the first page can be used, and how soon an event is on it. */
 export async function run(options: BenchOptions): Promise<Section> {
   if (!hasBrowser) throw new Error(NO_BROWSER);
-  return inTemporaryFolder(async (folder) => {
-    const [root, home] = [join(folder, 'repository'), join(folder, 'home')];
-    await makeProject(root);
-    const daemon = await startDaemon(root, home);
+  return withServedProject(async ({ folder, url, token, api, project }) => {
     const browser = await launchBrowser({ ...process.env, HOME: folder });
     try {
-      const { url, token } = await addressOf(home);
-      const api = createClient({ url, token });
-      // Known, but not worked on: what is added stays where it is.
-      await makeProject(`${root}-watched`);
-      const { id: project } = await api.registerProject({ root: `${root}-watched` });
       const task = (index: number) => ({ title: `Sort the tide table, part ${index}`, accept: ['it is sorted'] });
       await api.importTasks({ project, tasks: Array.from({ length: TASKS }, (_, index) => task(index)) });
       const link = `${url}/?token=${token}&to=${encodeURIComponent(`/?project=${project}`)}`;
@@ -59,7 +48,6 @@ export async function run(options: BenchOptions): Promise<Section> {
       };
     } finally {
       await browser.close();
-      await daemon.stop();
     }
   });
 }
@@ -127,14 +115,7 @@ async function eventsOnScreen(
   await page.getByText('live', { exact: true }).waitFor();
   await page.locator('.activity li').first().waitFor();
   await page.evaluate(NOTE_LAGS);
-  const startedAt = performance.now();
-  const calls: Promise<unknown>[] = [];
-  for (let index = 0; index < seconds * EVENTS_PER_SECOND; index += 1) {
-    const early = startedAt + (index * 1000) / EVENTS_PER_SECOND - performance.now();
-    if (early > 0) await delay(early);
-    calls.push(add(index));
-  }
-  await Promise.all(calls);
+  await paced(EVENTS_PER_SECOND, seconds, add);
   await delay(1000);
   const lags = (await page.evaluate('window.lags')) as number[];
   await context.close();

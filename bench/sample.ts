@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** The value below which the share `p` of the samples lies. */
 export function percentile(samples: readonly number[], p: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
@@ -5,6 +7,18 @@ export function percentile(samples: readonly number[], p: number): number {
 }
 
 export const median = (samples: readonly number[]) => percentile(samples, 0.5);
+
+/** Calls at an even pace, whether those before them have ended or not. Ends when all have. */
+export async function paced(rate: number, seconds: number, call: (index: number) => Promise<unknown>) {
+  const startedAt = performance.now();
+  const calls: Promise<unknown>[] = [];
+  for (let index = 0; index < seconds * rate; index += 1) {
+    const early = startedAt + (index * 1000) / rate - performance.now();
+    if (early > 0) await delay(early);
+    calls.push(call(index));
+  }
+  await Promise.all(calls);
+}
 
 export async function timed(work: () => unknown): Promise<number> {
   const startedAt = performance.now();
