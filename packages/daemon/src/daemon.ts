@@ -91,6 +91,7 @@ export class Daemon {
         },
         services: () => daemon!.#services,
         onError: (error, what) => log.error(what, error),
+        onChange: (text) => log.info(text),
       });
       const { url, publicUrl } = http;
       const info = { pid: process.pid, url, publicUrl, startedAt: opened.clock.now(), version };

@@ -9,7 +9,7 @@ import {
 import { purseOf, viewAccount } from '@tidemill/core';
 import { isTimeZone } from '../config/safe-values.ts';
 import { projectOf, unwrap } from './answer.ts';
-import type { Services } from './context.ts';
+import type { Call, Services } from './context.ts';
 
 /** Each project's account, and last the one of all. */
 export async function showBudget(services: Services): Promise<AccountView[]> {
@@ -18,7 +18,12 @@ export async function showBudget(services: Services): Promise<AccountView[]> {
 }
 
 /** What is left out stays as it is. */
-export async function limitBudget(services: Services, input: RouteRequest<'limitBudget'>): Promise<AccountView> {
+export async function limitBudget(
+  services: Services,
+  input: RouteRequest<'limitBudget'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<AccountView> {
   const { store, clock } = services;
   const { id: projectId } = await projectOf(services, input.project);
   if (input.timeZone !== undefined && !isTimeZone(input.timeZone))
@@ -29,7 +34,8 @@ export async function limitBudget(services: Services, input: RouteRequest<'limit
   const { limits: current } = purseOf(null, (await store.record('account', id)) ?? undefined, clock.now());
   const { dailyUsd = current.dailyUsd, monthlyUsd = current.monthlyUsd, timeZone = current.timeZone } = input;
   const limits = { dailyUsd, monthlyUsd };
-  unwrap(await store.execute({ type: 'budget.limit', projectId, accountId: id, limits, timeZone, by: 'person' }));
+  const by = caller.name ?? 'person';
+  unwrap(await store.execute({ type: 'budget.limit', projectId, accountId: id, limits, timeZone, by }));
   return accountView(services, null);
 }
 

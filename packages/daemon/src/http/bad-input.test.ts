@@ -149,7 +149,7 @@ describe('a client that takes its time', () => {
   const start = async (limits: NonNullable<Parameters<typeof startHttp>[0]['limits']>) => {
     const http = await startHttp({
       ...{ port: 0, bind: { names: [], outer: null }, token: 'secret', callerOf: () => null, services },
-      ...{ onError: () => undefined, limits },
+      ...{ onError: () => undefined, onChange: () => undefined, limits },
     });
     const { port, host } = new URL(http.url);
     return { http, port: Number(port), head: `host: ${host}\r\nauthorization: Bearer secret\r\n` };

@@ -19,6 +19,8 @@ export interface Desk {
   repeats: Repeats;
   /** Calls under way, to be told when the daemon stops. */
   calls: Set<AbortController>;
+  /** What somebody changed of which no event tells the name. */
+  onChange(text: string): void;
 }
 
 export async function answer(
@@ -82,12 +84,17 @@ async function answerRoute(
   const key = route.method === 'POST' ? keyOf(request.headers['idempotency-key']) : null;
   const details: Call = { signal: call.signal, caller, ...(key === null ? {} : { idempotencyKey: key }) };
   const act = () => callHandler(desk.services(), name, { ...value, ...params }, details);
+  if (caller.name !== null && !isSigned(name)) desk.onChange(`${caller.name}: ${route.method} ${url.pathname}`);
   if (key === null || ownsItsKeys(name)) return send(response, 200, await act());
   // Whoever sends it again may be the only one left to hear the answer: the first caller's leaving ends nothing.
   details.signal = new AbortController().signal;
   const asked = `${url.pathname}\n${text}`;
   send(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, asked, act));
 }
+
+/** Its event names who asked; or nobody steers anything by it: looking on, and a worker's own calls. */
+const isSigned = (name: RouteName) =>
+  'by' in routes[name].input.shape || routes[name].role === 'viewer' || routes[name].role === 'worker';
 
 /** A browser that follows server-sent events and comes back says so by itself where it was: each event's id is its `seq`. */
 function lastSeen(name: RouteName, { headers }: IncomingMessage): { after?: string } {

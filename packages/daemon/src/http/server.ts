@@ -42,6 +42,8 @@ export interface HttpOptions {
   /** Known only once the server listens, because the daemon's own address is part of them. */
   services(): Services;
   onError(error: unknown, what: string): void;
+  /** What somebody with a token changed of which no event tells the name. */
+  onChange(text: string): void;
   limits?: Partial<typeof LIMITS>;
 }
 
@@ -51,9 +53,10 @@ export interface HttpOptions {
  */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
-  const desk: Desk = { services: options.services, repeats: new Repeats(Date.now), calls: new Set() };
+  const { services, onChange } = options;
+  const desk: Desk = { services, onChange, repeats: new Repeats(Date.now), calls: new Set() };
   const inner = { host: LOOPBACK, tls: null, isPublic: false };
-  const streams = new Streams({ services: options.services, onError: options.onError });
+  const streams = new Streams({ services, onError: options.onError });
   const open: Listening[] = [];
   const close = async () => {
     for (const call of desk.calls) call.abort();
