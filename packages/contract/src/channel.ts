@@ -105,7 +105,6 @@ export const ChannelConfig = z.discriminatedUnion('type', [
   NtfyChannelConfig,
 ]);
 export type ChannelConfig = z.infer<typeof ChannelConfig>;
-export type ChannelType = ChannelConfig['type'];
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day is hours and minutes, such as 22:00');
 

@@ -154,5 +154,3 @@ export const TaskEdit = z.strictObject({
   priority: Priority.optional(),
 });
 export type TaskEdit = z.infer<typeof TaskEdit>;
-
-export const SideStage = z.enum(['needs_info', 'blocked', 'cancelled']);
