@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServedDaemon } from '../../../../test/support/served-daemon.ts';
+import { Repeats } from './repeats.ts';
 
 let served: ServedDaemon;
 beforeAll(async () => {
@@ -89,4 +90,19 @@ describe('other calls under a key', () => {
     expect(status).toBe(400);
     expect(text).toContain('Idempotency-Key');
   });
+});
+
+test('no more is kept of answers than fits, and what is under way is kept whatever comes', async () => {
+  const repeats = new Repeats(() => 0);
+  const once = (key: string, act: () => Promise<string>) => repeats.once({ caller: '', key }, key, act);
+  const slow = Promise.withResolvers<string>();
+  const first = once('slow', () => slow.promise);
+  const long = 'x'.repeat(1_000_000);
+  for (let count = 0; count < 20; count += 1) await once(`key ${count}`, async () => long);
+  const again = async () => 'again';
+  expect(await once('key 0', again)).toBe('again');
+  expect(await once('key 19', again)).toBe(long);
+  slow.resolve('first');
+  expect(await once('slow', again)).toBe('first');
+  expect(await first).toBe('first');
 });

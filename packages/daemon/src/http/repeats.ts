@@ -4,12 +4,16 @@ import { otherRequest } from '../handlers/create.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MOST_KEPT = 1000;
+const MOST_LENGTH = 16_000_000;
 
 interface Kept {
   /** Of the whole request. */
   print: string;
   at: number;
-  answer: Promise<unknown>;
+  /** As it goes out. */
+  answer: Promise<string>;
+  /** Null while it is under way. */
+  length: number | null;
 }
 
 /** Visible ASCII. Null when the caller gave none. */
@@ -27,13 +31,14 @@ export function keyOf(header: string | string[] | undefined): string | null {
  */
 export class Repeats {
   readonly #kept = new Map<string, Kept>();
+  #length = 0;
   readonly #now: () => number;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  once(scope: { caller: string; key: string }, request: string, act: () => Promise<unknown>): Promise<unknown> {
+  once(scope: { caller: string; key: string }, request: string, act: () => Promise<string>): Promise<string> {
     const id = `${scope.caller}\n${scope.key}`;
     const print = createHash('sha256').update(request).digest('base64');
     const known = this.#kept.get(id);
@@ -41,22 +46,32 @@ export class Repeats {
       if (known.print === print) return known.answer;
       throw otherRequest(scope.key);
     }
-    const answer = act();
-    const kept = { print, at: this.#now(), answer };
-    this.#kept.delete(id);
+    if (known) this.#forget(id, known);
+    const kept: Kept = { print, at: this.#now(), answer: act(), length: null };
     this.#kept.set(id, kept);
-    answer.catch(() => {
-      if (this.#kept.get(id) === kept) this.#kept.delete(id);
-    });
-    this.#forgetOld();
-    return answer;
+    kept.answer.then(
+      ({ length }) => {
+        kept.length = length;
+        this.#length += length;
+        this.#forgetOld();
+      },
+      () => this.#forget(id, kept),
+    );
+    return kept.answer;
   }
 
-  /** A map keeps the order of insertion: the oldest come first. */
+  /** A map keeps the order of insertion: the oldest come first. One under way is never forgotten: it would be done twice. */
   #forgetOld(): void {
-    for (const [id, { at }] of this.#kept) {
-      if (this.#kept.size <= MOST_KEPT && this.#now() - at < KEPT_MS) return;
-      this.#kept.delete(id);
+    for (const [id, kept] of this.#kept) {
+      const isRoom = this.#kept.size <= MOST_KEPT && this.#length <= MOST_LENGTH;
+      if (isRoom && this.#now() - kept.at < KEPT_MS) return;
+      if (kept.length !== null) this.#forget(id, kept);
     }
+  }
+
+  #forget(id: string, kept: Kept): void {
+    if (this.#kept.get(id) !== kept) return;
+    this.#kept.delete(id);
+    this.#length -= kept.length ?? 0;
   }
 }

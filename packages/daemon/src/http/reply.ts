@@ -44,7 +44,15 @@ export function send(
   value: unknown,
   more: Record<string, string> = {},
 ): void {
-  const body = JSON.stringify(value);
+  sendJson(response, status, JSON.stringify(value), more);
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  more: Record<string, string> = {},
+): void {
   response.writeHead(status, {
     ...PLAIN,
     'content-type': 'application/json; charset=utf-8',

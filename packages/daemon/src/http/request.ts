@@ -10,7 +10,7 @@ import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
 import { answerReference } from './reference.ts';
 import { keyOf, type Repeats } from './repeats.ts';
-import { send, sendStream, sendText } from './reply.ts';
+import { send, sendJson, sendStream, sendText } from './reply.ts';
 import { matchRoute } from './router.ts';
 
 /** What all requests share. */
@@ -80,16 +80,17 @@ async function answerRoute(
     return send(response, 200, result, link === null ? {} : { link });
   }
   refuseNul(params);
-  const { value, text } = await readBody(request);
+  const body = await readBody(request);
   const key = route.method === 'POST' ? keyOf(request.headers['idempotency-key']) : null;
   const details: Call = { signal: call.signal, caller, ...(key === null ? {} : { idempotencyKey: key }) };
-  const act = () => callHandler(desk.services(), name, { ...value, ...params }, details);
+  const act = () => callHandler(desk.services(), name, { ...body.value, ...params }, details);
   if (caller.name !== null && !isSigned(name)) desk.onChange(`${caller.name}: ${route.method} ${url.pathname}`);
   if (key === null || ownsItsKeys(name)) return send(response, 200, await act());
   // Whoever sends it again may be the only one left to hear the answer: the first caller's leaving ends nothing.
   details.signal = new AbortController().signal;
-  const asked = `${url.pathname}\n${text}`;
-  send(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, asked, act));
+  const asked = `${url.pathname}\n${body.text}`;
+  const text = async () => JSON.stringify(await act());
+  sendJson(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, asked, text));
 }
 
 /** Its event names who asked; or nobody steers anything by it: looking on, and a worker's own calls. */
