@@ -42,8 +42,6 @@ export interface Stream {
   readonly state: StreamState;
   /** All up to here has been handed over; null before the first answer. */
   readonly cursor: number | null;
-  /** Something else from now on, or from `after` on. */
-  subscribe(wish: StreamWish): void;
   /** A run's output from an offset on; it goes on where it was when the connection comes back. */
   follow(run: string, offset?: number): void;
   unfollow(run: string): void;
@@ -60,14 +58,12 @@ class ReconnectingStream implements Stream {
   readonly #options: StreamOptions;
   readonly #closing = new AbortController();
   readonly #follows = new Map<string, Follow>();
-  #wish: StreamWish;
   #cursor: number | null;
   #state: StreamState = 'connecting';
   #socket: StreamSocket | null = null;
 
   constructor(options: StreamOptions) {
     this.#options = options;
-    this.#wish = options.subscribe;
     this.#cursor = options.subscribe.after ?? null;
   }
 
@@ -76,11 +72,6 @@ class ReconnectingStream implements Stream {
   }
   get cursor(): number | null {
     return this.#cursor;
-  }
-  subscribe(wish: StreamWish): void {
-    this.#wish = wish;
-    this.#cursor = wish.after ?? null;
-    if (this.#socket) this.#send(this.#subscription());
   }
   follow(run: string, offset = 0): void {
     this.#follows.set(run, { run, offset });
@@ -153,7 +144,7 @@ class ReconnectingStream implements Stream {
   async #poll(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      const wish = { ...this.#wish, after: this.#cursor ?? undefined };
+      const wish = { ...this.#options.subscribe, after: this.#cursor ?? undefined };
       for await (const message of pollOnce(this.#options.api, wish, [...this.#follows.values()], signal)) {
         if (signal.aborted) return;
         this.#become('polling');
@@ -184,7 +175,7 @@ class ReconnectingStream implements Stream {
   }
 
   #subscription(): StreamRequest {
-    return { type: 'subscribe', ...this.#wish, after: this.#cursor ?? undefined };
+    return { type: 'subscribe', ...this.#options.subscribe, after: this.#cursor ?? undefined };
   }
   #send(request: StreamRequest): void {
     this.#socket?.send(JSON.stringify(request));
