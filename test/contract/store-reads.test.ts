@@ -43,6 +43,22 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     expect(seen).toEqual(['task.created', 'lease.claimed']);
   });
 
+  test('numbers that nothing has are not found, however large', async () => {
+    await mill.register(1);
+    await mill.create();
+    const { store } = mill;
+    for (const number of [2 ** 31, Number.MAX_SAFE_INTEGER, 1e20]) {
+      expect(await store.taskByNumber(PROJECT, number)).toBeNull();
+      expect(await store.tasks({ projectId: PROJECT, numbers: [number] })).toEqual([]);
+      expect(await store.tasks({ projectId: PROJECT, search: String(number) })).toEqual([]);
+      expect(await store.tasks({ projectId: PROJECT, afterNumber: number, limit: 5 })).toEqual([]);
+      expect(await store.tasks({ projectId: PROJECT, afterNumber: number, newestFirst: true })).toHaveLength(1);
+      expect(await store.evidence({ projectId: PROJECT, afterPosition: number })).toEqual([]);
+      expect(await store.evidence({ projectId: PROJECT, afterPosition: -number })).toEqual([]);
+    }
+    expect(await store.events({ after: Number.MAX_SAFE_INTEGER, limit: 5 })).toEqual([]);
+  });
+
   test('workload counts what is leased, ready, waiting and in a backoff', async () => {
     await mill.register(2);
     const [a, b] = [await mill.create(), await mill.create()];

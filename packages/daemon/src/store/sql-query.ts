@@ -19,6 +19,13 @@ export interface Query {
 
 const PAGE = 500;
 
+/** The largest number that fits Postgres' integer, which complains about larger ones; no mill has as many of anything. */
+const LARGEST = 2 ** 31 - 1;
+export const isInteger = (number: number) => Math.abs(number) <= LARGEST;
+/** For comparisons: no row lies beyond. */
+export const asInteger = (number: number | undefined) =>
+  number === undefined ? undefined : Math.max(-LARGEST, Math.min(number, LARGEST));
+
 /** Reading documents of one table, each parsed by its schema: a row of an older version gets the newer fields' defaults. */
 export function select<T extends { id: string }>(run: RunQuery, table: string, schema: z.ZodType<T>) {
   const memo = new Memo(schema, `row of ${table}`);

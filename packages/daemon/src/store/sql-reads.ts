@@ -13,7 +13,7 @@ import {
 } from '@tidemill/contract';
 import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
-import { type RunQuery, type SqlCondition, select, selectEvents } from './sql-query.ts';
+import { asInteger, isInteger, type RunQuery, type SqlCondition, select, selectEvents } from './sql-query.ts';
 import { runCount } from './task-columns.ts';
 import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
@@ -32,13 +32,15 @@ export function sqlReads(run: RunQuery): Reads {
     project: (id) => projects.one({ where: [['id =', id]] }),
     projectByRoot: (root) => projects.one({ where: [['root =', root]] }),
     task: (id) => tasks.one({ where: [['id =', id]] }),
-    taskByNumber: (projectId, number) =>
-      tasks.one({
-        where: [
-          ['project_id =', projectId],
-          ['number =', number],
-        ],
-      }),
+    taskByNumber: async (projectId, number) =>
+      isInteger(number)
+        ? tasks.one({
+            where: [
+              ['project_id =', projectId],
+              ['number =', number],
+            ],
+          })
+        : null,
     tasks: (query) => tasks.all(sqlOfTasks(query)),
     taskNumbers: async (ids) => {
       const found = new Map<string, number>();
@@ -70,7 +72,7 @@ export function sqlReads(run: RunQuery): Reads {
       evidence.all({
         where: [
           ['project_id =', projectId],
-          ['position >', afterPosition],
+          ['position >', asInteger(afterPosition)],
           ['task_id =', taskId],
         ],
         orderBy: 'position',

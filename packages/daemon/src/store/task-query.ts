@@ -1,13 +1,11 @@
 import type { Task } from '@tidemill/contract';
 import { isReady } from '@tidemill/core';
 import type { TaskQuery } from '../ports.ts';
-import { compose, type Query, type SqlCondition } from './sql-query.ts';
+import { asInteger, compose, isInteger, type Query, type SqlCondition } from './sql-query.ts';
 import { searchKey } from './task-columns.ts';
 
 /** Values in one statement: SQLite takes 32,766, Postgres 65,535, and neither likes so many. */
 export const MOST_VALUES = 1000;
-/** The largest number that fits Postgres' integer; no mill has as many tasks. */
-const LARGEST = 2 ** 31 - 1;
 
 const WAITING: SqlCondition = ['ready_role IS NOT NULL AND waiting = 1'];
 const strandedIn = (projectId: string): SqlCondition => [
@@ -20,7 +18,7 @@ export function sqlOfTasks(query: TaskQuery): Query {
   const { projectId, stages, ids, numbers, waitingFor, isStranded, isWaiting, newestFirst, afterNumber, limit } = query;
   const orderBy = newestFirst ? 'number DESC' : 'number';
   const where: SqlCondition[] = [
-    [newestFirst ? 'number <' : 'number >', afterNumber || undefined],
+    [newestFirst ? 'number <' : 'number >', asInteger(afterNumber || undefined)],
     ['stage IN', stages],
     ...(isWaiting ? [WAITING] : []),
     ...(isStranded ? [strandedIn(projectId)] : []),
@@ -31,7 +29,7 @@ export function sqlOfTasks(query: TaskQuery): Query {
   ];
   const named: SqlCondition[] = [
     ['id IN', ids],
-    ['number IN', numbers?.filter((each) => each <= LARGEST)],
+    ['number IN', numbers?.filter(isInteger)],
   ];
   if (waitingFor) {
     const marks = waitingFor.map(() => '?').join(', ') || 'NULL';
@@ -73,6 +71,6 @@ function wordsOf(search = ''): { word: string; number: number | null }[] {
     .filter((word) => word !== '');
   return [...new Set(words)].map((word) => {
     const digits = /^#?(\d{1,10})$/.exec(word)?.[1];
-    return { word, number: digits && Number(digits) <= LARGEST ? Number(digits) : null };
+    return { word, number: digits && isInteger(Number(digits)) ? Number(digits) : null };
   });
 }
