@@ -10,3 +10,9 @@ export const api: Api = createClient({ url: location.origin });
 export const soon = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
 
 export const isCode = (error: unknown, code: AppError['code']) => error instanceof AppError && error.code === code;
+
+const TROUBLE: AppError['code'][] = ['internal', 'daemon_unreachable', 'unauthorized', 'store_failed', 'disk_full'];
+
+/** Something that may be over in a moment, as opposed to a refusal, which stays one. */
+export const isTrouble = (error: unknown) =>
+  error !== null && (!(error instanceof AppError) || TROUBLE.includes(error.code));

@@ -1,17 +1,23 @@
+import type { Project } from '@tidemill/contract';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import { useAddress } from './address.ts';
 import { OverviewPage } from './features/overview/overview-page.tsx';
-import { useProjects, useStatus } from './features/project/queries.ts';
+import { projectName } from './features/project/name.ts';
+import { useProjects, useRole, useStatus } from './features/project/queries.ts';
+import { Role } from './shell/action.tsx';
 import { Banners } from './shell/banners.tsx';
 import { Broken } from './shell/broken.tsx';
 import { Command } from './shell/command.tsx';
-import { Frame } from './shell/frame.tsx';
+import { useFocus } from './shell/focus.ts';
+import { Frame, nameOfPage } from './shell/frame.tsx';
 import { Help } from './shell/help.tsx';
 import { useLive } from './shell/live.ts';
 import { Notices } from './shell/notices.tsx';
+import { PageLink } from './shell/page-link.tsx';
 import { ShownProject } from './shell/project.tsx';
 import { Search } from './shell/search.tsx';
+import { runClock } from './time.ts';
 
 const BoardPage = lazy(() => import('./features/board/board-page.tsx'));
 const TaskPage = lazy(() => import('./features/task/task-page.tsx'));
@@ -22,25 +28,29 @@ const MoneyPage = lazy(() => import('./features/money/money-page.tsx'));
 const SettingsPage = lazy(() => import('./features/settings/settings-page.tsx'));
 
 export function App() {
-  const [chosen, choose] = useAddress('project');
   const [open, setOpen] = useState<'help' | 'search' | null>(null);
+  const [at] = useLocation();
+  const main = useRef<HTMLElement>(null);
   const projects = useProjects();
-  const project = projects.data?.find(({ id }) => id === chosen) ?? projects.data?.[0];
+  const role = useRole();
+  const { project, isUnknown } = useChosen(projects.data);
   const status = useStatus(project?.id);
   const connection = useLive(project?.id);
   const isOutdated = useOutdated(status.data?.daemon?.version);
   const error = projects.error ?? status.error;
   const shown = project && status.data && { project, status: status.data, knownAt: status.dataUpdatedAt, connection };
-  useTitle(status.data);
+  const isLost = connection === 'offline' || connection === 'signed_out';
+  useEffect(() => runClock(!isLost), [isLost]);
+  useTitle(status.data, at);
+  useFocus(main);
   const close = () => setOpen(null);
   return (
-    <>
+    <Role.Provider value={role}>
       <Frame
         projects={projects.data ?? []}
         project={project}
         status={status.data}
         connection={connection}
-        choose={choose}
         onSearch={() => shown && setOpen('search')}
         onHelp={() => setOpen('help')}
       >
@@ -51,21 +61,36 @@ export function App() {
           isOutdated={isOutdated}
           status={status.data}
         />
-        <main id="content" tabIndex={-1} aria-busy={!shown}>
+        <main id="content" ref={main} tabIndex={-1} aria-label={nameOfPage(at)} aria-busy={!shown}>
           {shown ? (
-            <ShownProject shown={shown}>
+            // Another project is another page: nothing that was typed or chosen in one is carried over to the other.
+            <ShownProject key={shown.project.id} shown={shown}>
               <Pages />
               {open === 'search' && <Search onClose={close} />}
             </ShownProject>
           ) : (
-            <Waiting isEmpty={projects.data?.length === 0} isBroken={error !== null} />
+            <Waiting projects={projects.data} isUnknown={isUnknown} isBroken={error !== null} />
           )}
         </main>
       </Frame>
       {open === 'help' && <Help onClose={close} />}
       <Notices />
-    </>
+    </Role.Provider>
   );
+}
+
+/** The project that the address names. Where it names none, the first one, which then stays, whatever comes to be first. */
+function useChosen(projects: Project[] | undefined) {
+  const [chosen, choose] = useAddress('project');
+  const seen = useRef<string>(undefined);
+  seen.current ??= projects?.[0]?.id;
+  const wanted = chosen || seen.current;
+  const project = projects?.find(({ id }) => id === wanted);
+  const isNamed = chosen !== '' || projects === undefined || projects.length < 2;
+  useEffect(() => {
+    if (!isNamed && seen.current) choose(seen.current);
+  });
+  return { project, isUnknown: projects !== undefined && projects.length > 0 && !project };
 }
 
 function Pages() {
@@ -85,7 +110,9 @@ function Pages() {
           <Route path="/money" component={MoneyPage} />
           <Route path="/settings" component={SettingsPage} />
           <Route>
-            <p className="waiting-room">There is no such page.</p>
+            <p className="waiting-room">
+              There is no such page. <PageLink to="/">Go to the overview</PageLink>
+            </p>
           </Route>
         </Switch>
       </Suspense>
@@ -94,12 +121,13 @@ function Pages() {
 }
 
 /** The tab tells how many things need a person, also while another one is in front. */
-function useTitle(status: ReturnType<typeof useStatus>['data']): void {
+function useTitle(status: ReturnType<typeof useStatus>['data'], at: string): void {
   const needs = status?.inbox ?? 0;
   const name = status?.project.name;
   useEffect(() => {
-    if (name !== undefined) document.title = `${needs > 0 ? `(${needs}) ` : ''}${name} · Tidemill`;
-  }, [needs, name]);
+    const parts = [nameOfPage(at), ...(name === undefined ? [] : [name]), 'Tidemill'];
+    document.title = `${needs > 0 ? `(${needs}) ` : ''}${parts.join(' · ')}`;
+  }, [needs, name, at]);
 }
 
 /** The daemon came back as another version than the one this page was loaded from. */
@@ -109,15 +137,28 @@ function useOutdated(version: string | undefined): boolean {
   return version !== undefined && first.current !== version;
 }
 
-function Waiting({ isEmpty, isBroken }: { isEmpty: boolean; isBroken: boolean }) {
-  if (isEmpty) {
+function Waiting(props: { projects: Project[] | undefined; isUnknown: boolean; isBroken: boolean }) {
+  const { projects, isUnknown, isBroken } = props;
+  if (projects?.length === 0)
     return (
       <section className="waiting-room">
         <p>No project yet. In a git repository:</p>
         <Command text="tidemill init && tidemill up" />
       </section>
     );
-  }
+  if (projects && isUnknown)
+    return (
+      <section className="waiting-room">
+        <p>The project of this link is not here. These are:</p>
+        <ul>
+          {projects.map((project) => (
+            <li key={project.id}>
+              <Link href={`/?project=${project.id}`}>{projectName(project, projects)}</Link>
+            </li>
+          ))}
+        </ul>
+      </section>
+    );
   return (
     <p className="waiting-room dim">{isBroken ? 'Nothing to show until the daemon answers.' : 'Reading the mill…'}</p>
   );

@@ -3,15 +3,24 @@ import './style.css';
 import './shell/shell.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
+import { isTrouble } from './api.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './shell/theme.ts';
 
 applyTheme();
 
+const RETRY_MS = 5000;
+
 const cache = new QueryClient({
   defaultOptions: {
-    // The daemon is on this machine: what the browser knows of networks says nothing, and retries are live.ts' matter.
-    queries: { networkMode: 'always', retry: false, staleTime: 1000 },
+    // The daemon is on this machine: what the browser knows of networks says nothing. What went wrong is said at once,
+    // and asked for again from then on.
+    queries: {
+      networkMode: 'always',
+      retry: false,
+      staleTime: 1000,
+      refetchInterval: ({ state }) => (isTrouble(state.error) ? RETRY_MS : false),
+    },
   },
 });
 

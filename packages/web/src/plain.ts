@@ -33,3 +33,10 @@ export function bounded(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most)}… ${(text.length - most).toLocaleString('en-US')} more characters`;
 }
+
+/** What was written one per line. */
+export const linesOfText = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');

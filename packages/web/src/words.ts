@@ -1,5 +1,8 @@
 /** How things are said everywhere on the page. */
 
+/** By number: 0 is the most urgent, 2 is what nobody says. */
+export const PRIORITY = ['critical', 'high', 'normal', 'low', 'lowest'] as const;
+
 export const stageText = (name: string) => name.replaceAll('_', ' ');
 
 export const plural = (count: number, one: string, many = `${one}s`) =>

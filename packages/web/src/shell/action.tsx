@@ -1,18 +1,16 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type AccessRole, mayAct } from '@tidemill/contract';
-import { type ReactNode, useState } from 'react';
-import { api, soon } from '../api.ts';
+import { createContext, type ReactNode, useContext, useState } from 'react';
 import { Dialog } from './dialog.tsx';
 import { complain, tell } from './notices.tsx';
 
+/** Of the person at this page; undefined until it is known. */
+export const Role = createContext<AccessRole | undefined>(undefined);
+
 /** What the person at this page may do. Until that is known, everything is offered: the daemon decides anyway. */
 export function useMay(needed: AccessRole): boolean {
-  const { data } = useQuery({
-    queryKey: ['whoami'],
-    queryFn: ({ signal }) => api.whoami({}, soon(signal)),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return data === undefined || mayAct(data.role, needed);
+  const role = useContext(Role);
+  return role === undefined || mayAct(role, needed);
 }
 
 /** Does something at the daemon and says how it went. True when it was done. */
@@ -54,6 +52,7 @@ export function Action(props: ActionProps) {
   const may = useMay(needs);
   const go = async () => {
     setAsking(false);
+    if (isBusy) return;
     setBusy(true);
     await run(act, done);
     setBusy(false);
@@ -63,7 +62,9 @@ export function Action(props: ActionProps) {
       <button
         type="button"
         className={className}
-        disabled={isBusy || !may || disabled}
+        disabled={!may || disabled}
+        // Not disabled meanwhile: that would take the focus from whoever pressed it by keyboard.
+        aria-disabled={isBusy || undefined}
         aria-busy={isBusy}
         aria-label={label}
         data-key={marks}

@@ -51,7 +51,8 @@ function trouble(connection: Liveness, error: unknown, knownAt: number, isOutdat
     );
   if (connection === 'polling')
     return 'The live connection is down: looking every 5 seconds instead, until it is back.';
-  if (connection === 'live' && error) return errorText(error);
+  // While it connects, an answer that failed says more than that.
+  if (error) return errorText(error);
   return null;
 }
 

@@ -1,6 +1,8 @@
 import type { AccountView, Project, ProjectStatus } from '@tidemill/contract';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
+import { projectName } from '../features/project/name.ts';
+import { plainLine } from '../plain.ts';
 import { limit, money, plural } from '../words.ts';
 import { moveFocus, useKeys } from './keys.ts';
 import type { Liveness } from './live.ts';
@@ -18,6 +20,14 @@ export const PAGES = [
   { path: '/settings', name: 'Settings', key: 's' },
 ] as const;
 
+/** What a page is called, from its address: in the tab, and aloud when it opens. */
+export function nameOfPage(at: string): string {
+  const [, first = '', number] = at.split('/');
+  if (first === 'tasks' && number) return `#${number}`;
+  if (first === 'conflicts' && number) return `Conflict of #${number}`;
+  return PAGES.find(({ path }) => path === `/${first}`)?.name ?? 'No such page';
+}
+
 const LIVENESS: Record<Liveness, string> = {
   connecting: 'connecting',
   live: 'live',
@@ -31,14 +41,13 @@ interface FrameProps {
   project: Project | undefined;
   status: ProjectStatus | undefined;
   connection: Liveness;
-  choose: (id: string) => void;
   onSearch: () => void;
   onHelp: () => void;
   children: ReactNode;
 }
 
 export function Frame(props: FrameProps) {
-  const { projects, project, status, connection, choose, onSearch, onHelp, children } = props;
+  const { projects, project, status, connection, onSearch, onHelp, children } = props;
   const [at, go] = useLocation();
   const to = useTo();
   const [theme, nextTheme] = useTheme();
@@ -51,8 +60,8 @@ export function Frame(props: FrameProps) {
     ...PAGES.map(({ path, name, key }) => ({ keys: `g ${key}`, does: name, run: () => go(to(path)) })),
     { keys: '/', does: 'Search everything', run: onSearch },
     { keys: '?', does: 'Show the keys', run: onHelp },
-    { keys: 'j', does: 'Next item', run: () => moveFocus(1) },
-    { keys: 'k', does: 'Item before', run: () => moveFocus(-1) },
+    { keys: 'j', does: 'Next item', isHeldToo: true, run: () => moveFocus(1) },
+    { keys: 'k', does: 'Item before', isHeldToo: true, run: () => moveFocus(-1) },
   ]);
   return (
     <>
@@ -63,7 +72,7 @@ export function Frame(props: FrameProps) {
         <h1>
           <img src="/favicon.svg" alt="" width={24} height={24} /> Tidemill
         </h1>
-        {project && <ProjectChoice projects={projects} chosen={project} choose={choose} />}
+        {project && <ProjectChoice projects={projects} chosen={project} />}
         {status && <p className="dim mood">{mood(status)}</p>}
         <div className="top-end">
           {status?.budget && <Spend account={status.budget.project} all={status.budget.all} />}
@@ -144,17 +153,23 @@ export function SpendBar(props: { name: string; spent: number; of: number; perce
   );
 }
 
-function ProjectChoice(props: { projects: Project[]; chosen: Project; choose: (id: string) => void }) {
-  const { projects, chosen, choose } = props;
+function ProjectChoice({ projects, chosen }: { projects: Project[]; chosen: Project }) {
+  const [at, go] = useLocation();
+  // The same page of the other project. A number there is another task, so of a task's page it is the list.
+  const page = at.startsWith('/tasks/') ? '/board' : at.replace(/^(\/[a-z]*).*$/, '$1');
   return (
     <p className="project" title={chosen.root}>
       {projects.length === 1 ? (
-        chosen.name
+        plainLine(chosen.name)
       ) : (
-        <select aria-label="Project" value={chosen.id} onChange={(event) => choose(event.target.value)}>
-          {projects.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
+        <select
+          aria-label="Project"
+          value={chosen.id}
+          onChange={(event) => go(`${page}?project=${encodeURIComponent(event.target.value)}`)}
+        >
+          {projects.map((project) => (
+            <option key={project.id} value={project.id}>
+              {projectName(project, projects)}
             </option>
           ))}
         </select>

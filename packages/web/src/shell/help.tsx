@@ -4,7 +4,9 @@ import { useKnownKeys } from './keys.ts';
 export function Help({ onClose }: { onClose: () => void }) {
   const keys = useKnownKeys();
   // The newest meaning of a key counts, and stands once.
-  const shown = keys.filter((key, index) => keys.findLastIndex((other) => other.keys === key.keys) === index);
+  const shown = keys.filter(
+    (key, index) => key.does !== '' && keys.findLastIndex((other) => other.keys === key.keys) === index,
+  );
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl className="keys">

@@ -3,7 +3,10 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 export interface Key {
   /** `g b` is one after the other. */
   keys: string;
+  /** In the list of keys; empty for one that another line speaks of already. */
   does: string;
+  /** Also while it is held down: only where that does no harm. */
+  isHeldToo?: boolean;
   run(): void;
 }
 
@@ -36,7 +39,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!found) return;
   before = { key: '', at: 0 };
   event.preventDefault();
-  found.run();
+  if (!event.repeat || found.isHeldToo) found.run();
 }
 
 /** Makes keys known for as long as the component is there; the newest meaning of a key counts. */
@@ -50,7 +53,8 @@ export function useKeys(keys: Key[]): void {
       .filter((name) => name !== '')
       .map((name, index): Key => {
         const [keys = '', does = ''] = name.split('\n');
-        return { keys, does, run: () => latest.current[index]?.run() };
+        const isHeldToo = latest.current[index]?.isHeldToo ?? false;
+        return { keys, does, isHeldToo, run: () => latest.current[index]?.run() };
       });
     if (known.length === 0) addEventListener('keydown', onKeyDown);
     change([...known, ...own]);

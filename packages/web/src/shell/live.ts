@@ -44,8 +44,6 @@ export function useLive(project: string | undefined): Liveness {
   useEffect(() => {
     if (project === undefined) return;
     const refresh = refresher(cache);
-    feed.clear();
-    void feed.load(project);
     stream = openStream({
       url: location.origin,
       api,
@@ -55,7 +53,7 @@ export function useLive(project: string | undefined): Liveness {
         // Whatever was missed while nobody listened.
         if (next === 'live') void cache.invalidateQueries({}, { cancelRefetch: false });
       },
-      onMessage: (message) => take(message, cache, refresh),
+      onMessage: (message) => take(message, project, cache, refresh),
     });
     for (const run of logListeners.keys()) stream.follow(run, 0);
     return () => {
@@ -66,7 +64,7 @@ export function useLive(project: string | undefined): Liveness {
   return state;
 }
 
-function take(message: StreamMessage, cache: QueryClient, refresh: (keys: string[]) => void): void {
+function take(message: StreamMessage, project: string, cache: QueryClient, refresh: (keys: string[]) => void): void {
   switch (message.type) {
     case 'status':
       cache.setQueryData(['status', message.status.project.id], message.status);
@@ -76,7 +74,7 @@ function take(message: StreamMessage, cache: QueryClient, refresh: (keys: string
       for (const hear of taskListeners) hear(message.tasks);
       return;
     case 'events': {
-      feed.add(message.events);
+      feed.add(project, message.events);
       for (const hear of eventListeners) hear(message.events);
       const kinds = message.events.map(({ body }) => body.type).filter((type) => !SIGNS_OF_LIFE.includes(type));
       refresh(AFFECTED.flatMap(([begins, keys]) => (kinds.some((type) => type.startsWith(begins)) ? keys : [])));

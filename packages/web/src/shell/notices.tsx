@@ -1,5 +1,6 @@
 import { AppError } from '@tidemill/contract';
-import { useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
+import { plain } from '../plain.ts';
 
 interface Notice {
   id: number;
@@ -12,6 +13,7 @@ const MOST = 4;
 
 let notices: readonly Notice[] = [];
 let nextId = 1;
+let dialogs = 0;
 const listeners = new Set<() => void>();
 
 function change(next: readonly Notice[]): void {
@@ -23,7 +25,9 @@ const drop = (id: number) => change(notices.filter((notice) => notice.id !== id)
 
 function add(text: string, isError: boolean): void {
   const id = nextId++;
-  change([...notices, { id, text, isError }].slice(-MOST));
+  // What is said again is said once.
+  const others = notices.filter((notice) => notice.text !== text);
+  change([...others, { id, text, isError }].slice(-MOST));
   // What went wrong stays until the person has seen it.
   if (!isError) setTimeout(() => drop(id), SHOWN_MS);
 }
@@ -37,18 +41,40 @@ export function complain(error: unknown): void {
 }
 
 export function errorText(error: unknown): string {
-  if (error instanceof AppError) return `${error.message}. ${error.hint}`.replace(/\.\. /, '. ').trim();
-  return `This page could not read the daemon's answer. Load it again. ${String(error).slice(0, 200)}`;
+  if (!(error instanceof AppError))
+    return `This page could not read the daemon's answer. Load it again. ${plain(String(error).slice(0, 200))}`;
+  const message = error.message.replace(/\.$/, '');
+  // A plain word: what begins with the name of a file or a worker stays as it is.
+  const begun = /^[a-z]+ /.test(message) ? message[0]!.toUpperCase() + message.slice(1) : message;
+  return plain(`${begun}. ${error.hint}`.trim());
 }
 
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** What was told, at the edge of the window. While a dialog is open it has them: nothing outside can be reached. */
 export function Notices() {
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => notices,
-  );
+  const shown = useSyncExternalStore(subscribe, () => notices);
+  const isCovered = useSyncExternalStore(subscribe, () => dialogs > 0);
+  return <NoticeList notices={isCovered ? [] : shown} />;
+}
+
+export function DialogNotices() {
+  const shown = useSyncExternalStore(subscribe, () => notices);
+  useEffect(() => {
+    dialogs += 1;
+    change([...notices]);
+    return () => {
+      dialogs -= 1;
+      change([...notices]);
+    };
+  }, []);
+  return <NoticeList notices={shown} />;
+}
+
+function NoticeList({ notices: shown }: { notices: readonly Notice[] }) {
   return (
     <div className="notices" role="status" aria-live="polite">
       {shown.map(({ id, text, isError }) => (

@@ -13,7 +13,7 @@ export function useTo(): (to: string) => string {
     if (!project) return to;
     const url = new URL(to, location.origin);
     url.searchParams.set('project', project);
-    return url.pathname + url.search;
+    return url.pathname + url.search + url.hash;
   };
 }
 

@@ -41,7 +41,7 @@ export function Search({ onClose }: { onClose: () => void }) {
     })),
     ...status.workers
       .filter(({ name }) => wanted !== '' && fits(name))
-      .map(({ name, status: doing }) => ({ to: `/fleet#${name}`, title: name, kind: doing })),
+      .map(({ name, status: doing }) => ({ to: `/fleet#worker-${name}`, title: name, kind: doing })),
   ];
   const chosen = Math.min(at, hits.length - 1);
   const open = (hit: Hit | undefined) => {

@@ -1,21 +1,12 @@
 import { TaskKind, type TaskSummary } from '@tidemill/contract';
 import { type ReactNode, useRef, useState } from 'react';
 import { api } from '../../api.ts';
+import { linesOfText } from '../../plain.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { errorText, tell } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { plural } from '../../words.ts';
-import { PRIORITY } from './card-text.ts';
-import {
-  type Draft,
-  type DraftFaults,
-  type DraftField,
-  faultsOf,
-  isBlank,
-  linesOfText,
-  readDraft,
-  useDraft,
-} from './draft.ts';
+import { PRIORITY, plural } from '../../words.ts';
+import { type Draft, type DraftFaults, type DraftField, faultsOf, isBlank, readDraft, useDraft } from './draft.ts';
 
 interface AddTaskProps {
   onAdded: (task: TaskSummary) => void;
@@ -202,7 +193,8 @@ function Field({ field, name, fault, about, children }: FieldProps) {
     <div className="field">
       <label htmlFor={`add-${field}`}>{name}</label>
       {children}
-      <p id={`about-${field}`} className={fault ? 'fault' : 'dim'} aria-live="polite">
+      {/* What is wrong is told aloud; how many characters there are is not, at every key. */}
+      <p id={`about-${field}`} className={fault ? 'fault' : 'dim'} role={fault && 'status'}>
         {fault ?? about ?? ''}
       </p>
     </div>

@@ -1,10 +1,11 @@
 import './board.css';
 import type { TaskSummary, WorkerStatus } from '@tidemill/contract';
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useAddress } from '../../address.ts';
 import { useMay } from '../../shell/action.tsx';
 import { Command } from '../../shell/command.tsx';
 import { useKeys } from '../../shell/keys.ts';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { plural, stageText } from '../../words.ts';
@@ -12,17 +13,16 @@ import { orderOf } from '../stage/flow.ts';
 import { AddTask } from './add-task.tsx';
 import { BulkBar } from './bulk.tsx';
 import type { CardHands } from './card.tsx';
-import { runClock } from './clock.ts';
 import { FoldedCancelled, NEEDS_YOU, StageColumn } from './column.tsx';
 import { FilterBar, type Filters, useFilters } from './filters.tsx';
 import { MoveDialog } from './move-dialog.tsx';
-import { showColumn, toNeighbour, useFocused, useIsNarrow, useRoom } from './room.ts';
+import { showColumn, toNeighbour, useFocused, useIsNarrow, useRoom, useShownColumn } from './room.ts';
 import { useBoard } from './use-board.ts';
 import { useMoves } from './use-moves.ts';
 import { useSelection } from './use-selection.ts';
 
 export default function BoardPage() {
-  const { status, connection } = useShown();
+  const { status } = useShown();
   const [adding, setAdding] = useAddress('new');
   const filter = useFilters();
   const store = useBoard(filter.filters.filter);
@@ -35,7 +35,6 @@ export default function BoardPage() {
   };
   const add = () => mayAct && setAdding('1');
   useKeys([{ keys: 'n', does: 'Add a task', run: add }]);
-  useEffect(() => runClock(connection === 'live' || connection === 'polling'), [connection]);
   return (
     <div className="board-page">
       <PageHead title="Board" about={status.total === 0 ? undefined : plural(status.total, 'task')}>
@@ -48,6 +47,7 @@ export default function BoardPage() {
           Add a task <kbd>n</kbd>
         </button>
       </PageHead>
+      <OnlyLooking what="Adding and moving tasks" />
       {status.total === 0 ? (
         <Empty>
           <p>No tasks yet. Press n here and write what should be different, or in a terminal:</p>
@@ -94,13 +94,14 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
   useKeys([
     { keys: 'x', does: 'Select the task', run: withFocused(toggle) },
     { keys: 'm', does: 'Move the task', run: withFocused((task) => ask({ task, move: null })) },
-    { keys: 'h', does: 'Column before', run: () => toNeighbour(-1) },
-    { keys: 'l', does: 'Next column', run: () => toNeighbour(1) },
+    { keys: 'h', does: 'Column before', isHeldToo: true, run: () => toNeighbour(-1) },
+    { keys: 'l', does: 'Next column', isHeldToo: true, run: () => toNeighbour(1) },
     ...(selected.size > 0 ? [{ keys: 'Escape', does: 'Clear the selection', run: clear }] : []),
   ]);
   const stages = ['open', ...orderOf(project, status.tasks), ...NEEDS_YOU, 'done', 'cancelled'];
   const here = stages.includes(chosen) ? chosen : (stages.find((stage) => status.tasks[stage]) ?? 'open');
   const shown = isNarrow ? [here] : stages;
+  useShownColumn(isNarrow ? '' : chosen);
   return (
     <>
       {isNarrow && (

@@ -6,9 +6,8 @@ import { useAct } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { tell } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { plural } from '../../words.ts';
+import { PRIORITY, plural } from '../../words.ts';
 import type { BoardStore } from './board-store.ts';
-import { PRIORITY } from './card-text.ts';
 
 /** The daemon takes so many at once. */
 const AT_ONCE = 500;
@@ -32,11 +31,11 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
   const { project } = useShown();
   const act = useAct();
   const [isBusy, setBusy] = useState(false);
-  const [isAsking, setAsking] = useState(false);
+  const [asking, ask] = useState<'cancel' | 'priority' | null>(null);
   const [refused, setRefused] = useState<BulkResult['refused']>([]);
   const numbers = [...selected].sort((one, other) => one - other);
   const run = async (operation: BulkOperation, priority?: number) => {
-    setAsking(false);
+    ask(null);
     setBusy(true);
     const failed: BulkResult['refused'] = [];
     let done = 0;
@@ -66,20 +65,10 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
           <button type="button" disabled={isBusy} onClick={() => void run('approve')}>
             Approve
           </button>
-          <select
-            aria-label="Priority of all that are selected"
-            disabled={isBusy}
-            value=""
-            onChange={(event) => void run('prioritise', Number(event.target.value))}
-          >
-            <option value="">Priority…</option>
-            {PRIORITY.map((word, priority) => (
-              <option key={word} value={priority}>
-                {word}
-              </option>
-            ))}
-          </select>
-          <button type="button" className="danger" disabled={isBusy} onClick={() => setAsking(true)}>
+          <button type="button" disabled={isBusy} onClick={() => ask('priority')}>
+            Priority…
+          </button>
+          <button type="button" className="danger" disabled={isBusy} onClick={() => ask('cancel')}>
             Cancel…
           </button>
           <button type="button" className="quiet" onClick={clear}>
@@ -87,8 +76,22 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
           </button>
         </div>
       )}
-      {isAsking && (
-        <Dialog title={`Cancel ${plural(numbers.length, 'task')}?`} onClose={() => setAsking(false)}>
+      {/* Not a select in the bar: by keyboard it would set every priority on the way to the one that is meant. */}
+      {asking === 'priority' && (
+        <Dialog title={`Priority of ${plural(numbers.length, 'task')}`} onClose={() => ask(null)}>
+          <ul className="moves">
+            {PRIORITY.map((word, priority) => (
+              <li key={word}>
+                <button type="button" onClick={() => void run('prioritise', priority)}>
+                  {word}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </Dialog>
+      )}
+      {asking === 'cancel' && (
+        <Dialog title={`Cancel ${plural(numbers.length, 'task')}?`} onClose={() => ask(null)}>
           <ul className="named">
             {numbers.slice(0, NAMED).map((number) => (
               <li key={number}>
@@ -99,7 +102,7 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
           </ul>
           <p>Whoever works on them is stopped. Their work is kept, and Retry sets them going again.</p>
           <footer>
-            <button type="button" onClick={() => setAsking(false)}>
+            <button type="button" onClick={() => ask(null)}>
               Keep things as they are
             </button>
             <button type="button" className="danger" onClick={() => void run('cancel')}>

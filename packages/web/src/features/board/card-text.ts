@@ -2,9 +2,6 @@ import type { TaskSummary } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 import { WHY } from '../stage/flow.ts';
 
-/** By number: 0 is the most urgent, 2 is what nobody says. */
-export const PRIORITY = ['critical', 'high', 'normal', 'low', 'lowest'] as const;
-
 const isOver = (stage: string) => stage === 'done' || stage === 'cancelled';
 
 /** Why it stands still, in words; null while nothing holds it. */

@@ -2,9 +2,9 @@ import type { TaskSummary, WorkerStatus } from '@tidemill/contract';
 import { type CSSProperties, type MouseEvent, memo } from 'react';
 import { plainLine } from '../../plain.ts';
 import { PageLink } from '../../shell/page-link.tsx';
-import { stageText, timeOf } from '../../words.ts';
-import { afterText, heldBy, PRIORITY } from './card-text.ts';
-import { useElapsed } from './clock.ts';
+import { useElapsed } from '../../time.ts';
+import { PRIORITY, stageText, timeOf } from '../../words.ts';
+import { afterText, heldBy } from './card-text.ts';
 
 /** What a card may ask of the board. One object for all cards and all time, so that no card is drawn for its sake. */
 export interface CardHands {

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { RESERVED_STAGES, type TaskMove, type TaskSummary, type WorkerStatus } from '@tidemill/contract';
-import { type CSSProperties, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type CSSProperties, memo, useCallback, useEffect, useMemo, useRef } from 'react';
+import { useWidth } from '../../graph/width.ts';
 import { errorText } from '../../shell/notices.tsx';
 import { stageText } from '../../words.ts';
 import type { BoardStore } from './board-store.ts';
@@ -12,8 +13,8 @@ import { useColumn } from './use-board.ts';
 const OVERSCAN = 6;
 /** The next page is asked for this many cards before the end is seen. */
 const AHEAD = 40;
-/** A card's own padding and border, left and right. */
-const CARD_INSET = 22;
+/** Padding and border, left and right, of the list and of a card. */
+const CARD_INSET = 16 + 22;
 
 export const NEEDS_YOU = ['needs_info', 'blocked'];
 
@@ -128,8 +129,8 @@ function dropClass(drop: DropView): string {
 
 function CardList(props: ColumnProps & { shown: readonly TaskSummary[]; onEnd: () => void }) {
   const { stage, shown, workers, selected, mayAct, hands, onEnd } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const width = useWidth(scroller) - CARD_INSET;
+  const [scroller, room] = useWidth<HTMLDivElement>();
+  const width = room - CARD_INSET;
   const list = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scroller.current,
@@ -169,16 +170,6 @@ function CardList(props: ColumnProps & { shown: readonly TaskSummary[]; onEnd: (
       </ol>
     </div>
   );
-}
-
-function useWidth(element: { current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(200);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
-    observer.observe(element.current!);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }
 
 interface FoldedProps {

@@ -1,5 +1,6 @@
 import { AppError, NewTask, TaskKind } from '@tidemill/contract';
 import { useState } from 'react';
+import { linesOfText } from '../../plain.ts';
 
 /** A task while it is written: as the fields hold it. */
 export interface Draft {
@@ -57,12 +58,6 @@ function kept(text: string | null): Draft {
     return BLANK;
   }
 }
-
-export const linesOfText = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 
 /** The task as the daemon takes it, or what is wrong with it. */
 export function readDraft(draft: Draft): { task: NewTask | null; faults: DraftFaults } {

@@ -3,7 +3,7 @@ import { TaskKind } from '@tidemill/contract';
 import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useShown } from '../../shell/project.tsx';
-import { PRIORITY } from './card-text.ts';
+import { PRIORITY } from '../../words.ts';
 
 const TYPING_MS = 200;
 const KEYS = ['filter', 'pipeline', 'kind', 'worker', 'priority'] as const;

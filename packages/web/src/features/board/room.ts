@@ -1,5 +1,6 @@
 import type { TaskSummary } from '@tidemill/contract';
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import { whenThere } from '../../shell/focus.ts';
 import type { BoardStore } from './board-store.ts';
 
 const NARROW = matchMedia('(max-width: 760px)');
@@ -64,4 +65,14 @@ export function showColumn(stage: string): boolean {
   column?.scrollIntoView({ block: 'nearest', inline: 'start' });
   column?.querySelector<HTMLElement>('[data-item]')?.focus({ preventScroll: true });
   return column !== null;
+}
+
+/** The column that the address names is in sight, and the focus at its first card once there is one. */
+export function useShownColumn(stage: string): void {
+  useEffect(() => {
+    if (stage === '') return;
+    showColumn(stage);
+    const first = `[data-column="${CSS.escape(stage)}"] [data-item]`;
+    return whenThere(document.getElementById('content')!, () => document.querySelector<HTMLElement>(first));
+  }, [stage]);
 }

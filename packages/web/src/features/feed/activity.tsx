@@ -1,19 +1,38 @@
 import './feed.css';
+import { useQuery } from '@tanstack/react-query';
 import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
-import { memo } from 'react';
+import { memo, useEffect } from 'react';
+import { api, soon } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
+import { Failed } from '../../shell/failed.tsx';
+import { useProject } from '../../shell/project.tsx';
 import { timeOf } from '../../words.ts';
-import { useFeed } from './feed.ts';
+import { feed, useFeed } from './feed.ts';
 import { sentenceOf } from './sentence.ts';
 import { TaskName } from './task-name.tsx';
 
+/** Of these, those that are worth a line. */
+const READ = 200;
+
 /** What happened, newest first: the last 50 events that are worth a line. */
-export function Activity() {
-  const events = useFeed();
+export const Activity = memo(function Activity() {
+  const { id } = useProject();
+  const events = useFeed(id);
+  const past = useQuery({
+    queryKey: ['feed', id],
+    queryFn: ({ signal }) => api.recentEvents({ project: id, limit: READ }, soon(signal)),
+    // From here on it comes by itself; whoever comes back later reads it anew.
+    staleTime: 'static',
+    gcTime: 0,
+  });
+  useEffect(() => {
+    if (past.data) feed.add(id, past.data);
+  }, [id, past.data]);
   return (
     <section className="strip activity" aria-labelledby="activity">
       <h2 id="activity">What happened</h2>
-      {events.length === 0 && <p className="dim">Nothing yet.</p>}
+      <Failed error={past.error} />
+      {events.length === 0 && !past.error && <p className="dim">{past.isPending ? 'Reading…' : 'Nothing yet.'}</p>}
       <ol>
         {events.map((event) => (
           <Line key={event.seq} event={event} />
@@ -21,10 +40,11 @@ export function Activity() {
       </ol>
     </section>
   );
-}
+});
 
 const Line = memo(function Line({ event }: { event: LoggedEvent }) {
-  const { who, text, look } = sentenceOf(event);
+  const { who, text: said, look } = sentenceOf(event);
+  const text = plainLine(said.replace(/\s*\n\s*/g, ' '));
   const task = taskIdOf(event.body);
   return (
     <li data-seq={event.seq}>
@@ -32,7 +52,7 @@ const Line = memo(function Line({ event }: { event: LoggedEvent }) {
         {timeOf(event.at)}
       </time>
       <span className={look}>{plainLine(who)}</span>
-      <span className="clamp">{task ? <TaskName id={task} text={plainLine(text)} /> : plainLine(text)}</span>
+      <span className="clamp">{task ? <TaskName id={task} text={text} /> : text}</span>
     </li>
   );
 });

@@ -4,9 +4,9 @@ import { useAddress } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Action } from '../../shell/action.tsx';
 import { useKeys } from '../../shell/keys.ts';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
-import { useShown } from '../../shell/project.tsx';
-import { useNow } from '../../time.ts';
+import { useKnownMs, useShown } from '../../shell/project.tsx';
 import { plural } from '../../words.ts';
 import { useMetrics } from '../project/queries.ts';
 import { Comparison } from './comparison.tsx';
@@ -15,17 +15,16 @@ import { Summary } from './summary.tsx';
 import { WorkerCard } from './worker-card.tsx';
 
 export default function FleetPage() {
-  const { project, status, knownAt, connection } = useShown();
+  const { project, status } = useShown();
   const [view, setView] = useAddress('view');
   const [given, setPeriod] = useAddress('period');
   const period = MetricPeriod.options.find((option) => option === given) ?? '24h';
-  const now = useNow();
+  const agoMs = useKnownMs();
   const metrics = useMetrics(project.id, period);
   const isComparing = view === 'compare';
   useKeys([{ keys: 'v', does: 'Cards or comparison', run: () => setView(isComparing ? '' : 'compare') }]);
   const agents = status.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
   const builders = agents.filter(({ role, isOutside }) => role === 'builder' && !isOutside);
-  const agoMs = connection === 'live' ? Math.max(0, now - knownAt) : 0;
   const steer = (operation: 'pause' | 'resume') => () =>
     api.steerWorkers({ project: project.id, worker: 'all', operation, by: 'page' });
   return (
@@ -49,6 +48,7 @@ export default function FleetPage() {
         </Action>
         <EmergencyStop />
       </PageHead>
+      <OnlyLooking what="Steering a worker" />
       <Summary metrics={metrics.data} error={metrics.error} period={period} onPeriod={setPeriod} />
       {agents.length === 0 && <p className="empty">Nobody is there. In the repository: tidemill up</p>}
       {isComparing ? (
@@ -59,7 +59,6 @@ export default function FleetPage() {
             <WorkerCard
               key={worker.name}
               worker={worker}
-              workers={agents}
               figures={metrics.data?.workers.find(({ name }) => name === worker.name)}
               agoMs={agoMs}
             />

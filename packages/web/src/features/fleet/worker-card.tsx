@@ -2,27 +2,32 @@ import type { MetricsView, WorkerOperation, WorkerView, WorkerWish } from '@tide
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
-import { Action } from '../../shell/action.tsx';
+import { Action, useMay } from '../../shell/action.tsx';
 import { TaskLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { elapsed } from '../../time.ts';
+import { elapsed, useElapsed } from '../../time.ts';
 import { plural, stageText } from '../../words.ts';
 import { Progress } from '../worker/progress.tsx';
+import { ReassignDialog } from '../worker/reassign-dialog.tsx';
 import { FigureList } from './figures.tsx';
-import { Reassign } from './reassign.tsx';
 
 interface CardProps {
   worker: WorkerView;
-  workers: WorkerView[];
   figures: MetricsView['workers'][number] | undefined;
   agoMs: number;
 }
 
-export function WorkerCard({ worker, workers, figures, agoMs }: CardProps) {
+export function WorkerCard({ worker, figures, agoMs }: CardProps) {
   const { name, status, health, lastError, errors, isOutside } = worker;
   const isWrong = status === 'crashed' || status === 'failed';
   return (
-    <li id={name} className={isWrong ? 'card worker wrong' : 'card worker'} data-item tabIndex={-1} aria-label={name}>
+    <li
+      id={`worker-${name}`}
+      className={isWrong ? 'card worker wrong' : 'card worker'}
+      data-item
+      tabIndex={-1}
+      aria-label={name}
+    >
       <header>
         <h3>{name}</h3>
         <span className={`state ${status}`}>{status}</span>
@@ -37,7 +42,7 @@ export function WorkerCard({ worker, workers, figures, agoMs }: CardProps) {
         </p>
       )}
       <Signs worker={worker} />
-      <Controls worker={worker} workers={workers} />
+      <Controls worker={worker} />
       {figures && (
         <details>
           <summary>
@@ -82,11 +87,11 @@ const HELD: Record<Exclude<WorkerWish, 'running'>, string> = {
   stopped: 'is being stopped',
 };
 
-/** The last sign of life counts from when it came, by the daemon's clock, which is this machine's. */
 function Signs({ worker: { lastBeatAt, memoryMb, cpuPercent, tasksCompleted, errors } }: { worker: WorkerView }) {
+  const ago = useElapsed(lastBeatAt ?? 0);
   return (
     <p className="row dim signs">
-      <span>{lastBeatAt === null ? 'no heartbeat yet' : `heartbeat ${elapsed(Date.now() - lastBeatAt)} ago`}</span>
+      <span>{lastBeatAt === null ? 'no heartbeat yet' : `heartbeat ${ago} ago`}</span>
       {memoryMb > 0 && (
         <span>
           {Math.round(memoryMb)} MB, {Math.round(cpuPercent)} % CPU
@@ -95,6 +100,19 @@ function Signs({ worker: { lastBeatAt, memoryMb, cpuPercent, tasksCompleted, err
       <span>{tasksCompleted.toLocaleString('en-US')} done</span>
       <span>{plural(errors, 'error')}</span>
     </p>
+  );
+}
+
+function Reassign({ worker: { name, role }, task }: { worker: WorkerView; task: NonNullable<WorkerView['task']> }) {
+  const [isOpen, setOpen] = useState(false);
+  const may = useMay('operator');
+  return (
+    <>
+      <button type="button" disabled={!may} onClick={() => setOpen(true)}>
+        Reassign <span className="unseen">#{task.number}</span>
+      </button>
+      {isOpen && <ReassignDialog task={task} holder={name} role={role} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 
@@ -110,7 +128,7 @@ const MORE: { operation: WorkerOperation; name: string; done: string; confirm?: 
   },
 ];
 
-function Controls({ worker, workers }: { worker: WorkerView; workers: WorkerView[] }) {
+function Controls({ worker }: { worker: WorkerView }) {
   const { project } = useShown();
   const [isOpen, setOpen] = useState(false);
   const { name, wish, role, isOutside } = worker;
@@ -141,7 +159,7 @@ function Controls({ worker, workers }: { worker: WorkerView; workers: WorkerView
             worker.task
               ? {
                   title: `Stop ${name}?`,
-                  text: `It works on #${worker.task.number} ${worker.task.title}. The work so far is kept in its worktree, and the task goes on with whoever takes it next. Start brings ${name} back.`,
+                  text: `It works on #${worker.task.number} ${plainLine(worker.task.title)}. The work so far is kept in its worktree, and the task goes on with whoever takes it next. Start brings ${name} back.`,
                   yes: `Stop ${name}`,
                 }
               : undefined
@@ -150,7 +168,7 @@ function Controls({ worker, workers }: { worker: WorkerView; workers: WorkerView
           Stop
         </Action>
       )}
-      {worker.task && <Reassign worker={worker} workers={workers} />}
+      {worker.task && <Reassign worker={worker} task={worker.task} />}
       <button type="button" className="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Less' : 'More'} <span className="unseen">for {name}</span>
       </button>

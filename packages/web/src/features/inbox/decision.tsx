@@ -4,11 +4,11 @@ import { api, soon } from '../../api.ts';
 import { plain } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
-import { useShown } from '../../shell/project.tsx';
+import { useProject } from '../../shell/project.tsx';
 
 /** Yes or no to a task that waits for a person; or another try for one that is stuck. */
 export function Decision({ number, isApproval }: { number: number; isApproval: boolean }) {
-  const { project } = useShown();
+  const project = useProject();
   const [note, setNote] = useState('');
   const about = { project: project.id, task: number, note: note.trim() || undefined };
   const { data } = useQuery({

@@ -1,24 +1,27 @@
 import './inbox.css';
 import { useQuery } from '@tanstack/react-query';
 import type { InboxItem, QuestionView } from '@tidemill/contract';
+import { useEffect, useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { api, soon } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
+import { Failed } from '../../shell/failed.tsx';
 import { useKeys } from '../../shell/keys.ts';
-import { errorText } from '../../shell/notices.tsx';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
-import { useShown } from '../../shell/project.tsx';
+import { useProject } from '../../shell/project.tsx';
 import { plural } from '../../words.ts';
 import { Item } from './item.tsx';
 
 const KINDS = ['question', 'approval', 'escalation', 'alert'] as const;
-/** Beyond this a list is no longer read; the most pressing come first. */
-const SHOWN = 100;
+/** More are drawn only for whoever asks for them; the most pressing come first. */
+const STEP = 50;
 
 export default function InboxPage() {
-  const { project } = useShown();
+  const project = useProject();
   const [kind, setKind] = useAddress('kind');
+  const [most, setMost] = useState(STEP);
   const inbox = useQuery({
     queryKey: ['inbox', project.id],
     queryFn: ({ signal }) => api.inbox({ project: project.id }, soon(signal)),
@@ -28,6 +31,7 @@ export default function InboxPage() {
     queryFn: ({ signal }) => api.questions({ project: project.id }, soon(signal)),
   });
   useItemKeys();
+  useFirstFocused(inbox.data !== undefined);
   const items = inbox.data ?? [];
   const shown = items.filter((item) => !kind || item.kind === kind);
   const byRef = new Map(questions.data?.map((question) => [question.ref || question.id, question]));
@@ -43,8 +47,9 @@ export default function InboxPage() {
           Acknowledge all alerts
         </Action>
       </PageHead>
-      <Kinds items={items} chosen={kind} choose={setKind} />
-      {inbox.error && <p className="waiting">{errorText(inbox.error)}</p>}
+      <OnlyLooking what="Answering" />
+      {inbox.data && <Kinds items={items} chosen={kind} choose={setKind} />}
+      <Failed error={inbox.error ?? questions.error} />
       {inbox.isPending && <p className="dim">Reading…</p>}
       {inbox.data && shown.length === 0 && (
         <Empty>
@@ -52,13 +57,18 @@ export default function InboxPage() {
         </Empty>
       )}
       <ol className="inbox">
-        {shown.slice(0, SHOWN).map((item) => (
+        {shown.slice(0, most).map((item) => (
           <Item key={item.ref} item={item} question={byRef.get(item.ref)} />
         ))}
       </ol>
-      {shown.length > SHOWN && (
-        <p className="dim">
-          The {SHOWN} most pressing of {plural(shown.length, 'thing')}.
+      {shown.length > most && (
+        <p className="row more">
+          <span className="dim">
+            The {most} most pressing of {plural(shown.length, 'thing')}.
+          </span>
+          <button type="button" onClick={() => setMost(most + STEP)}>
+            Show {Math.min(STEP, shown.length - most)} more
+          </button>
         </p>
       )}
     </>
@@ -96,7 +106,7 @@ function Kinds({ items, chosen, choose }: { items: InboxItem[]; chosen: string; 
 }
 
 function Defaults({ questions }: { questions: QuestionView[] }) {
-  const { project } = useShown();
+  const project = useProject();
   const ready = questions.filter(({ defaultAnswer }) => defaultAnswer !== null);
   return (
     <Action
@@ -123,19 +133,34 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
   );
 }
 
-/** The keys act on the item that has the focus, else on the first. */
+const ITEMS = '.inbox > li';
+
+/** Whoever opens the inbox by keyboard is at the first item at once: what has the focus is what the keys act on. */
+function useFirstFocused(isRead: boolean): void {
+  useEffect(() => {
+    const at = document.activeElement;
+    if (isRead && (at === document.body || at?.id === 'content'))
+      document.querySelector<HTMLElement>(ITEMS)?.focus({ preventScroll: true });
+  }, [isRead]);
+}
+
+/** The keys act on the item that has the focus. Where none has, they show which one they would act on. */
 function useItemKeys(): void {
-  const current = () =>
-    document.activeElement?.closest<HTMLElement>('.inbox > li') ?? document.querySelector<HTMLElement>('.inbox > li');
-  const press = (selector: string) => () => current()?.querySelector<HTMLElement>(selector)?.click();
+  const onItem = (act: (item: HTMLElement) => void) => () => {
+    const item = document.activeElement?.closest<HTMLElement>(ITEMS);
+    if (item) act(item);
+    else document.querySelector<HTMLElement>(ITEMS)?.focus();
+  };
+  const press = (name: string) =>
+    onItem((item) => item.querySelector<HTMLElement>(`[data-key~="${name}"]:not(:disabled)`)?.click());
   useKeys([
-    { keys: 'a', does: 'Answer in words', run: () => current()?.querySelector<HTMLElement>('textarea')?.focus() },
-    { keys: '.', does: 'Take the default answer', run: press('[data-key~="default"]') },
-    { keys: 'y', does: 'Approve, or acknowledge', run: press('[data-key~="yes"]') },
+    { keys: 'a', does: 'Answer in words', run: onItem((item) => item.querySelector('textarea')?.focus()) },
+    { keys: '.', does: 'Take the default answer', run: press('default') },
+    { keys: 'y', does: 'Approve, or acknowledge', run: press('yes') },
     ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => ({
       keys: String(number),
-      does: number === 1 ? 'Take this option (1 to 9)' : `Option ${number}`,
-      run: press(`[data-key~="${number}"]`),
+      does: number === 1 ? 'Take this option (1 to 9)' : '',
+      run: press(String(number)),
     })),
   ]);
 }

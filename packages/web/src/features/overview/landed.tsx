@@ -1,17 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ProjectStatus } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
+import { Failed } from '../../shell/failed.tsx';
 import { TaskLink } from '../../shell/page-link.tsx';
-import { elapsed, useNow } from '../../time.ts';
+import { useElapsed } from '../../time.ts';
 import { useLanded } from '../project/queries.ts';
 
 type Landing = NonNullable<ReturnType<typeof useLanded>['data']>[number];
 
 export function Landed({ status }: { status: ProjectStatus }) {
-  const { data: landings } = useLanded(status);
+  const { data: landings, error, isPending } = useLanded(status.project.id);
   return (
     <section className="strip" aria-labelledby="landed">
       <h2 id="landed">Landed on {status.project.target}</h2>
+      {!landings && <Failed error={error} />}
+      {isPending && <p className="dim">Reading…</p>}
       {landings?.length === 0 && <p className="dim">Nothing yet. What passes every gate shows up here.</p>}
       <ol>
         {landings?.map((landing) => (
@@ -23,19 +27,19 @@ export function Landed({ status }: { status: ProjectStatus }) {
 }
 
 function LandedTask({ project, landing: { taskId, commit, tree, at } }: { project: string; landing: Landing }) {
-  const now = useNow();
+  const ago = useElapsed(at);
   const { data } = useQuery({
     queryKey: ['landed-task', project, commit],
     queryFn: ({ signal }) => api.task({ project, task: taskId }, soon(signal)),
     // What has landed does not change any more.
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 'static',
   });
   // The newest receipt for the tree that landed: the one the commit's trailer names.
   const proof = data?.evidence.filter((link) => link.tree === tree).at(-1);
   return (
     <li>
       <p className="title clamp">
-        {data && <TaskLink number={data.task.number} data-item />} {data?.task.title}
+        {data && <TaskLink number={data.task.number} data-item />} {data && plainLine(data.task.title)}
       </p>
       <p className="row dim">
         <span>
@@ -46,7 +50,7 @@ function LandedTask({ project, landing: { taskId, commit, tree, at } }: { projec
             evidence <code title={proof.hash}>{proof.hash.slice(0, 10)}</code>
           </span>
         )}
-        <time dateTime={new Date(at).toISOString()}>{elapsed(now - at)} ago</time>
+        <time dateTime={new Date(at).toISOString()}>{ago} ago</time>
       </p>
     </li>
   );

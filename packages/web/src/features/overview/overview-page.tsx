@@ -2,8 +2,7 @@ import './overview.css';
 import type { WorkerView } from '@tidemill/contract';
 import { Command } from '../../shell/command.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
-import { useShown } from '../../shell/project.tsx';
-import { useNow } from '../../time.ts';
+import { useKnownMs, useShown } from '../../shell/project.tsx';
 import { Activity } from '../feed/activity.tsx';
 import { useMetrics, useProjects } from '../project/queries.ts';
 import { stagesOf } from '../stage/flow.ts';
@@ -15,12 +14,10 @@ import { SpendToday } from './spend-today.tsx';
 import { WorkingNow } from './working-now.tsx';
 
 export function OverviewPage() {
-  const { project, status, knownAt, connection } = useShown();
-  const now = useNow();
+  const { project, status, connection } = useShown();
   const projects = useProjects();
   const { data: metrics } = useMetrics(project.id, '24h');
-  // Without a connection nothing is known to go on, so no clock does.
-  const agoMs = connection === 'live' ? Math.max(0, now - knownAt) : 0;
+  const agoMs = useKnownMs();
   return (
     <>
       <Mill

@@ -1,5 +1,5 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
-import type { MetricPeriod, ProjectStatus } from '@tidemill/contract';
+import type { AccessRole, MetricPeriod } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
 
 const POLL_MS = 15_000;
@@ -25,6 +25,16 @@ export function useProjects() {
   });
 }
 
+/** What the person at this page may do. */
+export function useRole(): AccessRole | undefined {
+  const { data } = useQuery({
+    queryKey: ['whoami'],
+    queryFn: ({ signal }) => api.whoami({}, soon(signal)),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data?.role;
+}
+
 export function useStatus(project: string | undefined) {
   return useQuery({
     queryKey: ['status', project],
@@ -36,8 +46,7 @@ export function useStatus(project: string | undefined) {
 }
 
 /** The newest landings. */
-export function useLanded(status: ProjectStatus) {
-  const project = status.project.id;
+export function useLanded(project: string) {
   return useQuery({
     queryKey: ['landed', project],
     queryFn: async ({ signal }) => {

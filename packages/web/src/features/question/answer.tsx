@@ -3,13 +3,13 @@ import type { QuestionView } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
-import { Action, useAct } from '../../shell/action.tsx';
-import { useShown } from '../../shell/project.tsx';
+import { Action, useAct, useMay } from '../../shell/action.tsx';
+import { useProject } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
 
-/** A question's options, its default, and room for words; the same wherever it is asked. */
-export function Answer({ question }: { question: QuestionView }) {
-  const { project } = useShown();
+/** A question's options, its default, and room for words; the same wherever it is asked. `hasKeys`: they also act by key. */
+export function Answer({ question, hasKeys = false }: { question: QuestionView; hasKeys?: boolean }) {
+  const project = useProject();
   const { id, ref, type, options, allowFreeText, defaultAnswer } = question;
   const about = { project: project.id, question: id, by: 'page' };
   const isOption = options.some(({ label }) => label === defaultAnswer);
@@ -26,7 +26,8 @@ export function Answer({ question }: { question: QuestionView }) {
                   done={`${ref}: ${plainLine(label)}`}
                   marks={isDefault ? `${index + 1} default` : String(index + 1)}
                 >
-                  {index < 9 && <kbd>{index + 1}</kbd>} {isDefault && <kbd>.</kbd>} {plainLine(label)}
+                  {hasKeys && index < 9 && <kbd>{index + 1}</kbd>} {hasKeys && isDefault && <kbd>.</kbd>}{' '}
+                  {plainLine(label)}
                 </Action>
                 {description && <span className="dim">{plain(description)}</span>}
                 {implications && <span className="dim">{plain(implications)}</span>}
@@ -43,7 +44,7 @@ export function Answer({ question }: { question: QuestionView }) {
             done={`${ref}: ${plainLine(defaultAnswer)}`}
             marks="default"
           >
-            <kbd>.</kbd> {plainLine(defaultAnswer)}
+            {hasKeys && <kbd>.</kbd>} {plainLine(defaultAnswer)}
           </Action>
           <TakenBy question={question} />
         </p>
@@ -65,7 +66,8 @@ function TakenBy({ question: { isDefaultLearned, expiresAt } }: { question: Ques
 }
 
 function Words({ question: { id, ref } }: { question: QuestionView }) {
-  const { project } = useShown();
+  const project = useProject();
+  const may = useMay('operator');
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const act = useAct();
@@ -90,6 +92,7 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
         rows={1}
         value={text}
         aria-label={`Answer ${ref} in words`}
+        disabled={!may}
         placeholder="In your own words: Enter sends it"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
@@ -99,7 +102,7 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
           }
         }}
       />
-      <button type="submit" disabled={isBusy || text.trim() === ''}>
+      <button type="submit" disabled={!may || text.trim() === ''} aria-busy={isBusy}>
         Answer <span className="unseen">{ref}</span>
       </button>
     </form>

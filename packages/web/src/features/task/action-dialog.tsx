@@ -4,10 +4,10 @@ import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Command } from '../../shell/command.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
-import { useShown } from '../../shell/project.tsx';
+import { FormDialog } from '../../shell/form-dialog.tsx';
 import { stageText } from '../../words.ts';
+import { ReassignDialog } from '../worker/reassign-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
-import { FormDialog } from './form-dialog.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 
 export type Opened = 'approve' | 'reject' | 'retry' | 'edit' | 'reassign' | 'worktree' | 'restore';
@@ -28,7 +28,7 @@ export function ActionDialog({ opened, ...props }: ActionDialogProps & { opened:
     case 'edit':
       return <EditDialog {...props} />;
     case 'reassign':
-      return <ReassignDialog {...props} />;
+      return <Reassign {...props} />;
     case 'worktree':
       return <WorktreeDialog {...props} />;
     case 'restore':
@@ -122,37 +122,10 @@ function RetryDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
   );
 }
 
-function ReassignDialog({ detail: { task }, onClose }: ActionDialogProps) {
-  const { status } = useShown();
-  const [worker, setWorker] = useState('');
-  const able = status.workers.filter(({ role }) => role === (task.role ?? 'builder') && role !== 'merger');
-  const now = task.lease ? workerName(task.lease.workerId) : null;
-  return (
-    <FormDialog
-      title={`Reassign #${task.number}?`}
-      onClose={onClose}
-      yes="Reassign"
-      done={`#${task.number} goes to ${worker || 'whoever comes first'}`}
-      send={() => api.reassignTask({ project: task.projectId, task: task.number, worker: worker || null })}
-    >
-      <p>
-        {now
-          ? `${now} works on it: that run is stopped, and its work is kept in the worktree for the next.`
-          : 'Nobody works on it right now.'}
-      </p>
-      <label>
-        To
-        <select value={worker} onChange={(event) => setWorker(event.target.value)}>
-          <option value="">whoever comes first</option>
-          {able.map(({ name, status: doing }) => (
-            <option key={name} value={name}>
-              {name} ({doing})
-            </option>
-          ))}
-        </select>
-      </label>
-    </FormDialog>
-  );
+function Reassign({ detail: { task }, onClose }: ActionDialogProps) {
+  const holder = task.lease ? workerName(task.lease.workerId) : null;
+  const role = task.role === null || task.role === 'merger' ? 'builder' : task.role;
+  return <ReassignDialog task={task} holder={holder} role={role} onClose={onClose} />;
 }
 
 function WorktreeDialog({ detail: { task, worktree }, onClose }: ActionDialogProps) {

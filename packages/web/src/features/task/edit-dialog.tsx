@@ -1,13 +1,10 @@
 import type { TaskDetail } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { FormDialog } from './form-dialog.tsx';
+import { linesOfText } from '../../plain.ts';
+import { FormDialog } from '../../shell/form-dialog.tsx';
+import { PRIORITY } from '../../words.ts';
 
-const lines = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 const isSame = (a: string[], b: string[]) => a.length === b.length && a.every((line, index) => line === b[index]);
 
 /** Changes what is asked for. Only what was changed is sent, so that two people do not undo each other. */
@@ -23,8 +20,8 @@ export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: (
   const changed = {
     ...(title.trim() !== task.title && { title: title.trim() }),
     ...(body !== task.body && { body }),
-    ...(!isSame(lines(accept), known.accept) && { accept: lines(accept) }),
-    ...(!isSame(lines(files), known.files) && { files: lines(files) }),
+    ...(!isSame(linesOfText(accept), known.accept) && { accept: linesOfText(accept) }),
+    ...(!isSame(linesOfText(files), known.files) && { files: linesOfText(files) }),
     ...(priority !== task.priority && { priority }),
   };
   return (
@@ -56,9 +53,9 @@ export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: (
       <label>
         Priority
         <select value={priority} onChange={(event) => setPriority(Number(event.target.value))}>
-          {['0, most urgent', '1', '2, usual', '3', '4, least'].map((text, value) => (
-            <option key={text} value={value}>
-              {text}
+          {PRIORITY.map((word, value) => (
+            <option key={word} value={value}>
+              {word}
             </option>
           ))}
         </select>

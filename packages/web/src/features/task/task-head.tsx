@@ -3,9 +3,10 @@ import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
-import { useShown } from '../../shell/project.tsx';
+import { useKnownMs, useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
-import { money, plural, stageText } from '../../words.ts';
+import { money, PRIORITY, plural, stageText } from '../../words.ts';
+import { Progress } from '../worker/progress.tsx';
 import type { Opened } from './action-dialog.tsx';
 import { LandedProof } from './landed-proof.tsx';
 import { canRetry, isOver, lookOf, standingOf, type TaskStanding } from './standing.ts';
@@ -42,7 +43,7 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
         )}
       </h2>
       <Facts detail={detail} now={now} />
-      {worker && <Progress worker={worker} now={now} />}
+      {worker && <AtWork worker={worker} now={now} />}
       {standing && (
         <section className={`standing ${standing.look === 'waiting' ? 'urgent' : ''}`} aria-label="Why it stands still">
           <p>
@@ -69,7 +70,7 @@ function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
       </li>
       <li>{task.kind}</li>
       <li>
-        pipeline {task.pipeline}, priority {task.priority}
+        pipeline {task.pipeline}, priority {PRIORITY[task.priority]}
       </li>
       <li>
         branch <code>{plainLine(task.branch)}</code>
@@ -86,28 +87,20 @@ function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
 }
 
 /** Percent where known, else how long and the last sign of life. */
-function Progress({ worker, now }: { worker: WorkerView; now: number }) {
-  const { knownAt, connection } = useShown();
-  const ago = connection === 'live' ? Math.max(0, now - knownAt) : 0;
+function AtWork({ worker, now }: { worker: WorkerView; now: number }) {
+  const ago = useKnownMs();
   return (
-    <p className="row progress-line">
-      <PageLink to={`/fleet#${worker.name}`} className={worker.status}>
+    <div className="row progress-line">
+      <PageLink to={`/fleet#worker-${worker.name}`} className={worker.status}>
         {worker.name}
       </PageLink>
       <span>{stageText(worker.mode ?? worker.task?.stage ?? '')}</span>
-      {worker.progress && (
-        <>
-          <progress value={worker.progress.percent} max={100} aria-label={`${worker.name}: progress`} />
-          <span>
-            {Math.round(worker.progress.percent)} % {plainLine(worker.progress.text)}
-          </span>
-        </>
-      )}
+      <Progress worker={worker} />
       <span className="dim">
         {elapsed(worker.elapsedMs + ago)} so far
         {worker.lastBeatAt !== null && `, last sign of life ${elapsed(now - worker.lastBeatAt)} ago`}
       </span>
-    </p>
+    </div>
   );
 }
 

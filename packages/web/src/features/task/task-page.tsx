@@ -4,9 +4,12 @@ import { AppError, type TaskDetail } from '@tidemill/contract';
 import { useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { api, isCode, soon } from '../../api.ts';
+import { plainLine } from '../../plain.ts';
 import { useAct } from '../../shell/action.tsx';
+import { Failed } from '../../shell/failed.tsx';
 import { useKeys } from '../../shell/keys.ts';
-import { complain, errorText, tell } from '../../shell/notices.tsx';
+import { complain, tell } from '../../shell/notices.tsx';
+import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
@@ -28,7 +31,9 @@ export default function TaskPage({ number }: { number: number }) {
   });
   if (!isNumber || isCode(error, 'not_found')) return <Missing number={number} />;
   if (data) return <Known key={data.task.id} detail={data} />;
-  return <p className="waiting-room dim">{error ? errorText(error) : `Reading #${number}…`}</p>;
+  return (
+    <div className="waiting-room">{error ? <Failed error={error} /> : <p className="dim">Reading #{number}…</p>}</div>
+  );
 }
 
 function Missing({ number }: { number: number }) {
@@ -36,7 +41,9 @@ function Missing({ number }: { number: number }) {
   return (
     <Empty>
       <p role="alert">
-        {Number.isNaN(number) ? 'A task has a number, such as #12.' : `There is no task #${number} in ${project.name}.`}
+        {Number.isNaN(number)
+          ? 'A task has a number, such as #12.'
+          : `There is no task #${number} in ${plainLine(project.name)}.`}
       </p>
       <p>
         <PageLink to="/board">All tasks are on the board</PageLink>
@@ -83,6 +90,7 @@ function Known({ detail }: { detail: TaskDetail }) {
   ]);
   return (
     <article className="task-page">
+      <OnlyLooking what="Steering a task" />
       <TaskHead detail={detail} open={open} answer={answer} show={show} />
       <TaskTabs detail={detail} tab={tab} show={show} />
       {opened && <ActionDialog opened={opened} detail={detail} onClose={() => open(null)} />}

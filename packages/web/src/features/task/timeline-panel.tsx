@@ -2,8 +2,9 @@ import { type LoggedEvent, type Run, type TaskDetail, workerName } from '@tidemi
 import { memo, useEffect, useMemo, useState } from 'react';
 import { plain } from '../../plain.ts';
 import { LongList } from '../../shell/long-list.tsx';
+import { errorText } from '../../shell/notices.tsx';
 import { elapsed } from '../../time.ts';
-import { money, stageText, timeOf } from '../../words.ts';
+import { money, plural, stageText, timeOf } from '../../words.ts';
 import { sentenceOf } from '../feed/sentence.ts';
 import { isTold } from '../feed/told.ts';
 import { rowsOf, useTimeline } from './timeline.ts';
@@ -11,7 +12,7 @@ import { rowsOf, useTimeline } from './timeline.ts';
 const LINE_PX = 29;
 
 export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }) {
-  const { events, isLoading, hasMore, more } = useTimeline(task.id, task.number);
+  const { events, isLoading, hasMore, error, more } = useTimeline(task.id, task.number);
   const [isOldestFirst, setOldestFirst] = useState(false);
   const [isAll, setAll] = useState(false);
   const rows = useMemo(() => {
@@ -20,13 +21,13 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
   }, [events, isAll, isOldestFirst, runs]);
   // From the oldest on there is nothing to add at the end: the whole past has to be there first.
   useEffect(() => {
-    if (isOldestFirst && hasMore && !isLoading) more();
-  }, [isOldestFirst, hasMore, isLoading, more]);
+    if (isOldestFirst && hasMore && !isLoading && error === null) more();
+  }, [isOldestFirst, hasMore, isLoading, error, more]);
   return (
     <section aria-label="Timeline">
       <div className="row panel-head">
-        <p className="dim" aria-live="polite">
-          {isLoading ? 'Reading…' : `${rows.length.toLocaleString('en-US')} lines${hasMore ? ', more below' : ''}`}
+        <p className="dim">
+          {isLoading ? 'Reading…' : `${plural(rows.length, 'line')}${hasMore ? ', more below' : ''}`}
         </p>
         <label>
           <input type="checkbox" checked={isOldestFirst} onChange={(event) => setOldestFirst(event.target.checked)} />
@@ -37,7 +38,15 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
           Signs of life, too
         </label>
       </div>
-      {rows.length === 0 && !isLoading && <p className="empty">Nothing happened yet.</p>}
+      {error !== null && (
+        <p className="row" role="alert">
+          <span className="waiting">{errorText(error)}</span>
+          <button type="button" onClick={more}>
+            Try again
+          </button>
+        </p>
+      )}
+      {rows.length === 0 && !isLoading && error === null && <p className="empty">Nothing happened yet.</p>}
       <LongList
         label={`What happened to #${task.number}`}
         className="timeline"
@@ -51,7 +60,7 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
           const row = rows[index]!;
           return row.kind === 'run' ? <RunLine run={row.run} /> : <EventText event={row.event} isInRun={row.isInRun} />;
         }}
-        onEnd={() => hasMore && !isOldestFirst && more()}
+        onEnd={() => hasMore && !isOldestFirst && error === null && more()}
       />
     </section>
   );

@@ -2,8 +2,7 @@ import { type LoggedEvent, type Run, taskIdOf } from '@tidemill/contract';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { useEvents } from '../../shell/live.ts';
-import { complain } from '../../shell/notices.tsx';
-import { useShown } from '../../shell/project.tsx';
+import { useProject } from '../../shell/project.tsx';
 
 const PAGE = 200;
 
@@ -12,15 +11,17 @@ export interface Timeline {
   events: readonly LoggedEvent[];
   isLoading: boolean;
   hasMore: boolean;
+  error: unknown;
   more: () => void;
 }
 
 /** All that happened to a task: the newest page, then backwards as far as the reader goes; new events come by themselves. */
 export function useTimeline(taskId: string, number: number): Timeline {
-  const { project } = useShown();
+  const project = useProject();
   const [events, setEvents] = useState<readonly LoggedEvent[]>([]);
   const [isLoading, setLoading] = useState(false);
   const [hasMore, setMore] = useState(true);
+  const [error, setError] = useState<unknown>(null);
   const isBusy = useRef(false);
   const oldest = useRef<number | undefined>(undefined);
   const add = useCallback((fresh: LoggedEvent[]) => setEvents((known) => merged(known, fresh)), []);
@@ -33,9 +34,9 @@ export function useTimeline(taskId: string, number: number): Timeline {
       add(page);
       oldest.current = Math.min(oldest.current ?? Number.POSITIVE_INFINITY, ...page.map(({ seq }) => seq));
       setMore(page.length === PAGE);
-    } catch (error) {
-      complain(error);
-      setMore(false);
+      setError(null);
+    } catch (trouble) {
+      setError(trouble);
     }
     setLoading(false);
     isBusy.current = false;
@@ -45,7 +46,7 @@ export function useTimeline(taskId: string, number: number): Timeline {
     const own = fresh.filter(({ body }) => taskIdOf(body) === taskId);
     if (own.length > 0) add(own);
   });
-  return { events, isLoading, hasMore, more };
+  return { events, isLoading, hasMore, error, more };
 }
 
 /** What was read and what came live overlap. */

@@ -1,7 +1,7 @@
 import './form.css';
 import { type ReactNode, useState } from 'react';
-import { useAct, useMay } from '../../shell/action.tsx';
-import { Dialog } from '../../shell/dialog.tsx';
+import { useAct, useMay } from './action.tsx';
+import { Dialog } from './dialog.tsx';
 
 interface FormDialogProps {
   title: string;
@@ -43,7 +43,7 @@ export function FormDialog({ title, onClose, send, done, yes, isReady = true, is
           <button type="button" onClick={onClose}>
             Keep things as they are
           </button>
-          <button type="submit" className="primary" disabled={!isReady || isBusy || !may} aria-busy={isBusy}>
+          <button type="submit" className="primary" disabled={!isReady || !may} aria-busy={isBusy}>
             {yes}
           </button>
         </footer>
