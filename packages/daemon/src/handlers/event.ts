@@ -17,8 +17,9 @@ export async function streamEvents(
 ): Promise<AsyncIterable<LoggedEvent>> {
   const filter = await eventFilter(services, input);
   const { store } = services;
+  // A cursor from another log, beyond the end of ours, would wait for ever: it starts at the end, as on the live stream.
   const events = input.follow
-    ? store.subscribe(input.after, filter, signal)
+    ? store.subscribe(Math.min(input.after, await store.lastSeq()), filter, signal)
     : pages(store, filter, input.after, signal);
   return input.limit === undefined ? events : firstOf(events, input.limit);
 }

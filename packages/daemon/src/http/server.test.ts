@@ -181,6 +181,14 @@ describe('the typed client', () => {
     stop.abort();
     expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, index) => lastSeq + index + 1));
 
+    const beyond = api.events({ project, after: lastSeq + 1_000_000, follow: true, limit: 1 })[Symbol.asyncIterator]();
+    const next = beyond.next();
+    // Whichever of them comes after it has begun to follow.
+    let isOver = false;
+    void next.finally(() => (isOver = true));
+    while (!isOver) await api.addTask({ project, title: 'Heard after all' });
+    expect((await next).value).toMatchObject({ body: { title: 'Heard after all' } });
+
     const response = await fetch(`${daemon.info.url}/v1/events?after=${lastSeq}&limit=2`, {
       headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
     });
