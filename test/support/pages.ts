@@ -27,33 +27,36 @@ export async function showPages(browser: Browser, link: string, pages: PageToSho
   const folder = join(OUTPUT, 'pages');
   mkdirSync(folder, { recursive: true });
   const flaws: Flaw[] = [];
-  for (const theme of THEMES)
-    for (const width of WIDTHS) {
-      const context = await browser.newContext({
-        viewport: { width, height: 900 },
-        colorScheme: theme,
-        reducedMotion: 'reduce',
-      });
-      context.setDefaultTimeout(PATIENCE_MS);
-      const page = await context.newPage();
-      let shown = '';
-      const complain = (what: string) => flaws.push({ page: shown, what });
-      page.on('console', (message) => message.type() === 'error' && complain(message.text()));
-      page.on('pageerror', (error) => complain(error.message));
-      await page.goto(link);
-      for (const { name, path, isThere } of pages) {
+  for (const theme of THEMES) {
+    const context = await browser.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = await context.newPage();
+    let shown = '';
+    const complain = (what: string) => flaws.push({ page: shown, what });
+    page.on('console', (message) => message.type() === 'error' && complain(message.text()));
+    page.on('pageerror', (error) => complain(error.message));
+    await page.goto(link);
+    for (const { name, path, isThere } of pages) {
+      await page.goto(new URL(path, link).href);
+      for (const width of WIDTHS) {
         shown = `${name}-${theme}-${width}`;
-        await page.goto(new URL(path, link).href);
+        await page.setViewportSize({ width, height: 900 });
         await isThere(page);
         await page.screenshot({ path: join(folder, `${shown}.png`), fullPage: true });
-        const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        if (Number(excess) > 0) complain(`${excess} px wider than the window`);
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        for (const { id, impact, nodes } of violations)
-          if (impact === 'serious' || impact === 'critical')
-            complain(`axe ${id}, ${impact}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`);
+        for (const flaw of await flawsOf(page)) complain(flaw);
       }
-      await context.close();
     }
+    await context.close();
+  }
   return flaws;
+}
+
+async function flawsOf(page: Page): Promise<string[]> {
+  const excess = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return [
+    ...(excess > 0 ? [`${excess} px wider than the window`] : []),
+    ...serious.map(({ id, nodes }) => `axe ${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`),
+  ];
 }
