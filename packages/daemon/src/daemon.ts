@@ -6,6 +6,7 @@ import { absenceOf } from './agents/presence.ts';
 import { systemClock } from './clock.ts';
 import { type DataFolder, openDataFolder } from './config/data-folder.ts';
 import { settingsMark } from './config/watch.ts';
+import { atMost } from './daemon/at-most.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon/daemon-file.ts';
 import { LiveSettings } from './daemon/live-settings.ts';
 import { type FolderLock, takeLock } from './daemon/lock.ts';
@@ -26,6 +27,8 @@ import { buildVersion } from './version.ts';
 
 /** How long steps may take to reach a checkpoint once a stop was asked for; then agents are ended and work is kept. */
 const GRACE_MS = 4000;
+/** Requests that look into a repository at once: each starts programs, and the agents need the machine, too. */
+const MOST_LOOKS = 8;
 
 export interface DaemonOptions {
   env: NodeJS.ProcessEnv;
@@ -217,6 +220,7 @@ export class Daemon {
 
   #makeServices(access: TokenBook): Services {
     const { store, clock, ids, name } = this.#opened;
+    const lend = atMost(MOST_LOOKS);
     return {
       store,
       clock,
@@ -226,10 +230,11 @@ export class Daemon {
       access,
       hash: sha256,
       sandbox: sandboxView,
-      withWorkspace: async (project, work) => {
-        const own = this.#engines.get(project.id)?.workspace;
-        return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
-      },
+      withWorkspace: (project, work) =>
+        lend(() => {
+          const own = this.#engines.get(project.id)?.workspace;
+          return own ? work(own) : borrowWorkspace(project, this.#folder, clock, work);
+        }),
       metrics: this.#metrics,
       agents: this.#agents,
       absenceOf,
