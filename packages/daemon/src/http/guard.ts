@@ -59,7 +59,7 @@ function unauthorized(door: Door, request: IncomingMessage): AppError {
 export function callerOf(request: IncomingMessage, door: Door): Caller | null {
   const { headers } = request;
   if (headers.authorization !== undefined) {
-    return tokenCaller(/^Bearer (.+)$/.exec(headers.authorization)?.[1], request, door);
+    return tokenCaller(/^Bearer +(\S+)$/i.exec(headers.authorization)?.[1], request, door);
   }
   const start = `${cookieName(door.port)}=`;
   for (const cookie of (headers.cookie ?? '').split(/;\s*/)) {

@@ -74,7 +74,9 @@ describe('who may call', () => {
 
   test('the right token, from localhost and from its own origin', async () => {
     const port = new URL(daemon.info.url).port;
-    const headers = { host: `localhost:${port}`, origin: `http://localhost:${port}` };
+    const own = { host: `localhost:${port}`, origin: `http://localhost:${port}` };
+    // The word before it may be written in any case.
+    const headers = { ...own, authorization: `bearer ${token}` };
     expect((await call('GET', '/v1/health', { headers })).status).toBe(200);
   });
 });
