@@ -54,11 +54,10 @@ interface Asked {
 
 async function answerRoute(
   desk: Desk,
-  { name, params, caller, url, door }: Asked,
+  asked: Asked,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const route = routes[name];
   const call = new AbortController();
   desk.calls.add(call);
   response.on('close', () => {
@@ -66,31 +65,50 @@ async function answerRoute(
     // An answer that went out whole leaves nothing to be told.
     if (!response.writableFinished) call.abort();
   });
-  if (route.method === 'GET') {
-    const isSse = route.stream && (request.headers.accept?.includes('text/event-stream') ?? false);
-    const input = { ...Object.fromEntries(url.searchParams), ...(isSse ? lastSeen(name, request) : {}), ...params };
-    refuseNul(input);
-    const result = await callHandler(desk.services(), name, input, { signal: call.signal, caller });
-    if (route.stream)
-      return sendStream(response, result as AsyncIterable<unknown>, {
-        ...{ isSse, signal: call.signal },
-        isWelcome: () => isWelcome(request, door, route.role),
-      });
-    const link = nextLink(name, input, url, result);
-    return send(response, 200, result, link === null ? {} : { link });
+  const answerIt = routes[asked.name].method === 'GET' ? answerLook : answerChange;
+  await answerIt(desk, asked, call.signal, request, response);
+}
+
+async function answerLook(
+  desk: Desk,
+  { name, params, caller, url, door }: Asked,
+  signal: AbortSignal,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { stream, role } = routes[name];
+  const isSse = stream && (request.headers.accept?.includes('text/event-stream') ?? false);
+  const input = { ...Object.fromEntries(url.searchParams), ...(isSse ? lastSeen(name, request) : {}), ...params };
+  refuseNul(input);
+  const result = await callHandler(desk.services(), name, input, { signal, caller });
+  if (stream) {
+    const follower = { isSse, signal, isWelcome: () => isWelcome(request, door, role) };
+    return sendStream(response, result as AsyncIterable<unknown>, follower);
   }
+  const link = nextLink(name, input, url, result);
+  send(response, 200, result, link === null ? {} : { link });
+}
+
+async function answerChange(
+  desk: Desk,
+  { name, params, caller, url }: Asked,
+  signal: AbortSignal,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method } = routes[name];
   refuseNul(params);
   const body = await readBody(request);
-  const key = route.method === 'POST' ? keyOf(request.headers['idempotency-key']) : null;
-  const details: Call = { signal: call.signal, caller, ...(key === null ? {} : { idempotencyKey: key }) };
+  const key = method === 'POST' ? keyOf(request.headers['idempotency-key']) : null;
+  const details: Call = { signal, caller, ...(key === null ? {} : { idempotencyKey: key }) };
   const act = () => callHandler(desk.services(), name, { ...body.value, ...params }, details);
-  if (caller.name !== null && !isSigned(name)) desk.onChange(`${caller.name}: ${route.method} ${url.pathname}`);
+  if (caller.name !== null && !isSigned(name)) desk.onChange(`${caller.name}: ${method} ${url.pathname}`);
   if (key === null || ownsItsKeys(name)) return send(response, 200, await act());
   // Whoever sends it again may be the only one left to hear the answer: the first caller's leaving ends nothing.
   details.signal = new AbortController().signal;
-  const asked = `${url.pathname}\n${body.text}`;
   const text = async () => JSON.stringify(await act());
-  sendJson(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, asked, text));
+  const print = `${url.pathname}\n${body.text}`;
+  sendJson(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, print, text));
 }
 
 /** Its event names who asked; or nobody steers anything by it: looking on, and a worker's own calls. */
