@@ -16,3 +16,11 @@ const TROUBLE: AppError['code'][] = ['internal', 'daemon_unreachable', 'unauthor
 /** Something that may be over in a moment, as opposed to a refusal, which stays one. */
 export const isTrouble = (error: unknown) =>
   error !== null && (!(error instanceof AppError) || TROUBLE.includes(error.code));
+
+const RETRY_MS = 5000;
+
+/** For a reading that is repeated: so often, or soon after it failed. */
+export const every =
+  (ms: number | false) =>
+  ({ state }: { state: { error: unknown } }) =>
+    isTrouble(state.error) ? RETRY_MS : ms;

@@ -3,13 +3,11 @@ import './style.css';
 import './shell/shell.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { isTrouble } from './api.ts';
+import { every } from './api.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './shell/theme.ts';
 
 applyTheme();
-
-const RETRY_MS = 5000;
 
 const cache = new QueryClient({
   defaultOptions: {
@@ -19,7 +17,7 @@ const cache = new QueryClient({
       networkMode: 'always',
       retry: false,
       staleTime: 1000,
-      refetchInterval: ({ state }) => (isTrouble(state.error) ? RETRY_MS : false),
+      refetchInterval: every(false),
     },
   },
 });

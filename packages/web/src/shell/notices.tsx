@@ -43,6 +43,8 @@ export function complain(error: unknown): void {
 export function errorText(error: unknown): string {
   if (!(error instanceof AppError))
     return `This page could not read the daemon's answer. Load it again. ${plain(String(error).slice(0, 200))}`;
+  // What the daemon says then is meant for programs.
+  if (error.code === 'unauthorized') return 'This page is signed out. Open the link that `tidemill status` prints.';
   const message = error.message.replace(/\.$/, '');
   // A plain word: what begins with the name of a file or a worker stays as it is.
   const begun = /^[a-z]+ /.test(message) ? message[0]!.toUpperCase() + message.slice(1) : message;

@@ -9,7 +9,7 @@ import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { plural, stageText } from '../../words.ts';
-import { orderOf } from '../stage/flow.ts';
+import { humanStages, orderOf } from '../stage/flow.ts';
 import { AddTask } from './add-task.tsx';
 import { BulkBar } from './bulk.tsx';
 import type { CardHands } from './card.tsx';
@@ -22,15 +22,16 @@ import { useMoves } from './use-moves.ts';
 import { useSelection } from './use-selection.ts';
 
 export default function BoardPage() {
-  const { status } = useShown();
+  const { project, status } = useShown();
   const [adding, setAdding] = useAddress('new');
   const filter = useFilters();
   const store = useBoard(filter.filters.filter);
   const mayAct = useMay('operator');
   const [, choose] = useAddress('stage');
-  const needs = NEEDS_YOU.reduce((sum, stage) => sum + (status.tasks[stage] ?? 0), 0);
+  const waiting = [...humanStages(project), ...NEEDS_YOU].filter((stage) => status.tasks[stage]);
+  const needs = waiting.reduce((sum, stage) => sum + (status.tasks[stage] ?? 0), 0);
   const toNeedsYou = () => {
-    const stage = NEEDS_YOU.find((name) => status.tasks[name]) ?? 'blocked';
+    const stage = waiting[0] ?? 'blocked';
     if (!showColumn(stage)) choose(stage);
   };
   const add = () => mayAct && setAdding('1');

@@ -20,7 +20,14 @@ export const Activity = memo(function Activity() {
   const events = useFeed(id);
   const past = useQuery({
     queryKey: ['feed', id],
-    queryFn: ({ signal }) => api.recentEvents({ project: id, limit: READ }, soon(signal)),
+    queryFn: async ({ signal, client }) => {
+      const events = await api.recentEvents({ project: id, limit: READ }, soon(signal));
+      // What they tell of names need not be asked for, one by one.
+      for (const { body } of events)
+        if (body.type === 'task.created')
+          client.setQueryData(['task-name', body.taskId], { number: body.number, title: body.title });
+      return events;
+    },
     // From here on it comes by itself; whoever comes back later reads it anew.
     staleTime: 'static',
     gcTime: 0,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, soon } from '../../api.ts';
 import { plain } from '../../plain.ts';
-import { Action } from '../../shell/action.tsx';
+import { Action, useMay } from '../../shell/action.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useProject } from '../../shell/project.tsx';
 
@@ -16,6 +16,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
     queryFn: ({ signal }) => api.task({ project: project.id, task: number }, soon(signal)),
     enabled: isApproval,
   });
+  const may = useMay('operator');
   const plan = data?.task.plan;
   return (
     <div className="decision">
@@ -28,6 +29,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
       <textarea
         rows={1}
         value={note}
+        disabled={!may}
         aria-label={isApproval ? `What is wrong with #${number}, or a note` : `A note for the next try of #${number}`}
         placeholder={isApproval ? 'What is wrong, or a note' : 'A note for the next try'}
         onChange={(event) => setNote(event.target.value)}

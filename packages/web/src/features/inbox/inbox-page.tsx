@@ -10,16 +10,18 @@ import { Failed } from '../../shell/failed.tsx';
 import { useKeys } from '../../shell/keys.ts';
 import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
-import { useProject } from '../../shell/project.tsx';
+import { useProject, useShown } from '../../shell/project.tsx';
 import { plural } from '../../words.ts';
 import { Item } from './item.tsx';
 
 const KINDS = ['question', 'approval', 'escalation', 'alert'] as const;
 /** More are drawn only for whoever asks for them; the most pressing come first. */
 const STEP = 50;
+/** The daemon tells of so many at once. */
+const MOST = 500;
 
 export default function InboxPage() {
-  const project = useProject();
+  const { project, status } = useShown();
   const [kind, setKind] = useAddress('kind');
   const [most, setMost] = useState(STEP);
   const inbox = useQuery({
@@ -42,7 +44,7 @@ export default function InboxPage() {
         <Action
           act={() => api.acknowledge({ project: project.id, by: 'page' })}
           done="All alerts are acknowledged"
-          disabled={!items.some((item) => item.kind === 'alert')}
+          disabled={status.alerts.length === 0}
         >
           Acknowledge all alerts
         </Action>
@@ -55,6 +57,12 @@ export default function InboxPage() {
         <Empty>
           <p>{kind ? `No ${kind} right now.` : 'Nothing needs you. The mill goes on by itself.'}</p>
         </Empty>
+      )}
+      {inbox.data && status.inbox > items.length && items.length >= MOST && (
+        <p className="waiting">
+          These are the {MOST} most pressing of {status.inbox.toLocaleString('en-US')}. The others follow as they are
+          settled.
+        </p>
       )}
       <ol className="inbox">
         {shown.slice(0, most).map((item) => (

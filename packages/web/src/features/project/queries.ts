@@ -1,8 +1,9 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
 import type { AccessRole, MetricPeriod } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
+import { api, every, soon } from '../../api.ts';
 
 const POLL_MS = 15_000;
+const PROJECTS_POLL_MS = 60_000;
 const LANDED_SHOWN = 8;
 /** The daemon gives out the same figures for two seconds, so those read right after a landing may lack it. */
 const METRICS_POLL_MS = 10_000;
@@ -22,6 +23,8 @@ export function useProjects() {
       ranked.sort((a, b) => Number(b.running) - Number(a.running) || b.project.createdAt - a.project.createdAt);
       return ranked.map(({ project }) => project);
     },
+    // Another project's events do not come here, so a new one is looked for.
+    refetchInterval: every(PROJECTS_POLL_MS),
   });
 }
 
@@ -39,7 +42,7 @@ export function useStatus(project: string | undefined) {
   return useQuery({
     queryKey: ['status', project],
     queryFn: project === undefined ? skipToken : ({ signal }) => api.status({ project }, soon(signal)),
-    refetchInterval: POLL_MS,
+    refetchInterval: every(POLL_MS),
     // The tab's title tells how many tasks need a person, also while another tab is in front.
     refetchIntervalInBackground: true,
   });
@@ -60,6 +63,6 @@ export function useMetrics(project: string, period: MetricPeriod) {
   return useQuery({
     queryKey: ['metrics', project, period],
     queryFn: ({ signal }) => api.metrics({ project, period }, soon(signal)),
-    refetchInterval: METRICS_POLL_MS,
+    refetchInterval: every(METRICS_POLL_MS),
   });
 }

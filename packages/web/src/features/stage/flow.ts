@@ -5,7 +5,8 @@ export interface StageView {
   name: string;
   count: number;
   workers: WorkerView[];
-  held: { number: number; why: string }[];
+  /** By number, where it is known. */
+  held: { number: number | null; why: string }[];
   /** More may be held than are named. */
   isHeldCut: boolean;
 }
@@ -37,14 +38,28 @@ export const WHY: Record<NeedsYou['holds'], string> = {
 export const heldText = ({ holds, at }: NeedsYou) =>
   holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : WHY[holds];
 
+/** Stages in which every task waits for a person's yes. */
+export const humanStages = ({ rules }: Project): Set<string> =>
+  new Set(
+    Object.values(rules.pipelines).flatMap(({ stages }) =>
+      Object.keys(stages).filter((name) => stages[name]?.actor === 'human'),
+    ),
+  );
+
 export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
-  return ['open', ...orderOf(project, status.tasks), 'done'].map((name) => ({
-    name,
-    count: status.tasks[name] ?? 0,
-    workers: status.workers.filter(({ task }) => task?.stage === name),
-    held: status.needsYou.filter(({ at }) => at === name).map((need) => ({ number: need.number, why: heldText(need) })),
-    isHeldCut: status.needsYou.length >= NAMED,
-  }));
+  const human = humanStages(project);
+  return ['open', ...orderOf(project, status.tasks), 'done'].map((name) => {
+    const count = status.tasks[name] ?? 0;
+    const named = status.needsYou.filter(({ at }) => at === name);
+    const held: StageView['held'] = named.map((need) => ({ number: need.number, why: heldText(need) }));
+    // Those it does not name wait all the same.
+    if (held.length === 0 && count > 0 && human.has(name)) held.push({ number: null, why: WHY.approval });
+    return {
+      ...{ name, count, held },
+      workers: status.workers.filter(({ task }) => task?.stage === name),
+      isHeldCut: status.needsYou.length >= NAMED,
+    };
+  });
 }
 
 /** The default pipeline's stages in order; those of the others where they belong, while something is in them. */

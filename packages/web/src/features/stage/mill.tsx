@@ -2,12 +2,19 @@ import './mill.css';
 import { type CSSProperties, memo, type ReactNode } from 'react';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
-import { stageText } from '../../words.ts';
+import { plural, stageText } from '../../words.ts';
 import type { StageView } from './flow.ts';
 import { levelOf, Water } from './water.tsx';
 import { Wheel } from './wheel.tsx';
 
 const CREW_SHOWN = 3;
+/** More are not seen at one glance: then those that hold nothing are left out. */
+const MOST_STAGES = 10;
+/** `10,000` still fits in large figures. */
+const LONGEST = 6;
+
+const isUsed = ({ name, count, workers }: StageView) =>
+  count > 0 || workers.length > 0 || name === 'open' || name === 'done';
 
 interface MillProps {
   stages: StageView[];
@@ -18,7 +25,9 @@ interface MillProps {
 }
 
 /** The mill as a picture: basins from left to right, a gate after each but the last, and the wheel where it leaves. */
-export function Mill({ stages, agoMs, landed, isTurning }: MillProps) {
+export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
+  const stages = all.length > MOST_STAGES ? all.filter(isUsed) : all;
+  const omitted = all.length - stages.length;
   const levels = stages.map(({ count }) => levelOf(count));
   const shut = stages.map(({ held }) => held.length > 0);
   return (
@@ -49,6 +58,11 @@ export function Mill({ stages, agoMs, landed, isTurning }: MillProps) {
           ))}
         </ol>
       </div>
+      {omitted > 0 && (
+        <p className="mill-note dim">
+          {plural(omitted, 'stage holds', 'stages hold')} nothing and {omitted === 1 ? 'is' : 'are'} left out.
+        </p>
+      )}
     </section>
   );
 }
@@ -62,6 +76,7 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
   const { stage, level, agoMs, children } = props;
   const { name, count, workers, held, isHeldCut } = stage;
   const more = workers.length - CREW_SHOWN;
+  const figure = count.toLocaleString('en-US');
   return (
     <div className={count === 0 ? 'basin dry' : 'basin'} style={{ '--level': level } as CSSProperties}>
       <h3>
@@ -69,7 +84,7 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
           {stageText(name)}
         </PageLink>
       </h3>
-      <p className="count">{count.toLocaleString('en-US')}</p>
+      <p className={figure.length > LONGEST ? 'count long' : 'count'}>{figure}</p>
       {children}
       <ul className="crew">
         {workers.slice(0, CREW_SHOWN).map((worker) => (
@@ -83,10 +98,7 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
       </ul>
       {held[0] && (
         <p className="held">
-          <strong>
-            <TaskLink number={held[0].number} /> held:
-          </strong>{' '}
-          {held[0].why}
+          <strong>{held[0].number === null ? figure : <TaskLink number={held[0].number} />} held:</strong> {held[0].why}
           {held.length > 1 && `, and ${held.length - 1} ${isHeldCut ? 'or more others' : 'more'}`}
         </p>
       )}

@@ -2,7 +2,7 @@ import type { TaskDetail } from '@tidemill/contract';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
-import { useAct } from '../../shell/action.tsx';
+import { useAct, useMay } from '../../shell/action.tsx';
 import { TaskLink, useTo } from '../../shell/page-link.tsx';
 import { stageText } from '../../words.ts';
 
@@ -99,6 +99,7 @@ function EditAfter({ task }: { task: TaskDetail['task'] }) {
   const [text, setText] = useState(task.after.join(', '));
   const [isBusy, setBusy] = useState(false);
   const run = useAct();
+  const may = useMay('operator');
   const words = text.split(/[\s,#]+/).filter((word) => word !== '');
   const wrong = words.find((word) => !/^[1-9]\d{0,14}$/.test(word));
   const numbers = [...new Set(words.map(Number))];
@@ -125,12 +126,13 @@ function EditAfter({ task }: { task: TaskDetail['task'] }) {
         <input
           value={text}
           placeholder="Numbers of tasks, such as 3, 7"
+          disabled={!may}
           aria-invalid={wrong !== undefined}
           aria-describedby="after-wrong"
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <button type="submit" disabled={!isChanged || wrong !== undefined || isBusy} aria-busy={isBusy}>
+      <button type="submit" disabled={!isChanged || wrong !== undefined} aria-busy={isBusy}>
         Save
       </button>
       <p id="after-wrong" className={wrong === undefined ? 'dim' : 'crashed'} role="status">

@@ -2,7 +2,7 @@ import { type ContextEntry, type QuestionView, type TaskDetail, workerName } fro
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plain } from '../../plain.ts';
-import { useAct } from '../../shell/action.tsx';
+import { useAct, useMay } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
 import { stageText, timeOf } from '../../words.ts';
@@ -107,6 +107,7 @@ function NoteBox({ detail: { task } }: { detail: TaskDetail }) {
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const run = useAct();
+  const may = useMay('operator');
   if (task.stage === 'done')
     return <p className="dim">It has landed: nobody works on it again. Add a new task instead.</p>;
   const send = async () => {
@@ -127,10 +128,16 @@ function NoteBox({ detail: { task } }: { detail: TaskDetail }) {
     >
       <label>
         Say something to whoever works on it next
-        <textarea rows={3} maxLength={LONGEST_NOTE} value={text} onChange={(event) => setText(event.target.value)} />
+        <textarea
+          rows={3}
+          maxLength={LONGEST_NOTE}
+          disabled={!may}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
       </label>
       <p className="row">
-        <button type="submit" className="primary" disabled={text.trim() === '' || isBusy || isLost} aria-busy={isBusy}>
+        <button type="submit" className="primary" disabled={text.trim() === '' || isLost} aria-busy={isBusy}>
           Say it
         </button>
         <span className="dim">

@@ -1,7 +1,7 @@
 import type { TaskDetail, WorkerView } from '@tidemill/contract';
 import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
-import { Action } from '../../shell/action.tsx';
+import { Action, useMay } from '../../shell/action.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useKnownMs, useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
@@ -25,7 +25,8 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
   const { task } = detail;
   const standing = standingOf(detail, status, now);
   const worker = status.workers.find((one) => one.task?.number === task.number);
-  const isLost = connection === 'offline' || connection === 'signed_out';
+  const may = useMay('operator');
+  const isOff = !may || connection === 'offline' || connection === 'signed_out';
   return (
     <header className="task-head">
       <h2>
@@ -36,7 +37,7 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
             className="quiet edit-title"
             onClick={() => open('edit')}
             aria-keyshortcuts="e"
-            disabled={isLost}
+            disabled={isOff}
           >
             Edit
           </button>
@@ -50,11 +51,11 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
             <strong className={standing.look}>{standing.text}</strong>
           </p>
           {standing.detail && <p className="clamp">{standing.detail.slice(0, 1000)}</p>}
-          <Forward {...{ standing, detail, open, answer, show, isLost }} />
+          <Forward {...{ standing, detail, open, answer, show, isOff }} />
         </section>
       )}
       {task.landedCommit && <LandedProof detail={detail} commit={task.landedCommit} />}
-      <Actions detail={detail} offered={standing?.act ?? null} open={open} isLost={isLost} />
+      <Actions detail={detail} offered={standing?.act ?? null} open={open} isOff={isOff} />
     </header>
   );
 }
@@ -104,8 +105,8 @@ function AtWork({ worker, now }: { worker: WorkerView; now: number }) {
   );
 }
 
-function Forward(props: TaskHeadProps & { standing: TaskStanding; isLost: boolean }) {
-  const { standing, detail, open, answer, show, isLost } = props;
+function Forward(props: TaskHeadProps & { standing: TaskStanding; isOff: boolean }) {
+  const { standing, detail, open, answer, show, isOff } = props;
   const { task } = detail;
   switch (standing.act) {
     case 'answer':
@@ -117,10 +118,10 @@ function Forward(props: TaskHeadProps & { standing: TaskStanding; isLost: boolea
     case 'decide':
       return (
         <p className="row buttons">
-          <button type="button" className="primary" onClick={() => open('approve')} disabled={isLost}>
+          <button type="button" className="primary" onClick={() => open('approve')} disabled={isOff}>
             Approve
           </button>
-          <button type="button" onClick={() => open('reject')} disabled={isLost}>
+          <button type="button" onClick={() => open('reject')} disabled={isOff}>
             Send back
           </button>
           <button type="button" className="quiet" onClick={() => show(task.head ? 'change' : 'criteria')}>
@@ -130,13 +131,13 @@ function Forward(props: TaskHeadProps & { standing: TaskStanding; isLost: boolea
       );
     case 'retry':
       return (
-        <button type="button" className="primary" onClick={() => open('retry')} disabled={isLost}>
+        <button type="button" className="primary" onClick={() => open('retry')} disabled={isOff}>
           Retry
         </button>
       );
     case 'reassign':
       return (
-        <button type="button" onClick={() => open('reassign')} disabled={isLost}>
+        <button type="button" onClick={() => open('reassign')} disabled={isOff}>
           Reassign
         </button>
       );
@@ -162,10 +163,10 @@ interface ActionsProps {
   /** What stands in the head already. */
   offered: TaskStanding['act'];
   open: (dialog: Opened) => void;
-  isLost: boolean;
+  isOff: boolean;
 }
 
-function Actions({ detail, offered, open, isLost }: ActionsProps) {
+function Actions({ detail, offered, open, isOff }: ActionsProps) {
   const { task, moves, worktree, runs } = detail;
   const can = (via: string) => moves.some((move) => move.via === via);
   const buttons: [dialog: Opened, name: string, isShown: boolean][] = [
@@ -181,7 +182,7 @@ function Actions({ detail, offered, open, isLost }: ActionsProps) {
       {buttons.map(
         ([dialog, name, isShown]) =>
           isShown && (
-            <button key={dialog} type="button" onClick={() => open(dialog)} disabled={isLost}>
+            <button key={dialog} type="button" onClick={() => open(dialog)} disabled={isOff && dialog !== 'worktree'}>
               {name}
             </button>
           ),
@@ -189,7 +190,7 @@ function Actions({ detail, offered, open, isLost }: ActionsProps) {
       {can('cancel') && (
         <Action
           className="danger"
-          disabled={isLost}
+          disabled={isOff}
           act={() => api.cancelTask({ project: task.projectId, task: task.number })}
           done={`#${task.number} is cancelled. Its work is kept.`}
           confirm={{

@@ -1,0 +1,253 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
+import { PageBed } from '../support/page-bed.ts';
+import { TemporaryRepository } from './cli-repository.ts';
+
+const CONFIG = `workers: 2
+pipeline: quick
+gates:
+  - { name: test, run: "true" }
+`;
+const SCENARIO = `runs:
+  - when: { task: grain, mode: implement, attempt: 1 }
+    do: [ { ask: { questions: [ { text: "Rye or wheat_flour?", options: [Rye, Wheat], default: Rye } ] } } ]
+  - when: { task: stones, mode: implement }
+    do:
+      - run: "{door stones}"
+      - write: { path: stones.txt, content: "turned\\n" }
+      - result: { summary: turned }
+default:
+  implement:
+    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
+    - result: { summary: done }
+`;
+const PAGES = [
+  ['b', 'Board'],
+  ['i', 'Inbox'],
+  ['f', 'Fleet'],
+  ['c', 'Conflicts'],
+  ['m', 'Money'],
+  ['s', 'Settings'],
+  ['o', 'Overview'],
+] as const;
+
+let bed: PageBed;
+let page: Page;
+let other: TemporaryRepository;
+
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
+/** What has the focus, in the words of a screen reader. */
+const focused = () =>
+  page.locator(':focus').evaluate((at) => {
+    const name = at.ownerDocument.getElementById(at.getAttribute('aria-labelledby') ?? '');
+    return at.getAttribute('aria-label') ?? (name ?? at).textContent.trim();
+  });
+const focusedRef = () => page.locator('[data-ref]:focus, [data-ref]:has(:focus)').getAttribute('data-ref');
+const item = (ref: string) => page.locator(`[data-ref="${ref}"]`);
+const keys = async (...all: string[]) => {
+  for (const key of all) await page.keyboard.press(key);
+};
+const failing = { status: 500, contentType: 'application/json', body: '{}' };
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+  page = bed.page;
+}, 4 * PATIENCE_MS);
+beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
+afterAll(async () => {
+  await bed?.close();
+  other?.remove();
+}, PATIENCE_MS);
+
+describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
+  test('every page opens under its own name, with the focus in it', async () => {
+    for (const [key, name] of PAGES) {
+      await keys('g', key);
+      await eventually(() => page.title()).toMatch(new RegExp(`^(\\(\\d+\\) )?${name} · `));
+      expect(await page.getByRole('main', { name }).count()).toBe(1);
+      expect(await page.locator('main:focus, main :focus').count()).toBe(1);
+      expect(await page.locator('h1').count()).toBe(1);
+    }
+  });
+
+  test('a dialog gives the focus back, and shows what the daemon refuses', async () => {
+    await keys('g', 'b');
+    const add = page.getByRole('button', { name: 'Add a task' });
+    await add.focus();
+    await keys('Enter');
+    await page.getByRole('dialog').getByLabel('Title').waitFor();
+    await keys('Escape');
+    await eventually(focused).toMatch(/^Add a task/);
+
+    await bed.add('Turn the stones');
+    await bed.visit('/tasks/1');
+    await page.getByRole('button', { name: 'Edit' }).focus();
+    await keys('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Edit #1' });
+    await dialog.getByLabel('Title').fill('Turn both stones');
+    await page.route('**/tasks/1', (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()));
+    await keys('Control+Enter');
+    await dialog.getByText(/^The daemon .* does not answer/).waitFor();
+    await dialog.getByRole('button', { name: /^Dismiss/ }).click();
+    await page.unroute('**/tasks/1');
+    await keys('Escape');
+    await eventually(focused).toBe('Edit');
+  });
+
+  test('an answer leads on to the next question, and a key that is held down answers only one', async () => {
+    await keys('g', 'i');
+    for (const title of ['Rye grain', 'Wheat grain', 'Any grain']) await bed.add(title);
+    for (const ref of ['Q2.1', 'Q3.1', 'Q4.1']) await item(ref).waitFor();
+    // As it was asked: an underscore is part of a name.
+    await item('Q2.1').getByText('wheat_flour').waitFor();
+    const order = await page
+      .locator('[data-ref]')
+      .evaluateAll((all) => all.map((each) => each.getAttribute('data-ref')));
+    await item(order[0]!).focus();
+    await page.keyboard.down('.');
+    await page.keyboard.down('.');
+    await item(order[0]!).waitFor({ state: 'detached' });
+    await page.keyboard.down('.');
+    await page.keyboard.up('.');
+    await eventually(focusedRef).toBe(order[1]);
+    await keys('a');
+    await page.keyboard.type('Neither');
+    await keys('Enter');
+    await item(order[1]!).waitFor({ state: 'detached' });
+    await eventually(focusedRef).toBe(order[2]);
+    expect(await bed.api.questions({ project: bed.project })).toHaveLength(1);
+  });
+
+  test('a question whose options are not there yet is not taken for something else', async () => {
+    await page.route('**/questions?*', (route) => route.fulfill(failing));
+    await page.route('**/questions', (route) => route.fulfill(failing));
+    await page.reload();
+    await page.getByText('Reading what can be answered').waitFor();
+    await page.getByText('Trying again by itself').waitFor();
+    expect(await page.getByRole('button', { name: /Try again/ }).count()).toBe(0);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: /Wheat/ }).waitFor();
+  });
+
+  test('a button keeps the focus while it acts', async () => {
+    await keys('g', 'f');
+    await page.getByRole('button', { name: 'Pause agent-1' }).focus();
+    await keys('Enter');
+    await page.getByRole('button', { name: 'Resume agent-1' }).waitFor();
+    expect(await focused()).toBe('Resume agent-1');
+    await keys('Enter');
+    await page.getByRole('button', { name: 'Pause agent-1' }).waitFor();
+    expect(await focused()).toBe('Pause agent-1');
+  });
+
+  test('a worker is found by searching, and a task that was looked at has the focus on the way back', async () => {
+    await keys('/');
+    await page.keyboard.type('agent-2');
+    await page.getByRole('option', { name: /agent-2/ }).waitFor();
+    await keys('Enter');
+    await eventually(focused).toBe('agent-2');
+    await keys('g', 'b');
+    await page.locator('[data-task="1"]').waitFor();
+    await keys('j');
+    const card = await focused();
+    await keys('Enter');
+    await page.waitForURL('**/tasks/*');
+    await page.goBack();
+    await eventually(focused).toBe(card);
+  });
+
+  test('what can be done with a mouse can be reached by the Tab key, on every page', async () => {
+    for (const path of ['/', '/board', '/tasks/1', '/tasks/1?tab=talk', '/inbox', '/fleet', '/money', '/settings']) {
+      await bed.visit(path);
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.locator('main[aria-busy="false"]').waitFor();
+      // Tabs are walked by arrows, and the m key moves a card.
+      const missed = await page
+        .locator('button, a[href], input, select, textarea, summary')
+        .evaluateAll((all) =>
+          all
+            .filter((each) => each.tabIndex < 0 && !each.matches('[role="tab"], .card-move'))
+            .map((each) => each.outerHTML),
+        );
+      expect(missed).toEqual([]);
+    }
+  });
+
+  test('whoever may only look is told so where they would act', async () => {
+    const { token } = await bed.api.addToken({ name: 'guest', role: 'viewer' });
+    const context = await bed.browser.newContext();
+    context.setDefaultTimeout(PATIENCE_MS);
+    const theirs = await context.newPage();
+    await theirs.goto(`${bed.daemon.url}/?token=${token}`);
+    for (const path of ['/board', '/inbox', '/fleet', '/tasks/1']) {
+      await bed.visit(path, theirs);
+      await theirs.getByText(/You can look at all of this\. .* needs the role operator/).waitFor();
+    }
+    expect(await theirs.getByRole('button', { name: 'Edit' }).isDisabled()).toBe(true);
+    await context.close();
+  });
+});
+
+describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
+  const choice = () => page.getByRole('combobox', { name: 'Project' });
+  let second = '';
+
+  test('a new one does not take the page away from whoever looks at the first', async () => {
+    await bed.visit('/inbox');
+    await page.locator('.inbox textarea').first().fill('of the first');
+    other = new TemporaryRepository({
+      '.tidemill/config.yaml': `target: main\nagents: { default: { type: scripted, script: .tidemill/scenario.yaml } }\n${CONFIG}`,
+      '.tidemill/scenario.yaml': SCENARIO,
+    });
+    second = (await bed.api.attachProject({ root: other.root })).project.id;
+    // As when somebody comes back to the tab.
+    await eventually(async () => {
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+      return choice().count();
+    }).toBe(1);
+    expect(await choice().inputValue()).toBe(bed.project);
+    expect(page.url()).toContain(`project=${bed.project}`);
+    expect(await page.locator('.inbox textarea').first().inputValue()).toBe('of the first');
+  });
+
+  test('each has its own address, what is typed in one stays there, and back leads back', async () => {
+    await bed.api.addTask({ project: second, title: 'Grain of the second' });
+    await choice().selectOption(second);
+    await page.getByText('Grain of the second').waitFor();
+    expect(page.url()).toContain(`/inbox?project=${second}`);
+    expect(await page.locator('.inbox textarea').first().inputValue()).toBe('');
+    await page.goBack();
+    await eventually(() => choice().inputValue()).toBe(bed.project);
+    await page.getByText('Grain of the second').waitFor({ state: 'detached' });
+    await page.goForward();
+    await page.getByText('Grain of the second').waitFor();
+    await keys('g', 'o');
+    await page.getByRole('region', { name: 'What happened' }).getByText('Grain of the second').first().waitFor();
+    expect(await page.getByRole('region', { name: 'What happened' }).getByText('Turn the stones').count()).toBe(0);
+  });
+
+  test('a task of one is no task of the other, and an unknown project is said to be unknown', async () => {
+    await bed.visit(`/tasks/1?tab=talk&project=${bed.project}`);
+    await page.getByRole('heading', { name: /Turn the stones/ }).waitFor();
+    await choice().selectOption(second);
+    await page.waitForURL(`**/board?project=${second}`);
+    await bed.visit('/?project=nobody');
+    await page.getByText('The project of this link is not here').waitFor();
+  });
+});
+
+test('a page that opens while the daemon cannot answer says so, and goes on by itself', {
+  timeout: 4 * PATIENCE_MS,
+}, async () => {
+  const own = await bed.context.newPage();
+  await own.route('**/v1/projects', (route) => route.fulfill(failing));
+  await own.goto(bed.daemon.url);
+  await own.getByText('Nothing to show until the daemon answers').waitFor();
+  await own.locator('.banner').getByText('500').waitFor();
+  await own.unrouteAll();
+  await own.getByText('live', { exact: true }).waitFor();
+  await own.close();
+  bed.openDoor('stones');
+});
