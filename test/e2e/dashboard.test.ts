@@ -177,6 +177,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await editor.fill(config.replace('dailyUsd: 40', 'dailyUsd: 49'));
     await page.getByText('This can be saved.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText(/^Saved\./).waitFor();
     bed.repository.git('commit', '-q', '-a', '-m', 'A larger budget');
     await until(6, 'done');
   });

@@ -47,11 +47,12 @@ function useFocusKept(main: RefObject<HTMLElement | null>): void {
   }, [main]);
 }
 
-/** The nearest thing to what is gone: what followed it, else what stood before it. */
+/** The nearest thing to what is gone: what followed it, else what stood before it, else what is where they all were. */
 function successor(around: Trail['around']): HTMLElement | null {
-  const lost = around.findLast(({ part }) => !part.isConnected);
-  const beside = [lost?.next, lost?.previous].find((element) => element?.isConnected);
-  return beside ? firstIn(beside) : null;
+  const at = around.findLastIndex(({ part }) => !part.isConnected);
+  const near = [around[at]?.next, around[at]?.previous, around[at + 1]?.part];
+  const found = near.find((element) => element?.isConnected);
+  return found ? firstIn(found) : null;
 }
 
 const firstIn = (element: Element) =>

@@ -26,7 +26,8 @@ export const FIGURES: Figure[] = [
   },
   {
     name: 'Errors',
-    text: ({ errors, errorRate }) => `${errors}${errorRate === null ? '' : `, ${errorRate.toFixed(2)} a task`}`,
+    text: ({ errors, errorRate }) =>
+      `${errors}${errors === 0 || errorRate === null ? '' : `, ${errorRate.toFixed(2)} a task`}`,
     grade: ({ errorRate }) => (errorRate === null ? null : graded(-errorRate, -0.25, -1)),
   },
   { name: 'Cost', text: ({ costUsd }) => money(costUsd) },

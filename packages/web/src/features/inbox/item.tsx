@@ -1,4 +1,4 @@
-import type { InboxItem, QuestionView } from '@tidemill/contract';
+import type { InboxItem, NeedsYou, QuestionView } from '@tidemill/contract';
 import { memo } from 'react';
 import { api } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
@@ -8,6 +8,7 @@ import { useProject } from '../../shell/project.tsx';
 import { useElapsed } from '../../time.ts';
 import { stageText, withTimes } from '../../words.ts';
 import { Answer } from '../question/answer.tsx';
+import { WHY } from '../stage/flow.ts';
 import { Decision } from './decision.tsx';
 
 interface ItemProps {
@@ -15,12 +16,20 @@ interface ItemProps {
   question: QuestionView | undefined;
 }
 
+/** What happened in words, where the daemon names only the reason. */
+function headOf(item: InboxItem): string {
+  // A question's words are its asker's, underscores and all.
+  if (!isTask(item)) return item.title;
+  const reason = item.title.replace(/^blocked, /, '');
+  return WHY[reason as NeedsYou['holds']] ?? stageText(item.title);
+}
+
 /** It waits as a task; anything else that names one is a question about it. */
 const isTask = ({ ref }: InboxItem) => ref.startsWith('#');
 
 /** One thing a person has to decide or should know, with what settles it right here. */
 export const Item = memo(function Item({ item, question }: ItemProps) {
-  const { ref, kind, severity, isBlocking, at, title, text, task } = item;
+  const { ref, kind, severity, isBlocking, at, text, task } = item;
   const ago = useElapsed(at);
   const id = `item-${ref}`;
   return (
@@ -45,8 +54,7 @@ export const Item = memo(function Item({ item, question }: ItemProps) {
           <TaskLink number={task.number} /> <span className="title">{plainLine(task.title)}</span>
         </p>
       )}
-      {/* A question's words are its asker's, underscores and all. */}
-      <h3 id={id}>{plain(isTask(item) ? stageText(title) : title)}</h3>
+      <h3 id={id}>{plain(headOf(item))}</h3>
       {text && <p className="reason">{plain(withTimes(text))}</p>}
       <Settle item={item} question={question} />
     </li>

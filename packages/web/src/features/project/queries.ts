@@ -12,12 +12,15 @@ const METRICS_POLL_MS = 10_000;
 export function useProjects() {
   return useQuery({
     queryKey: ['projects'],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal, client }) => {
       const projects = await api.projects({}, soon(signal));
+      // One needs no ranking, and the page is there a round trip sooner.
+      if (projects.length < 2) return projects;
       const ranked = await Promise.all(
         projects.map(async (project) => {
-          const { running } = await api.status({ project: project.id }, soon(signal));
-          return { project, running };
+          const status = await api.status({ project: project.id }, soon(signal));
+          client.setQueryData(['status', project.id], status);
+          return { project, running: status.running };
         }),
       );
       ranked.sort((a, b) => Number(b.running) - Number(a.running) || b.project.createdAt - a.project.createdAt);

@@ -1,5 +1,5 @@
 import { type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
-import { stageText } from '../../words.ts';
+import { WHY } from '../stage/flow.ts';
 
 /** Why a task does not go on, in words, and what a person can do about it. */
 export interface TaskStanding {
@@ -30,7 +30,7 @@ function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves'])
     return says('waiting', 'A conflict with the target needs you', task.blocked.text, 'conflict');
   if (mayApprove) return says('waiting', 'Waits for your approval', task.blocked?.text ?? asked?.text ?? '', 'decide');
   if (asked) return says('waiting', `Waits for your answer to ${asked.ref}`, asked.text, 'answer');
-  if (task.blocked) return says('waiting', `Blocked: ${stageText(task.blocked.reason)}`, task.blocked.text, 'retry');
+  if (task.blocked) return says('waiting', `Blocked: ${WHY[task.blocked.reason]}`, task.blocked.text, 'retry');
   if (task.stage === 'cancelled')
     return says('paused', 'Cancelled', 'Its work is kept. Retry opens it again.', 'retry');
   return null;
