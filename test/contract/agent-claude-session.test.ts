@@ -1,8 +1,9 @@
-import { appendFile, mkdir, readdir, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../packages/daemon/src/ports.ts';
 import { call, type MessagesScript, say, structured } from '../support/model/messages.ts';
+import { until } from '../support/until.ts';
 import { BRIEF, type Trial } from './agent-bench.ts';
 import { type ClaudeBench, DONE, done } from './claude-bench.ts';
 import { onClaudeBench } from './claude-suite.ts';
@@ -99,6 +100,8 @@ describe('a session that was cut short', () => {
     const server = await bench.model(silentAt(1));
     const trial = bench.start(server.url, told('The first prompt.'));
     await server.arrived(2);
+    // It writes its session beside asking: what is cut short here is the answer, not that file.
+    await until(async () => (await readFile(await sessionFile(), 'utf8')).includes('echo step 0'));
     const program = (await bench.leftOver()).find(({ command }) => /\/claude /.test(command) && !/bwrap/.test(command));
     process.kill(program!.pid, 'SIGKILL');
     expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'crash' });
