@@ -62,6 +62,10 @@ const firstIn = (element: Element) =>
 let isBack = false;
 addEventListener('popstate', () => {
   isBack = true;
+  // It may have been back to the same page, which is not drawn anew.
+  setTimeout(() => {
+    isBack = false;
+  });
 });
 
 /** Another page: the focus goes into it, so that it is told aloud and keys begin there; back, to where one had left. */
@@ -73,7 +77,6 @@ function useFocusOfRoute(main: RefObject<HTMLElement | null>): void {
     const from = before.current;
     const wasBack = isBack;
     before.current = at;
-    isBack = false;
     const root = main.current!;
     if (from !== at) {
       // Unless the new page has put it somewhere itself.
@@ -81,30 +84,43 @@ function useFocusOfRoute(main: RefObject<HTMLElement | null>): void {
       if (!wasBack) scrollTo(0, 0);
     }
     if (wasBack) return whenThere(root, () => linkTo(root, from));
-    if (hash !== '') return whenThere(root, () => document.getElementById(decodeURIComponent(hash.slice(1))), true);
+    if (hash !== '') return whenThere(root, () => elementOf(hash));
   }, [at, hash, main]);
 }
 
-const linkTo = (root: Element, path: string) =>
-  [...root.querySelectorAll<HTMLAnchorElement>('a[data-item]')].find(({ pathname }) => pathname === path) ?? null;
+function linkTo(root: Element, path: string): HTMLElement | null {
+  const links = [...root.querySelectorAll('a')].filter(({ pathname }) => pathname === path);
+  return links.find((link) => link.matches('[data-item]')) ?? links[0] ?? null;
+}
 
-/** Focuses it once it is drawn, unless the person has gone elsewhere meanwhile, or has asked for just that. */
-export function whenThere(root: HTMLElement, find: () => HTMLElement | null, isAsked = false): () => void {
+function elementOf(hash: string): HTMLElement | null {
+  try {
+    return document.getElementById(decodeURIComponent(hash.slice(1)));
+  } catch {
+    return null; // somebody has written an address that cannot be read
+  }
+}
+
+/** Focuses it once it is drawn, unless the person does something else meanwhile. */
+export function whenThere(root: HTMLElement, find: () => HTMLElement | null): () => void {
+  const over = new AbortController();
   const look = () => {
     const element = find();
     if (!element) return;
-    stop();
-    if (!isAsked && !hasNobodyFocus() && document.activeElement !== root) return;
+    over.abort();
     element.focus({ preventScroll: true });
     element.scrollIntoView({ block: 'nearest' });
   };
+  const { signal } = over;
+  const stop = () => over.abort();
   const watch = new MutationObserver(look);
-  const timer = setTimeout(() => watch.disconnect(), PATIENCE_MS);
-  const stop = () => {
+  const timer = setTimeout(stop, PATIENCE_MS);
+  signal.addEventListener('abort', () => {
     clearTimeout(timer);
     watch.disconnect();
-  };
+  });
   watch.observe(root, { childList: true, subtree: true });
+  for (const act of ['keydown', 'pointerdown', 'wheel']) addEventListener(act, stop, { signal, capture: true });
   look();
   return stop;
 }

@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, soon } from '../api.ts';
+import { plainLine } from '../plain.ts';
+import { fitsWords } from '../search-words.ts';
 import { stageText } from '../words.ts';
 import { Dialog } from './dialog.tsx';
 import { PAGES } from './frame.tsx';
@@ -34,9 +36,10 @@ export function Search({ onClose }: { onClose: () => void }) {
   const fits = (name: string) => name.toLowerCase().includes(wanted.toLowerCase());
   const hits: Hit[] = [
     ...PAGES.filter(({ name }) => fits(name)).map(({ path, name }) => ({ to: path, title: name, kind: 'page' })),
-    ...(wanted === '' ? [] : tasks).map(({ number, title, stage }) => ({
+    // Until the answer comes, what was found for other words: only as far as it fits these.
+    ...(wanted === '' ? [] : tasks.filter(fitsWords(wanted))).map(({ number, title, stage }) => ({
       to: `/tasks/${number}`,
-      title: `#${number} ${title}`,
+      title: `#${number} ${plainLine(title)}`,
       kind: stageText(stage),
     })),
     ...status.workers

@@ -1,5 +1,6 @@
 import type { TaskSummary } from '@tidemill/contract';
 import { api, soon } from '../../api.ts';
+import { fitsWords } from '../../search-words.ts';
 
 const PAGE = 200;
 /** For what was read before and is read again, and where little of a page is shown. */
@@ -72,7 +73,7 @@ class Column {
 export class BoardStore {
   readonly #project: string;
   readonly #search: string;
-  readonly #words: string[];
+  readonly #fits: (task: TaskSummary) => boolean;
   readonly #tasks = new Map<number, TaskSummary>();
   readonly #columns = new Map<string, Column>();
   /** When each task was last told of: the answer to an earlier question knows less than that. */
@@ -84,7 +85,7 @@ export class BoardStore {
   constructor(project: string, search: string) {
     this.#project = project;
     this.#search = search;
-    this.#words = search.toLowerCase().split(/\s+/).filter(Boolean);
+    this.#fits = fitsWords(search);
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -226,13 +227,6 @@ export class BoardStore {
     const isKnown = column.members.has(task.number);
     if (this.#fits(task) && (isKnown || column.reaches(task.number))) column.add(task);
     else if (isKnown) column.remove(task.number);
-  }
-
-  /** As the daemon searches: every word is in the title, or names the number. */
-  #fits({ title, number }: TaskSummary): boolean {
-    if (this.#words.length === 0) return true;
-    const key = title.toLowerCase();
-    return this.#words.every((word) => key.includes(word) || word.replace(/^#/, '') === String(number));
   }
 
   #column(stage: string): Column {
