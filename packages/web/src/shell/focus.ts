@@ -4,7 +4,7 @@ import { useLocationProperty } from 'wouter/use-browser-location';
 
 /** So long something that is on its way is waited for. */
 const PATIENCE_MS = 3000;
-const FOCUSABLE = '[data-item], a[href], button:enabled, input:enabled, select:enabled, textarea:enabled';
+const FOCUSABLE = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled';
 
 const hasNobodyFocus = () => document.activeElement === null || document.activeElement === document.body;
 const isDialogOpen = () => document.querySelector('dialog[open]') !== null;
@@ -55,8 +55,11 @@ function successor(around: Trail['around']): HTMLElement | null {
   return found ? firstIn(found) : null;
 }
 
-const firstIn = (element: Element) =>
-  element.matches(FOCUSABLE) ? (element as HTMLElement) : element.querySelector<HTMLElement>(FOCUSABLE);
+/** What j and k walk over comes first. */
+function firstIn(element: Element): HTMLElement | null {
+  if (element.matches(`[data-item], ${FOCUSABLE}`)) return element as HTMLElement;
+  return element.querySelector<HTMLElement>('[data-item]') ?? element.querySelector<HTMLElement>(FOCUSABLE);
+}
 
 /** Heard before anybody else does, who draws the page that is gone back to at once. */
 let isBack = false;

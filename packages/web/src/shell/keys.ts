@@ -78,7 +78,10 @@ export function moveFocus(step: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>('main [data-item]')].filter(
     (item) => item.offsetParent !== null,
   );
-  const at = items.findIndex((item) => item === document.activeElement || item.contains(document.activeElement));
+  const focused = document.activeElement;
+  // Whatever has the focus within a list's entry, it is at that entry.
+  const entry = focused?.closest('main li');
+  const at = items.findIndex((item) => item.contains(focused) || entry?.contains(item));
   const next = items[at < 0 ? (step === 1 ? 0 : items.length - 1) : at + step];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });

@@ -24,7 +24,7 @@ export function MoveDialog({ task, move: dropped, perform, onClose }: MoveDialog
   const name = `#${task.number} ${plainLine(task.title).slice(0, 80)}`;
   if (chosen?.via === 'cancel') {
     return (
-      <Dialog title={`Cancel #${task.number}?`} onClose={onClose}>
+      <Dialog key="cancel" title={`Cancel #${task.number}?`} onClose={onClose}>
         <div className="prose">
           <p>{name}</p>
           <p>

@@ -74,7 +74,8 @@ export function TaskTabs({ detail, tab, show }: TaskTabsProps) {
           </button>
         ))}
       </div>
-      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: from a tab one goes into what it shows, also where that has no buttons */}
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         <Panel detail={detail} tab={tab} />
       </div>
     </>
