@@ -1,3 +1,5 @@
+import type { MetricPeriod } from '@tidemill/contract';
+
 /** How things are said everywhere on the page. */
 
 /** By number: 0 is the most urgent, 2 is what nobody says. */
@@ -31,3 +33,5 @@ const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g;
 
 /** Texts of the daemon name moments as machines do; here they are told by the reader's own clock. */
 export const withTimes = (text: string) => text.replace(ISO_TIME, (time) => timeOf(Date.parse(time)));
+
+export const PERIOD_TEXT: Record<MetricPeriod, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };

@@ -1,6 +1,6 @@
 import { MetricPeriod, type MetricsView } from '@tidemill/contract';
 import { errorText } from '../../shell/notices.tsx';
-import { timeOf } from '../../words.ts';
+import { PERIOD_TEXT, timeOf } from '../../words.ts';
 import { FigureList } from './figures.tsx';
 
 interface SummaryProps {
@@ -9,8 +9,6 @@ interface SummaryProps {
   period: MetricPeriod;
   onPeriod: (period: MetricPeriod) => void;
 }
-
-const PERIODS: Record<MetricPeriod, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
 
 /** All workers together. Figures that could not be computed anew say from when they are. */
 export function Summary({ metrics, error, period, onPeriod }: SummaryProps) {
@@ -22,7 +20,7 @@ export function Summary({ metrics, error, period, onPeriod }: SummaryProps) {
         <select aria-label="Period" value={period} onChange={(event) => onPeriod(event.target.value as MetricPeriod)}>
           {MetricPeriod.options.map((option) => (
             <option key={option} value={option}>
-              {PERIODS[option]}
+              {PERIOD_TEXT[option]}
             </option>
           ))}
         </select>

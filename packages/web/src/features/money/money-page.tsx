@@ -9,7 +9,7 @@ import { errorText } from '../../shell/notices.tsx';
 import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { timeOf } from '../../words.ts';
+import { PERIOD_TEXT, timeOf } from '../../words.ts';
 import { useProjects } from '../project/queries.ts';
 import { Accounts } from './accounts.tsx';
 import { Charts } from './charts.tsx';
@@ -20,7 +20,6 @@ const RETRY_MS = 5000;
 /** The daemon computes figures at most this often. */
 const FRESH_MS = 2500;
 const MOVING = ['run.finished', 'task.moved', 'task.created', 'merge.landed'];
-const PERIODS: Record<MetricPeriod, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
 const CUTS: Record<Cut, string> = { mode: 'by mode', agent: 'by agent', project: 'by project' };
 
 export default function MoneyPage() {
@@ -35,7 +34,7 @@ export default function MoneyPage() {
   return (
     <>
       <PageHead title="Money and metrics">
-        <Choice name="Period" value={period} names={PERIODS} choose={setPeriod} />
+        <Choice name="Period" value={period} names={PERIOD_TEXT} choose={setPeriod} />
         <Choice name="Spend" value={cut} names={CUTS} choose={setCut} />
       </PageHead>
       <OnlyLooking needs="admin" what="Changing a limit" />
