@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { GateConfig } from '../packages/contract/src/index.ts';
 import { createAgentFor } from '../packages/daemon/src/agents/agent-for.ts';
 import { loadSdk } from '../packages/daemon/src/agents/claude/sdk.ts';
 import { createGates } from '../packages/daemon/src/gates/gates.ts';
@@ -61,7 +62,7 @@ async function lay(folder: string): Promise<Stage> {
 
 async function gateRows(options: BenchOptions, { root, dataDir, worktree }: Stage): Promise<Row[]> {
   const gate = (sandbox: 'auto' | 'off') => {
-    const config = [{ name: 'nothing', run: 'true', timeout: 10_000, network: false }];
+    const config = [GateConfig.parse({ name: 'nothing', run: 'true', timeout: '10s' })];
     const host = { root, dataDir, homeId: 'bench', sandbox };
     const gates = createGates({ config, host, logDir: path.join(dataDir, 'gates') });
     const at = { number: 1, branch: 'task/1', path: worktree, base: '' };

@@ -24,6 +24,8 @@ const surroundings = {
   pass: z.array(z.string().min(1)).default([]),
   /** Folders outside the worktree that a sandboxed agent may write, relative to the repository's root. */
   writable: z.array(z.string().min(1)).default([]),
+  /** A run of it costs nothing: one that reports no usage is not counted as a request of unknown price. */
+  free: z.boolean().optional(),
   /** Entries of `agents` that take over, in this order, while this one is down or out of credit. */
   fallback: z.array(z.string().min(1)).default([]),
 };
@@ -74,16 +76,57 @@ export const AgentConfig = z.discriminatedUnion('type', [
 ]);
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
-export const GateConfig = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[a-z][a-z0-9_-]*$/, 'a gate name is lower-case letters, digits, - and _')
-    .refine((name) => name !== 'integrity', 'the gate integrity is built in; choose another name'),
-  run: z.string().min(1, 'a gate needs a command in `run`'),
-  timeout: Duration.default(120_000),
-  network: z.boolean().default(false),
-});
+const GateName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]*$/, 'a gate name is lower-case letters, digits, - and _')
+  .refine((name) => name !== 'integrity', 'the gate integrity is built in; choose another name');
+
+/** How much a gate checks, and with it how long it may take when it names no `timeout` of its own. */
+export const GateLevel = z.enum(['quick', 'standard', 'thorough', 'comprehensive', 'release']);
+export type GateLevel = z.infer<typeof GateLevel>;
+const LEVEL_LIMIT_MS: Record<GateLevel, number> = {
+  quick: 30_000,
+  standard: 120_000,
+  thorough: 600_000,
+  comprehensive: 1_800_000,
+  release: 7_200_000,
+};
+
+/** What a command of the project may be given beside its small environment. */
+const commandSurroundings = {
+  env: z.record(z.string(), z.string()).default({}),
+  /** Names of environment variables that the command gets from the daemon's environment. */
+  pass: z.array(z.string().min(1)).default([]),
+};
+
+export const GateConfig = z
+  .strictObject({
+    name: GateName,
+    run: z.string().min(1, 'a gate needs a command in `run`'),
+    level: GateLevel.default('standard'),
+    timeout: Duration.optional(),
+    network: z.boolean().default(false),
+    ...commandSurroundings,
+    /** Gates that must have passed before this one runs. */
+    needs: z.array(z.string().min(1)).default([]),
+    /** The gate may change tracked files: its changes are committed, and all gates run again on the new tree. */
+    fixes: z.boolean().default(false),
+    /** Further files that decide what this gate checks, as globs. */
+    proves: z.array(z.string().min(1)).default([]),
+  })
+  .transform((gate) => ({ ...gate, timeout: gate.timeout ?? LEVEL_LIMIT_MS[gate.level] }));
 export type GateConfig = z.infer<typeof GateConfig>;
+
+/** A command that makes what a worktree needs and git does not track, such as installed dependencies. */
+export const PrepareStep = z.strictObject({
+  run: z.string().min(1, 'a step of `prepare` needs a command in `run`'),
+  /** The step runs again only when one of these changed; globs. None: it runs once per worktree. */
+  files: z.array(z.string().min(1)).default([]),
+  timeout: Duration.default(600_000),
+  network: z.boolean().default(true),
+  ...commandSurroundings,
+});
+export type PrepareStep = z.infer<typeof PrepareStep>;
 
 export const Config = z.strictObject({
   target: z.string().min(1).default('main'),
@@ -102,6 +145,14 @@ export const Config = z.strictObject({
   agents: z.record(z.string(), AgentConfig).refine((agents) => 'default' in agents, {
     message: 'agents needs an entry named default',
   }),
+  /** What every worktree and every proof needs before a command can run in it. */
+  prepare: z.array(PrepareStep).default([]),
+  /** Files that git ignores and a worktree needs, as globs; a `.worktreeinclude` file adds to them. */
+  include: z.array(z.string().min(1)).default([]),
+  /** Commands that run in a worktree before it is removed. */
+  cleanup: z.array(z.string().min(1)).default([]),
+  /** Folders outside the repository that sandboxed agents and gates may read. */
+  readable: z.array(z.string().min(1)).default([]),
   gates: z.array(GateConfig).default([]),
   /** Where a person is told what needs them, and can answer. */
   channels: z.record(ChannelName, ChannelConfig).default({}),
