@@ -65,8 +65,8 @@ async function gateRows(options: BenchOptions, { root, dataDir, worktree }: Stag
     const config = [GateConfig.parse({ name: 'nothing', run: 'true', timeout: '10s' })];
     const host = { root, dataDir, homeId: 'bench', sandbox };
     const gates = createGates({ config, host, logDir: path.join(dataDir, 'gates') });
-    const at = { number: 1, branch: 'task/1', path: worktree, base: '' };
-    return () => timed(() => gates.run(at, 'tree', ['file.txt'], new AbortController().signal));
+    const request = { path: worktree, tree: 'tree', files: ['file.txt'], signal: new AbortController().signal };
+    return () => timed(() => gates.run(request));
   };
   const times = await interleaved(sized(options, 31, 5), { sandboxed: gate('auto'), bare: gate('off') });
   return [

@@ -1,4 +1,4 @@
-import type { Receipt } from '@tidemill/contract';
+import { Receipt } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { systemClock } from '../../packages/daemon/src/clock.ts';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
@@ -153,5 +153,6 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
 
 function receipt(tree: string): Receipt {
   const counts = { passed: 1, failed: 0, skipped: 0 };
-  return { gate: 'test', command: 'true', tree, status: 'pass', exitCode: 0, durationMs: 1, counts, logHash: 'l' };
+  const about = { gate: 'test', command: 'true', tree, status: 'pass', exitCode: 0, durationMs: 1 };
+  return Receipt.parse({ ...about, counts, logHash: 'l' });
 }

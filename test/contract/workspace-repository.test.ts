@@ -123,7 +123,7 @@ describe('a repository that can', () => {
       const candidate = await bed.workspace.candidate(task);
       if (candidate.kind !== 'clean') throw new Error(candidate.kind);
       const commit = await bed.workspace.seal(task, candidate, 'Land\n');
-      await bed.workspace.show(task, commit);
+      await (await bed.workspace.checkOut(commit)).close();
       expect(await bed.workspace.land(commit, candidate.base)).toEqual({ kind: 'landed' });
       expect(await git(bed.root, 'status', '--porcelain')).toBe('');
       await git(bed.root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update');

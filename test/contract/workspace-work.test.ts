@@ -113,28 +113,6 @@ describe('what was left half done', () => {
     expect(await bed.workspace.leaks([task])).toEqual([]);
   });
 
-  it('a candidate still shown is not taken for work', async () => {
-    bed = await makeBed();
-    const tree = await bed.workspace.open(task);
-    await write(tree.path, { 'x.txt': 'x\n' });
-    const { commit } = await bed.workspace.capture(task, 'x\n');
-    await personCommits({ 'p.txt': 'p\n' });
-    const candidate = await bed.workspace.candidate(task);
-    if (candidate.kind !== 'clean') throw new Error(candidate.kind);
-    const sealed = await bed.workspace.seal(task, candidate, 'x\n');
-    await bed.workspace.show(task, sealed);
-    expect(existsSync(join(tree.path, 'p.txt'))).toBe(true);
-    await write(tree.path, { 'gate-output.txt': 'left by a gate\n' });
-    const next = await bed.reopen();
-    const captured = await next.capture(task, 'x\n');
-    expect(captured).toMatchObject({ commit, files: ['x.txt'] });
-    expect(captured.notes.join()).toMatch(/did not show the branch.*kept at/);
-    expect(existsSync(join(tree.path, 'gate-output.txt'))).toBe(false);
-    expect(await git(tree.path, 'status', '--porcelain', '--branch')).toBe('## task/3-x');
-    const [kept] = await next.snapshots();
-    expect(await git(bed.root, 'show', `${kept!.commit}:gate-output.txt`)).toBe('left by a gate');
-  });
-
   it("the engine's own index is lost or locked by a dead git", async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);

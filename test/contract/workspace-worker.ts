@@ -20,8 +20,7 @@ for (let round = 0; ; round++) {
   const candidate = await workspace.candidate(task);
   if (candidate.kind === 'clean') {
     const commit = await workspace.seal(task, candidate, 'sealed\n');
-    await workspace.show(task, commit);
-    await workspace.restore(task, 'back');
+    await (await workspace.checkOut(commit)).close();
   }
   if (round % 3 === 2) await workspace.remove(task);
 }

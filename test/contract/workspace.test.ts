@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => bed.remove());
 
 describe('from a task to a landed commit', () => {
-  it('opens, captures, merges on paper, seals, shows, lands and removes', async () => {
+  it('opens, captures, merges on paper, seals, checks out, lands and removes', async () => {
     const { workspace, root } = bed;
     const before = await git(root, 'rev-parse', 'main');
     const tree = await workspace.open(task);
@@ -26,8 +26,10 @@ describe('from a task to a landed commit', () => {
     if (candidate.kind !== 'clean') throw new Error(candidate.kind);
     expect(candidate).toMatchObject({ base: before, tree: captured.tree });
     const commit = await workspace.seal(task, candidate, 'Say hi\n\nTask: #12\n');
-    await workspace.show(task, commit);
-    expect(await git(tree.path, 'rev-parse', 'HEAD')).toBe(commit);
+    const checkout = await workspace.checkOut(commit);
+    expect(await git(checkout.path, 'rev-parse', 'HEAD')).toBe(commit);
+    expect(await git(checkout.path, 'status', '--porcelain', '--ignored')).toBe('');
+    await checkout.close();
     expect(await workspace.isLanded(commit)).toBe(false);
     expect(await workspace.land(commit, before)).toEqual({ kind: 'landed' });
     expect(await workspace.isLanded(commit)).toBe(true);

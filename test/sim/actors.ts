@@ -8,8 +8,8 @@ import type {
   AgentSink,
   Clock,
   GateReport,
+  GateRequest,
   Gates,
-  Worktree,
 } from '../../packages/daemon/src/ports.ts';
 import type { Random } from './random.ts';
 import { isSound, type SimRepository, treeOf } from './repository.ts';
@@ -169,12 +169,12 @@ export class SimGates implements Gates {
     this.passed = passed;
   }
 
-  async run(worktree: Worktree, tree: string, _files: string[], signal: AbortSignal): Promise<GateReport[]> {
+  async run({ path, tree, only, signal }: GateRequest): Promise<GateReport[]> {
     await this.#clock.sleep(this.#random.int(2 * MINUTE), signal);
-    const files = this.#repository.work(worktree.branch) ?? new Map();
+    const files = this.#repository.shown(path);
     const status: GateStatus = isSound(files) ? 'pass' : 'fail';
     if (status === 'pass') this.passed.add(treeOf(files));
-    return this.names.map((gate) => ({
+    return (only ?? this.names).map((gate) => ({
       receipt: {
         gate,
         command: gate,
@@ -184,8 +184,10 @@ export class SimGates implements Gates {
         durationMs: 1,
         counts: null,
         logHash: '',
+        ...{ level: '', environment: '', config: '', attempt: 1 },
       },
       excerpt: status === 'pass' ? '' : 'a gate failed',
+      fixed: [],
     }));
   }
 }

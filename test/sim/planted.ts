@@ -106,5 +106,6 @@ const sameWork = (link: Evidence, tree: string) => ownFile(link.tree) === ownFil
 
 function assumed(gate: string, tree: string): Evidence {
   const blank = { id: 'assumed', projectId: '', taskId: '', command: gate, exitCode: 0, durationMs: 0, counts: null };
-  return { ...blank, gate, tree, status: 'pass', position: 1, at: 0, logHash: '', prev: '', hash: 'assumed' };
+  const receipt = { gate, tree, status: 'pass' as const, level: '', environment: '', config: '', attempt: 1 };
+  return { ...blank, ...receipt, position: 1, at: 0, logHash: '', prev: '', hash: 'assumed' };
 }

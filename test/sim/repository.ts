@@ -1,6 +1,7 @@
 import type {
   Candidate,
   Captured,
+  CleanCheckout,
   Clock,
   Landing,
   Snapshot,
@@ -116,11 +117,26 @@ export class SimRepository implements Workspace {
     const { files } = merge(this.#files(branch.base), this.#files(candidate.base), this.#files(branch.tip));
     return this.#commit(files, candidate.base, message).id;
   }
-  async show(ref: WorktreeRef, commit: string): Promise<Worktree> {
+  async checkOut(commit: string): Promise<CleanCheckout> {
     await this.#takeTime();
-    const branch = await this.#branch(ref);
-    branch.work = new Map(this.#files(commit));
-    return this.#worktree(ref, branch);
+    const tree = treeOf(this.#files(commit));
+    const nothing = async () => undefined;
+    return {
+      ...{ name: commit, path: commit, commit, tree, changes: async () => [], ignored: async () => [] },
+      ...{ reset: nothing, writeTree: async () => tree, keep: () => undefined, close: nothing },
+    };
+  }
+  async filesAt(): Promise<[string, string][]> {
+    return [];
+  }
+  async treeOf(commit: string): Promise<string> {
+    return treeOf(this.#files(commit));
+  }
+  async targetCommit(): Promise<string> {
+    return this.target;
+  }
+  async amend(ref: WorktreeRef, _tree: string, message: string): Promise<Captured> {
+    return this.capture(ref, message);
   }
   async land(commit: string, base: string): Promise<Landing> {
     await this.#takeTime();
@@ -170,6 +186,10 @@ export class SimRepository implements Workspace {
   commitByPerson(path: string, text: string): void {
     const files = new Map(this.#files(this.target)).set(path, text);
     this.target = this.#commit(files, this.target, 'by a person').id;
+  }
+  /** What a folder shows: a task's worktree, or the clean checkout of a commit. */
+  shown(path: string): Files {
+    return this.work(path) ?? this.commits.get(path)?.files ?? new Map();
   }
   work(branch: string): Map<string, string> | undefined {
     const found = this.branches.get(branch);

@@ -54,7 +54,8 @@ export class DaemonBed extends ServedDaemon {
     const { gates } = (await this.store.project(this.project))!.rules;
     const all = gates.map((gate, index) => ({
       ...{ gate, command: 'true', tree, status: 'pass' as const, exitCode: 0, durationMs: 1 },
-      ...{ counts: null, logHash: '0'.repeat(64), ...receipts[index] },
+      ...{ counts: null, logHash: '0'.repeat(64), level: 'standard', environment: '', config: '', attempt: 1 },
+      ...receipts[index],
     }));
     await this.must({ type: 'evidence.record', ...this.fence(task), receipts: all });
   }

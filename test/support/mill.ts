@@ -180,7 +180,8 @@ export class Mill extends CommandWorld {
 
 export function receipt(gate: string, tree: string, status: GateStatus): Receipt {
   const exitCode = status === 'pass' ? 0 : status === 'fail' ? 1 : null;
-  return { gate, command: `run ${gate}`, tree, status, exitCode, durationMs: 5, counts: null, logHash: 'log' };
+  const about = { gate, command: `run ${gate}`, tree, status, exitCode, durationMs: 5 };
+  return { ...about, counts: null, logHash: 'log', level: '', environment: '', config: '', attempt: 1 };
 }
 
 export const typesOf = (events: EventBody[]): string[] => events.map((event) => event.type);

@@ -61,6 +61,7 @@ export const EventBody = z.discriminatedUnion('type', [
     priority: z.number(),
     branch: z.string(),
     hilConfig: HilConfig.nullable().default(null),
+    repairs: z.array(z.string()).default([]),
   }),
   /** What is asked for, as it is from now on; what is left out stayed. */
   event('task.edited', {

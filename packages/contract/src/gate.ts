@@ -19,6 +19,13 @@ export const Receipt = z.object({
   durationMs: z.number(),
   counts: GateCounts.nullable(),
   logHash: z.string(),
+  level: z.string().default(''),
+  /** Where it ran: platform, sandbox, network. */
+  environment: z.string().default(''),
+  /** The hash of all settings that decide what the gate does. Empty on receipts from before there was one. */
+  config: z.string().default(''),
+  /** 2 when the gate had failed on the same tree just before: a pass then is a flake. */
+  attempt: z.number().int().min(1).default(1),
 });
 export type Receipt = z.infer<typeof Receipt>;
 

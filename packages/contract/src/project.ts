@@ -9,6 +9,8 @@ export const ProjectRules = z.object({
   defaultPipeline: z.string(),
   /** Names of the gates a tree must have passed before it may land. */
   gates: z.array(z.string()),
+  /** Each configured gate's settings as a hash: a receipt made under other settings is no evidence. */
+  gateConfigs: z.record(z.string(), z.string()).optional(),
   pipelines: z.record(z.string(), Pipeline),
   reviewPlans: z.boolean(),
   /** Globs of files whose conflicts only a person resolves. */

@@ -26,6 +26,8 @@ export const FailureClass = z.enum([
   'agent_reported',
   'validation',
   'unverified_gate',
+  /** The same code again, after a gate had failed on it. */
+  'no_progress',
   'crash',
   'network',
   'rate_limit',

@@ -111,6 +111,8 @@ export const Task = z.object({
   approved: z.array(HilConfig.keyof()).default([]),
   /** Overrides the project's autonomy. */
   hilConfig: HilConfig.nullable().default(null),
+  /** Gates that fail on the target itself, and that this task is to repair. */
+  repairs: z.array(z.string()).default([]),
   /** The one worker that may take it, when a person said so. */
   assignee: z.string().nullable().default(null),
   /** Set while a stage cannot go on because of something a person holds, such as a dirty checkout. */
@@ -142,6 +144,8 @@ export const NewTask = z.strictObject({
   after: z.array(z.number().int().positive()).default([]),
   priority: Priority.default(2),
   hilConfig: HilSetting.optional(),
+  /** Gates that fail on the target itself, and that this task is to repair. */
+  repairs: z.array(z.string().min(1)).default([]),
 });
 export type NewTask = z.input<typeof NewTask>;
 

@@ -78,6 +78,7 @@ export type Command = { projectId: string } & (
       dependsOn: string[];
       priority: number;
       hilConfig?: HilConfig;
+      repairs?: string[];
     }
   | ({ type: 'task.edit'; taskId: string; by: string } & TaskEdit)
   | { type: 'task.note'; taskId: string; by: string; text: string }

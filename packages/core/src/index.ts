@@ -7,7 +7,7 @@ export { isOpenConflict, whyForPerson } from './conflict/open.ts';
 export { decide } from './decide.ts';
 export { workerHealth } from './fleet/health.ts';
 export { workerStatus } from './fleet/status.ts';
-export { CHAIN_START, chainFaults, evidenceHash } from './gate/evidence.ts';
+export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';

@@ -6,6 +6,7 @@ export * from './ports/clock.ts';
 export * from './ports/conflict-desk.ts';
 export * from './ports/gate.ts';
 export * from './ports/guard.ts';
+export * from './ports/preparation.ts';
 export * from './ports/prompt.ts';
 export * from './ports/reins.ts';
 export * from './ports/run-log.ts';

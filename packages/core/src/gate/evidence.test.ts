@@ -66,14 +66,17 @@ describe('the chain of evidence', () => {
 
 describe('has a tree passed?', () => {
   const { mill, links } = recorded();
-  const passed = (tree: string, gates: string[]) => hasPassed(mill.loadAll(), mill.projectId, tree, gates);
+  const passed = (tree: string, gates: string[]) =>
+    hasPassed(mill.loadAll(), mill.projects.get(mill.projectId)!, tree, gates);
 
   test('every gate must have passed for that very tree', () => {
     const { tree } = links[0]!;
     expect(passed(tree, ['integrity', 'test'])).toBe(true);
     expect(passed(tree, ['integrity', 'test', 'lint'])).toBe(false);
     expect(passed('another tree', ['test'])).toBe(false);
-    expect(hasPassed(mill.loadAll(), 'project_9', tree, ['test'])).toBe(false);
+    expect(hasPassed(mill.loadAll(), { ...mill.projects.get(mill.projectId)!, id: 'project_9' }, tree, ['test'])).toBe(
+      false,
+    );
   });
 
   test('the newest receipt of a gate decides, whatever order they are loaded in', () => {
@@ -94,7 +97,7 @@ describe('has a tree passed?', () => {
     record('fail', 'pass');
     const backwards = mill.load({ ...emptyFor(mill), evidence: [] });
     for (const link of [...mill.evidence.values()].reverse()) backwards.loadEvidence(link);
-    expect(hasPassed(backwards, mill.projectId, 'T', ['test'])).toBe(true);
+    expect(hasPassed(backwards, mill.projects.get(mill.projectId)!, 'T', ['test'])).toBe(true);
   });
 });
 

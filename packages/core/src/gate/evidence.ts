@@ -1,4 +1,4 @@
-import type { EventBody, Evidence, Project, Receipt } from '@tidemill/contract';
+import type { EventBody, Evidence, Project, ProjectRules, Receipt } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced } from '../lease/fence.ts';
 import { accept } from '../refusal.ts';
@@ -7,10 +7,14 @@ import type { Slice } from '../slice.ts';
 /** The first link's `prev`. */
 export const CHAIN_START = '';
 
-/** A link's hash covers the receipt, its place in the chain and the link before it. Field order is part of the format. */
+/**
+ * A link's hash covers the receipt, its place in the chain and the link before it. Field order is part of the format.
+ * Receipts from before there were a level, an environment and a config are hashed as they were then.
+ */
 export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) => string): string {
   const { id, prev, position, projectId, taskId, gate, command, tree } = link;
-  const { status, exitCode, durationMs, counts, logHash, at } = link;
+  const { status, exitCode, durationMs, counts, logHash, at, level, environment, config, attempt } = link;
+  const isBare = level === '' && environment === '' && config === '' && attempt === 1;
   return hash(
     JSON.stringify([
       id,
@@ -27,6 +31,7 @@ export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) 
       counts,
       logHash,
       at,
+      ...(isBare ? [] : [level, environment, config, attempt]),
     ]),
   );
 }
@@ -51,18 +56,27 @@ export function chainFaults(
   return faults;
 }
 
-/** Each gate's newest receipt for that very tree decides. */
-export function passingEvidence(slice: Slice, projectId: string, tree: string, gates: string[]): Evidence[] {
+/** What each gate's newest receipt says of a tree. One made under other settings of the gate says nothing. */
+export function newestByGate(links: Evidence[], configs: ProjectRules['gateConfigs'] = {}): Map<string, Evidence> {
   const newest = new Map<string, Evidence>();
-  for (const evidence of slice.evidenceFor(projectId, tree)) {
-    const known = newest.get(evidence.gate);
-    if (!known || known.position < evidence.position) newest.set(evidence.gate, evidence);
+  for (const link of links) {
+    if (link.config !== (configs[link.gate] ?? link.config)) continue;
+    const known = newest.get(link.gate);
+    if (!known || known.position < link.position) newest.set(link.gate, link);
   }
+  return newest;
+}
+
+type Judge = Pick<Project, 'id' | 'rules'>;
+
+/** Of these gates, the receipts by which the tree has passed. */
+export function passingEvidence(slice: Slice, project: Judge, tree: string, gates: string[]): Evidence[] {
+  const newest = newestByGate(slice.evidenceFor(project.id, tree), project.rules.gateConfigs);
   return gates.map((gate) => newest.get(gate)).filter((evidence) => evidence?.status === 'pass') as Evidence[];
 }
 
-export function hasPassed(slice: Slice, projectId: string, tree: string, gates: string[]): boolean {
-  return passingEvidence(slice, projectId, tree, gates).length === gates.length;
+export function hasPassed(slice: Slice, project: Judge, tree: string, gates: string[]): boolean {
+  return passingEvidence(slice, project, tree, gates).length === gates.length;
 }
 
 export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {

@@ -21,7 +21,7 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
     return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not merging`);
   if (task.prepared && task.prepared.commit !== command.commit)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
-  const evidence = passingEvidence(slice, project.id, command.tree, project.rules.gates);
+  const evidence = passingEvidence(slice, project, command.tree, project.rules.gates);
   const missing = project.rules.gates.filter((gate) => !evidence.some((link) => link.gate === gate));
   if (missing.length > 0)
     return refuse(

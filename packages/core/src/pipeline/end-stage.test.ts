@@ -125,7 +125,7 @@ describe('failures of an agent', () => {
         mill.now = mill.task(id).notBefore;
       }
       mill.end(id, 'failed', { failure, message: 'broken', envelope: null });
-      const reason = failure === 'validation' || failure === 'unverified_gate' ? failure : 'agent_failed';
+      const reason = ['validation', 'unverified_gate', 'no_progress'].includes(failure) ? failure : 'agent_failed';
       expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason }, resumeStage: 'implement' });
       expect(mill.task(id).blocked?.text).toMatch(retries === 0 ? /Tried once/ : `Tried ${retries + 1} times`);
     },

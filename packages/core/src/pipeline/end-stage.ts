@@ -117,13 +117,14 @@ function retryOrAsk(ending: Ending): EventBody[] {
       { type: 'failure.counted', taskId: task.id, failure, count, notBefore },
     ];
   }
-  const reason: BlockReason = isWorthTrying
-    ? 'no_progress'
-    : failure === 'validation'
-      ? 'validation'
-      : failure === 'unverified_gate'
-        ? 'unverified_gate'
-        : 'agent_failed';
+  const reason: BlockReason =
+    isWorthTrying || failure === 'no_progress'
+      ? 'no_progress'
+      : failure === 'validation'
+        ? 'validation'
+        : failure === 'unverified_gate'
+          ? 'unverified_gate'
+          : 'agent_failed';
   const text = `${sentence(end.message) || `The agent failed (${failure}).`} Tried ${count === 1 ? 'once' : `${count} times`}; retry it with a note, or cancel it.`;
   const counted: EventBody = { type: 'failure.counted', taskId: task.id, failure, count, notBefore: 0 };
   const to = (ending.stage.on as Partial<Record<Outcome, string>>).failed ?? 'blocked';

@@ -47,7 +47,7 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
       stage.does === 'verify' &&
       entry.tree !== undefined &&
       entry.tree === task.head?.tree &&
-      hasPassed(slice, task.projectId, entry.tree, gatesOf(rules, stage));
+      hasPassed(slice, { id: task.projectId, rules }, entry.tree, gatesOf(rules, stage));
     if (!isProven) return events;
     from = to;
     to = stage.on.approved;

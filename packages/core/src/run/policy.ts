@@ -24,6 +24,7 @@ export const RETRY_POLICY: Record<FailureClass, { retries: number; backoffMs: nu
   // Already tried three times within the run.
   validation: { retries: 0, backoffMs: 0 },
   unverified_gate: { retries: 0, backoffMs: 0 },
+  no_progress: { retries: 0, backoffMs: 0 },
   unknown: { retries: 0, backoffMs: 0 },
 };
 

@@ -14,6 +14,11 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
     const known = Object.keys(project.rules.pipelines).join(', ');
     return refuse('unknown_pipeline', `there is no pipeline "${pipeline}"`, `choose one of ${known}`);
   }
+  const unknown = command.repairs?.find((gate) => !project.rules.gates.includes(gate));
+  if (unknown !== undefined) {
+    const known = project.rules.gates.join(', ');
+    return refuse('not_found', `there is no gate "${unknown}" to repair`, `choose one of ${known}`);
+  }
   const dependsOn = [...new Set(command.dependsOn)];
   const missing = dependsOn.find((id) => slice.tasks.get(id)?.projectId !== project.id);
   if (missing) return refuse('not_found', `there is no task ${missing} to depend on`);
@@ -33,6 +38,7 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
     priority: command.priority,
     branch: `task/${number}-${slugOf(command.title)}`,
     hilConfig: command.hilConfig ?? null,
+    repairs: command.repairs ?? [],
   });
 }
 

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, type Config, type Pipeline, type ProjectRules } from '@tidemill/contract';
+import { AppError, type Config, type GateConfig, type Pipeline, type ProjectRules } from '@tidemill/contract';
 import { CONFIG_FILE, checkSettings, gateNames, problemText, type Settings } from './check.ts';
 
 /** A project's settings, checked as a whole: what is returned can be worked with. */
@@ -17,12 +18,18 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     target: config.target,
     defaultPipeline: config.pipeline,
     gates: gateNames(config.gates),
+    gateConfigs: Object.fromEntries(config.gates.map((gate) => [gate.name, gateHash(config, gate)])),
     pipelines,
     reviewPlans: config.reviewPlans,
     critical: config.critical,
     hilConfig: config.hilConfig,
     budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },
   };
+}
+
+/** Covers all that decides what a gate does and what it finds: the steps that prepare its checkout, too. */
+function gateHash({ prepare, include }: Config, { proves: _proves, ...gate }: GateConfig): string {
+  return hash('sha256', JSON.stringify([gate, prepare, include]));
 }
 
 async function read(root: string): Promise<string> {

@@ -151,6 +151,7 @@ const HINTS: Record<FailureClass, string> = {
   agent_reported: OWN_WORDS,
   validation: 'It may have no leave to write here: see what it printed, and `writable` and `sandbox` in the settings.',
   unverified_gate: OWN_WORDS,
+  no_progress: OWN_WORDS,
   crash: 'Start the agent’s own program by hand to see whether it works at all.',
   context_too_long: 'Choose a model with more room.',
   refused: 'The model would not do it: choose another one.',

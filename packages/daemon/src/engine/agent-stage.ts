@@ -11,10 +11,11 @@ import {
 import type { AgentEnd, Worktree } from '../ports.ts';
 import { AgentRun } from './agent-run.ts';
 import { withQuestion } from './asking.ts';
-import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStrays } from './conclusion.ts';
+import { amend, beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStrays } from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
+import { EnvironmentTrouble, PREPARE } from './environment.ts';
 import { type Held, Unwound } from './held.ts';
-import { prove } from './prove.ts';
+import { failedBefore, type Proof, type Prover, type Work } from './prove.ts';
 import type { Setback } from './rest.ts';
 
 /** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
@@ -29,8 +30,10 @@ export async function agentStage(
   held: Held,
   stage: Extract<Stage, { actor: 'agent' }>,
   onSetback: (setback: Setback) => void,
+  prover: Prover,
 ): Promise<StageReport> {
   const mode = modeOf(stage, held.task);
+  const worktree = await openPrepared(deps, held, prover);
   const runId = deps.ids.next('run');
   const agent = deps.agentFor(mode).label;
   const session = await sessionToResume(deps, held, mode, agent);
@@ -42,9 +45,8 @@ export async function agentStage(
     isBuilding ? unfinished(deps, held) : Promise.resolve(null),
   );
   try {
-    const worktree = await deps.workspace.open(held.ref);
     const conclusion = isBuilding
-      ? await build(deps, held, run, runId, mode, worktree)
+      ? await build(deps, held, run, runId, mode, worktree, prover)
       : await consult(deps, held, run, mode, worktree);
     const envelope = withQuestion(deps, held, conclusion.envelope);
     const { failure, message = '', retryAt } = conclusion;
@@ -74,22 +76,37 @@ async function build(
   runId: string,
   mode: Mode,
   worktree: Worktree,
+  prover: Prover,
 ): Promise<Conclusion> {
   let feedback = held.task.feedback;
   const seen = new Map<string, number>();
+  let same = 0;
   await beginMerge(deps, held);
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
-    const { tree, files } = await commitWork(deps, held, mode);
+    const captured = await commitWork(deps, held, mode);
     if (end.kind === 'failed') return failed(end);
     const { envelope } = end;
-    const proposed = proposalOf(envelope, files);
+    const proposed = proposalOf(envelope, captured.files);
     if (proposed.outcome !== 'pr_ready') return proposed;
-    const proof = await prove(deps, held, worktree, tree, files);
-    const touches = touchesOf(files, held.task, deps.project.rules);
-    if (proof.kind === 'passed') return { ...proposed, tree, touches };
-    if (proof.kind === 'unverified')
-      return { outcome: 'failed', envelope, failure: 'unverified_gate', message: proof.message };
+    const handedIn = (tree: string, files: string[]): Conclusion => ({
+      ...{ ...proposed, tree, touches: touchesOf(files, held.task, deps.project.rules) },
+    });
+    const unchanged = await sameAsBefore(deps, held, captured.tree);
+    if (unchanged.length > 0) {
+      same += 1;
+      if (same > 1) {
+        const message = `The same code was handed in again although ${unchanged.join(', ')} had failed on it.`;
+        return { outcome: 'failed', envelope, failure: 'no_progress', message };
+      }
+      await held.must({ type: 'run.send_back', runId, gates: unchanged });
+      feedback = [...feedback, { kind: 'agent', text: SAME_CODE(unchanged), files: [] }];
+      continue;
+    }
+    const proof = await proveWork(deps, held, prover, { ...captured, base: worktree.base }, mode);
+    // The machine is at fault, or the target: the verify stage waits for it, and this agent has nothing to repair.
+    if (proof === null) return handedIn(captured.tree, captured.files);
+    if (proof.kind === 'passed') return handedIn(proof.work.tree, proof.work.files);
     const fingerprint = fingerprintOf('validation', failureText('', proof.feedback), deps.hash);
     const times = (seen.get(fingerprint) ?? 0) + 1;
     seen.set(fingerprint, times);
@@ -101,6 +118,42 @@ async function build(
     await held.must({ type: 'run.send_back', runId, gates: proof.gates });
     feedback = [...held.task.feedback.filter(({ kind }) => kind !== 'gate'), ...proof.feedback];
   }
+}
+
+const SAME_CODE = (gates: string[]) =>
+  `You handed in exactly the code on which ${gates.join(', ')} had failed. It was not checked again. Change what the gate complains about, or say in your result why it cannot be done.`;
+
+/** Gates that have failed on exactly this code since a person last stepped in. */
+async function sameAsBefore(deps: EngineDeps, held: Held, tree: string): Promise<string[]> {
+  const { failures, fingerprints } = ((await deps.store.task(held.task.id)) ?? held.task).counters;
+  const wasSentBack = held.sentBack.has(tree) || Object.keys({ ...failures, ...fingerprints }).length > 0;
+  return wasSentBack ? failedBefore(deps, tree) : [];
+}
+
+/** Null when the environment is at fault. */
+async function proveWork(deps: EngineDeps, held: Held, prover: Prover, work: Work, mode: Mode): Promise<Proof | null> {
+  try {
+    const proof = await prover.prove(held, work, (tree) => amend(deps, held, work, tree, mode));
+    if (proof.kind === 'failed') held.sentBack.add(proof.work.tree);
+    return proof;
+  } catch (error) {
+    if (!(error instanceof EnvironmentTrouble)) throw error;
+    await prover.environment.report(error);
+    return null;
+  }
+}
+
+/** The worktree with all that the project's commands need in it. No run has begun, so a failure costs nothing. */
+async function openPrepared(deps: EngineDeps, held: Held, prover: Prover): Promise<Worktree> {
+  const worktree = await deps.workspace.open(held.ref);
+  const prepared = await deps.preparation?.worktree(worktree, held);
+  held.sign();
+  held.check();
+  // Where the task's own change broke it, its agent is the one to repair it.
+  if (prepared?.kind === 'failed' && prepared.isEnvironment) throw new EnvironmentTrouble(PREPARE, prepared.text);
+  if (prepared?.kind === 'ready') prover.environment.clear(PREPARE);
+  prover.baseline.lookSoon();
+  return worktree;
 }
 
 /** Planning, investigating, reviewing: the agent reads and answers. Whatever it wrote is snapshotted and undone. */
@@ -125,10 +178,10 @@ function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
  * failure while it still has everything in mind. Nothing is put on record here, and nothing depends on it.
  */
 async function unfinished(deps: EngineDeps, held: Held): Promise<string | null> {
-  const worktree = await deps.workspace.open(held.ref);
+  const { path } = await deps.workspace.open(held.ref);
   const { tree, files } = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title} (so far)`);
   if (files.length === 0) return 'Nothing has been changed yet.';
-  const reports = await deps.gates.run(worktree, tree, files, held.signal, held.reins);
+  const reports = await deps.gates.run({ path, tree, files, signal: held.signal, reins: held.reins });
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
   return failed.length === 0
     ? null

@@ -2,6 +2,7 @@ import type { AgentEnvelope, ApprovalMatter, FailureClass, Feedback, Mode, Outco
 import type { Captured } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
+import type { Work } from './prove.ts';
 
 /** What becomes of a run, whoever worked in it. */
 export interface Conclusion {
@@ -30,6 +31,14 @@ export async function commitWork(deps: EngineDeps, held: Held, mode: Mode): Prom
   const { commit, tree, notes } = captured;
   await held.must({ type: 'work.commit', commit, tree, notes });
   return captured;
+}
+
+/** Puts a tree that a gate repaired onto the task's branch, and on record. */
+export async function amend(deps: EngineDeps, held: Held, { base }: Work, tree: string, by: string): Promise<Work> {
+  const { number, title } = held.task;
+  const amended = await deps.workspace.amend(held.ref, tree, `#${number} ${title} (${by}, repaired by a gate)`);
+  await held.must({ type: 'work.commit', commit: amended.commit, tree, notes: amended.notes });
+  return { ...amended, base };
 }
 
 /** Whatever was written in a mode that writes nothing is snapshotted and undone. */

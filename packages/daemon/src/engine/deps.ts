@@ -7,6 +7,7 @@ import type {
   Guards,
   Ids,
   OpenRunLog,
+  Preparation,
   Prompts,
   SessionFiles,
   Store,
@@ -20,6 +21,8 @@ export interface EngineDeps {
   workspace: Workspace;
   agentFor: AgentFor;
   gates: Gates;
+  /** Without one, worktrees and checkouts are used as git makes them. */
+  preparation?: Preparation;
   guards: Guards;
   prompts: Prompts;
   openRunLog: OpenRunLog;

@@ -6,6 +6,7 @@ import type { EngineDeps } from './deps.ts';
 import { Fleet } from './fleet.ts';
 import { Occasions } from './occasions.ts';
 import { OutsideWork } from './outside.ts';
+import { Prover } from './prove.ts';
 import { QuestionTimes } from './questions.ts';
 import { expireLeases, recover } from './recovery.ts';
 import { Rests } from './rest.ts';
@@ -42,7 +43,8 @@ export class Engine {
   constructor(deps: EngineDeps) {
     this.#deps = deps;
     this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
-    this.fleet = new Fleet(deps, this.#rests, () => this.wake());
+    const prover = new Prover(deps);
+    this.fleet = new Fleet(deps, { rests: this.#rests, prover }, () => this.wake());
     this.outside = new OutsideWork(deps, {
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
       // A task that was taken from a slot waits until that slot has let go of the worktree.

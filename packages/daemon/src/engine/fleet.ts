@@ -3,9 +3,8 @@ import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { keep } from './recovery.ts';
-import type { Rests } from './rest.ts';
 import { SessionMirror } from './session-mirror.ts';
-import { Slot } from './slot.ts';
+import { Slot, type SlotTools } from './slot.ts';
 
 /** How long work that was killed may take to let go by itself; then its lease is taken. */
 const LET_GO_MS = 2_000;
@@ -32,7 +31,7 @@ export interface EmergencyReport {
  */
 export class Fleet {
   readonly #deps: EngineDeps;
-  readonly #rests: Rests;
+  readonly #tools: SlotTools;
   readonly #mirror: SessionMirror;
   readonly #onFree: () => void;
   #slots: Slot[];
@@ -40,18 +39,18 @@ export class Fleet {
   isHalted = false;
 
   /** `onFree`: somebody may claim who could not before. */
-  constructor(deps: EngineDeps, rests: Rests, onFree: () => void) {
+  constructor(deps: EngineDeps, tools: SlotTools, onFree: () => void) {
     this.#deps = deps;
-    this.#rests = rests;
+    this.#tools = tools;
     this.#onFree = onFree;
     this.#mirror = new SessionMirror(deps);
     const builders = Array.from({ length: deps.workers }, (_, index) => `agent-${index + 1}`);
     this.#slots = [
       // Finishing comes before starting: the queue drains from its end.
-      new Slot(deps, rests, 'merger', 'merger'),
-      new Slot(deps, rests, 'verifier', 'verifier'),
-      new Slot(deps, rests, 'review-agent', 'reviewer'),
-      ...builders.map((name) => new Slot(deps, rests, name, 'builder')),
+      new Slot(deps, tools, 'merger', 'merger'),
+      new Slot(deps, tools, 'verifier', 'verifier'),
+      new Slot(deps, tools, 'review-agent', 'reviewer'),
+      ...builders.map((name) => new Slot(deps, tools, name, 'builder')),
     ];
   }
 
@@ -192,7 +191,7 @@ export class Fleet {
 
   #add({ workerId, name, role, isOutside }: Extract<EventBody, { type: 'worker.registered' }>): void {
     if (isOutside || this.#slots.some((slot) => slot.workerId === workerId)) return;
-    const slot = new Slot(this.#deps, this.#rests, name, role);
+    const slot = new Slot(this.#deps, this.#tools, name, role);
     this.#slots = [...this.#slots, slot];
     void this.#beatOnce(slot);
     this.#onFree();

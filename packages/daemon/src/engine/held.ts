@@ -35,6 +35,8 @@ export class Held {
   /** Gates run: silence is normal. */
   isTesting = false;
   readonly reins: HeldReins;
+  /** Trees on which gates failed in this run. */
+  readonly sentBack = new Set<string>();
 
   constructor(task: Task, role: Role, store: Store, clock: Clock) {
     this.task = task;

@@ -2,11 +2,19 @@ import { type Role, type Task, type WorkerWish, workerIdOf } from '@tidemill/con
 import { stageOf } from '@tidemill/core';
 import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
+import { EnvironmentTrouble } from './environment.ts';
 import { Held, Unwound } from './held.ts';
+import type { Prover } from './prove.ts';
 import { keep } from './recovery.ts';
 import type { Rests } from './rest.ts';
 import { setAside } from './spending.ts';
 import { mergeStage, verifyStage } from './system-stage.ts';
+
+/** What all slots of an engine share. */
+export interface SlotTools {
+  rests: Pick<Rests, 'hold'>;
+  prover: Prover;
+}
 
 /** A worker's place: works on one task at a time, from claim to the end of its stage. */
 export class Slot {
@@ -14,15 +22,17 @@ export class Slot {
   readonly name: string;
   readonly role: Role;
   readonly #deps: EngineDeps;
-  readonly #rests: Pick<Rests, 'hold'>;
+  readonly #rests: SlotTools['rests'];
+  readonly #prover: Prover;
   held: Held | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
   #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
 
-  constructor(deps: EngineDeps, rests: Pick<Rests, 'hold'>, name: string, role: Role) {
+  constructor(deps: EngineDeps, { rests, prover }: SlotTools, name: string, role: Role) {
     this.#deps = deps;
     this.#rests = rests;
+    this.#prover = prover;
     this.workerId = workerIdOf(deps.project.id, name);
     this.name = name;
     this.role = role;
@@ -69,9 +79,11 @@ export class Slot {
 
   async #stage(held: Held): Promise<StageReport | null> {
     const stage = stageOf(this.#deps.project.rules, held.task);
-    if (stage?.actor === 'agent') return agentStage(this.#deps, held, stage, (setback) => this.#rests.hold(setback));
+    if (stage?.actor === 'agent')
+      return agentStage(this.#deps, held, stage, (setback) => this.#rests.hold(setback), this.#prover);
     if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${held.task.stage}`);
-    await (stage.does === 'verify' ? verifyStage(this.#deps, held) : mergeStage(this.#deps, held));
+    const work = stage.does === 'verify' ? verifyStage : mergeStage;
+    await work(this.#deps, held, this.#prover);
     return null;
   }
 
@@ -91,12 +103,18 @@ export class Slot {
       }
       if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, held, error.message);
       if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
+      if (error instanceof EnvironmentTrouble) return await this.#wait(held, error);
       this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
       await this.#reportFailure(held, error instanceof Error ? error.message : String(error));
     } catch (again) {
       // The lease runs out by itself and the task goes back to its stage.
       if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${task.number} could not be recorded`, again);
     }
+  }
+
+  async #wait(held: Held, trouble: EnvironmentTrouble): Promise<void> {
+    const untilMs = await this.#prover.environment.report(trouble);
+    await held.must({ type: 'stage.wait', why: trouble.message.slice(0, 2000), untilMs });
   }
 
   /** Trouble with the repository or the disk is infrastructure: retried, then a person is asked. */

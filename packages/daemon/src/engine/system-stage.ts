@@ -1,22 +1,22 @@
 import type { Task } from '@tidemill/contract';
 import type { Candidate } from '../ports.ts';
+import { amend } from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
-import { type Proof, proofHash, prove } from './prove.ts';
+import { type Proof, type Prover, proofHash, type Work } from './prove.ts';
 
 /** How long a landing that waits for a person rests before it looks again. */
 const LOOK_AGAIN_MS = 5_000;
 
 /** The verify stage, when the evidence was not there already: run the gates on the branch's commit. */
-export async function verifyStage(deps: EngineDeps, held: Held): Promise<void> {
-  const worktree = await deps.workspace.open(held.ref);
-  const { commit, tree, files, notes } = await deps.workspace.capture(
-    held.ref,
-    `#${held.task.number} ${held.task.title}`,
-  );
+export async function verifyStage(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
+  const { base } = await deps.workspace.open(held.ref);
+  const captured = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title}`);
+  const { commit, tree, notes } = captured;
   await held.must({ type: 'work.commit', commit, tree, notes });
-  const proof = await prove(deps, held, worktree, tree, files);
-  if (proof.kind === 'passed') await held.must({ type: 'stage.finish', outcome: 'approved', tree });
+  const work = { ...captured, base };
+  const proof = await prover.prove(held, work, (repaired) => amend(deps, held, work, repaired, 'verify'));
+  if (proof.kind === 'passed') await held.must({ type: 'stage.finish', outcome: 'approved', tree: proof.work.tree });
   else await sendBack(held, proof, 'The gates fail.');
 }
 
@@ -24,7 +24,7 @@ export async function verifyStage(deps: EngineDeps, held: Held): Promise<void> {
  * The head of the merge queue: newest target merged in, gates on the merged tree, candidate on record, fast-forward,
  * done. One merger per project works through it, so nothing lands on a target that somebody else is moving.
  */
-export async function mergeStage(deps: EngineDeps, held: Held): Promise<void> {
+export async function mergeStage(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
   const { prepared } = held.task;
   // A crash may have parted "target moved" from "on record": the very same commit is tried again, never a second one.
   if (prepared && (await land(deps, held, prepared.commit, prepared.base))) return;
@@ -40,11 +40,12 @@ export async function mergeStage(deps: EngineDeps, held: Held): Promise<void> {
         outcome: 'no_changes',
         message: 'the target already has all of it',
       }));
-    const proof = await proveCandidate(deps, held, candidate);
+    prover.baseline.lookSoon();
+    const proof = await proveCandidate(deps, held, candidate, prover);
     if (proof.kind !== 'passed')
       return sendBack(held, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
-    const { tree, base } = candidate;
-    const commit = await deps.workspace.seal(held.ref, candidate, await landingMessage(deps, held.task, tree));
+    const { tree, base } = proof.work;
+    const commit = await deps.workspace.seal(held.ref, { tree, base }, await landingMessage(deps, held.task, tree));
     await held.must({ type: 'merge.prepare', commit, tree, base });
     if (await land(deps, held, commit, base)) return;
   }
@@ -80,27 +81,26 @@ async function proveCandidate(
   deps: EngineDeps,
   held: Held,
   candidate: Extract<Candidate, { kind: 'clean' }>,
+  prover: Prover,
 ): Promise<Proof> {
-  const { tree, base, files } = candidate;
-  if (tree === held.task.head?.tree) return prove(deps, held, await deps.workspace.open(held.ref), tree, files);
-  const trial = await deps.workspace.seal(held.ref, { tree, base }, `Candidate of #${held.task.number}`);
-  const worktree = await deps.workspace.show(held.ref, trial);
-  const proof = await prove(deps, held, worktree, tree, files);
-  await deps.workspace.restore(held.ref, 'after the gates ran on the merged candidate');
-  return proof;
+  const { base, files } = candidate;
+  const trial = async (tree: string): Promise<Work> => {
+    const commit = await deps.workspace.seal(held.ref, { tree, base }, `Candidate of #${held.task.number}`);
+    return { commit, tree, files, base };
+  };
+  const { head } = held.task;
+  const work = head?.tree === candidate.tree ? { ...head, files, base } : await trial(candidate.tree);
+  return prover.prove(held, work, trial);
 }
 
 async function sendBack(held: Held, proof: Exclude<Proof, { kind: 'passed' }>, why: string): Promise<void> {
-  if (proof.kind === 'unverified')
-    await held.must({ type: 'stage.finish', outcome: 'failed', failure: 'unverified_gate', message: proof.message });
-  else
-    await held.must({
-      type: 'stage.finish',
-      outcome: 'failed',
-      failure: 'validation',
-      message: `${why} (${proof.gates.join(', ')})`,
-      feedback: proof.feedback,
-    });
+  await held.must({
+    type: 'stage.finish',
+    outcome: 'failed',
+    failure: 'validation',
+    message: `${why} (${proof.gates.join(', ')})`,
+    feedback: proof.feedback,
+  });
 }
 
 async function conflict(deps: EngineDeps, held: Held, files: string[]): Promise<void> {

@@ -40,12 +40,12 @@ async function check(
 ) {
   const config = gates.map((gate, index) => GateConfig.parse({ name: `gate${index}`, ...gate }));
   const made = createGates({ config, host: host(sandbox), logDir: logDir() });
-  const reports = await made.run(
-    worktree,
-    'tree1',
-    more.files ?? ['a.txt'],
-    more.signal ?? new AbortController().signal,
-  );
+  const reports = await made.run({
+    path: worktree.path,
+    tree: 'tree1',
+    files: more.files ?? ['a.txt'],
+    signal: more.signal ?? new AbortController().signal,
+  });
   return { reports, last: reports.at(-1)!, names: made.names };
 }
 

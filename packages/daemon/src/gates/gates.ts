@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type GateConfig, type GateStatus, INTEGRITY_GATE } from '@tidemill/contract';
-import type { GateReport, Gates, Reins, Worktree } from '../ports.ts';
+import type { GateReport, GateRequest, Gates } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
-import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
+import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
 import { readCounts } from './counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { openGateLog } from './gate-log.ts';
@@ -10,42 +10,67 @@ import { integrityProblems } from './integrity.ts';
 
 export interface GatesOptions {
   config: GateConfig[];
+  /** The hash of each gate's settings, for its receipts. */
+  hashes?: Record<string, string>;
   host: ChildHost;
   /** Logs are kept here as `<sha256>.log`. */
   logDir: string;
-  env?: Record<string, string>;
 }
 
 /**
- * The project's gates. Integrity comes first and needs no process; the others run one after another, all of them even
- * when one fails, so that an agent sees everything it has to repair. `run` rejects with the signal's reason when it is
- * aborted, and with an AppError when a log cannot be kept: neither may be taken for a verdict.
+ * The project's gates. Integrity comes first and needs no process; the others run one after another, even when one
+ * fails, so that an agent sees everything it has to repair; only what stands on a failed gate (`needs`) is left out.
+ * `run` rejects with the signal's reason when it is aborted, and with an AppError when a log cannot be kept: neither
+ * may be taken for a verdict.
  */
 export function createGates(options: GatesOptions): Gates {
   return {
     names: [INTEGRITY_GATE, ...options.config.map((gate) => gate.name)],
-    async run(worktree, tree, files, signal, reins) {
-      signal.throwIfAborted();
-      const first = await checkIntegrity(options.logDir, worktree, tree, files, signal);
-      const reports = [first];
-      if (first.receipt.status !== 'pass') return reports;
-      for (const gate of options.config) reports.push(await runGate(options, gate, worktree, tree, signal, reins));
+    async run(request) {
+      request.signal.throwIfAborted();
+      const reports: GateReport[] = [];
+      if (request.files !== null && !request.only) {
+        const first = await checkIntegrity(options.logDir, request, request.files);
+        reports.push(first);
+        if (first.receipt.status !== 'pass') return reports;
+      }
+      const passed = new Set<string>();
+      for (const gate of wanted(options.config, request.only)) {
+        if (!gate.needs.every((name) => passed.has(name))) continue;
+        const report = await runGate(options, gate, request);
+        reports.push(report);
+        if (report.receipt.status === 'pass') passed.add(gate.name);
+        if (report.fixed.length > 0) break;
+      }
       return reports;
     },
   };
 }
 
+/** In the order of the config: a gate that others need comes before them. */
+function wanted(config: GateConfig[], only: string[] | undefined): GateConfig[] {
+  const names = new Set(only ?? config.map(({ name }) => name));
+  for (const gate of config.toReversed()) if (names.has(gate.name)) for (const needed of gate.needs) names.add(needed);
+  const chosen = config.filter(({ name }) => names.has(name));
+  const ordered: GateConfig[] = [];
+  const add = (gate: GateConfig) => {
+    if (ordered.includes(gate)) return;
+    for (const needed of chosen) if (gate.needs.includes(needed.name)) add(needed);
+    ordered.push(gate);
+  };
+  for (const gate of chosen) add(gate);
+  return ordered;
+}
+
 async function checkIntegrity(
   logDir: string,
-  worktree: Worktree,
-  tree: string,
+  { path, tree, signal }: GateRequest,
   files: string[],
-  signal: AbortSignal,
 ): Promise<GateReport> {
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
   try {
-    const problems = await integrityProblems(worktree.path, files, signal);
+    const problems = await integrityProblems(path, files, signal);
     const text = problems.join('\n') || `${files.length} changed files are in order`;
     await log.write(Buffer.from(`${text}\n`));
     const { hash } = await log.keep();
@@ -60,8 +85,10 @@ async function checkIntegrity(
         durationMs: Math.round(performance.now() - startedAt),
         counts: null,
         logHash: hash,
+        ...{ level: '', environment: '', config: '', attempt: 1 },
       },
       excerpt: isFine ? '' : excerptOf('The change is not in order.', text),
+      fixed: [],
     };
   } catch (error) {
     await log.discard();
@@ -69,14 +96,10 @@ async function checkIntegrity(
   }
 }
 
-async function runGate(
-  { host, logDir, env }: GatesOptions,
-  gate: GateConfig,
-  worktree: Worktree,
-  tree: string,
-  signal: AbortSignal,
-  reins: Reins | undefined,
-): Promise<GateReport> {
+async function runGate(options: GatesOptions, gate: GateConfig, request: GateRequest): Promise<GateReport> {
+  const { host, logDir, hashes = {} } = options;
+  const { path, tree, signal, reins, again = [] } = request;
+  const attempt = again.includes(gate.name) ? 2 : 1;
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
   try {
@@ -84,8 +107,8 @@ async function runGate(
       host,
       runId: `gate_${randomUUID()}`,
       command: ['sh', '-c', gate.run],
-      cwd: worktree.path,
-      env: { CI: '1', ...env },
+      cwd: path,
+      env: { CI: '1' },
       // Go refuses to build without a place for its cache, and the home folder is read-only in there.
       sandboxEnv: { GOCACHE: '/tmp/go-build' },
       network: gate.network,
@@ -98,7 +121,8 @@ async function runGate(
     });
     const ended = await child.end;
     if (ended.kind === 'stopped') throw signal.reason;
-    const verdict = judge(ended, gate);
+    const changed = (await request.changes?.()) ?? [];
+    const verdict = judge(ended, gate, gate.fixes ? [] : changed);
     if (verdict.note) await log.write(Buffer.from(`\n[${verdict.note}]\n`));
     const { hash, end } = await log.keep();
     const text = plainText(end);
@@ -112,8 +136,15 @@ async function runGate(
         durationMs: Math.round(performance.now() - startedAt),
         counts: readCounts(text),
         logHash: hash,
+        ...{
+          level: gate.level,
+          environment: await environmentOf(host, gate),
+          config: hashes[gate.name] ?? '',
+          attempt,
+        },
       },
       excerpt: excerptOf(`It ${verdict.says}.`, text),
+      fixed: gate.fixes && verdict.status === 'pass' ? changed : [],
     };
   } catch (error) {
     await log.discard();
@@ -121,8 +152,23 @@ async function runGate(
   }
 }
 
-/** Only exit 0 is a pass. A check that could not be made is `unverified`, so that nobody is blamed or believed for it. */
-function judge(ended: ChildEnd, gate: GateConfig): { status: GateStatus; says: string; note: string } {
+async function environmentOf({ sandbox }: ChildHost, { network }: GateConfig): Promise<string> {
+  const isSandboxed = sandbox === 'auto' && (await sandboxStatus()).available;
+  const walls = isSandboxed ? `sandboxed, ${network ? 'with network' : 'no network'}` : 'not sandboxed';
+  return `${process.platform} ${process.arch}, ${walls}`;
+}
+
+const MOST_NAMED = 20;
+
+/**
+ * Only exit 0 is a pass, and only if the files are still those of the tree. A check that could not be made is
+ * `unverified`, so that nobody is blamed or believed for it.
+ */
+function judge(
+  ended: ChildEnd,
+  gate: GateConfig,
+  changed: string[],
+): { status: GateStatus; says: string; note: string } {
   switch (ended.kind) {
     case 'unstartable':
       return { status: 'unverified', says: 'could not be started', note: ended.message };
@@ -133,7 +179,16 @@ function judge(ended: ChildEnd, gate: GateConfig): { status: GateStatus; says: s
     }
     case 'exited': {
       const { exitCode, signal } = ended;
+      if (exitCode === 0 && changed.length > 0) {
+        const names = changed.slice(0, MOST_NAMED).join(', ');
+        const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+        const says = `changed files, and a gate must leave them as they are: ${names}${more}`;
+        const note = `${says}. A gate that repairs files is declared with fixes: true; files that it only makes belong into .gitignore`;
+        return { status: 'fail', says, note };
+      }
       if (exitCode === 0) return { status: 'pass', says: 'passed', note: '' };
+      if (exitCode === 137 || signal === 'SIGKILL')
+        return { status: 'unverified', says: 'was killed; the machine may be short of memory', note: '' };
       if (exitCode === 127) return { status: 'unverified', says: 'needs a program that is not installed', note: '' };
       if (exitCode === 126) return { status: 'unverified', says: 'names a program that cannot be run', note: '' };
       return {

@@ -41,10 +41,10 @@ export async function madeBefore({ store }: Services, command: Creation, key: st
 }
 
 function isSame(made: Created, asked: Creation): boolean {
-  const { title, body, kind, files, priority, hilConfig = null } = asked;
+  const { title, body, kind, files, priority, hilConfig = null, repairs = [] } = asked;
   const pipeline = asked.pipeline ?? made.pipeline;
   const dependsOn = [...new Set(asked.dependsOn)];
   const criteria = criteriaOf(body, asked.accept);
-  const wanted = { title, body, kind, files, priority, hilConfig, pipeline, dependsOn, criteria };
+  const wanted = { title, body, kind, files, priority, hilConfig, repairs, pipeline, dependsOn, criteria };
   return Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(made[key as keyof Created], value));
 }

@@ -30,14 +30,14 @@ export async function importTasks(
   const ids = tasks.map((_, index) => newTaskId(services, project.id, key, index));
 
   const creation = (index: number) => {
-    const { title, body, kind, pipeline, accept, files, priority, hilConfig } = tasks[index]!;
+    const { title, body, kind, pipeline, accept, files, priority, hilConfig, repairs } = tasks[index]!;
     const link = links[index]!;
     const dependsOn = [...link.indexes.map((other) => ids[other]!), ...link.numbers.map((n) => existing.get(n)!)];
     const taskId = ids[index]!;
     return {
       type: 'task.create' as const,
       projectId: project.id,
-      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig },
+      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig, repairs },
     };
   };
   if (key !== undefined) await checkRepeat(services, project, key, tasks.length, creation);

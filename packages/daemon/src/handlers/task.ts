@@ -11,7 +11,7 @@ export async function addTask(
   { idempotencyKey: key }: Call,
 ) {
   const project = await projectOf(services, input.project);
-  const { pipeline, title, body, kind, accept, files, priority, hilConfig } = input;
+  const { pipeline, title, body, kind, accept, files, priority, hilConfig, repairs } = input;
   const dependsOn = await idsOf(services, project, input.after);
   const taskId = newTaskId(services, project.id, key);
   const task = await createTask(
@@ -19,7 +19,7 @@ export async function addTask(
     {
       type: 'task.create',
       projectId: project.id,
-      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig },
+      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig, repairs },
     },
     key,
   );

@@ -33,6 +33,29 @@ export interface Snapshot {
   commit: string;
 }
 
+/**
+ * A clean checkout of one commit, for gates to run in. It holds exactly the commit's tree, and beside it only what was
+ * prepared; nothing of an agent's worktree.
+ */
+export interface CleanCheckout {
+  name: string;
+  path: string;
+  commit: string;
+  tree: string;
+  /** Files that differ from the tree by now: tracked ones that changed, and new ones that git does not ignore. */
+  changes(): Promise<string[]>;
+  /** Files and folders there that git ignores. */
+  ignored(): Promise<string[]>;
+  /** Puts it back to its tree. What is kept stays. */
+  reset(): Promise<void>;
+  /** The tree of the files as they are now, without the ignored ones. */
+  writeTree(): Promise<string>;
+  /** These ignored paths stay when the checkout is reset, and for its next use. */
+  keep(paths: string[]): void;
+  /** Must be called once it is no longer used. */
+  close(): Promise<void>;
+}
+
 /** The repository, as the engine may touch it. Whatever is destructive snapshots first. */
 export interface Workspace {
   /** The task's worktree, made from the newest target when there is none. Leftover work in it stays. */
@@ -49,8 +72,15 @@ export interface Workspace {
   candidate(task: WorktreeRef): Promise<Candidate>;
   /** The commit that would land: squash, rebase or merge of the candidate's tree, with this message. Moves nothing. */
   seal(task: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string>;
-  /** Shows that commit in the worktree, for gates to run on. */
-  show(task: WorktreeRef, commit: string): Promise<Worktree>;
+  /** A clean checkout of that commit, for gates to run in. */
+  checkOut(commit: string): Promise<CleanCheckout>;
+  /** Files of the commit that fit one of the globs, each with the hash of its content. */
+  filesAt(commit: string, globs: string[]): Promise<[path: string, hash: string][]>;
+  treeOf(commit: string): Promise<string>;
+  /** The target's newest commit. */
+  targetCommit(): Promise<string>;
+  /** Puts a tree that a gate repaired onto the task's branch, and into its worktree. */
+  amend(task: WorktreeRef, tree: string, message: string): Promise<Captured>;
   /** Fast-forwards the target from `base` to `commit`; never touches a checkout that is dirty. */
   land(commit: string, base: string): Promise<Landing>;
   isLanded(commit: string): Promise<boolean>;

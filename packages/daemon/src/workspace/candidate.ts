@@ -30,7 +30,7 @@ export async function dryRun(site: Site, place: Place): Promise<Candidate> {
   return { kind: 'clean', tree: merged.tree, base, files: changes.map(({ path }) => path) };
 }
 
-async function treeOf(site: Site, commit: string): Promise<string> {
+export async function treeOf(site: Site, commit: string): Promise<string> {
   const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
   if (tree) return tree;
   throw new AppError('git_failed', `the commit ${commit} is not in the repository`);

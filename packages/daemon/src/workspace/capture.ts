@@ -5,7 +5,7 @@ import type { Captured } from '../ports.ts';
 import { writeSnapshot } from './keep.ts';
 import { isAncestor, moveRefs, type RefChange } from './ref.ts';
 import type { Site, Standing } from './site.ts';
-import { putBack, strayCommits, tipOf } from './snapshot.ts';
+import { moveTo, putBack, strayCommits, tipOf } from './snapshot.ts';
 import { attachHead, dropUnfinished, handOverIndex, isThere } from './standing.ts';
 import { stage } from './tree.ts';
 
@@ -45,6 +45,16 @@ export async function captureWork(site: Site, place: Standing, message: string, 
   const since = await changesBetween(site, await site.mergeBase(commit, target), staged.tree);
   notes.push(...(await markerNotes(site, commit, since)));
   return finish(commit, staged.tree, since, notes);
+}
+
+/** Commits a tree that a gate has repaired, and shows it in the worktree. The work was committed just before. */
+export async function amendWork(site: Site, place: Standing, tree: string, message: string): Promise<Captured> {
+  const { tip } = await tipOf(site, place);
+  const [commit, target] = await Promise.all([commitTree(site, tree, [tip], message), site.target()]);
+  await moveTo(site, place, { commit, attached: true }, 'what lay in the worktree when a gate had repaired the work');
+  await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
+  const base = await site.mergeBase(commit, target);
+  return finish(commit, tree, await changesBetween(site, base, tree), []);
 }
 
 const finish = (commit: string, tree: string, changes: RawChange[], notes: string[]): Captured => ({

@@ -19,8 +19,7 @@ export async function checkoutsOnTarget(site: Site): Promise<Checkout[]> {
   if (site.info.mainCheckout) places.push({ path: site.info.mainCheckout, gitDir: site.info.commonDir });
   for (const name of await readdir(linked).catch(() => [])) {
     const path = await worktreeOf(join(linked, name));
-    if (path && !path.startsWith(join(site.dataDir, 'worktrees') + sep))
-      places.push({ path, gitDir: join(linked, name) });
+    if (path && !path.startsWith(site.dataDir + sep)) places.push({ path, gitDir: join(linked, name) });
   }
   const found = await Promise.all(
     places.map(async (at) => (await holdsTarget(site, at.gitDir)) && (await isThere(at.path)) && at),

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import type { CutText } from '@tidemill/contract';
+import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
 import type { Place, Site } from './site.ts';
 import { copyIndex, findAdmin, isThere } from './standing.ts';
@@ -40,6 +41,17 @@ export async function lookAtCommit(site: Site, commit: string, limits: Limits): 
   return parent
     ? cutDiff(site.git, [parent, known], limits)
     : cutText(site.git, ['show', '--format=', ...OPTIONS, known], limits);
+}
+
+/** Files of a commit that fit one of the globs, with the hashes of their contents. */
+export async function filesAt(site: Site, commit: string, globs: string[]): Promise<[string, string][]> {
+  if (globs.length === 0) return [];
+  const { stdout } = await site.git(['ls-tree', '-r', '-z', '--full-tree', '--format=%(objectname) %(path)', commit]);
+  const files = nulList(stdout).map((line): [string, string] => {
+    const end = line.indexOf(' ');
+    return [line.slice(end + 1), line.slice(0, end)];
+  });
+  return files.filter(([path]) => globs.some((glob) => path === glob || matchesGlob(path, glob)));
 }
 
 /** Null where the files are nobody's work: no worktree, or one that shows a candidate. */

@@ -78,7 +78,7 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
       hint: 'choose a folder outside of it, with TIDEMILL_HOME',
     });
   }
-  for (const part of ['worktrees', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
+  for (const part of ['worktrees', 'proofs', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
   const env = { ...(await identity(info.root)), ...ownerMark(dataDir) };
   // Refs below these belong to the engine; so does a worktree's own folder, and all of the data folder.
   const ownRefs = ['refs/tidemill/', 'refs/heads/task/'].map((prefix) => join(info.commonDir, prefix));

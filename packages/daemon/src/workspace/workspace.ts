@@ -3,13 +3,14 @@ import { join, resolve } from 'node:path';
 import { AppError, type CutText } from '@tidemill/contract';
 import { checkTarget, inspectRepository } from '../git/repository.ts';
 import type { ConflictDesk, Workspace, Worktree, WorktreeRef } from '../ports.ts';
-import { branchTip, dryRun, mergeTargetInto, sealCandidate } from './candidate.ts';
-import { captureWork } from './capture.ts';
+import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
+import { amendWork, captureWork } from './capture.ts';
+import { openPool } from './clean-checkout.ts';
 import { makeDesk } from './desk.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
-import { lookAtCommit, lookAtWork } from './look.ts';
+import { filesAt, lookAtCommit, lookAtWork } from './look.ts';
 import { awaitOrphans } from './orphan.ts';
 import { pushTarget } from './push.ts';
 import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
@@ -44,6 +45,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
 }
 
 function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
+  const pool = openPool(site, trash);
   /** The task's turn: nobody else touches its worktree meanwhile. */
   const turn = <T>(task: WorktreeRef, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = site.place(task);
@@ -70,7 +72,11 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
     candidate: (task) => dryRun(site, site.place(task)),
     seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
-    show: (task, commit) => at(task, (place) => showCommit(site, place, commit)),
+    checkOut: (commit) => spaceMatters(() => pool.checkOut(commit)),
+    filesAt: (commit, globs) => filesAt(site, commit, globs),
+    treeOf: (commit) => treeOf(site, commit),
+    targetCommit: () => site.target(),
+    amend: (task, tree, message) => at(task, (place) => amendWork(site, place, tree, message)),
     land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
     isLanded: (commit) => isLanded(site, commit),
     landingObstacle: () => site.landing(() => findObstacle(site)),
@@ -86,6 +92,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
     async close() {
+      await pool.settled();
       await trash.settled();
       await site.resolver.close();
     },
@@ -120,19 +127,6 @@ async function openTask(site: Site, place: Standing): Promise<Worktree> {
   await moveTo(site, place, { commit: target, attached: true }, 'moved on to the newest target');
   await moveRefs(site, [{ ref: place.tipRef, to: target, from: tip }]);
   return asWorktree(target);
-}
-
-async function showCommit(site: Site, place: Standing, commit: string): Promise<Worktree> {
-  const [exists] = await site.resolver.resolve([`${commit}^{commit}`]);
-  if (!exists) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
-  await moveTo(
-    site,
-    place,
-    { commit, attached: false },
-    'work that lay in the worktree when a candidate was shown in it',
-  );
-  const base = await site.mergeBase(commit, await site.target());
-  return { number: place.number, branch: place.branch, path: place.path, base };
 }
 
 async function diffOf(site: Site, place: Place, maxBytes: number): Promise<string> {

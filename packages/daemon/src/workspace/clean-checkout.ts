@@ -1,0 +1,166 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { nulList, statusEntries } from '../git/output.ts';
+import type { Git } from '../git/program.ts';
+import type { CleanCheckout } from '../ports.ts';
+import type { Site, Standing } from './site.ts';
+import { clearStaleLock } from './stale-lock.ts';
+import { copyIndex, findAdmin, isThere } from './standing.ts';
+import type { Trash } from './trash.ts';
+
+/**
+ * A pool of checkouts in which gates run. Each is moved from one commit to the next by what differs between them:
+ *
+ *   free ──checkOut: moved to the commit──▶ in use ──close──▶ being tidied (beside other work) ──▶ free
+ *
+ * Nothing of an agent's worktree is ever in one. What a gate leaves behind is removed before the next use; only what
+ * was prepared (see `keep`) stays, and whoever prepared it looks after it.
+ */
+export interface CheckoutPool {
+  checkOut(commit: string): Promise<CleanCheckout>;
+  /** Resolves when nothing is being tidied. */
+  settled(): Promise<void>;
+}
+
+interface Slot extends Standing {
+  isFree: boolean;
+  /** Resolves when what the last use left is gone. */
+  tidied: Promise<void>;
+  /** Ignored files and folders that stay from one use to the next. */
+  kept: string[];
+}
+
+const FOLDER = 'proofs';
+
+export function openPool(site: Site, trash: Trash): CheckoutPool {
+  const slots: Slot[] = [];
+  const turn = site.perTask(FOLDER);
+  const take = () =>
+    turn(async () => {
+      const free = slots.find(({ isFree }) => isFree);
+      const slot = free ?? (await addSlot(site, trash, slots.length + 1));
+      if (!free) slots.push(slot);
+      slot.isFree = false;
+      return slot;
+    });
+  return {
+    async checkOut(commit) {
+      const slot = await take();
+      try {
+        await slot.tidied;
+        return await show(site, slot, commit);
+      } catch (error) {
+        // What state it is in is not known: the next use starts from a new folder.
+        await trash.throwAway(slot.path);
+        slots.splice(slots.indexOf(slot), 1);
+        throw error;
+      }
+    },
+    settled: async () => void (await Promise.allSettled(slots.map(({ tidied }) => tidied))),
+  };
+}
+
+/** A folder that an earlier process left is used again; whatever lies in it goes. */
+async function addSlot(site: Site, trash: Trash, number: number): Promise<Slot> {
+  const name = `proof-${number}`;
+  const path = join(site.dataDir, FOLDER, name);
+  const index = join(site.dataDir, 'index', name);
+  const place = {
+    ...{ number: 0, branch: '', name, path, index },
+    ...{ branchRef: '', tipRef: '', marker: join(site.dataDir, 'index', `${name}.unsettled`) },
+  };
+  let admin = await findAdmin(site, place);
+  if (!admin || !(await isThere(path)) || !(await isThere(index))) {
+    if (admin) await rm(admin, { recursive: true, force: true });
+    await trash.throwAway(path);
+    await rm(index, { force: true });
+    const target = await site.target();
+    await site.shared(() => site.git(['worktree', 'add', '-q', '--detach', '--no-checkout', path, target]));
+    admin = await findAdmin(site, place);
+  }
+  if (!admin) throw new AppError('git_failed', `git did not register the worktree ${path}`);
+  const slot: Slot = { ...place, admin, isFree: true, tidied: Promise.resolve(), kept: [] };
+  await clearStaleLock(`${index}.lock`, site.clock);
+  // Whatever an earlier process prepared here is not known to be whole.
+  await clean(site, slot);
+  return slot;
+}
+
+async function show(site: Site, slot: Slot, commit: string): Promise<CleanCheckout> {
+  const git = site.gitAt(slot);
+  await restoreGitFile(slot);
+  await git(['reset', '-q', '--hard', commit]);
+  const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
+  if (!tree) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
+  // For gates that ask git: their index says what ours says.
+  await copyIndex(slot.index, join(slot.admin, 'index'));
+  return {
+    name: slot.name,
+    path: slot.path,
+    commit,
+    tree,
+    changes: () => changesIn(git),
+    ignored: () => ignoredIn(git),
+    async reset() {
+      await git(['reset', '-q', '--hard', commit]);
+      await clean(site, slot);
+    },
+    writeTree: () => writeTree(site, slot),
+    keep: (paths) => {
+      slot.kept = paths;
+    },
+    async close() {
+      slot.tidied = clean(site, slot).finally(() => {
+        slot.isFree = true;
+      });
+      // Whoever takes it next waits for this and is told of a failure.
+      slot.tidied.catch(() => undefined);
+    },
+  };
+}
+
+/** A gate outside a sandbox can reach the file that leads git to the repository. */
+async function restoreGitFile(slot: Slot): Promise<void> {
+  const file = join(slot.path, '.git');
+  const right = `gitdir: ${slot.admin}\n`;
+  if ((await readFile(file, 'utf8').catch(() => null)) === right) return;
+  await rm(file, { recursive: true, force: true });
+  await writeFile(file, right);
+}
+
+/** git status looks into no nested repository for this: a populated submodule could have it run a filter. */
+const STATUS = ['--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=all', '--no-renames'];
+
+async function changesIn(git: Git): Promise<string[]> {
+  const { stdout } = await git(['status', ...STATUS]);
+  return statusEntries(stdout).map(({ path }) => path);
+}
+
+async function ignoredIn(git: Git): Promise<string[]> {
+  const { stdout } = await git(['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory']);
+  return nulList(stdout).map((path) => path.replace(/\/$/, ''));
+}
+
+/** Files that no commit has, ignored ones and nested repositories too. It is our own folder; no person works here. */
+async function clean(site: Site, slot: Slot): Promise<void> {
+  // A leading slash binds the pattern to this folder; the rest is taken literally.
+  const kept = slot.kept.flatMap((path) => ['-e', `/${path.replace(/[\\*?[\]!# ]/g, '\\$&')}`]);
+  await site.gitAt(slot)(['clean', '-ffdxq', ...kept]);
+}
+
+/** Into an index of its own: the checkout stays as it was. */
+async function writeTree(site: Site, slot: Slot): Promise<string> {
+  const index = `${slot.index}.fixed`;
+  await copyIndex(slot.index, index);
+  try {
+    const git = site.gitAt(slot, index);
+    // A name that ends with a slash is a nested repository. It is never added: it would become a link to nowhere.
+    const files = (await changesIn(site.gitAt(slot))).filter((path) => !path.endsWith('/'));
+    const input = files.map((path) => `${path}\0`).join('');
+    await git(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
+    return (await git(['write-tree'])).stdout.trim();
+  } finally {
+    await rm(index, { force: true });
+  }
+}
