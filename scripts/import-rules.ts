@@ -15,6 +15,7 @@ const ADAPTERS = [
   'workspace',
   'agents',
   'gates',
+  'prepare',
   'prompts',
   'sessions',
   'config',

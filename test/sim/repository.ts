@@ -129,6 +129,9 @@ export class SimRepository implements Workspace {
   async filesAt(): Promise<[string, string][]> {
     return [];
   }
+  async ignoredInCheckout(): Promise<string[]> {
+    return [];
+  }
   async treeOf(commit: string): Promise<string> {
     return treeOf(this.#files(commit));
   }
@@ -206,7 +209,7 @@ export class SimRepository implements Workspace {
     return this.branches.get(ref.branch)!;
   }
   #worktree(ref: WorktreeRef, branch: Branch): Worktree {
-    return { ...ref, path: ref.branch, base: branch.base };
+    return { ...ref, path: ref.branch, base: branch.base, tip: branch.tip };
   }
   #commit(files: Files, parent: string | null, message: string): Commit {
     this.#serial += 1;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { AppError, type Config, type Project } from '@tidemill/contract';
 import { createAgentFor } from '../agents/agent-for.ts';
 import { absenceOf } from '../agents/presence.ts';
@@ -10,6 +11,9 @@ import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
 import type { Catalogue, Store } from '../ports.ts';
+import { cleanUp } from '../prepare/cleanup.ts';
+import { createPreparation } from '../prepare/preparation.ts';
+import type { ChildHost } from '../process/child.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
@@ -35,7 +39,9 @@ export interface EngineSurroundings {
 }
 
 /** What follows a project's config file while the engine runs. */
-type Changing = Pick<EngineDeps, 'project' | 'agentFor' | 'gates' | 'guards'>;
+type Changing = Pick<EngineDeps, 'project' | 'agentFor' | 'gates' | 'guards' | 'preparation'> & {
+  cleanup(worktree: string): Promise<void>;
+};
 
 /** Wires one project's engine: the only place where ports meet their implementations. It is not started yet. */
 export async function createProjectEngine(
@@ -48,8 +54,15 @@ export async function createProjectEngine(
   const { root } = project;
   const { target, landing, push } = settings.config;
   await checkAgents(settings.config, root);
-  let current = await changingParts(project, settings, folder, store);
-  const workspace = await openWorkspace({ root, target, landing, push, dataDir: folder.project(project.id), clock });
+  let current: Changing;
+  const dataDir = folder.project(project.id);
+  const workspace = await openWorkspace({
+    ...{ root, target, landing, push, dataDir, clock },
+    beforeRemoval: (path) => current.cleanup(path),
+  });
+  const parts = (changed: Project, next: Settings) =>
+    changingParts(changed, next, { folder, store, workspace, dataDir, onNote });
+  current = await parts(project, settings);
   const engine = new Engine({
     get project() {
       return current.project;
@@ -62,6 +75,9 @@ export async function createProjectEngine(
     },
     get guards() {
       return current.guards;
+    },
+    get preparation() {
+      return current.preparation;
     },
     store,
     workspace,
@@ -84,9 +100,16 @@ export async function createProjectEngine(
     workspace,
     engine,
     async reconfigure(next, changed) {
-      current = await changingParts(next, changed, folder, store);
+      current = await parts(next, changed);
     },
   };
+}
+
+/** What the changing parts stand on, and what stays as it is. */
+interface Standing extends Pick<EngineSurroundings, 'folder' | 'onNote'> {
+  store: Store;
+  workspace: GitWorkspace;
+  dataDir: string;
 }
 
 /** What is in the catalogue and raised by nothing is said, so that nobody waits for it. */
@@ -100,15 +123,20 @@ function questionsOf(root: string, onNote: EngineSurroundings['onNote']): Catalo
 async function changingParts(
   project: Project,
   { config }: Settings,
-  folder: DataFolder,
-  store: Store,
+  { folder, store, workspace, dataDir, onNote }: Standing,
 ): Promise<Changing> {
   const { root } = project;
-  const host = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox };
+  const { prepare: steps, include } = config;
+  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox };
   return {
     project,
+    cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),
     agentFor: createAgentFor(config.agents, host),
-    gates: createGates({ config: config.gates, host, logDir: folder.gates }),
+    gates: createGates({ config: config.gates, hashes: project.rules.gateConfigs, host, logDir: folder.gates }),
+    preparation: createPreparation({
+      ...{ steps, include, root, host, dataDir, workspace, onNote },
+      cacheDir: join(folder.path, 'package-cache'),
+    }),
     guards: await createGuards({
       root,
       dataDir: folder.path,

@@ -163,7 +163,11 @@ export class OutsideWork {
     try {
       const before = await this.#runOf(task);
       await this.#around.letGo(task.id);
-      const { path: worktree } = await this.#deps.workspace.open(held.ref);
+      const opened = await this.#deps.workspace.open(held.ref);
+      const { path: worktree } = opened;
+      const prepared = await this.#deps.preparation?.worktree(opened, held);
+      if (prepared?.kind === 'failed' && prepared.isEnvironment)
+        throw new AppError('conflict', prepared.text, { hint: 'Put it right; the task waits.', retriable: true });
       const { id: runId, mode } = before ?? (await this.#startRun(held, name));
       const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode);
       if (!before) await held.must({ type: 'run.brief', runId, promptTokens, dropped });

@@ -22,7 +22,7 @@ const logDir = () => path.join(base, 'data', 'logs');
 
 beforeEach(async () => {
   base = await mkdtemp('/tmp/tidemill gates ');
-  worktree = { number: 1, branch: 'task/1', base: 'b', path: path.join(base, 'data', 'worktrees', '1') };
+  worktree = { number: 1, branch: 'task/1', base: 'b', tip: 'b', path: path.join(base, 'data', 'worktrees', '1') };
   await mkdir(worktree.path, { recursive: true });
   await mkdir(path.join(base, 'repository'));
   await writeFile(path.join(worktree.path, 'a.txt'), 'text\n');

@@ -7,6 +7,8 @@ export interface Worktree extends WorktreeRef {
   path: string;
   /** The target's commit the branch started from, or was last merged with. */
   base: string;
+  /** The newest commit of the branch. */
+  tip: string;
 }
 
 export interface Captured {
@@ -76,6 +78,8 @@ export interface Workspace {
   checkOut(commit: string): Promise<CleanCheckout>;
   /** Files of the commit that fit one of the globs, each with the hash of its content. */
   filesAt(commit: string, globs: string[]): Promise<[path: string, hash: string][]>;
+  /** Those of the files, if they were in the person's checkout, that git ignores there. */
+  ignoredInCheckout(files: string[]): Promise<string[]>;
   treeOf(commit: string): Promise<string>;
   /** The target's newest commit. */
   targetCommit(): Promise<string>;

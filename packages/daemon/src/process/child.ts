@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Reins } from '../ports.ts';
-import { childEnvironment, type Marker } from './environment.ts';
+import { childEnvironment, type Marker, worktreeVariables } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { homesOf } from './home.ts';
@@ -151,7 +151,7 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
 async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
   const folder = await stat(spec.cwd).catch(() => null);
   if (!folder?.isDirectory()) return { missing: `the folder ${spec.cwd} does not exist` };
-  const given = spec.env ?? {};
+  const given = { ...worktreeVariables(spec.cwd), ...spec.env };
   const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
   const marker = { homeId: spec.host.homeId, runId: spec.runId } satisfies Marker;
   const env = childEnvironment(process.env, isSandboxed ? { ...given, ...spec.sandboxEnv } : given, marker);

@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 /** How a child is recognised later, also by another daemon: the data folder it belongs to and the run it was started for. */
 export interface Marker {
   homeId: string;
@@ -6,6 +8,25 @@ export interface Marker {
 
 export const HOME_MARK = 'TIDEMILL_HOME_ID';
 export const RUN_MARK = 'TIDEMILL_RUN';
+
+const FIRST_PORT = 10_000;
+const FIRST_PROOF_PORT = 30_000;
+const PORTS_EACH = 20;
+
+/**
+ * What tells one worktree from another, for ports and databases that parallel work must not share: a name, and the first
+ * of twenty ports. Folders are called after the task's number, or `proof-N`. None for a folder that is no worktree.
+ */
+export function worktreeVariables(cwd: string): Record<string, string> {
+  if (!['worktrees', 'proofs'].includes(path.basename(path.dirname(cwd)))) return {};
+  const name = path.basename(cwd);
+  const [, proof, number] = /^(proof-)?(\d+)/.exec(name) ?? [];
+  if (number === undefined) return {};
+  const first = proof
+    ? FIRST_PROOF_PORT + (Number(number) % 100) * PORTS_EACH
+    : FIRST_PORT + (Number(number) % 1000) * PORTS_EACH;
+  return { TIDEMILL_WORKTREE: name, TIDEMILL_PORT_BASE: String(first) };
+}
 
 const PASSED_ON = new Set(['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR', 'USER', 'SHELL']);
 

@@ -54,6 +54,16 @@ export async function filesAt(site: Site, commit: string, globs: string[]): Prom
   return files.filter(([path]) => globs.some((glob) => path === glob || matchesGlob(path, glob)));
 }
 
+/** Of these names, the ones that git ignores in the person's checkout. */
+export async function ignoredInCheckout(site: Site, files: string[]): Promise<string[]> {
+  const input = files.map((file) => `${file}\0`).join('');
+  const { stdout } = await site.git(['check-ignore', '-z', '--stdin'], {
+    ...{ input, answers: [1], cwd: site.info.root },
+    env: { GIT_WORK_TREE: site.info.root },
+  });
+  return nulList(stdout);
+}
+
 /** Null where the files are nobody's work: no worktree, or one that shows a candidate. */
 async function lookAtFiles(
   site: Site,

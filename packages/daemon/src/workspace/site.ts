@@ -18,6 +18,8 @@ export interface WorkspaceOptions {
   landing: 'squash' | 'rebase' | 'merge';
   push: boolean;
   clock: Clock;
+  /** Called with a worktree's folder before it is removed. */
+  beforeRemoval?(folder: string): Promise<void>;
 }
 
 /** Where a task's work lies. All but the registration (`admin`) follows from its number and branch. */

@@ -10,7 +10,7 @@ import { makeDesk } from './desk.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
-import { filesAt, lookAtCommit, lookAtWork } from './look.ts';
+import { filesAt, ignoredInCheckout, lookAtCommit, lookAtWork } from './look.ts';
 import { awaitOrphans } from './orphan.ts';
 import { pushTarget } from './push.ts';
 import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
@@ -75,6 +75,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     checkOut: (commit) => spaceMatters(() => pool.checkOut(commit)),
     filesAt: (commit, globs) => filesAt(site, commit, globs),
     treeOf: (commit) => treeOf(site, commit),
+    ignoredInCheckout: (files) => ignoredInCheckout(site, files),
     targetCommit: () => site.target(),
     amend: (task, tree, message) => at(task, (place) => amendWork(site, place, tree, message)),
     land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
@@ -116,17 +117,13 @@ async function openTask(site: Site, place: Standing): Promise<Worktree> {
     await putBack(site, place, 'the worktree was left showing a candidate, or in between');
   const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
   const base = await site.mergeBase(tip, target);
-  const asWorktree = (commit: string) => ({
-    number: place.number,
-    branch: place.branch,
-    path: place.path,
-    base: commit,
-  });
+  const { number, branch, path } = place;
   // No commit of its own and no work lying there: it may as well start from the newest target.
-  if (base !== tip || base === target || !(await isUntouched(site, place, tip))) return asWorktree(base);
+  if (base !== tip || base === target || !(await isUntouched(site, place, tip)))
+    return { number, branch, path, base, tip };
   await moveTo(site, place, { commit: target, attached: true }, 'moved on to the newest target');
   await moveRefs(site, [{ ref: place.tipRef, to: target, from: tip }]);
-  return asWorktree(target);
+  return { number, branch, path, base: target, tip: target };
 }
 
 async function diffOf(site: Site, place: Place, maxBytes: number): Promise<string> {
@@ -151,6 +148,7 @@ async function removeTask(site: Site, trash: Trash, place: Place, why: string): 
     last ? isLanded(site, last) : true,
     saveRest(site, trash, place, { admin, last: last ?? null }, why),
   ]);
+  if (await isThere(place.path)) await site.options.beforeRemoval?.(place.path);
   await takeDown(site, trash, place, last && !hasLanded ? [last] : []);
 }
 

@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process';
+import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+const run = promisify(execFile);
+const MAX_OUTPUT = 64 * 1024 * 1024;
+/** Layers beyond the newest are deleted: a lock file changes now and then, and each layer may be large. */
+const KEPT_LAYERS = 4;
+/** A place with more changed entries than this is made anew instead of being put right one by one. */
+const MOST_REPAIRS = 2_000;
+
+const Layer = z.object({ paths: z.array(z.string()), isMovable: z.boolean() });
+type Layer = z.infer<typeof Layer>;
+const Place = z.object({ key: z.string(), paths: z.array(z.string()) });
+
+/**
+ * What `prepare` made, kept by the content that decides it, and given to each folder as a copy of its own: an agent or
+ * a gate that edits its dependencies reaches neither the cache nor another folder. Copies are made ahead of need, so
+ * that a new worktree only renames one into place; where the file system shares blocks, a copy costs no space.
+ *
+ *   prepared/KEY/files   the layer      prepared/KEY/spare   a copy that nobody has yet
+ *   prepared/places/NAME.json   which layer a folder has; the file's time is when it got it
+ */
+export class Layers {
+  readonly #folder: string;
+  readonly #sparing = new Map<string, Promise<void>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async find(key: string): Promise<Layer | null> {
+    const text = await readFile(this.#at(key, 'layer.json'), 'utf8').catch(() => null);
+    return text === null ? null : Layer.parse(JSON.parse(text));
+  }
+
+  /** Takes what was made in `from` as the layer. Afterwards it is no longer there. */
+  async add(key: string, from: string, paths: string[]): Promise<Layer> {
+    const files = this.#at(key, 'files');
+    await rm(this.#at(key), { recursive: true, force: true });
+    await mkdir(files, { recursive: true });
+    const layer = { paths, isMovable: await isMovable(from, paths) };
+    // What is bound to its place is of no use elsewhere: only that it is so is kept.
+    if (layer.isMovable) for (const each of paths) await moveInto(path.join(from, each), path.join(files, each));
+    await writeFile(this.#at(key, 'layer.json'), JSON.stringify(layer));
+    await this.#forgetOld();
+    return layer;
+  }
+
+  /** Gives the folder its own copy of the layer. */
+  async place(key: string, { paths }: Layer, name: string, folder: string): Promise<void> {
+    await this.clear(name, folder);
+    await this.#sparing.get(key);
+    const spare = this.#at(key, 'spare');
+    const hasSpare = await isThere(spare);
+    for (const each of paths) {
+      const to = path.join(folder, each);
+      await rm(to, { recursive: true, force: true });
+      if (hasSpare) await moveInto(path.join(spare, each), to);
+      else await copyTree(path.join(this.#at(key, 'files'), each), to);
+    }
+    await rm(spare, { recursive: true, force: true });
+    await this.note(name, key, paths);
+    const now = new Date();
+    await utimes(this.#at(key, 'layer.json'), now, now);
+    this.#spareSoon(key, paths);
+  }
+
+  /** Says that the folder has what belongs to the key, as of now. */
+  async note(name: string, key: string, paths: string[]): Promise<void> {
+    await mkdir(path.join(this.#folder, 'places'), { recursive: true });
+    await writeFile(this.#placeFile(name), JSON.stringify({ key, paths }));
+  }
+
+  /** The key of what the folder has, if all of it is still there. */
+  async has(name: string, folder: string): Promise<string | null> {
+    const place = await this.#placeOf(name);
+    if (!place) return null;
+    const there = await Promise.all(place.paths.map((each) => isThere(path.join(folder, each))));
+    return there.every(Boolean) ? place.key : null;
+  }
+
+  /** Removes what the folder was given before. */
+  async clear(name: string, folder: string): Promise<void> {
+    const place = await this.#placeOf(name);
+    for (const each of place?.paths ?? []) await rm(path.join(folder, each), { recursive: true, force: true });
+    await rm(this.#placeFile(name), { force: true });
+  }
+
+  /**
+   * Puts right what was changed in the folder's copy since it got it. Every change of a file or a folder moves its change
+   * time, which no program can set. Answers false when it cannot be put right: then it must be placed anew.
+   */
+  async repair(key: string, { paths, isMovable: canCopy }: Layer, name: string, folder: string): Promise<boolean> {
+    const changed = await changedSince(this.#placeFile(name), folder, paths);
+    if (changed === null || changed.length > MOST_REPAIRS) return false;
+    if (changed.length === 0) return true;
+    if (!canCopy) return false;
+    for (const each of changed) await this.#putRight(this.#at(key, 'files'), folder, each);
+    await this.note(name, key, paths);
+    return true;
+  }
+
+  /** Resolves when no copy is being made ahead of need. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#sparing.values());
+  }
+
+  async #putRight(files: string, folder: string, each: string): Promise<void> {
+    const [right, now] = [path.join(files, each), path.join(folder, each)];
+    const [wanted, found] = await Promise.all([lstat(right).catch(() => null), lstat(now).catch(() => null)]);
+    if (!wanted?.isDirectory() || !found?.isDirectory()) {
+      await rm(now, { recursive: true, force: true });
+      if (wanted) await copyTree(right, now);
+      return;
+    }
+    const [names, there] = await Promise.all([readdir(right), readdir(now)]);
+    for (const extra of there.filter((entry) => !names.includes(entry)))
+      await rm(path.join(now, extra), { recursive: true, force: true });
+    for (const missing of names.filter((entry) => !there.includes(entry)))
+      await copyTree(path.join(right, missing), path.join(now, missing));
+  }
+
+  /** Beside other work, and only where nobody has made one already. */
+  #spareSoon(key: string, paths: string[]): void {
+    const making = this.#makeSpare(key, paths).finally(() => this.#sparing.delete(key));
+    this.#sparing.set(key, making);
+    // Without a spare the next folder gets a copy, which takes longer and is all the same.
+    making.catch(() => undefined);
+  }
+
+  async #makeSpare(key: string, paths: string[]): Promise<void> {
+    const making = this.#at(key, 'spare.making');
+    await rm(making, { recursive: true, force: true });
+    for (const each of paths) await copyTree(path.join(this.#at(key, 'files'), each), path.join(making, each));
+    await rename(making, this.#at(key, 'spare'));
+  }
+
+  async #forgetOld(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name !== 'places');
+    const used = await Promise.all(
+      names.map(async (name) => ({
+        name,
+        at: (await stat(this.#at(name, 'layer.json')).catch(() => null))?.mtimeMs ?? 0,
+      })),
+    );
+    const old = used.sort((a, b) => b.at - a.at).slice(KEPT_LAYERS);
+    for (const { name } of old) await rm(this.#at(name), { recursive: true, force: true });
+  }
+
+  async #placeOf(name: string): Promise<z.infer<typeof Place> | null> {
+    const text = await readFile(this.#placeFile(name), 'utf8').catch(() => null);
+    return text === null ? null : Place.parse(JSON.parse(text));
+  }
+
+  #placeFile = (name: string) => path.join(this.#folder, 'places', `${name}.json`);
+  #at = (...parts: string[]) => path.join(this.#folder, ...parts);
+}
+
+const isThere = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    () => true,
+    () => false,
+  );
+
+async function moveInto(from: string, to: string): Promise<void> {
+  await mkdir(path.dirname(to), { recursive: true });
+  await rename(from, to);
+}
+
+/** The system's own program is many times faster than copying file by file from here. */
+async function copyTree(from: string, to: string): Promise<void> {
+  await mkdir(path.dirname(to), { recursive: true });
+  const sharing = process.platform === 'darwin' ? ['-c'] : process.platform === 'linux' ? ['--reflink=auto'] : [];
+  try {
+    await run('cp', ['-a', ...sharing, '--', from, to]);
+  } catch (error) {
+    if (sharing.length === 0) throw error;
+    // This system's cp does not know the option.
+    await rm(to, { recursive: true, force: true });
+    await run('cp', ['-a', '--', from, to]);
+  }
+}
+
+/** Paths below the folder whose files or folders changed after the mark; null when that cannot be told. */
+async function changedSince(mark: string, folder: string, paths: string[]): Promise<string[] | null> {
+  if (paths.length === 0) return [];
+  try {
+    const { stdout } = await run('find', [...paths.map((each) => `./${each}`), '-cnewer', mark, '-print0'], {
+      cwd: folder,
+      maxBuffer: MAX_OUTPUT,
+    });
+    return stdout
+      .split('\0')
+      .filter((each) => each !== '')
+      .map((each) => each.slice(2));
+  } catch {
+    // No such program, or a path is gone.
+    return null;
+  }
+}
+
+/** Environments that name their own folder (a Python environment, a link or script with the whole path) cannot be moved. */
+async function isMovable(from: string, paths: string[]): Promise<boolean> {
+  if (paths.length === 0) return true;
+  const where = paths.map((each) => `./${each}`);
+  const options = { cwd: from, maxBuffer: MAX_OUTPUT };
+  const finds = async (...test: string[]) => (await run('find', [...where, ...test], options)).stdout.trim() !== '';
+  if (await finds('-name', 'pyvenv.cfg', '-print', '-quit')) return false;
+  if (await finds('-type', 'l', '-lname', `${from}/*`, '-print', '-quit')) return false;
+  const scripts = ['-type', 'f', '-perm', '-u+x', '-size', '-64k', '-exec', 'grep', '-lFI', '--', from, '{}', '+'];
+  // grep ends with 1 when it finds nothing, and find hands that on.
+  const { stdout } = await run('find', [...where, ...scripts], options).catch((error: { stdout?: string }) => ({
+    stdout: error.stdout ?? '',
+  }));
+  return stdout.trim() === '';
+}

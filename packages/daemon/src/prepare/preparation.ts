@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { CleanCheckout, Preparation, PreparationRequest, Prepared, Workspace } from '../ports.ts';
+import { copyIncluded, type IncludeOptions } from './include.ts';
+import { Layers } from './layers.ts';
+import { runSteps, type StepFailure, type StepsOptions } from './steps.ts';
+
+export interface PreparationOptions extends StepsOptions, Pick<IncludeOptions, 'root' | 'onNote'> {
+  include: string[];
+  /** The project's own data folder. */
+  dataDir: string;
+  workspace: Pick<Workspace, 'checkOut' | 'filesAt' | 'targetCommit' | 'ignoredInCheckout'>;
+}
+
+const READY: Prepared = { kind: 'ready' };
+
+/** Where something is to be prepared. */
+interface Spot {
+  name: string;
+  path: string;
+  commit: string;
+}
+
+/**
+ * Runs `prepare` once for each content of the files that decide it, in a clean checkout, and gives the result to all
+ * folders that need it.
+ *
+ *   key of the commit ──known──▶ copy (or what is there already)
+ *         └──new──▶ steps in a clean checkout ──▶ ignored files become a layer ──▶ copy
+ *                                                   └─ bound to its place: the steps run in each folder instead
+ */
+export function createPreparation(options: PreparationOptions): Preparation {
+  const maker = new Maker(options);
+  const include = {
+    ...{ root: options.root, globs: options.include, onNote: options.onNote },
+    ignored: (files: string[]) => options.workspace.ignoredInCheckout(files),
+  };
+  const prepare = async (spot: Spot, request: PreparationRequest, checkout?: CleanCheckout) => {
+    const failure = await maker.provide(spot, request, checkout);
+    if (failure) return { kind: 'failed' as const, ...failure };
+    await copyIncluded(include, spot.path);
+    return READY;
+  };
+  return {
+    worktree: ({ path: folder, tip }, request) =>
+      prepare({ name: path.basename(folder), path: folder, commit: tip }, request),
+    checkout: (checkout, request) => prepare(checkout, request, checkout),
+  };
+}
+
+class Maker {
+  readonly #options: PreparationOptions;
+  readonly #layers: Layers;
+  /** What is being made, by key: whoever needs the same waits for it. */
+  readonly #making = new Map<string, Promise<StepFailure | null>>();
+
+  constructor(options: PreparationOptions) {
+    this.#options = options;
+    this.#layers = new Layers(path.join(options.dataDir, 'prepared'));
+  }
+
+  async provide(spot: Spot, request: PreparationRequest, checkout?: CleanCheckout): Promise<StepFailure | null> {
+    if (this.#options.steps.length === 0) return null;
+    const key = await this.#keyOf(spot.commit);
+    const failure = await this.#ensure(key, spot.commit, request);
+    if (failure) return failure;
+    const layer = await this.#layers.find(key);
+    if (!layer) return { text: 'What prepare had made is gone from the data folder.', isEnvironment: true };
+    const has = (await this.#layers.has(spot.name, spot.path)) === key;
+    // An agent may do as it likes with its own copy; what a gate left behind must not reach the next proof.
+    const isFine = has && (!checkout || (await this.#layers.repair(key, layer, spot.name, spot.path)));
+    if (!isFine && layer.isMovable) await this.#layers.place(key, layer, spot.name, spot.path);
+    else if (!isFine) {
+      await this.#layers.clear(spot.name, spot.path);
+      const { isTrusted } = await this.#sourceOf(key, spot.commit);
+      const trouble = await runSteps(this.#options, spot.path, isTrusted, request);
+      if (trouble) return { ...trouble, isEnvironment: trouble.isEnvironment || isTrusted };
+      await this.#layers.note(spot.name, key, layer.paths);
+      checkout?.keep(layer.paths);
+      // A step may have touched files that git tracks: a proof is about the tree as it is.
+      await checkout?.reset();
+    }
+    checkout?.keep(layer.paths);
+    return null;
+  }
+
+  /** Sees that there is a layer for the key. */
+  async #ensure(key: string, commit: string, request: PreparationRequest): Promise<StepFailure | null> {
+    while (!(await this.#layers.find(key))) {
+      const known = this.#making.get(key);
+      if (!known) {
+        const making = this.#makeLayer(key, commit, request).finally(() => this.#making.delete(key));
+        this.#making.set(key, making);
+        return making;
+      }
+      // Whoever makes it may be stopped, which says nothing about us.
+      const failure = await known.catch(() => undefined);
+      if (failure) return failure;
+      request.signal.throwIfAborted();
+    }
+    return null;
+  }
+
+  async #makeLayer(key: string, commit: string, request: PreparationRequest): Promise<StepFailure | null> {
+    const source = await this.#sourceOf(key, commit);
+    const checkout = await this.#options.workspace.checkOut(source.commit);
+    try {
+      // What another key's steps left here is neither this one's nor whole.
+      checkout.keep([]);
+      await checkout.reset();
+      const failure = await runSteps(this.#options, checkout.path, source.isTrusted, request);
+      if (failure) return { ...failure, isEnvironment: failure.isEnvironment || source.isTrusted };
+      await this.#layers.add(key, checkout.path, await checkout.ignored());
+      return null;
+    } finally {
+      await checkout.close();
+    }
+  }
+
+  /**
+   * Where the files that decide are the target's, the target is what is prepared: nothing else that a change holds has
+   * a say in what others are given.
+   */
+  async #sourceOf(key: string, commit: string): Promise<{ commit: string; isTrusted: boolean }> {
+    const target = await this.#options.workspace.targetCommit();
+    return (await this.#keyOf(target)) === key ? { commit: target, isTrusted: true } : { commit, isTrusted: false };
+  }
+
+  async #keyOf(commit: string): Promise<string> {
+    const { steps, workspace } = this.#options;
+    const files = await workspace.filesAt(
+      commit,
+      steps.flatMap((step) => step.files),
+    );
+    const about = [1, process.platform, process.arch, process.version, steps, files];
+    return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 32);
+  }
+}

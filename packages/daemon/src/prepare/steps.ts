@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import type { PrepareStep } from '@tidemill/contract';
+import type { PreparationRequest } from '../ports.ts';
+import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
+import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
+
+export interface StepsOptions {
+  steps: PrepareStep[];
+  host: ChildHost;
+  /** Where package managers keep what they have fetched, for steps whose input is the target's own. */
+  cacheDir: string;
+}
+
+/** A step that failed: what it said, and whether it could not do its work at all. */
+export interface StepFailure {
+  text: string;
+  isEnvironment: boolean;
+}
+
+const KEPT_OUTPUT = 64 * 1024;
+const TOLD_OUTPUT = 2_500;
+
+/** Words by which package managers say that they did not reach their registry, or could not trust it. */
+const UNREACHABLE =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_HAS_EXPIRED|Could not resolve host|Connection (refused|timed out|reset)|Temporary failure in name resolution|certificate verify failed|Network is unreachable|registry .{0,80}(50[0-9]|unavailable)|\b(429|50[234]) (Too Many|Bad Gateway|Service Unavailable|Gateway)|No space left on device|ENOSPC/i;
+
+/**
+ * Runs the steps one after another in the folder. `isTrusted`: what decides the result is the target's own. Else a
+ * change decides it, and what it fetched goes with it: nobody else is given a package that it brought.
+ */
+export async function runSteps(
+  { steps, host, cacheDir }: StepsOptions,
+  folder: string,
+  isTrusted: boolean,
+  request: PreparationRequest,
+): Promise<StepFailure | null> {
+  const cache = isTrusted ? cacheDir : await mkdtemp(path.join(tmpdir(), 'tidemill-prepare-'));
+  await mkdir(cache, { recursive: true });
+  try {
+    for (const step of steps) {
+      const failure = await runStep(step, { host, folder, cache }, request);
+      if (failure) return failure;
+    }
+    return null;
+  } finally {
+    if (!isTrusted) await rm(cache, { recursive: true, force: true });
+  }
+}
+
+async function runStep(
+  step: PrepareStep,
+  { host, folder, cache }: { host: ChildHost; folder: string; cache: string },
+  { signal, reins }: PreparationRequest,
+): Promise<StepFailure | null> {
+  let output = Buffer.alloc(0);
+  const passed = step.pass.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  const child = startChild({
+    host,
+    runId: `prepare_${randomUUID()}`,
+    command: ['sh', '-c', step.run],
+    cwd: folder,
+    env: { CI: '1', ...cacheVariables(cache), ...Object.fromEntries(passed), ...step.env },
+    network: step.network,
+    writable: [cache, ...(step.network ? CONTAINER_SOCKETS : [])],
+    timeoutMs: step.timeout,
+    signal,
+    reins,
+    onOutput: (chunk) => {
+      output = Buffer.concat([output, chunk]).subarray(-KEPT_OUTPUT);
+    },
+  });
+  const ended = await child.end;
+  if (ended.kind === 'stopped') throw signal.reason;
+  if (ended.kind === 'exited' && ended.exitCode === 0) return null;
+  const text = stripVTControlCharacters(output.toString('utf8')).trim();
+  return {
+    text: `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${text.slice(-TOLD_OUTPUT)}`,
+    isEnvironment: couldNotRun(ended) || UNREACHABLE.test(text),
+  };
+}
+
+const cacheVariables = (cache: string) => ({
+  XDG_CACHE_HOME: cache,
+  npm_config_cache: path.join(cache, 'npm'),
+  npm_config_store_dir: path.join(cache, 'pnpm'),
+  YARN_CACHE_FOLDER: path.join(cache, 'yarn'),
+  BUN_INSTALL_CACHE_DIR: path.join(cache, 'bun'),
+  PIP_CACHE_DIR: path.join(cache, 'pip'),
+  UV_CACHE_DIR: path.join(cache, 'uv'),
+  POETRY_CACHE_DIR: path.join(cache, 'poetry'),
+  GOCACHE: path.join(cache, 'go-build'),
+  COMPOSER_CACHE_DIR: path.join(cache, 'composer'),
+});
+
+function howItEnded(ended: ChildEnd, step: PrepareStep): string {
+  if (ended.kind === 'timeout') return `took longer than ${step.timeout / 1000} s`;
+  if (ended.kind === 'unstartable') return `could not be started (${ended.message})`;
+  if (ended.kind === 'exited' && ended.exitCode === 127) return 'needs a program that is not installed';
+  return ended.kind === 'exited' ? `failed with exit code ${ended.exitCode}` : 'was stopped';
+}
+
+function couldNotRun(ended: ChildEnd): boolean {
+  if (ended.kind !== 'exited') return true;
+  return ended.exitCode === null || [126, 127, 137].includes(ended.exitCode);
+}
