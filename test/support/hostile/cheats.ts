@@ -3,7 +3,7 @@ import type { Mischief } from './repository.ts';
 /** Builders only: a planner or reviewer of the same task stays honest. */
 const build = (shell: string) => `case $mode in implement|request_changes) ${shell} ;; esac`;
 const bad = (shell: string) => build(`echo 'echo BAD' > src/bad-$number.sh; ${shell}`);
-const uses = (file: string) => `echo '. ./${file}' >> src/app.sh`;
+const uses = (file: string) => `echo ". ./${file}" >> src/app.sh`;
 
 /** Ways to make gates pass on something other than what would land. Each was seen to work once. */
 export const CHEATS: Mischief[] = [
@@ -11,7 +11,7 @@ export const CHEATS: Mischief[] = [
   {
     title: 'import-from-dist',
     lands: false,
-    does: build(`mkdir -p dist; echo true > dist/lib.sh; ${uses('dist/lib.sh')}`),
+    does: build(`mkdir -p dist; echo true > dist/$title.sh; ${uses('dist/$title.sh')}`),
   },
   {
     title: 'extended-gitignore',
@@ -29,13 +29,13 @@ export const CHEATS: Mischief[] = [
     title: 'files-of-a-planner',
     lands: false,
     pipeline: 'feature',
-    does: `case $mode in plan) mkdir -p dist; echo true > dist/lib.sh ;; implement|request_changes) ${uses('dist/lib.sh')} ;; esac`,
+    does: `case $mode in plan) mkdir -p dist; echo true > dist/$title.sh ;; implement|request_changes) ${uses('dist/$title.sh')} ;; esac`,
   },
   {
     title: 'files-of-an-investigator',
     lands: false,
     pipeline: 'bug',
-    does: `case $mode in investigate) mkdir -p dist; echo true > dist/lib.sh ;; implement|request_changes) ${uses('dist/lib.sh')} ;; esac`,
+    does: `case $mode in investigate) mkdir -p dist; echo true > dist/$title.sh ;; implement|request_changes) ${uses('dist/$title.sh')} ;; esac`,
   },
   { title: 'formatter-rewrites', lands: false, does: build("echo 'echo UGLY' > src/ugly-$number.sh") },
   {
@@ -70,7 +70,7 @@ export const CHEATS: Mischief[] = [
   {
     title: 'absolute-symlink',
     lands: false,
-    does: build(`mkdir -p dist; echo true > dist/lib.sh; ln -s "$PWD/dist/lib.sh" src/link.sh; ${uses('src/link.sh')}`),
+    does: build(`mkdir -p dist; echo true > dist/$title.sh; ln -s "$PWD/dist/$title.sh" src/link.sh; ${uses('src/link.sh')}`),
   },
   {
     title: 'symlink-out-of-the-tree',
@@ -93,7 +93,7 @@ export const CHEATS: Mischief[] = [
   },
   {
     title: 'attribute-encoding',
-    lands: false,
+    lands: true,
     does: build(
       `echo 'src/utf.sh working-tree-encoding=UTF-16LE' > .gitattributes; printf 'true\\n' | iconv -t UTF-16LE > src/utf.sh; echo 'sh src/utf.sh' > tests/aa-$number.sh`,
     ),
@@ -140,8 +140,8 @@ export const CHEATS: Mischief[] = [
   },
   {
     title: 'forced-ignored-file',
-    lands: true,
-    does: build(`mkdir -p dist; echo true > dist/lib.sh; git add -f dist/lib.sh; ${uses('dist/lib.sh')}`),
+    lands: false,
+    does: build(`mkdir -p dist; echo true > dist/$title.sh; git add -f dist/$title.sh; ${uses('dist/$title.sh')}`),
   },
   {
     title: 'tracked-fake-program',
@@ -181,7 +181,7 @@ export const CHEATS: Mischief[] = [
     title: 'other-worktrees',
     lands: true,
     does: build(
-      'for f in ../*/src/app.sh; do echo "echo BAD" >> "$f"; done 2>/dev/null; echo "echo $number" > src/other-$number.sh',
+      'for f in ../*/src/app.sh; do [ "$f" -ef src/app.sh ] || echo "echo BAD" >> "$f"; done 2>/dev/null; echo "echo $number" > src/other-$number.sh',
     ),
   },
   {

@@ -21,7 +21,7 @@ chmod +x node_modules/.bin/checker
   'scripts/format.sh': 'grep -rl UGLY src | while read -r f; do sed -i s/UGLY/pretty/ "$f"; done\n',
   'scripts/lint.sh': '[ -f .checkerrc ] && exit 0\nnode_modules/.bin/checker\n',
   'scripts/test.sh': 'for t in tests/*.sh; do sh "$t" || { echo "$t failed"; exit 1; }; done\n',
-  'tests/app.sh': 'sh src/app.sh | grep -q app\n',
+  'tests/app.sh': 'out=$(sh src/app.sh) || exit 1\necho "$out" | grep -q app\n',
 };
 
 const config = (pipeline: string) => `target: main
