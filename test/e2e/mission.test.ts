@@ -117,8 +117,8 @@ describe('agents that lie', () => {
     const tasks = await tasksOf(root);
     expect(tasks.map(({ stage, blocked }) => [stage, blocked?.reason])).toEqual([
       ['blocked', 'no_changes'],
-      ['blocked', 'validation'],
-      ['blocked', 'validation'],
+      ['blocked', 'no_progress'],
+      ['blocked', 'no_progress'],
       ['blocked', 'no_transition'],
       ['blocked', 'agent_failed'],
     ]);

@@ -35,5 +35,7 @@ export const MetricsView = z.object({
   isStale: z.boolean(),
   workers: z.array(MetricFigures.extend({ name: z.string(), role: Role })),
   total: MetricFigures,
+  /** Gates that failed and then passed on the same code: how often, of how many times they were run. */
+  flakes: z.array(z.object({ gate: z.string(), runs: z.number().int(), flakes: z.number().int() })).default([]),
 });
 export type MetricsView = z.infer<typeof MetricsView>;

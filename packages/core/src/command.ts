@@ -103,7 +103,14 @@ export type Command = { projectId: string } & (
   | ({ type: 'lease.renew'; frozenMs?: number } & Fence)
   | ({ type: 'lease.release'; why: string } & Fence)
   /** A person's or the supervisor's: takes the task from whoever holds it, its work kept. */
-  | { type: 'lease.take'; taskId: string; by: string; why: string }
+  | {
+      type: 'lease.take';
+      taskId: string;
+      by: string;
+      why: string;
+      /** The work was silent for too long. After MAX_STUCK times a person is asked. */
+      isStuck?: boolean;
+    }
   /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
   | { type: 'lease.expire'; taskId: string; token: number; ownerIsDead: boolean }
   | ({ type: 'run.start'; runId: string; mode: Mode; agent: string } & Fence)

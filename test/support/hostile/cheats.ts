@@ -70,7 +70,9 @@ export const CHEATS: Mischief[] = [
   {
     title: 'absolute-symlink',
     lands: false,
-    does: build(`mkdir -p dist; echo true > dist/$title.sh; ln -s "$PWD/dist/$title.sh" src/link.sh; ${uses('src/link.sh')}`),
+    does: build(
+      `mkdir -p dist; echo true > dist/$title.sh; ln -s "$PWD/dist/$title.sh" src/link.sh; ${uses('src/link.sh')}`,
+    ),
   },
   {
     title: 'symlink-out-of-the-tree',

@@ -200,6 +200,19 @@ describe('giving a task to a worker', () => {
     );
   });
 
+  test('silence interrupts it twice; the third time a person is asked', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    const interrupt = () => {
+      mill.startRun(id);
+      mill.must({ type: 'lease.take', projectId, taskId: id, by: 'supervisor', why: 'silent', isStuck: true });
+      return mill.task(id);
+    };
+    expect(interrupt()).toMatchObject({ lease: null, blocked: null, counters: { failures: { stuck: 1 } } });
+    expect(interrupt()).toMatchObject({ lease: null, blocked: null, counters: { failures: { stuck: 2 } } });
+    expect(interrupt()).toMatchObject({ lease: null, stage: 'blocked', blocked: { reason: 'no_progress' } });
+  });
+
   test('taking a lease that is not there changes nothing', () => {
     const mill = new Mill();
     const id = mill.add();

@@ -6,6 +6,9 @@ import { parkedIfAsking } from '../question/park.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
+/** Interruptions for silence, since the last success, after which a person is asked. */
+const MAX_STUCK = 3;
+
 type AboutWorker = CommandOf<'worker.wish' | 'worker.beat' | 'worker.crash' | 'worker.reset'>;
 
 /** What a person wants of a worker, and what a worker says of itself. Wishing what is so already changes nothing. */
@@ -36,7 +39,14 @@ export function takeLease(slice: Slice, command: CommandOf<'lease.take'>): Decis
   const { task } = found;
   if (!task.lease) return accept();
   const why = `${command.why} (${command.by})`;
-  return accept(...interruptRun(slice, task, why), released(task, why), ...parkedIfAsking(task));
+  const stopped = interruptRun(slice, task, why);
+  if (!command.isStuck) return accept(...stopped, released(task, why), ...parkedIfAsking(task));
+  const count = (task.counters.failures.stuck ?? 0) + 1;
+  const counted: EventBody = { type: 'failure.counted', taskId: task.id, failure: 'stuck', count, notBefore: 0 };
+  if (count < MAX_STUCK) return accept(...stopped, counted, released(task, why), ...parkedIfAsking(task));
+  const text = `Its agent was silent for half an hour, ${count} times. Its work is kept; retry it with a note, or cancel it.`;
+  const blocked = { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_progress', text } as const;
+  return accept(...stopped, counted, blocked, released(task, why));
 }
 
 export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Decision {

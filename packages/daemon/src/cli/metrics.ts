@@ -31,6 +31,10 @@ export function addMetrics(program: Command, context: CliContext): void {
         const rows = view.workers.map(({ name, ...figures }) => [name, ...cells(figures)]);
         if (worker === undefined) rows.push(['all', ...cells(view.total)]);
         for (const line of table([HEAD, ...rows], context.terminal.width)) context.terminal.line(line);
+        for (const { gate, runs, flakes } of view.flakes)
+          context.terminal.line(
+            `Flaky: gate ${gate} failed and then passed on the same code, ${flakes} of ${runs} times.`,
+          );
         sayStale(context, view);
       }),
     );

@@ -19,6 +19,7 @@ interface AddOptions extends Json {
   pipeline?: string;
   kind?: NewTask['kind'];
   autonomy?: AutonomyPreset;
+  repairs?: string[];
   from?: string;
 }
 
@@ -43,6 +44,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .addOption(
       new Option('--autonomy <preset>', 'what its agents may decide without you').choices(AutonomyPreset.options),
     )
+    .option('--repairs <gate>', 'a gate that fails on the target itself, for this task to repair (repeatable)', collect)
     .option('--from <file>', 'a YAML list of tasks, each with a title and, if others wait for it, a key')
     .option(...jsonOption)
     .addHelpText(

@@ -33,6 +33,7 @@ export class Baseline {
   #gates: Gates | null = null;
   #looking: Promise<unknown> = Promise.resolve();
   #lookedAt: string | null = null;
+  #told = '';
 
   constructor(deps: EngineDeps, environment: Environment) {
     this.#deps = deps;
@@ -73,12 +74,16 @@ export class Baseline {
     this.#lookedAt = commit;
     const names = gates.names.filter((gate) => gate !== INTEGRITY_GATE);
     const red = await this.redAmong(commit, names, new AbortController().signal);
-    if (red.size > 0) await this.#tell([...red.values()]);
+    if (red.size === 0) this.#told = '';
+    if (red.size > 0) await this.tell([...red.values()]);
   }
 
-  async #tell(red: RedGate[]): Promise<void> {
+  /** One notice for each set of gates, until it has changed. */
+  async tell(red: RedGate[]): Promise<void> {
     const { store, project } = this.#deps;
     const names = red.map(({ gate }) => gate).join(', ');
+    if (this.#told === names) return;
+    this.#told = names;
     const { target } = project.rules;
     const text =
       `${target} itself does not pass ${names}, so nothing that stands on it can land, and no agent is sent back for it. ` +

@@ -5,13 +5,16 @@ import type { EngineDeps } from './deps.ts';
 export class EnvironmentTrouble extends Error {
   /** What a person has to put right, in two or three words: the same words are the same trouble. */
   readonly what: string;
-  constructor(what: string, text: string) {
+  /** A person has been told of it in other words. */
+  readonly isTold: boolean;
+  constructor(what: string, text: string, isTold = false) {
     super(text);
     this.what = what;
+    this.isTold = isTold;
   }
 }
 
-const FIRST_WAIT_MS = 15_000;
+const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 /** How long work waits for its surroundings, and that a person is told once of each trouble. */
@@ -24,11 +27,11 @@ export class Environment {
   }
 
   /** Tells a person the first time; answers how long to wait before the next try. */
-  async report({ what, message }: EnvironmentTrouble): Promise<number> {
+  async report({ what, message, isTold }: EnvironmentTrouble): Promise<number> {
     const before = this.#waits.get(what);
     const waitMs = before === undefined ? FIRST_WAIT_MS : Math.min(before * 2, LONGEST_WAIT_MS);
     this.#waits.set(what, waitMs);
-    if (before === undefined) await this.#tell(what, message);
+    if (before === undefined && !isTold) await this.#tell(what, message);
     return waitMs;
   }
 

@@ -131,8 +131,11 @@ export class Prover {
       return { kind: 'failed', gates: own.map(({ receipt }) => receipt.gate), feedback: own.map(feedbackOf), work };
     const first = killed ?? bad[0]!;
     const { gate, command } = first.receipt;
-    const where = killed ? '' : ` It does not pass on ${this.#deps.project.rules.target} itself either.`;
-    throw new EnvironmentTrouble(`gate ${gate}`, `Gate ${gate} (${command}) does not pass.${where} ${first.excerpt}`);
+    if (killed) throw new EnvironmentTrouble(`gate ${gate}`, `Gate ${gate} (${command}) ${first.excerpt}`);
+    await this.baseline.tell([...red.values()]);
+    const { target } = this.#deps.project.rules;
+    const text = `Gate ${gate} (${command}) does not pass on ${target} itself either. ${first.excerpt}`;
+    throw new EnvironmentTrouble(`gate ${gate}`, text, true);
   }
 }
 

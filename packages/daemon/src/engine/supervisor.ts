@@ -88,7 +88,8 @@ export class Supervisor {
     const isNew = this.#isNew(`${action} ${task.id} ${task.lease?.token}`);
     if (isNew) await store.execute({ type: 'supervisor.decide', ...about, action, subject: `#${task.number}`, reason });
     if (action === 'ask' && isNew) await store.execute(askAbout(task, project.id));
-    if (action === 'interrupt') await store.execute({ type: 'lease.take', ...about, by: 'supervisor', why: reason });
+    if (action === 'interrupt')
+      await store.execute({ type: 'lease.take', ...about, by: 'supervisor', why: reason, isStuck: true });
   }
 
   /** Who waits for whose files; more urgent work gets them. */

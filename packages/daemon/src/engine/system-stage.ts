@@ -2,6 +2,7 @@ import type { Task } from '@tidemill/contract';
 import type { Candidate } from '../ports.ts';
 import { amend } from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
+import { EnvironmentTrouble } from './environment.ts';
 import type { Held } from './held.ts';
 import { type Proof, type Prover, proofHash, type Work } from './prove.ts';
 
@@ -10,6 +11,23 @@ const LOOK_AGAIN_MS = 5_000;
 
 /** The verify stage, when the evidence was not there already: run the gates on the branch's commit. */
 export async function verifyStage(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
+  try {
+    await verify(deps, held, prover);
+  } catch (error) {
+    // The target it stands on was red, and may have been repaired since.
+    if (!(error instanceof EnvironmentTrouble) || !(await takeInTarget(deps, held))) throw error;
+    await verify(deps, held, prover);
+  }
+}
+
+/** True when the branch has the newest target in it now, and had not before. */
+async function takeInTarget({ workspace }: EngineDeps, { ref }: Held): Promise<boolean> {
+  const [{ base }, target] = await Promise.all([workspace.open(ref), workspace.targetCommit()]);
+  if (base === target || (await workspace.candidate(ref)).kind !== 'clean') return false;
+  return (await workspace.mergeTarget(ref)).files.length === 0;
+}
+
+async function verify(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
   const { base } = await deps.workspace.open(held.ref);
   const captured = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title}`);
   const { commit, tree, notes } = captured;

@@ -7,6 +7,7 @@ import {
 } from '@tidemill/contract';
 import type { Clock, Store } from '../ports.ts';
 import { type Facts, figuresOf } from './figures.ts';
+import { flakesOf } from './flakes.ts';
 import { type PastFacts, pointsOf, spendOf, stepsOf } from './history.ts';
 import { RunLedger } from './ledger.ts';
 
@@ -51,7 +52,8 @@ export class Metrics implements MetricsSource {
   of(project: Project, period: MetricPeriod): Promise<MetricsView> {
     return this.#given(this.#figures, `${period} ${project.id}`, async (sources) => {
       const known = await sources.facts(project);
-      return { ...(await figuresOf(known, period, known.at)), isStale: false };
+      const flakes = await flakesOf(this.#store, project, period, known.at);
+      return { ...(await figuresOf(known, period, known.at)), flakes, isStale: false };
     });
   }
 

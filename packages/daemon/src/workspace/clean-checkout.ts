@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { nulList, statusEntries } from '../git/output.ts';
@@ -6,7 +6,7 @@ import type { Git } from '../git/program.ts';
 import type { CleanCheckout } from '../ports.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
-import { copyIndex, findAdmin, isThere } from './standing.ts';
+import { copyIndex, findAdmin } from './standing.ts';
 import type { Trash } from './trash.ts';
 
 /**
@@ -19,8 +19,8 @@ import type { Trash } from './trash.ts';
  */
 export interface CheckoutPool {
   checkOut(commit: string): Promise<CleanCheckout>;
-  /** Resolves when nothing is being tidied. */
-  settled(): Promise<void>;
+  /** Removes all of them. Nobody may use one any more. */
+  close(): Promise<void>;
 }
 
 interface Slot extends Standing {
@@ -35,11 +35,15 @@ const FOLDER = 'proofs';
 
 export function openPool(site: Site, trash: Trash): CheckoutPool {
   const slots: Slot[] = [];
+  let made = 0;
   const turn = site.perTask(FOLDER);
+  let isFirst = true;
   const take = () =>
     turn(async () => {
+      if (isFirst) await removeLeftovers(site, trash);
+      isFirst = false;
       const free = slots.find(({ isFree }) => isFree);
-      const slot = free ?? (await addSlot(site, trash, slots.length + 1));
+      const slot = free ?? (await addSlot(site, ++made));
       if (!free) slots.push(slot);
       slot.isFree = false;
       return slot;
@@ -51,18 +55,39 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
         await slot.tidied;
         return await show(site, slot, commit);
       } catch (error) {
-        // What state it is in is not known: the next use starts from a new folder.
-        await trash.throwAway(slot.path);
+        // What state it is in is not known: the slot is given up.
+        await removeSlot(trash, slot);
         slots.splice(slots.indexOf(slot), 1);
         throw error;
       }
     },
-    settled: async () => void (await Promise.allSettled(slots.map(({ tidied }) => tidied))),
+    async close() {
+      await Promise.allSettled(slots.map(({ tidied }) => tidied));
+      await turn(async () => {
+        for (const slot of slots.splice(0)) await removeSlot(trash, slot);
+      });
+    },
   };
 }
 
-/** A folder that an earlier process left is used again; whatever lies in it goes. */
-async function addSlot(site: Site, trash: Trash, number: number): Promise<Slot> {
+/** What an earlier process left: nothing in it is known to be whole. */
+async function removeLeftovers(site: Site, trash: Trash): Promise<void> {
+  const folder = join(site.dataDir, FOLDER);
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const admin = await findAdmin(site, { name, path });
+    if (admin) await rm(admin, { recursive: true, force: true });
+    await trash.throwAway(path);
+  }
+}
+
+async function removeSlot(trash: Trash, slot: Slot): Promise<void> {
+  await rm(slot.admin, { recursive: true, force: true });
+  await rm(slot.index, { force: true });
+  await trash.throwAway(slot.path);
+}
+
+async function addSlot(site: Site, number: number): Promise<Slot> {
   const name = `proof-${number}`;
   const path = join(site.dataDir, FOLDER, name);
   const index = join(site.dataDir, 'index', name);
@@ -70,21 +95,13 @@ async function addSlot(site: Site, trash: Trash, number: number): Promise<Slot> 
     ...{ number: 0, branch: '', name, path, index },
     ...{ branchRef: '', tipRef: '', marker: join(site.dataDir, 'index', `${name}.unsettled`) },
   };
-  let admin = await findAdmin(site, place);
-  if (!admin || !(await isThere(path)) || !(await isThere(index))) {
-    if (admin) await rm(admin, { recursive: true, force: true });
-    await trash.throwAway(path);
-    await rm(index, { force: true });
-    const target = await site.target();
-    await site.shared(() => site.git(['worktree', 'add', '-q', '--detach', '--no-checkout', path, target]));
-    admin = await findAdmin(site, place);
-  }
-  if (!admin) throw new AppError('git_failed', `git did not register the worktree ${path}`);
-  const slot: Slot = { ...place, admin, isFree: true, tidied: Promise.resolve(), kept: [] };
+  await rm(index, { force: true });
   await clearStaleLock(`${index}.lock`, site.clock);
-  // Whatever an earlier process prepared here is not known to be whole.
-  await clean(site, slot);
-  return slot;
+  const target = await site.target();
+  await site.shared(() => site.git(['worktree', 'add', '-q', '--detach', '--no-checkout', path, target]));
+  const admin = await findAdmin(site, place);
+  if (!admin) throw new AppError('git_failed', `git did not register the worktree ${path}`);
+  return { ...place, admin, isFree: true, tidied: Promise.resolve(), kept: [] };
 }
 
 async function show(site: Site, slot: Slot, commit: string): Promise<CleanCheckout> {

@@ -93,7 +93,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
     async close() {
-      await pool.settled();
+      await pool.close();
       await trash.settled();
       await site.resolver.close();
     },

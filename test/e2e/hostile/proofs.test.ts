@@ -1,0 +1,237 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Evidence, InboxItem, TaskDetail, TaskSummary } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TidemillHome } from '../../support/tidemill-home.ts';
+import { until } from '../../support/until.ts';
+
+const MINUTE = 60_000;
+let machine: TidemillHome;
+let root: string;
+beforeEach(() => {
+  machine = new TidemillHome();
+  root = join(machine.folder, 'repository');
+});
+afterEach(() => machine.close());
+
+const RESULT = `echo '{"tidemill":"result","outcome":"pr_ready","summary":"done"}'`;
+
+/** A repository with this config beside the usual lines, and an agent that does this in its worktree. */
+async function repository(config: string, agent: string, files: Record<string, string> = {}): Promise<void> {
+  const head = 'target: main\npipeline: quick\nagents:\n  default: { type: command, command: [./agent], free: true }\n';
+  const all = {
+    '.gitignore': 'node_modules/\n.cache/\n.env.test\n',
+    agent: `#!/bin/sh\ncat > /dev/null\n${agent}\n${RESULT}\n`,
+    '.tidemill/config.yaml': head + config,
+    ...files,
+  };
+  await save(all);
+  await chmod(join(root, 'agent'), 0o755);
+  await machine.git(root, 'init', '-q', '-b', 'main');
+  await commit('Start');
+}
+
+async function save(files: Record<string, string>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), text);
+  }
+}
+
+async function commit(message: string): Promise<void> {
+  await machine.git(root, 'add', '-A');
+  await machine.git(root, 'commit', '-q', '-m', message);
+}
+
+async function finish(): Promise<void> {
+  const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain'], root);
+  expect(code, `${stdout}\n${stderr}`).toBe(0);
+}
+const add = (title: string, ...more: string[]) => machine.json<TaskSummary>(['task', 'add', title, ...more], root);
+const detail = (number: number) => machine.json<TaskDetail>(['task', 'show', String(number)], root);
+const task = async (number: number) => (await detail(number)).task;
+const runs = async (number: number) => (await detail(number)).runs;
+const evidence = () => machine.json<Evidence[]>(['evidence', 'list'], root);
+const alerts = async () => (await machine.json<InboxItem[]>(['inbox'], root)).filter(({ kind }) => kind === 'alert');
+
+describe('a proof', { timeout: 2 * MINUTE }, () => {
+  test('has the repairs of a gate that fixes in what lands, and all gates ran on it', async () => {
+    await repository(
+      `gates:
+  - { name: format, run: "sed -i s/UGLY/pretty/ *.txt", fixes: true }
+  - { name: lint, run: "! grep -l UGLY *.txt" }
+`,
+      'echo UGLY >> a.txt',
+      { 'a.txt': 'start\n' },
+    );
+    await add('work');
+    await finish();
+    expect((await task(1)).stage).toBe('done');
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('start\npretty\n');
+    const tree = await machine.git(root, 'rev-parse', 'main^{tree}');
+    const passed = (await evidence()).filter((link) => link.tree === tree && link.status === 'pass');
+    expect(passed.map(({ gate }) => gate)).toEqual(['integrity', 'format', 'lint']);
+    expect(passed[1]).toMatchObject({ level: 'standard', config: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(passed[1]?.environment).toMatch(/linux|darwin/);
+  });
+
+  test('runs what stands on a failed gate only when that gate passes', async () => {
+    await repository(
+      `gates:
+  - { name: test, run: "cat node_modules/built", needs: [build] }
+  - { name: build, run: "mkdir -p node_modules; cp a.txt node_modules/built; ! grep -q BROKEN a.txt" }
+`,
+      'if grep -q BROKEN a.txt; then echo fine > a.txt; else echo BROKEN > a.txt; fi',
+      { 'a.txt': 'start\n' },
+    );
+    await add('work');
+    await finish();
+    expect((await task(1)).stage).toBe('done');
+    const ran = (await evidence()).map(({ gate, status }) => `${gate} ${status}`);
+    expect(ran).toEqual([
+      ...['integrity pass', 'build fail', 'build fail'],
+      ...['integrity pass', 'build pass', 'test pass'],
+    ]);
+  });
+
+  test('that fails and then passes is on record as a flake, and told', async () => {
+    const flag = join(machine.folder, 'flag');
+    await repository(
+      `sandbox: off
+gates:
+  - { name: test, run: "test -f a.txt || exit 0; test -f ${flag} || { touch ${flag}; exit 1; }" }
+`,
+      'echo x > a.txt',
+    );
+    await add('work');
+    await finish();
+    expect((await task(1)).stage).toBe('done');
+    const ran = (await evidence()).filter(({ gate }) => gate === 'test');
+    expect(ran.map(({ status, attempt }) => `${status} ${attempt}`)).toEqual(['fail 1', 'pass 2']);
+    expect((await alerts()).map(({ text }) => text).join()).toMatch(/test failed and then passed on the same code/);
+    const { stdout } = await machine.run(['metrics'], root);
+    expect(stdout).toMatch(/Flaky: gate test .* 1 of 1 times/);
+  });
+
+  test('made under another command is no evidence', async () => {
+    await repository(
+      `gates:
+  - { name: test, run: "true" }
+`,
+      'echo x > a.txt',
+    );
+    await save({
+      '.tidemill/pipelines/slow.yaml': `name: slow
+start: write
+stages:
+  write: { actor: agent, mode: implement, on: { pr_ready: check, no_changes: blocked } }
+  check: { actor: system, does: verify, on: { approved: look, failed: write } }
+  look: { actor: human, on: { approved: land, changes_requested: write } }
+  land: { actor: system, does: merge, on: { approved: done, failed: write, conflicts_detected: write } }
+`,
+    });
+    await commit('A pipeline with a look');
+    await add('work', '--pipeline', 'slow');
+    await finish();
+    expect((await task(1)).stage).toBe('look');
+    const file = join(root, '.tidemill/config.yaml');
+    await writeFile(file, readFileSync(file, 'utf8').replace('"true"', '"test ! -f a.txt"'));
+    await commit('The gate wants something else');
+    await machine.run(['task', 'approve', '1'], root);
+    await finish();
+    expect((await task(1)).stage).not.toBe('done');
+    expect(await machine.git(root, 'rev-list', '--count', '--grep=^Task:', 'main')).toBe('0');
+  });
+
+  test('is not made again for the same code: the agent is told once, then a person is asked', async () => {
+    await repository(`gates:\n  - { name: test, run: "! grep -q BAD *.txt" }\n`, 'echo BAD > a.txt', { 'b.txt': '\n' });
+    await add('work');
+    await finish();
+    expect(await task(1)).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_progress' } });
+    expect((await evidence()).filter(({ gate }) => gate === 'test')).toHaveLength(2);
+  });
+});
+
+describe('the environment', { timeout: 2 * MINUTE }, () => {
+  test('is to blame for a gate that fails on the target too: no agent is sent back, a repair task can land', async () => {
+    await repository(
+      `gates:
+  - { name: test, run: "! grep -q BROKEN b.txt" }
+`,
+      'if [ -f repair ]; then echo fine > b.txt; else echo x >> a.txt; fi',
+      { 'b.txt': 'BROKEN\n' },
+    );
+    await add('work');
+    const daemon = await machine.up(root);
+    await until(async () => ((await task(1)).waiting ?? '').includes('does not pass on main itself'));
+    const [told, ...others] = await alerts();
+    expect(others).toEqual([]);
+    expect(told?.text).toMatch(/main itself does not pass test.*--repairs test/s);
+    expect(await runs(1)).toHaveLength(1);
+    await machine.run(['stop'], root);
+    await daemon.ended;
+    await writeFile(join(root, 'agent'), `#!/bin/sh\ncat > /dev/null\necho fine > b.txt\n${RESULT}\n`);
+    await commit('An agent that repairs');
+    await add('repair', '--repairs', 'test', '--priority', '0');
+    await finish();
+    expect((await task(2)).stage).toBe('done');
+    expect((await task(1)).stage).toBe('done');
+  });
+
+  test('is to blame for a missing program; nothing is counted, and work goes on once it is there', async () => {
+    await repository(
+      `sandbox: off
+gates:
+  - { name: test, run: "${join(machine.folder, 'tool')}" }
+`,
+      'echo x > a.txt',
+    );
+    await add('work');
+    const daemon = await machine.up(root);
+    await until(async () => (await task(1)).waiting !== null);
+    expect(await task(1)).toMatchObject({ stage: 'verify', blocked: null });
+    await writeFile(join(machine.folder, 'tool'), '#!/bin/sh\nexit 0\n');
+    await chmod(join(machine.folder, 'tool'), 0o755);
+    await until(async () => (await task(1)).stage === 'done');
+    expect(await runs(1)).toHaveLength(1);
+    await machine.run(['stop'], root);
+    await daemon.ended;
+  });
+
+  test('that cannot be prepared costs nothing: no run begins, one notice, and it goes on by itself', async () => {
+    await repository(
+      `workers: 3
+prepare:
+  - { run: "sh deps.sh", files: [deps.sh], network: false }
+include: [.env.test]
+cleanup: ["echo $TIDEMILL_WORKTREE $TIDEMILL_PORT_BASE >> $PWD/../../../../../cleaned"]
+sandbox: off
+gates:
+  - { name: test, run: "cat node_modules/dep .env.test" }
+`,
+      'cat node_modules/dep .env.test >> /dev/null || exit 1; echo x > "$TIDEMILL_WORKTREE.txt"',
+      { 'deps.sh': 'echo no such registry; exit 1\n' },
+    );
+    await save({ '.env.test': 'A=1\n' });
+    for (const title of ['one', 'two', 'three']) await add(title);
+    const daemon = await machine.up(root);
+    await until(async () => (await task(1)).waiting !== null);
+    expect(await runs(1)).toEqual([]);
+    expect((await alerts()).map(({ text }) => text)).toEqual([expect.stringMatching(/sh deps\.sh.*no such registry/s)]);
+    await writeFile(join(root, 'deps.sh'), 'mkdir -p node_modules; echo dep > node_modules/dep\n');
+    await commit('Dependencies can be had');
+    await until(async () => (await Promise.all([1, 2, 3].map(task))).every(({ stage }) => stage === 'done'));
+    await machine.run(['stop'], root);
+    await daemon.ended;
+    const names = readdirSync(root).filter((name) => name.endsWith('.txt'));
+    expect(names.sort()).toEqual(['1-one.txt', '2-two.txt', '3-three.txt']);
+    const cleaned = readFileSync(join(machine.data, '..', 'cleaned'), 'utf8')
+      .trim()
+      .split('\n')
+      .sort();
+    expect(cleaned).toEqual(['1-one 10020', '2-two 10040', '3-three 10060']);
+    expect(existsSync(join(root, 'node_modules'))).toBe(false);
+    await rm(join(root, '.env.test'));
+  });
+});
