@@ -15,6 +15,7 @@ export * from './inbox.ts';
 export * from './metrics.ts';
 export * from './notice.ts';
 export * from './pipeline.ts';
+export * from './plain-text.ts';
 export * from './project.ts';
 export * from './question.ts';
 export * from './record.ts';

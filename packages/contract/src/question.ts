@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HilConfig } from './autonomy.ts';
 import { Duration } from './config.ts';
+import { PlainLine, PlainText } from './plain-text.ts';
 
 /**
  * blocking waits for ever; clarifying takes its default after 4 h; confirming counts as yes after 24 h; educational is
@@ -17,16 +18,14 @@ export const QuestionType = z.enum([
 export type QuestionType = z.infer<typeof QuestionType>;
 
 export const QuestionOption = z.object({
-  label: z.string().trim().min(1).max(500),
-  description: z.string().max(5_000).default(''),
+  label: PlainLine.min(1).max(500),
+  description: PlainText.max(5_000).default(''),
   recommended: z.boolean().default(false),
-  implications: z.string().max(5_000).default(''),
+  implications: PlainText.max(5_000).default(''),
 });
 export type QuestionOption = z.infer<typeof QuestionOption>;
 
-const QuestionText = z
-  .string()
-  .trim()
+const QuestionText = PlainText.trim()
   .min(1, 'a question needs a text')
   .max(20_000, 'a question has at most 20,000 characters');
 
@@ -37,17 +36,17 @@ export const AskedQuestion = z.preprocess(
     text: QuestionText,
     /** Untyped means that nobody said it could go on without. */
     type: QuestionType.default('blocking'),
-    context: z.string().max(20_000).default(''),
+    context: PlainText.max(20_000).default(''),
     options: z
       .array(z.preprocess((value) => (typeof value === 'string' ? { label: value } : value), QuestionOption))
       .max(20)
       .default([]),
     allowFreeText: z.boolean().default(true),
-    default: z.string().max(5_000).nullish(),
-    defaultOption: z.string().max(5_000).nullish(),
+    default: PlainText.max(5_000).nullish(),
+    defaultOption: PlainLine.max(5_000).nullish(),
     expiresAfter: Duration.optional(),
     reminderAfter: Duration.optional(),
-    tags: z.array(z.string().max(100)).max(20).default([]),
+    tags: z.array(PlainLine.max(100)).max(20).default([]),
   }),
 );
 export type AskedQuestion = z.infer<typeof AskedQuestion>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HilConfig } from './autonomy.ts';
+import { PlainText } from './plain-text.ts';
 import { AskedQuestion } from './question.ts';
 
 export const Mode = z.enum(['plan', 'plan_revision', 'investigate', 'implement', 'request_changes', 'review']);
@@ -62,23 +63,23 @@ export type Usage = z.infer<typeof Usage>;
 export const CriterionVerdict = z.object({
   id: z.string(),
   met: z.boolean(),
-  evidence: z.string().default(''),
+  evidence: PlainText.default(''),
 });
 
 export const ReviewVerdict = z.object({
   criteria: z.array(CriterionVerdict).default([]),
-  comments: z.array(z.string()).default([]),
+  comments: z.array(PlainText).default([]),
 });
 export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 
 /** What an agent proposes. The engine decides what becomes of it. */
 export const AgentEnvelope = z.object({
   outcome: Outcome,
-  summary: z.string().default(''),
-  plan: z.string().optional(),
-  planSummary: z.string().optional(),
-  investigationSummary: z.string().optional(),
-  subtasks: z.array(z.string()).optional(),
+  summary: PlainText.default(''),
+  plan: PlainText.optional(),
+  planSummary: PlainText.optional(),
+  investigationSummary: PlainText.optional(),
+  subtasks: z.array(PlainText).optional(),
   review: ReviewVerdict.optional(),
   open_questions: z.array(AskedQuestion).max(50).optional(),
   /** Matters a person may want to decide that this work touches, as the agent sees it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HilConfig, HilSetting } from './autonomy.ts';
-
+import { PlainLine, PlainText } from './plain-text.ts';
 import { Lease, Role } from './worker.ts';
 
 export const TaskKind = z.enum(['feature', 'bug', 'chore', 'improvement']);
@@ -135,11 +135,11 @@ export type TaskSpan = z.infer<typeof TaskSpan>;
 
 /** What a person hands in to make a task. `after` holds task numbers. */
 export const NewTask = z.strictObject({
-  title: z.string().trim().min(1, 'a task needs a title').max(300, 'a title has at most 300 characters'),
-  body: z.string().max(200_000).default(''),
+  title: PlainLine.min(1, 'a task needs a title').max(300, 'a title has at most 300 characters'),
+  body: PlainText.max(200_000).default(''),
   kind: TaskKind.default('feature'),
   pipeline: z.string().optional(),
-  accept: z.array(z.string().trim().min(1)).default([]),
+  accept: z.array(PlainText.trim().min(1)).default([]),
   files: z.array(z.string().min(1)).default([]),
   after: z.array(z.number().int().positive()).default([]),
   priority: Priority.default(2),
@@ -152,8 +152,8 @@ export type NewTask = z.input<typeof NewTask>;
 /** What a person may change of a task that is not finished. What is left out stays. */
 export const TaskEdit = z.strictObject({
   title: NewTask.shape.title.optional(),
-  body: z.string().max(200_000).optional(),
-  accept: z.array(z.string().trim().min(1)).optional(),
+  body: PlainText.max(200_000).optional(),
+  accept: z.array(PlainText.trim().min(1)).optional(),
   files: z.array(z.string().min(1)).optional(),
   priority: Priority.optional(),
 });

@@ -1,4 +1,4 @@
-import type { Question } from '@tidemill/contract';
+import { plainLine, plainText, type Question } from '@tidemill/contract';
 import type { ChannelMessage, MessagePart } from '../ports.ts';
 
 const CUT = ' … (cut; `tidemill inbox` shows all of it)';
@@ -10,12 +10,6 @@ export function cut(text: string, limit: number, mark = '…'): string {
   const isHalf = /[\ud800-\udbff]/.test(text.charAt(end - 1));
   return text.slice(0, isHalf ? end - 1 : end) + mark.slice(0, limit);
 }
-
-/** One line, without what a terminal or a header would act on. */
-export const plainLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
-
-/** Keeps line breaks; other control characters go. */
-const plainText = (text: string) => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
 
 export function headline(message: ChannelMessage, limit: number): string {
   return cut(plainLine(`${message.project}: ${message.title}`), limit);

@@ -1,8 +1,8 @@
 import type { KnownBlock, ModalView, WebClient, WebClientOptions } from '@slack/web-api';
-import type { Question } from '@tidemill/contract';
+import { plainLine, type Question } from '@tidemill/contract';
 import { z } from 'zod';
 import type { HearAnswer } from '../ports.ts';
-import { cut, plainLine } from './render.ts';
+import { cut } from './render.ts';
 import { ChannelTrouble } from './trouble.ts';
 
 const BUTTON_LIMIT = 75;

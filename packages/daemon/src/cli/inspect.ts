@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Api, AppError, EventBody, type Project } from '@tidemill/contract';
+import { type Api, AppError, EventBody, type Project, plainText } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { nearest } from '../config/nearest.ts';
 import { pageLink } from '../daemon/reach.ts';
@@ -99,7 +99,8 @@ async function logs(context: CliContext, ref: string, options: Json & { follow?:
     const run = ref.startsWith('run_') ? ref : await lastRun(api, project, ref);
     for await (const chunk of api.runLog({ run, follow: options.follow ?? false })) {
       if (options.json) terminal.json({ run, ...chunk });
-      else terminal.out.write(chunk.text);
+      // An agent's output may hold what a terminal would obey; a program that reads it gets it as it is.
+      else terminal.out.write(terminal.isLive ? plainText(chunk.text) : chunk.text);
     }
   });
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { plainText } from '@tidemill/contract';
 
 export { elapsed, took } from '@tidemill/contract';
 
@@ -45,8 +46,8 @@ export function oneLine(text: string): string {
 
 /** The same with its indentation. */
 export const harmless = (text: string) =>
-  stripVTControlCharacters(text)
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  plainText(text)
+    .replace(/[\n\t]+/g, ' ')
     .trimEnd();
 
 /** Columns a character takes on a terminal: East Asian wide forms and pictures two, combining marks none. */

@@ -1,4 +1,12 @@
-import { type AskedQuestion, type Feedback, type Mode, UNKNOWN_REQUEST_USD, type Usage } from '@tidemill/contract';
+import {
+  type AskedQuestion,
+  type Feedback,
+  type Mode,
+  plainLine,
+  plainText,
+  UNKNOWN_REQUEST_USD,
+  type Usage,
+} from '@tidemill/contract';
 import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
 import { askInRun } from './asking.ts';
@@ -115,7 +123,7 @@ export class AgentRun {
     // that is asked several things at once promises no order: once the run has ended, a denial of it would be refused.
     await Promise.all([this.#booking, ...this.#notes]);
     this.#held.check();
-    return end;
+    return end.kind === 'failed' ? { ...end, message: plainText(end.message) } : end;
   }
 
   async close(): Promise<void> {
@@ -151,7 +159,8 @@ export class AgentRun {
   }
 
   #denied({ tool }: ToolCall, guard: string, reason: string): void {
-    this.#note({ type: 'guard.deny', runId: this.#runId, guard, tool, reason }, 'a denial');
+    const said = { tool: plainLine(tool), reason: plainText(reason) };
+    this.#note({ type: 'guard.deny', runId: this.#runId, guard, ...said }, 'a denial');
   }
 
   async #askBeforeStop(): Promise<string | null> {
@@ -210,7 +219,7 @@ export class AgentRun {
     const now = this.#deps.clock.now();
     if (now - this.#progressAt < RECORD_EVERY_MS) return;
     this.#progressAt = now;
-    this.#note({ type: 'run.progress', runId: this.#runId, percent, text }, 'progress');
+    this.#note({ type: 'run.progress', runId: this.#runId, percent, text: plainLine(text) }, 'progress');
   }
 
   #note(command: Parameters<Held['execute']>[0], what: string): void {

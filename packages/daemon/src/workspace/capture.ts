@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plainText } from '@tidemill/contract';
 import { isGitlink, nulList, type RawChange, rawChanges } from '../git/output.ts';
 import type { Captured } from '../ports.ts';
 import { writeSnapshot } from './keep.ts';
@@ -66,7 +67,7 @@ const finish = (commit: string, tree: string, changes: RawChange[], notes: strin
 
 export async function commitTree(site: Site, tree: string, parents: string[], message: string): Promise<string> {
   const from = parents.flatMap((parent) => ['-p', parent]);
-  return (await site.git(['commit-tree', tree, ...from], { input: message })).stdout.trim();
+  return (await site.git(['commit-tree', tree, ...from], { input: plainText(message) })).stdout.trim();
 }
 
 /** What differs between two trees, or the trees of commits. It never changes, and each landing asks for it thrice. */
