@@ -197,8 +197,11 @@ describe('an agent that meddles with its worktree', () => {
     const own = await git(tree.path, 'rev-parse', 'HEAD');
     const captured = await capture();
     expect(captured.files).toEqual(['x.txt']);
-    expect((await bed.workspace.snapshots()).map(({ commit }) => commit)).toContain(own);
+    const aside = /it is kept at (\S+) until/.exec(captured.notes.join())?.[1] ?? '';
+    expect(await git(aside, 'rev-parse', 'HEAD')).toBe(own);
     await expectSettled(captured.commit);
+    await bed.workspace.remove(task);
+    expect(existsSync(aside)).toBe(false);
   });
 
   it('makes repositories inside: their files are plain files', async () => {

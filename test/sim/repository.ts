@@ -86,7 +86,13 @@ export class SimRepository implements Workspace {
       branch.base = branch.merging ?? branch.base;
       branch.merging = null;
     }
-    return { commit: branch.tip, tree, files: changed(this.commits.get(branch.base)!.files, branch.work), notes: [] };
+    return {
+      commit: branch.tip,
+      tree,
+      files: changed(this.commits.get(branch.base)!.files, branch.work),
+      notes: [],
+      refused: [],
+    };
   }
   async restore(ref: WorktreeRef): Promise<string | null> {
     await this.#takeTime();

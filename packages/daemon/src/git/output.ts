@@ -44,14 +44,18 @@ export function statusEntries(text: string): StatusEntry[] {
 
 export interface Merged {
   tree: string;
+  /** Index entries of the conflicting files, as `update-index --index-info` takes them, one character per byte. */
+  stages: string[];
   conflicts: string[];
 }
 
-/** `merge-tree --write-tree -z --name-only`: the tree, then the conflicting names up to an empty field, then messages. */
-export function mergeTreeOutput(text: string): Merged {
-  const [tree = '', ...rest] = text.split('\0');
+/** `merge-tree --write-tree -z`: the tree, then `mode oid stage TAB path` up to an empty field, then messages. */
+export function mergeTreeOutput(bytes: Buffer): Merged {
+  const [tree = '', ...rest] = bytes.toString('latin1').split('\0');
   const end = rest.indexOf('');
-  return { tree: tree.trim(), conflicts: [...new Set(end < 0 ? rest : rest.slice(0, end))] };
+  const stages = end < 0 ? rest : rest.slice(0, end);
+  const names = stages.map((stage) => Buffer.from(stage.slice(stage.indexOf('\t') + 1), 'latin1').toString());
+  return { tree: tree.trim(), stages, conflicts: [...new Set(names)] };
 }
 
 /** The indented file names git lists under a refusal to overwrite something. */

@@ -4,7 +4,7 @@ import { AppError } from '@tidemill/contract';
 export interface GitOptions {
   cwd?: string;
   env?: Record<string, string>;
-  input?: string;
+  input?: string | Buffer;
   /** Output beyond this is not read: git is stopped and the result marked. */
   maxBytes?: number;
   /** Exit codes that are an answer, not a failure. 0 always is. */
@@ -58,6 +58,7 @@ function hintFor(stderr: string): string {
 const SETTINGS = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.splitIndex=false', 'core.safecrlf=false'],
   ...['core.quotePath=false', 'gc.auto=0', 'maintenance.auto=false', 'commit.gpgSign=false', 'rerere.enabled=false'],
+  ...['core.protectHFS=true', 'core.protectNTFS=true', 'status.submoduleSummary=false', 'diff.ignoreSubmodules=dirty'],
   ...['submodule.recurse=false', 'advice.detachedHead=false', 'advice.addEmbeddedRepo=false'],
 ].flatMap((setting) => ['-c', setting]);
 

@@ -18,6 +18,8 @@ export interface Captured {
   files: string[];
   /** What had to be put right: the agent committed itself, switched branches, deleted its worktree … */
   notes: string[];
+  /** Files that git cannot or may not store, each with the reason: they are not in the tree. Notes hold them, too. */
+  refused: string[];
 }
 
 export type Candidate =

@@ -1,13 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
-import { mergeTreeOutput, nulList } from '../git/output.ts';
+import { type Merged, mergeTreeOutput } from '../git/output.ts';
 import type { Candidate } from '../ports.ts';
 import { changesBetween, commitTree } from './capture.ts';
-import { moveRefs } from './ref.ts';
+import { moveRefs, NOTHING } from './ref.ts';
 import type { Place, Site, Standing } from './site.ts';
-import { putBack, tipOf } from './snapshot.ts';
-import { copyIndex, handOverIndex } from './standing.ts';
+import { moveTo, putBack, tipOf } from './snapshot.ts';
+import { handOverIndex } from './standing.ts';
 
 export async function branchTip(site: Site, place: Place): Promise<string> {
   const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
@@ -36,16 +36,12 @@ export async function treeOf(site: Site, commit: string): Promise<string> {
   throw new AppError('git_failed', `the commit ${commit} is not in the repository`);
 }
 
-export async function mergeOnPaper(site: Site, ours: string, theirs: string) {
-  const { code, stdout } = await site.git(['merge-tree', '--write-tree', '-z', '--name-only', ours, theirs], {
-    answers: [1],
-  });
-  const { tree, conflicts } = mergeTreeOutput(stdout);
+export async function mergeOnPaper(site: Site, ours: string, theirs: string): Promise<Merged> {
+  const { code, bytes } = await site.git(['merge-tree', '--write-tree', '-z', ours, theirs], { answers: [1] });
+  const merged = mergeTreeOutput(bytes);
+  if (code === 0) return { ...merged, stages: [], conflicts: [] };
   // Exit 1 without a conflicting name (a folder in a file's way) is still no clean merge.
-  return {
-    tree,
-    conflicts: code === 0 ? [] : conflicts.length > 0 ? conflicts : ['(a conflict git names no file for)'],
-  };
+  return merged.conflicts.length > 0 ? merged : { ...merged, conflicts: ['(a conflict git names no file for)'] };
 }
 
 /** The commit that would land. It has exactly the tree that was checked, however it is built. */
@@ -90,31 +86,44 @@ async function replay(site: Site, base: string, tip: string): Promise<{ parent: 
   return { parent, tree };
 }
 
-/** Merges the newest target into the worktree; conflicts stay in the files, for an agent to resolve. */
+/**
+ * Merges the newest target into the worktree; conflicts stay in the files, for an agent to resolve. The merge is made on
+ * paper and then written down: `git merge` would look into every repository in the worktree, and start what it says there.
+ */
 export async function mergeTargetInto(site: Site, place: Standing): Promise<{ files: string[] }> {
   await putBack(site, place, 'work that lay in the worktree before the target was merged into it');
   const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
-  if ((await site.mergeBase(tip, target)) === target) return { files: [] };
+  const base = await site.mergeBase(tip, target);
+  if (base === target) return { files: [] };
+  const text = `Merge ${site.options.target} into ${place.branch}`;
+  const merged = base === tip ? null : await mergeOnPaper(site, place.branch, target);
+  if (merged && merged.conflicts.length > 0) return openInWorktree(site, place, target, merged, text);
+  const commit = merged ? await commitTree(site, merged.tree, [tip, target], text) : target;
+  await moveTo(site, place, { commit, attached: true }, 'the target was merged');
+  await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
+  return { files: [] };
+}
+
+/** What git's own merge leaves behind: files with markers, an index with the sides, and what is being merged. */
+async function openInWorktree(
+  site: Site,
+  place: Standing,
+  target: string,
+  { tree, stages, conflicts }: Merged,
+  text: string,
+): Promise<{ files: string[] }> {
+  if (stages.length === 0)
+    throw new AppError('git_failed', `the target could not be merged into #${place.number}: ${conflicts.join(', ')}`);
   await writeFile(place.marker, 'moving');
   await handOverIndex(site, place);
-  const theirIndex = join(place.admin, 'index');
-  const git = site.gitAt(place, theirIndex);
-  const text = `Merge ${site.options.target} into ${place.branch}`;
-  const options = ['-q', '--no-edit', '--no-verify', '--ff', '--no-stat', '--no-autostash', '--no-squash', '--commit'];
-  const { code, stderr, stdout } = await git(['merge', ...options, '-m', text, target], { answers: [1] });
-  const files = code === 0 ? [] : nulList((await git(['diff', '--name-only', '--diff-filter=U', '-z'])).stdout);
-  if (code !== 0 && files.length === 0) {
-    throw new AppError(
-      'git_failed',
-      `the target could not be merged into #${place.number}: ${(stderr || stdout).trim()}`,
-    );
-  }
-  if (code === 0) {
-    const [head] = await site.resolver.resolve([`${place.branchRef}^{commit}`]);
-    await moveRefs(site, [{ ref: place.tipRef, to: head!, from: tip }]);
-    await copyIndex(theirIndex, place.index);
-    await handOverIndex(site, place);
-  }
+  const git = site.gitAt(place, join(place.admin, 'index'));
+  await git(['read-tree', '-u', '--reset', tree]);
+  const paths = new Set(stages.map((stage) => stage.slice(stage.indexOf('\t') + 1)));
+  const removed = [...paths].map((path) => `0 ${NOTHING}\t${path}\0`).join('');
+  const input = Buffer.from(removed + stages.map((stage) => `${stage}\0`).join(''), 'latin1');
+  await git(['update-index', '-z', '--index-info'], { input });
+  const state = { MERGE_MSG: `${text}\n`, MERGE_MODE: '', AUTO_MERGE: `${tree}\n`, MERGE_HEAD: `${target}\n` };
+  for (const [name, content] of Object.entries(state)) await writeFile(join(place.admin, name), content);
   await rm(place.marker, { force: true });
-  return { files };
+  return { files: conflicts };
 }

@@ -8,7 +8,7 @@ import { isAncestor, moveRefs, type RefChange } from './ref.ts';
 import type { Site, Standing } from './site.ts';
 import { moveTo, putBack, strayCommits, tipOf } from './snapshot.ts';
 import { attachHead, dropUnfinished, handOverIndex, isThere } from './standing.ts';
-import { stage } from './tree.ts';
+import { type Staged, stage } from './tree.ts';
 
 /**
  * Commits the files as they are onto the engine's tip. What an agent did to HEAD, branch or index does not matter: its own
@@ -41,11 +41,11 @@ export async function captureWork(site: Site, place: Standing, message: string, 
   if (!merged) {
     // One parent, and a commit the target cannot have: the base is the parent's.
     await site.learnMergeBase(commit, target, await site.mergeBase(tip, target));
-    return finish(commit, staged.tree, changes, notes);
+    return finish(commit, staged, changes, notes);
   }
   const since = await changesBetween(site, await site.mergeBase(commit, target), staged.tree);
   notes.push(...(await markerNotes(site, commit, since)));
-  return finish(commit, staged.tree, since, notes);
+  return finish(commit, staged, since, notes);
 }
 
 /** Commits a tree that a gate has repaired, and shows it in the worktree. The work was committed just before. */
@@ -55,14 +55,20 @@ export async function amendWork(site: Site, place: Standing, tree: string, messa
   await moveTo(site, place, { commit, attached: true }, 'what lay in the worktree when a gate had repaired the work');
   await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
   const base = await site.mergeBase(commit, target);
-  return finish(commit, tree, await changesBetween(site, base, tree), []);
+  return finish(commit, { tree, refused: [] }, await changesBetween(site, base, tree), []);
 }
 
-const finish = (commit: string, tree: string, changes: RawChange[], notes: string[]): Captured => ({
+const finish = (
+  commit: string,
+  { tree, refused }: Omit<Staged, 'notes'>,
+  changes: RawChange[],
+  notes: string[],
+): Captured => ({
   commit,
   tree,
   files: changes.map(({ path }) => path),
-  notes: [...notes, ...linkNotes(changes)],
+  notes: [...notes, ...refused, ...linkNotes(changes)],
+  refused,
 });
 
 export async function commitTree(site: Site, tree: string, parents: string[], message: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { nulList, statusEntries } from '../git/output.ts';
@@ -141,7 +141,9 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
 async function restoreGitFile(slot: Slot): Promise<void> {
   const file = join(slot.path, '.git');
   const right = `gitdir: ${slot.admin}\n`;
-  if ((await readFile(file, 'utf8').catch(() => null)) === right) return;
+  // A named pipe in its place would never end.
+  const isFile = (await lstat(file).catch(() => null))?.isFile();
+  if (isFile && (await readFile(file, 'utf8')) === right) return;
   await rm(file, { recursive: true, force: true });
   await writeFile(file, right);
 }

@@ -5,8 +5,10 @@ import type { WorktreeRef } from '../ports.ts';
 import { keepAsIs, writeSnapshot } from './keep.ts';
 import { moveRefs, type RefChange } from './ref.ts';
 import type { Place, Site } from './site.ts';
-import { findAdmin, isThere, worktreeOf } from './standing.ts';
+import { asideFolder, findAdmin, isThere, worktreeOf } from './standing.ts';
 import type { Trash } from './trash.ts';
+import { addAll } from './tree.ts';
+import { unblocked } from './unblocked.ts';
 
 const OWN_HEADS = 'refs/tidemill/heads/';
 
@@ -55,6 +57,7 @@ const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0);
 /** Takes down what is at a place, in an order that leaves a trace for the next collection until all is gone. */
 export async function takeDown(site: Site, trash: Trash, place: Place, commits: string[]): Promise<void> {
   await trash.throwAway(place.path);
+  await trash.throwAway(asideFolder(site, place));
   await site.shared(async () => {
     const refs = [place.branchRef, place.tipRef];
     const there = await site.resolver.resolve(refs);
@@ -76,10 +79,9 @@ export async function snapshotFolder(site: Site, place: Place, parents: string[]
   const index = join(site.dataDir, 'index', `${place.name}.look`);
   await Promise.all([index, `${index}.lock`].map((file) => rm(file, { force: true })));
   const env = { GIT_DIR: site.info.commonDir, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
-  const git = gitWith({ cwd: place.path, env });
+  const git = unblocked(gitWith({ cwd: place.path, env }), place.path);
   try {
-    const settings = ['-c', 'core.sparseCheckout=false'];
-    await git([...settings, 'add', '-A', '--ignore-errors'], { answers: [1, 128] });
+    await addAll(git, place.path);
     const tree = (await git(['write-tree'])).stdout.trim();
     const known = await site.resolver.resolve(parents.map((parent) => `${parent}^{tree}`));
     if (known.includes(tree)) return null;

@@ -5,9 +5,17 @@ import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
 import type { Place, Site } from './site.ts';
 import { copyIndex, findAdmin, isThere } from './standing.ts';
+import { EMPTY_BLOB, findOpened } from './tree.ts';
 
 /** Nothing that a repository configures is run for it, and a file that is no text is only named. */
-const OPTIONS = ['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--submodule=short'];
+const OPTIONS = [
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
+  '--find-renames',
+  '--submodule=short',
+  '--ignore-submodules=dirty',
+];
 
 interface Limits {
   maxBytes: number;
@@ -78,11 +86,11 @@ async function lookAtFiles(
   try {
     if (await isThere(place.index)) await copyIndex(place.index, index);
     else await git(['read-tree', tip]);
-    // Names new files without reading them into the repository. What cannot be read is left out.
-    await git(['add', '--intent-to-add', '--sparse', '--ignore-errors', '.'], {
-      answers: [1, 128],
-      ...aborted(limits),
-    });
+    // Names new files without reading them into the repository: entries without content, so that git compares the files.
+    const { fresh } = await findOpened(git, place.path);
+    const entries = fresh.map((path) => `100644 ${EMPTY_BLOB}\t${path}\0`).join('');
+    const input = Buffer.from(entries, 'latin1');
+    if (fresh.length > 0) await git(['update-index', '--add', '--replace', '-z', '--index-info'], { input });
     return await cutDiff(git, [base], limits);
   } finally {
     await rm(index, { force: true });

@@ -9,6 +9,7 @@ import { worktreeName } from '../git/worktree-name.ts';
 import type { Clock, WorktreeRef } from '../ports.ts';
 import { keyedLocks, type Lock, makeLock } from './lock.ts';
 import { pastStaleLocks } from './stale-lock.ts';
+import { unblocked } from './unblocked.ts';
 
 export interface WorkspaceOptions {
   root: string;
@@ -99,7 +100,8 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
     gitAt: (place, index = place.index) => {
       const at = { GIT_DIR: place.admin, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
       const isOurs = (lock: string) => ours(lock) || lock.startsWith(place.admin + sep);
-      return pastStaleLocks(gitWith({ cwd: place.path, env: { ...env, ...at } }), options.clock, isOurs);
+      const git = pastStaleLocks(gitWith({ cwd: place.path, env: { ...env, ...at } }), options.clock, isOurs);
+      return unblocked(git, place.path);
     },
     place: (task) => placeOf(dataDir, task),
     shared: makeLock(),

@@ -36,7 +36,7 @@ export async function isUntouched(site: Site, place: Standing, tip: string): Pro
   const commit = await expected(place, tip);
   const head = await headOf(place);
   if (head !== `ref: ${place.branchRef}` && head !== commit) return false;
-  const options = ['--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'];
+  const options = ['--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=all'];
   const { stdout } = await site.gitAt(place)(['status', ...options]);
   const fields = stdout.split('\0').filter((field) => field !== '');
   return fields.every((field) => field.startsWith('# ')) && fields.includes(`# branch.oid ${commit}`);

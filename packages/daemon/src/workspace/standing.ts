@@ -26,7 +26,7 @@ import type { Trash } from './trash.ts';
  *   no folder, or an empty one, or a file in its place → made from the engine's tip, else the branch, else the target
  *   a checkout that git never finished                 → thrown away and made anew (no agent has seen it)
  *   a folder git no longer knows                       → registered again, its files untouched
- *   a `.git` that points elsewhere                     → put right; a repository in its place is kept by a snapshot
+ *   a `.git` that points elsewhere                     → put right; a repository in its place is set aside
  */
 export async function stand(site: Site, trash: Trash, place: Place, notes: string[]): Promise<Standing> {
   const admin = await findAdmin(site, place);
@@ -120,7 +120,8 @@ async function repair(site: Site, place: Place, known: string | null, notes: str
   const right = `gitdir: ${admin}\n`;
   const gitFile = join(place.path, '.git');
   const found = await lstat(gitFile).catch(() => null);
-  if (found?.isFile() && (await readFile(gitFile, 'utf8')) === right) return standing;
+  const isRight = found?.isFile() && found.size === Buffer.byteLength(right);
+  if (isRight && (await readFile(gitFile, 'utf8')) === right) return standing;
   if (found?.isDirectory()) notes.push(await setAsideRepository(site, place, gitFile));
   else {
     notes.push("the worktree's .git file was changed or deleted; it was put right");
@@ -130,18 +131,19 @@ async function repair(site: Site, place: Place, known: string | null, notes: str
   return standing;
 }
 
-/** A repository made over the worktree: its last commit is fetched into a snapshot, and its folder moved out of the way. */
+/**
+ * A repository made over the worktree is moved out of the way as it is. No git looks into it: a fetch from it would do
+ * what its configuration says.
+ */
 async function setAsideRepository(site: Site, place: Place, gitDir: string): Promise<string> {
-  const ref = `refs/tidemill/snapshots/${place.number}/${site.clock.now()}-${site.next()}`;
-  const aside = join(site.dataDir, 'index', `${place.name}.git-${site.clock.now()}`);
-  const fetched = await site
-    .git(['fetch', '-q', '--no-tags', '--no-write-fetch-head', gitDir, `+HEAD:${ref}`])
-    .then(() => `its last commit is kept at ${ref}`)
-    .catch(() => 'it had no commit to keep');
+  const aside = join(asideFolder(site, place), `${Math.floor(site.clock.now())}-${site.next()}.git`);
+  await mkdir(dirname(aside), { recursive: true });
   await rename(gitDir, aside);
-  await rm(aside, { recursive: true, force: true });
-  return `a repository of its own had been made in the worktree; ${fetched}, and its files are taken as they are`;
+  return `a repository of its own had been made in the worktree; it is kept at ${aside} until the task ends, and the files are taken as they are`;
 }
+
+/** What was moved out of a task's worktree; it goes with the task. */
+export const asideFolder = (site: Site, place: Place): string => join(site.dataDir, 'aside', place.name);
 
 /** git registers only a folder that is empty, so the files step aside for a moment. */
 async function register(site: Site, place: Place, notes: string[]): Promise<string> {
@@ -232,6 +234,13 @@ async function stampAgentIndex(site: Site, place: Standing): Promise<void> {
 export async function hasAgentStaged(site: Site, place: Standing): Promise<boolean> {
   return site.indexStamps.get(place.name) !== (await indexStamp(place));
 }
+
+/** A file or a symbolic link. */
+export const isPlain = (path: Buffer): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isFile() || found.isSymbolicLink(),
+    () => false,
+  );
 
 export const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(

@@ -1,41 +1,46 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
+import { type Changes, findChanges, placeOf, shown } from './changed-files.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
-import { copyIndex, hasAgentStaged, isThere } from './standing.ts';
+import { copyIndex, hasAgentStaged, isPlain, isThere } from './standing.ts';
 
 export interface Staged {
   tree: string;
   notes: string[];
+  /** Files that are not in the tree because git cannot or may not store them, with the reason. */
+  refused: string[];
 }
 
 /**
- * The tree of the files as they lie there, put together in `index`: tracked and new files, without the ignored ones, as
- * `git add -A` sees them. Ignored files (dependencies, build output) are what a project says can be made again; they are
- * neither committed nor snapshotted.
+ * The tree of the files as they lie there, put together in `index`: tracked and new files, without the ignored ones.
+ * Ignored files (dependencies, build output) are what a project says can be made again; they are neither committed nor
+ * snapshotted.
  *
- * Submodules stay the links they are: their files are not checked out in a worktree, and a link an agent moved is
- * committed as it is. A repository an agent made inside the worktree would become a link to commits that exist nowhere
- * else, so its files are taken as plain files.
+ * Submodules stay the links they are: their files are not checked out in a worktree, and a repository that somebody puts
+ * there is not looked at. A repository an agent made inside the worktree would become a link to commits that exist nowhere
+ * else, so its files are taken as plain files. Nothing here starts a git in one of them (docs/decisions/006).
  */
 export async function stage(site: Site, place: Standing, index: string, tip: string): Promise<Staged> {
   const git = site.gitAt(place, index);
-  const notes: string[] = [];
   await clearStaleLock(`${index}.lock`, site.clock);
   if (!(await isThere(index))) await git(['read-tree', tip]);
+  let added: Added;
   try {
-    await addAll(git, notes);
+    added = await addAll(git, place.path);
   } catch (error) {
-    if (!(error instanceof GitError) || !/index file|bad signature|bad index|unmerged/i.test(error.stderr)) throw error;
+    if (!isIndexTrouble(error)) throw error;
     await rm(index, { force: true });
     await git(['read-tree', tip]);
-    await addAll(git, notes);
+    added = await addAll(git, place.path);
   }
   if (await hasAgentStaged(site, place)) await takeOverIgnored(site, place, git);
-  return { tree: (await git(['write-tree'])).stdout.trim(), notes };
+  return { tree: (await git(['write-tree'])).stdout.trim(), ...added };
 }
+
+const isIndexTrouble = (error: unknown): boolean =>
+  error instanceof GitError && /index file|bad signature|bad index|unmerged/i.test(error.stderr);
 
 /** Stages into a copy, so that what is only looked at (and not committed) does not become tracked by it. */
 export async function withStagedCopy<T>(
@@ -54,49 +59,88 @@ export async function withStagedCopy<T>(
   }
 }
 
-const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
+type Added = Omit<Staged, 'tree'>;
 
-async function addAll(git: Git, notes: string[]): Promise<void> {
-  const taken = new Set<string>();
-  for (;;) {
-    const { code, stderr } = await git(['add', '-A', '--sparse'], { answers: [128] });
-    const inner = embeddedRepositories(stderr).filter((path) => !taken.has(path));
-    if (inner.length === 0 && code === 0) break;
-    if (inner.length === 0) {
-      await addReadable(git, stderr, notes);
-      break;
+/** What `git add -A` would do, without what it would start. */
+export async function addAll(git: Git, root: string): Promise<Added> {
+  const { fresh, changed, notes, refused } = await findOpened(git, root);
+  const unstorable = await put(git, [...changed, ...fresh]);
+  return { notes, refused: atMost(20, [...refused, ...unstorable]) };
+}
+
+/** An index entry with it and without a file's times is always compared with the file. */
+export const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
+const DEEPEST = 8;
+
+/**
+ * The changes, those in nested repositories included. git goes into a folder with a `.git` only if the index has a file of
+ * it, so it is given one; as that file does not exist, it is among what is gone.
+ */
+export async function findOpened(git: Git, root: string): Promise<Changes> {
+  const taken: string[] = [];
+  for (let depth = 0; ; depth++) {
+    const found = await findChanges(git, root);
+    const tooDeep = depth === DEEPEST ? found.nested : [];
+    if (found.nested.length > tooDeep.length) {
+      taken.push(...found.nested);
+      await openUp(git, found.nested);
+      continue;
     }
-    for (const path of inner) {
-      taken.add(path);
-      notes.push(`${path} is a git repository of its own; its files were taken as plain files, its history was not`);
-    }
-    await openUp(git, inner);
+    const plain = 'is a git repository of its own; its files were taken as plain files, its history was not';
+    found.notes.push(
+      ...atMost(
+        20,
+        taken.map((path) => `${shown(path)} ${plain}`),
+      ),
+    );
+    const deep = `is a repository in more than ${DEEPEST} others and was left out; remove its .git`;
+    found.refused.push(...tooDeep.map((path) => `${shown(path)} ${deep}`));
+    return found;
   }
 }
 
-/** git goes into a folder with a `.git` only if the index already has a file of it; the next `add -A` drops this one. */
 async function openUp(git: Git, paths: string[]): Promise<void> {
-  await git(['update-index', '--force-remove', '-z', '--stdin'], { input: paths.map((path) => `${path}\0`).join('') });
   const entries = paths.map((path) => `100644 ${EMPTY_BLOB}\t${path}/.tidemill-opened\0`).join('');
-  await git(['hash-object', '-w', '--stdin'], { input: '' });
-  await git(['update-index', '--add', '-z', '--index-info'], { input: entries });
+  await git(['update-index', '--add', '--replace', '-z', '--index-info'], { input: Buffer.from(entries, 'latin1') });
 }
 
-const embeddedRepositories = (stderr: string): string[] =>
-  stderr
-    .split('\n')
-    .map(
-      (line) =>
-        /^warning: adding embedded git repository: (.+?)\/?$/.exec(line)?.[1] ??
-        /^error: '(.+?)\/?' does not have a commit checked out/.exec(line)?.[1],
-    )
-    .filter((path) => path !== undefined);
+const nulText = (paths: string[]): Buffer => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1');
 
-/** A file nobody may read must not keep the rest from being saved. */
-async function addReadable(git: Git, stderr: string, notes: string[]): Promise<void> {
-  if (!/Permission denied|unable to index file|open\(".*"\)/.test(stderr)) throw new GitError(['add'], 128, stderr);
-  await git(['add', '-A', '--sparse', '--ignore-errors'], { answers: [1, 128] });
-  notes.push(`some files could not be read and were left as they were: ${stderr.split('\n')[0]}`);
+/** Troubles of the repository or the machine, as opposed to those of a file. */
+const NOT_THE_FILE =
+  /insufficient permission|unable to (write|create)|Read-only file system|out of memory|too many open/i;
+/** A hundred files that cannot be stored are found one by one; of more, whole groups are left out. */
+const MOST_TRIES = 400;
+
+/**
+ * Puts files into the index as they lie there. One that cannot be read or converted fails all that come with it, so they
+ * are halved until it stands alone. Returns what could not be put, with the reason.
+ */
+async function put(git: Git, paths: string[]): Promise<string[]> {
+  let tries = 0;
+  const attempt = async (some: string[]): Promise<string[]> => {
+    if (some.length === 0) return [];
+    try {
+      tries += 1;
+      await git(['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], { input: nulText(some) });
+      return [];
+    } catch (error) {
+      if (!(error instanceof GitError) || error.retriable || isIndexTrouble(error)) throw error;
+      if (NOT_THE_FILE.test(error.stderr)) throw error;
+      const reason = error.stderr.trim().split('\n')[0] ?? 'git could not store it';
+      if (some.length === 1 || tries > MOST_TRIES)
+        return some.map(
+          (path) => `${shown(path)} could not be stored and is left as it was committed: ${shown(reason)}`,
+        );
+      const middle = Math.ceil(some.length / 2);
+      return [...(await attempt(some.slice(0, middle))), ...(await attempt(some.slice(middle)))];
+    }
+  };
+  return attempt(paths);
+}
+
+function atMost(most: number, lines: string[]): string[] {
+  return lines.length <= most ? lines : [...lines.slice(0, most), `… and ${lines.length - most} more like these`];
 }
 
 /**
@@ -109,14 +153,18 @@ async function takeOverIgnored(site: Site, place: Standing, git: Git): Promise<v
   const ask = ['ls-files', '-z', '-c', '-i', '--exclude-standard'];
   const [theirs, ours] = await Promise.all([site.gitAt(place, theirIndex)(ask, { answers: [128] }), git(ask)]);
   if (theirs.code !== 0) return;
-  const [wanted, tracked] = [new Set(nulList(theirs.stdout)), new Set(nulList(ours.stdout))];
-  const added = (
-    await Promise.all(
-      [...wanted.difference(tracked)].map(async (path) => (await isThere(join(place.path, path))) && path),
-    )
-  ).filter((path) => path !== false);
+  const names = (bytes: Buffer) =>
+    new Set(
+      bytes
+        .toString('latin1')
+        .split('\0')
+        .filter((path) => path !== ''),
+    );
+  const [wanted, tracked] = [names(theirs.bytes), names(ours.bytes)];
+  const added: string[] = [];
+  // Only plain files: a folder with a repository in it would become a link.
+  for (const path of wanted.difference(tracked)) if (await isPlain(placeOf(place.path, path))) added.push(path);
   const dropped = [...tracked.difference(wanted)];
-  const input = (paths: string[]) => ({ input: paths.map((path) => `${path}\0`).join('') });
-  if (added.length > 0) await git(['update-index', '--add', '-z', '--stdin'], input(added));
-  if (dropped.length > 0) await git(['update-index', '--force-remove', '-z', '--stdin'], input(dropped));
+  await put(git, added);
+  if (dropped.length > 0) await git(['update-index', '--force-remove', '-z', '--stdin'], { input: nulText(dropped) });
 }
