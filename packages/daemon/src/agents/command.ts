@@ -3,7 +3,7 @@ import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../ports.ts';
 import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from '../process/child.ts';
-import { programFolder } from '../process/sandbox.ts';
+import { programFolder } from '../process/tools.ts';
 import { createProtocolReader, PROTOCOL, type ProposedResult } from './protocol.ts';
 import { beginSession } from './session.ts';
 

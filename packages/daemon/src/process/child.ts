@@ -8,8 +8,9 @@ import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { homesOf } from './home.ts';
 import { findProgram } from './program.ts';
-import { programFolder, sandboxPrefix, sandboxStatus, toolFolders } from './sandbox.ts';
+import { sandboxPrefix, sandboxStatus } from './sandbox.ts';
 import { TimeLimit } from './time-limit.ts';
+import { programFolder } from './tools.ts';
 
 /**
  * The only place that starts agents and gates.
@@ -27,6 +28,8 @@ export interface ChildHost {
   /** Marks every child, so that a later daemon knows what an earlier one left behind. */
   homeId: string;
   sandbox: 'auto' | 'off';
+  /** Further places that the project's settings let children read in a sandbox. */
+  readable?: string[];
 }
 
 export interface ChildSpec {
@@ -167,12 +170,13 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
     root: spec.host.root,
     dataDir,
     homes,
+    searchPath: env.PATH ?? '',
     network: spec.network,
     readOnlyWorktree: spec.readOnlyWorktree ?? false,
     readable: [
       ...(spec.readable ?? []),
+      ...(spec.host.readable ?? []),
       ...(await programFolder(program.file, dataDir, homes)),
-      ...(await toolFolders(env.PATH ?? '', dataDir, homes)),
     ],
     writable: spec.writable ?? [],
     hidden: spec.hidden ?? [],

@@ -4,8 +4,8 @@ import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildHost, type ChildSpec, startChild } from './child.ts';
-import { homeTree } from './home.ts';
 import { sandboxStatus } from './sandbox.ts';
+import { programTree } from './tools.ts';
 
 const status = await sandboxStatus();
 if (!status.available) console.log(`skipped: the home folder in a sandbox, since ${status.why}`);
@@ -157,7 +157,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
 
 it('tells how much of a home belongs to a program', async () => {
   const tree = async (name: string) => {
-    const found = await homeTree(path.join(home, name), home);
+    const found = await programTree(path.join(home, name), [home]);
     return found === null ? null : path.relative(home, found);
   };
   expect(await tree('node-v24/bin/linked')).toBe('node-v24');

@@ -37,7 +37,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
   afterAll(() => rm(base, { recursive: true, force: true }));
 
-  type More = Partial<Pick<ChildSpec, 'network' | 'writable' | 'hidden' | 'readOnlyWorktree'>>;
+  type More = Partial<Pick<ChildSpec, 'network' | 'readable' | 'writable' | 'hidden' | 'readOnlyWorktree'>>;
   async function sh(script: string, more: More = {}) {
     let text = '';
     const child = startChild({
@@ -46,6 +46,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
       command: ['sh', '-c', script],
       cwd: worktree,
       network: more.network ?? false,
+      readable: more.readable,
       writable: more.writable,
       hidden: more.hidden,
       readOnlyWorktree: more.readOnlyWorktree,
@@ -114,8 +115,11 @@ describe.skipIf(!status.available)('the sandbox', () => {
     try {
       await once(server, 'listening');
       const ask = `node -e "require('net').connect('${socket}').on('data',(d)=>console.log(''+d)).on('error',(e)=>console.log(e.code))"`;
-      expect((await sh(ask)).text).toBe('yours\n');
-      expect((await sh(ask, { hidden: [socket] })).text).toMatch(/^E(CONNREFUSED|NOTSOCK|ACCES)\n$/);
+      expect((await sh(ask)).text).toBe('ENOENT\n');
+      expect((await sh(ask, { readable: [folder] })).text).toBe('yours\n');
+      expect((await sh(ask, { readable: [folder], hidden: [socket] })).text).toMatch(
+        /^E(CONNREFUSED|NOTSOCK|ACCES)\n$/,
+      );
       expect((await sh(ask, { hidden: [socket], writable: [socket] })).text).toBe('yours\n');
     } finally {
       server.close();

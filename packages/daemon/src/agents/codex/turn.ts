@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { AgentRequest, AgentSink } from '../../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../../process/child.ts';
-import { programFolder } from '../../process/sandbox.ts';
+import { programFolder } from '../../process/tools.ts';
 import { type CodexEvent, createEventReader, describe } from './events.ts';
 import { classify } from './failure.ts';
 import type { GuardSocket } from './guard-socket.ts';

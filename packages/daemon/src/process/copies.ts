@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+// Every mount costs a sandbox a part of a millisecond at each start. Where many small files of a folder are to be seen
+// and others not, they are copied once into a folder of our own, which is then shown in its place.
+
+/** One name in such a folder. */
+export interface Copied {
+  /** Relative to the folder. */
+  name: string;
+  /** A file to copy; text; a link; or only a place where something else will be mounted. */
+  is: { file: string } | { text: string } | { link: string } | 'folder' | 'empty file';
+  /** Changes when the file does. */
+  mark: string;
+}
+
+const KEPT_MS = 14 * 86_400_000;
+const asked = new Set<string>();
+
+/** The folder that holds these and nothing else; the same one as long as none of them changes. */
+export async function folderOfCopies(kind: string, entries: Copied[], dataDir: string): Promise<string> {
+  const key = createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 24);
+  const folder = path.join(dataDir, 'sandbox', `${kind}-${key}`);
+  await ensure(folder, entries);
+  if (asked.has(folder)) return folder;
+  asked.add(folder);
+  await tidy(path.dirname(folder)).catch(() => undefined); // what cannot be removed now is removed another time
+  return folder;
+}
+
+async function ensure(folder: string, entries: Copied[]): Promise<void> {
+  if (await stat(folder).catch(() => null)) return;
+  const fresh = `${folder}.${crypto.randomUUID()}`;
+  await mkdir(fresh, { recursive: true, mode: 0o700 });
+  for (const { name, is } of entries) {
+    const at = path.join(fresh, name);
+    await mkdir(path.dirname(at), { recursive: true });
+    if (is === 'folder') await mkdir(at, { recursive: true });
+    else if (is === 'empty file') await writeFile(at, '');
+    else if ('text' in is) await writeFile(at, is.text);
+    else if ('link' in is) await symlink(is.link, at);
+    // One that cannot be read, or is gone by now, is none that anybody could be shown.
+    else await copyFile(is.file, at, constants.COPYFILE_FICLONE).catch(() => undefined);
+  }
+  await rename(fresh, folder).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(fresh, { recursive: true, force: true });
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another one was quicker
+  });
+}
+
+/** A running sandbox may still show an old one, so only those are removed that nobody has asked for in a long time. */
+async function tidy(all: string): Promise<void> {
+  const now = Date.now();
+  for (const name of await readdir(all)) {
+    const at = path.join(all, name);
+    if (asked.has(at)) await utimes(at, now / 1000, now / 1000);
+    else if (now - (await stat(at)).mtimeMs > KEPT_MS) await rm(at, { recursive: true, force: true });
+  }
+}

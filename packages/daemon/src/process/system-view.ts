@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { readlink } from 'node:fs/promises';
+import path from 'node:path';
+import type { Mount } from './mounts.ts';
+
+// What every sandbox shows of the machine itself: programs, libraries, and the settings without which they do not run.
+// A list of what may be seen, since nobody could list what may not.
+
+const names = (text: string, folder: string) => text.split(' ').map((name) => path.join(folder, name));
+
+const PROGRAMS = [
+  ...names('usr bin sbin lib lib32 lib64 libx32 opt snap nix/store nix/var/nix/profiles gnu/store', '/'),
+  ...names('current-system', '/run'),
+];
+/** For programs that ask how many processors there are and how much memory they may take. */
+const HARDWARE = names('devices/system/cpu devices/system/node kernel/mm/transparent_hugepage', '/sys');
+/** The newer kind is one mount; the older is a dozen, each of which would cost every start. */
+const LIMITS = existsSync('/sys/fs/cgroup/cgroup.controllers') ? ['/sys/fs/cgroup'] : [];
+const SETTINGS = [
+  ...names('ld.so.cache ld.so.conf ld.so.preload ld-musl-x86_64.path ld-musl-aarch64.path', '/etc'),
+  ...names(
+    'alternatives static profiles passwd group nsswitch.conf hosts host.conf hostname gai.conf networks',
+    '/etc',
+  ),
+  ...names('services protocols ethertypes localtime timezone locale.alias locale.conf default/locale', '/etc'),
+  ...names('os-release lsb-release debian_version redhat-release alpine-release shells profile profile.d', '/etc'),
+  ...names('bash.bashrc bashrc inputrc mime.types magic fonts login.defs', '/etc'),
+  // Certificates by which servers are known; private keys lie beside them and stay where they are.
+  ...names('ssl/certs ssl/cert.pem ssl/openssl.cnf ca-certificates/extracted crypto-policies', '/etc'),
+  ...names('tls/certs tls/cert.pem tls/openssl.cnf ca-trust java nssdb', '/etc/pki'),
+  '/var/lib/ca-certificates',
+  // Languages that keep a part of themselves here.
+  ...names('java maven gradle php gemrc dotnet R', '/etc'),
+  ...['8', '11', '17', '21', '25'].flatMap((version) => names(`java-${version}-openjdk`, '/etc')),
+];
+/** Where names are looked up: of use to those only who may reach the network. */
+const RESOLVER = ['/etc/resolv.conf'];
+/** Writable, empty and gone with the command. */
+const SCRATCH = ['/tmp', '/var/tmp'];
+/** What tells of the whole machine and not of the sandbox's own processes. */
+const MASKED = names('kcore keys timer_list latency_stats sched_debug asound acpi scsi', '/proc');
+
+export function systemMounts(network: boolean): Mount[] {
+  const readable = [...PROGRAMS, ...HARDWARE, ...LIMITS, ...SETTINGS, ...(network ? RESOLVER : [])];
+  return [
+    ...readable.map((at) => ({ at, kind: 'readable' as const })),
+    ...SCRATCH.map((at) => ({ at, kind: 'hidden' as const })),
+  ];
+}
+
+/** Whether a place is shown to every sandbox anyway. */
+export const isSystemPlace = (real: string): boolean =>
+  PROGRAMS.some((place) => real === place || real.startsWith(place + path.sep));
+
+/**
+ * The kernel's own files. For root most of them can be written without any capability, because they belong to root: so
+ * there all of /proc is read-only. Anybody else may write only those of their own processes, and some programs do.
+ */
+export async function kernelMounts(isRoot: boolean, exists: (at: string) => Promise<boolean>): Promise<string[]> {
+  const there = await Promise.all(MASKED.map(async (at) => ((await exists(at)) ? [at] : [])));
+  const isFolder = (at: string) => /(asound|acpi|scsi)$/.test(at);
+  return [
+    ...['--dev', '/dev', '--proc', '/proc'],
+    ...there.flat().flatMap((at) => (isFolder(at) ? ['--tmpfs', at] : ['--ro-bind', '/dev/null', at])),
+    ...(isRoot ? ['--remount-ro', '/proc'] : []),
+  ];
+}
+
+/** Programs look for sockets by the old name of /run. */
+export async function oldNames(): Promise<string[]> {
+  const target = await readlink('/var/run').catch(() => null);
+  return target === null ? [] : ['--symlink', target, '/var/run'];
+}
