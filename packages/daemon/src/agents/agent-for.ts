@@ -4,6 +4,7 @@ import { AppError } from '@tidemill/contract';
 import { systemClock } from '../clock.ts';
 import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
+import { passedOn } from '../process/environment.ts';
 import { createAcpAgent } from './acp/agent.ts';
 import { presetFor } from './acp/preset.ts';
 import { CLAUDE_ENV, createClaudeAgent } from './claude/claude.ts';
@@ -95,9 +96,4 @@ function createAgent(config: AgentConfig, host: ChildHost): Agent {
         host,
       });
   }
-}
-
-function passedOn(names: string[]): Record<string, string> {
-  const found = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
-  return Object.fromEntries(found);
 }

@@ -14,6 +14,7 @@ import type { Catalogue, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';
+import { readablePlaces } from '../process/network-settings.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
@@ -127,7 +128,8 @@ async function changingParts(
 ): Promise<Changing> {
   const { root } = project;
   const { prepare: steps, include } = config;
-  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox };
+  const readable = readablePlaces(config.readable, root);
+  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox, readable };
   return {
     project,
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type GateConfig, type GateStatus, INTEGRITY_GATE } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
+import { passedOn } from '../process/environment.ts';
 import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
 import { readCounts } from './counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
@@ -108,10 +109,11 @@ async function runGate(options: GatesOptions, gate: GateConfig, request: GateReq
       runId: `gate_${randomUUID()}`,
       command: ['sh', '-c', gate.run],
       cwd: path,
-      env: { CI: '1' },
+      env: { CI: '1', ...passedOn(gate.pass), ...gate.env },
       // Go refuses to build without a place for its cache, and the home folder is read-only in there.
       sandboxEnv: { GOCACHE: '/tmp/go-build' },
       network: gate.network,
+      networkSettings: gate.network,
       // Containers are a way to the network like any other, and some tests need them.
       writable: gate.network ? CONTAINER_SOCKETS : [],
       timeoutMs: gate.timeout,

@@ -7,6 +7,8 @@ import { childEnvironment, type Marker, worktreeVariables } from './environment.
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { homesOf } from './home.ts';
+import { isInside } from './mounts.ts';
+import { certificateFiles, networkSettings, SCRATCH_CACHES } from './network-settings.ts';
 import { findProgram } from './program.ts';
 import { sandboxPrefix, sandboxStatus } from './sandbox.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -43,6 +45,8 @@ export interface ChildSpec {
   /** Written and closed; or a function that takes the child's standard input over and talks to it for as long as it runs. */
   stdin?: string | ((input: Writable) => void);
   network: boolean;
+  /** With the machine's proxies, certificates and package registries; see network-settings.ts. Not for agents. */
+  networkSettings?: boolean;
   /** In a sandbox the worktree, too, can only be read: for work that must not change anything. */
   readOnlyWorktree?: boolean;
   readable?: string[];
@@ -154,10 +158,14 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
 async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
   const folder = await stat(spec.cwd).catch(() => null);
   if (!folder?.isDirectory()) return { missing: `the folder ${spec.cwd} does not exist` };
-  const given = { ...worktreeVariables(spec.cwd), ...spec.env };
+  const home = spec.env?.HOME ?? process.env.HOME;
+  const settings = spec.networkSettings ? await networkSettings(process.env, home) : { env: {}, readable: [] };
+  const given = { ...settings.env, ...worktreeVariables(spec.cwd), ...spec.env };
   const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
   const marker = { homeId: spec.host.homeId, runId: spec.runId } satisfies Marker;
-  const env = childEnvironment(process.env, isSandboxed ? { ...given, ...spec.sandboxEnv } : given, marker);
+  const caches = spec.networkSettings ? SCRATCH_CACHES : {};
+  const inside = { ...caches, ...given, ...spec.sandboxEnv };
+  const env = childEnvironment(process.env, isSandboxed ? inside : given, marker);
   const [name = '', ...args] = spec.command;
   const program = await findProgram(name, env, spec.cwd);
   if ('missing' in program) return program;
@@ -176,6 +184,10 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
     readable: [
       ...(spec.readable ?? []),
       ...(spec.host.readable ?? []),
+      // A variable that names a whole home, by mistake or not, opens none.
+      ...[...settings.readable, ...certificateFiles(given)].filter(
+        (place) => !homes.some((folder) => folder === place || isInside(folder, place)),
+      ),
       ...(await programFolder(program.file, dataDir, homes)),
     ],
     writable: spec.writable ?? [],

@@ -45,3 +45,9 @@ export function childEnvironment(
   }
   return { ...env, ...given, [HOME_MARK]: marker.homeId, [RUN_MARK]: marker.runId };
 }
+
+/** Variables of the daemon's own environment that a setting names, as far as they are set. */
+export function passedOn(names: string[]): Record<string, string> {
+  const found = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
+  return Object.fromEntries(found);
+}
