@@ -2,7 +2,7 @@ import type { Finding } from '@tidemill/contract';
 import { gitVersion } from '../git/program.ts';
 import type { Store } from '../ports.ts';
 import { leakedProcesses, leakScanObstacle } from '../process/leaks.ts';
-import { sandboxStatus } from '../process/sandbox.ts';
+import { sandboxStatus, UNHELD } from '../process/sandbox.ts';
 import { compareLogWithProjection } from '../store/compare.ts';
 
 const SHOWN = 5;
@@ -41,6 +41,6 @@ export async function examineMachine(about: {
 
   const sandbox = await sandboxStatus();
   if (sandbox.available) say('ok', 'sandbox', sandbox.why);
-  else say('warning', 'sandbox', sandbox.why, 'Agents and gates can read and write what you can.');
+  else say('warning', 'sandbox', sandbox.why, UNHELD);
   return findings;
 }

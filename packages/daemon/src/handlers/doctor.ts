@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
-import type { Finding, Project } from '@tidemill/contract';
+import type { Config, Finding, Project } from '@tidemill/contract';
 import { loadSettings } from '../config/load.ts';
 import { aliveRefs } from '../engine/recovery.ts';
+import { readablePlaces } from '../process/network-settings.ts';
+import { UNHELD } from '../process/sandbox.ts';
+import { sandboxSight } from '../process/sight.ts';
 import type { Services } from './context.ts';
 import { chainFaultsOf } from './evidence.ts';
 
@@ -10,7 +13,11 @@ export type Say = (level: Finding['level'], check: string, text: string, hint?: 
 /** Looks at everything that must hold, and says what does not. It changes nothing. */
 export async function doctor(services: Services): Promise<{ ok: boolean; findings: Finding[] }> {
   const findings = await services.examine();
-  const say: Say = (level, check, text, hint = '') => findings.push({ level, check, text, hint });
+  const say: Say = (level, check, text, hint = '') => {
+    // Some of it holds for several projects.
+    if (!findings.some((said) => said.check === check && said.text === text))
+      findings.push({ level, check, text, hint });
+  };
   for (const project of await services.store.projects()) await examineProject(services, project, say);
   return { ok: findings.every(({ level }) => level !== 'problem'), findings };
 }
@@ -29,13 +36,7 @@ async function examineProject(services: Services, project: Project, say: Say): P
     const { config, warnings } = await loadSettings(root);
     for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
-    if (config.sandbox === 'off')
-      say(
-        'warning',
-        'sandbox',
-        `${name}: sandbox: off in its config`,
-        'Agents and gates can read and write what you can.',
-      );
+    await sayWhatIsSeen(services, project, config, say);
   });
   await guarded(say, 'worktrees', name, async () => {
     const alive = await aliveRefs({ store: services.store, project });
@@ -49,6 +50,16 @@ async function examineProject(services: Services, project: Project, say: Say): P
         'The next `tidemill up` removes them; what is not landed is snapshotted first.',
       );
   });
+}
+
+/** What the sandbox shows of this machine, or what does not hold without one. */
+async function sayWhatIsSeen(services: Services, { name, root }: Project, config: Config, say: Say): Promise<void> {
+  if (config.sandbox === 'off') return say('warning', 'sandbox', `${name}: sandbox: off in its config`, UNHELD);
+  if (!(await services.sandbox()).active) return; // what that means was said of the machine already
+  const readable = readablePlaces(config.readable, root);
+  const sight = await sandboxSight({ root, dataDir: services.folder.path, readable });
+  say('ok', 'sandbox', sight.machine);
+  say('ok', 'sandbox', `${name}: ${sight.project}`);
 }
 
 /** A check that cannot be made is a problem of its own, not the end of the examination. */

@@ -7,6 +7,7 @@ import { childEnvironment, type Marker, worktreeVariables } from './environment.
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { homesOf } from './home.ts';
+import { withMark } from './limit-mark.ts';
 import { isInside } from './mounts.ts';
 import { certificateFiles, networkSettings, SCRATCH_CACHES } from './network-settings.ts';
 import { findProgram } from './program.ts';
@@ -169,7 +170,10 @@ async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
   const [name = '', ...args] = spec.command;
   const program = await findProgram(name, env, spec.cwd);
   if ('missing' in program) return program;
-  if (!isSandboxed) return { file: program.file, args, env, isSandboxed };
+  if (!isSandboxed) {
+    const [file = '', ...rest] = withMark([program.file, ...args], marker);
+    return { file, args: rest, env, isSandboxed };
+  }
 
   const { dataDir } = spec.host;
   const homes = await homesOf(env.HOME);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildHost } from './child.ts';
-import { killLeaked, leakedProcesses } from './leaks.ts';
+import { isOfRun, killLeaked, leakedProcesses } from './leaks.ts';
 import { groupMembers, processRow, processUse, sendSignal } from './process-table.ts';
 
 /** A child and everything it started. */
@@ -33,7 +33,7 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
     let known = '';
     // One that starts another program, or forks, while we look may be missed: again until a look shows nobody new.
     for (let round = 0; round < STRAY_ROUNDS; round += 1) {
-      const marked = (await leakedProcesses(about.host.homeId)).filter(({ runId }) => runId === about.runId);
+      const marked = (await leakedProcesses(about.host.homeId)).filter((each) => isOfRun(each, about.runId));
       if (isFrozen !== (signal === 'SIGSTOP')) return;
       for (const { pid } of marked) sendSignal(pid, signal);
       const seen = marked.map(({ pid }) => pid).join();
@@ -84,7 +84,7 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
         await delay(pause);
       }
       // In a sandbox the namespace's end is everybody's end; without one a child may have left the group.
-      if (!status) await killLeaked(about.host.homeId, (runId) => runId !== about.runId);
+      if (!status) await killLeaked(about.host.homeId, (each) => !isOfRun(each, about.runId));
     },
     hasRun: async () => status === null || status.hasRun,
   };

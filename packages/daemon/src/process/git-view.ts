@@ -124,7 +124,7 @@ async function plainSettings(file: string): Promise<string | null> {
 }
 
 /** Settings as git lists them (`section.name.key\nvalue\0`), written again without what could open a door. */
-export function withoutSecrets(listed: string): string {
+function withoutSecrets(listed: string): string {
   const lines: string[] = [];
   for (const entry of listed.split('\0')) {
     if (entry === '') continue;

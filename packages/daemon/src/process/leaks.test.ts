@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { startChild } from './child.ts';
 import { childEnvironment } from './environment.ts';
 import { killLeaked, leakedProcesses, leakScanObstacle, type MarkedProcess } from './leaks.ts';
+import { processRow } from './process-table.ts';
 
 if (leakScanObstacle) console.log(`skipped: ${leakScanObstacle}`);
 
@@ -32,7 +37,7 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
     ]);
     for (const { ownerPid } of found) expect(ownerPid).not.toBe(process.pid);
 
-    const killed = await killLeaked(homeId, (runId) => runId === 'run_b');
+    const killed = await killLeaked(homeId, ({ runId }) => runId === 'run_b');
     expect(killed.map(({ runId }) => runId)).toEqual(['run_a']);
     expect((await leakedProcesses(homeId)).map(({ runId }) => runId)).toEqual(['run_b']);
     await killLeaked(homeId);
@@ -48,6 +53,44 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
     // A folder whose name merely starts like another's is another folder.
     expect(await leakedProcesses(homeId.slice(0, -1))).toEqual([]);
     await killLeaked(homeId);
+  });
+
+  it.for([
+    ['of a command', "setsid env -i sh -c 'while :; do date >> grown; sleep 0.02; done' >/dev/null 2>&1 &"],
+    [
+      'twice removed',
+      '(setsid sh -c \'(exec env -i setsid sh -c "while :; do date >> grown; sleep 0.02; done") &\' &)',
+    ],
+  ])('that left the group, the session and their environment end with the run: %s', async ([, script = '']) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'tidemill-leaks-'));
+    const homeId = `/nowhere/${randomUUID()}`;
+    const { end } = startChild({
+      host: { root: folder, dataDir: folder, homeId, sandbox: 'off' },
+      ...{
+        runId: 'run_e',
+        command: ['sh', '-c', `${script}\nsleep 0.3`],
+        cwd: folder,
+        network: false,
+        timeoutMs: 20_000,
+      },
+      onOutput: () => undefined,
+    });
+    const seen = new Set<number>();
+    let isOver = false;
+    void end.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      for (const { pid } of await leakedProcesses(homeId)) seen.add(pid);
+      await delay(10);
+    }
+    expect(await end).toMatchObject({ kind: 'exited', exitCode: 0 });
+    expect(seen.size).toBeGreaterThan(1);
+    expect([...seen].filter((pid) => processRow(pid)?.isZombie === false)).toEqual([]);
+    const grown = await readFile(path.join(folder, 'grown'), 'utf8');
+    await delay(100); // some five times the pause of one who would still write
+    expect(await readFile(path.join(folder, 'grown'), 'utf8')).toBe(grown);
+    await rm(folder, { recursive: true, force: true });
   });
 
   it('never include the one who looks', async () => {

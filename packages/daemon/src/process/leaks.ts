@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HOME_MARK, RUN_MARK } from './environment.ts';
+import { markedRun, runByMark } from './limit-mark.ts';
 import { eachProcess, hasProcessTable, processFile, processRow, sendSignal } from './process-table.ts';
 
 /** A process that carries a data folder's mark. Whether it is a leak depends on whether its run is still alive. */
@@ -17,14 +18,14 @@ export const leakScanObstacle = hasProcessTable
   : `leaked processes cannot be looked for on ${process.platform}: there is no /proc`;
 
 /**
- * Every process started for this data folder and still running, found by the environment it inherited. That catches
- * grandchildren that left their process group, and also those inside a sandbox's pid namespace.
+ * Every process started for this data folder and still running, found by the environment it inherited, or else by the
+ * limit. That catches grandchildren that left their process group, and also those inside a sandbox's pid namespace.
  */
 export async function leakedProcesses(homeId: string): Promise<MarkedProcess[]> {
   const runs = new Map<number, string>();
   const spared = ownLine();
   await eachProcess((pid) => {
-    const runId = spared.has(pid) ? null : runOf(pid, homeId);
+    const runId = spared.has(pid) ? null : (runOf(pid, homeId) ?? runByMark(pid, homeId));
     if (runId !== null && processRow(pid)?.isZombie === false) runs.set(pid, runId);
   });
   return [...runs].map(([pid, runId]) => ({ pid, runId, command: commandOf(pid), ownerPid: ownerOf(pid, runs) }));
@@ -33,12 +34,12 @@ export async function leakedProcesses(homeId: string): Promise<MarkedProcess[]> 
 /** Kills what `leakedProcesses` finds, but for runs that `isAlive` knows; returns what was killed. */
 export async function killLeaked(
   homeId: string,
-  isAlive: (runId: string) => boolean = () => false,
+  isAlive: (process: MarkedProcess) => boolean = () => false,
 ): Promise<MarkedProcess[]> {
   const killed = new Map<number, MarkedProcess>();
   // A process may fork while we look, so this repeats until a look finds nothing.
   for (let round = 0; round < 50; round++) {
-    const found = (await leakedProcesses(homeId)).filter((leak) => !isAlive(leak.runId));
+    const found = (await leakedProcesses(homeId)).filter((leak) => !isAlive(leak));
     if (found.length === 0) break;
     for (const leak of found) {
       sendSignal(leak.pid, 'SIGKILL');
@@ -48,6 +49,10 @@ export async function killLeaked(
   }
   return [...killed.values()];
 }
+
+/** Whether a process belongs to this run, also when it shows nothing but the mark. */
+export const isOfRun = (process: { runId: string }, runId: string): boolean =>
+  process.runId === runId || process.runId === markedRun(runId);
 
 /** This process and those above it: a scan run from inside an agent must not kill the hand that started it. */
 function ownLine(): Set<number> {

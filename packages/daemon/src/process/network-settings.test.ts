@@ -99,8 +99,8 @@ async function gate(run: string, more: object = {}) {
   const config = [GateConfig.parse({ name: 'one', run, ...more })];
   const logDir = path.join(base, 'data', 'logs');
   const made = createGates({ config, host, logDir });
-  const at = { number: 1, branch: 'task/1', base: 'b', path: worktree };
-  const reports = await made.run(at, 'tree', ['package.json'], new AbortController().signal);
+  const { signal } = new AbortController();
+  const reports = await made.run({ path: worktree, tree: 'tree', files: ['package.json'], signal });
   const { receipt } = reports.at(-1)!;
   return { status: receipt.status, text: await readFile(path.join(logDir, `${receipt.logHash}.log`), 'utf8') };
 }

@@ -34,6 +34,13 @@ export interface SandboxStatus {
   why: string;
 }
 
+/** What does not hold without a sandbox, in words for a person. */
+export const UNHELD = [
+  'Agents and gates can read and write what you can: your keys, other projects, this data folder.',
+  'They can reach every service on this machine. What they start is ended with them,',
+  'but a process that takes care not to be found goes on. Gates still prove a clean checkout.',
+].join(' ');
+
 /**
  * Who can talk to one of these can have anything started outside, as root. A read-only file system does not keep
  * anybody from talking to a socket.
@@ -116,7 +123,7 @@ export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> 
     kernelView(),
     oldNames(),
     standingView(request),
-    ownView(request, worktree).then(findMounts),
+    ownMounts(request, worktree).then(findMounts),
   ]);
   const mounts = mountArguments(await gatherEtc([...standing, ...own], request.dataDir));
   const net = request.network ? [] : ['--unshare-net'];
@@ -127,7 +134,7 @@ export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> 
 const as = (kind: Mount['kind'], places: string[]): Mount[] => places.map((at) => ({ at, kind }));
 
 /** What this command is shown beside what all are. */
-async function ownView(request: SandboxRequest, worktree: string): Promise<Mount[]> {
+export async function ownMounts(request: SandboxRequest, worktree: string): Promise<Mount[]> {
   const { root, dataDir } = request;
   return [
     ...as('hidden', [dataDir, ...request.hidden]),

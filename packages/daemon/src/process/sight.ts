@@ -1,0 +1,62 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { homesOf } from './home.ts';
+import { type FoundMount, findMounts, isInside, mountArguments } from './mounts.ts';
+import { ownMounts, standingMounts } from './sandbox.ts';
+
+/** What a sandbox shows, in words: made from the mounts themselves, so that it cannot say anything else. */
+export interface Sight {
+  /** For every project on this machine. */
+  machine: string;
+  /** Besides, for this one. */
+  project: string;
+}
+
+export async function sandboxSight(about: { root: string; dataDir: string; readable: string[] }): Promise<Sight> {
+  const { root, dataDir, readable } = about;
+  const homes = await homesOf(process.env.HOME);
+  const surroundings = { homes, searchPath: process.env.PATH ?? '', dataDir, network: true };
+  const standing = await findMounts(await standingMounts(surroundings));
+  const request = {
+    ...surroundings,
+    worktree: dataDir,
+    readOnlyWorktree: false,
+    root,
+    readable,
+    writable: [],
+    hidden: [],
+  };
+  const own = await findMounts(await ownMounts(request, path.join(dataDir, 'worktrees')));
+  const places = (mounts: FoundMount[]) => uncovered(mounts.filter(({ kind }) => kind === 'readable'));
+  const ofMachine = places(standing);
+  const ofProject = places(own).filter((at) => !ofMachine.some((place) => at === place || isInside(at, place)));
+  return {
+    machine: `agents and gates can read ${listed(ofMachine)}; they have an empty /tmp and home folder of their own`,
+    project: `they can read ${listed(ofProject)}, write their worktree, and see nothing else`,
+  };
+}
+
+/** The places that are named to bubblewrap, and no other. */
+function uncovered(mounts: FoundMount[]): string[] {
+  const words = mountArguments(mounts);
+  const at = words.flatMap((word, index) => (word === '--ro-bind' ? [words[index + 2] as string] : []));
+  const links = words.flatMap((word, index) => (word === '--symlink' ? [words[index + 2] as string] : []));
+  return [...new Set([...at, ...links])].sort();
+}
+
+/** Those of one folder together: `/etc/{fonts,hosts}`. */
+function listed(places: string[]): string {
+  const folders = new Map<string, string[]>();
+  for (const place of places) {
+    const folder = path.dirname(place);
+    folders.set(folder, [...(folders.get(folder) ?? []), path.basename(place)]);
+  }
+  const home = homedir();
+  const short = (folder: string) =>
+    folder === home || isInside(folder, home) ? `~${folder.slice(home.length)}` : folder;
+  const grouped = [...folders].map(([folder, names]) => {
+    const at = folder === path.sep ? '' : short(folder);
+    return names.length === 1 ? `${at}/${names[0]}` : `${at}/{${names.join(',')}}`;
+  });
+  return grouped.join(' ');
+}
