@@ -165,7 +165,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
       expect(environment).not.toContain('TIDEMILL_TEST_SECRET');
       const names = environment.match(/^\w+(?==)/gm) ?? [];
       const usual =
-        /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|SHELL|PWD|OLDPWD|SHLVL|_|API_KEY|TIDEMILL_HOME_ID|TIDEMILL_RUN)$/;
+        /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|SHELL|PWD|OLDPWD|SHLVL|_|API_KEY|TIDEMILL_(HOME_ID|RUN|WORKTREE|PORT_BASE))$/;
       expect(names.filter((name) => !usual.test(name))).toEqual([]);
     } finally {
       delete process.env.TIDEMILL_TEST_SECRET;
