@@ -6,7 +6,7 @@ import { Evidence } from './gate.ts';
 import { Notification, Severity } from './notice.ts';
 import { ProjectRules } from './project.ts';
 import { Answer, Question } from './question.ts';
-import { AgentEnvelope, FailureClass, Mode, Outcome, Usage } from './run.ts';
+import { AgentEnvelope, FailureClass, MAX_USD, Mode, Outcome, storedNumber, Usage } from './run.ts';
 import { BlockReason, ContextEntry, Criterion, Feedback, PreparedMerge, TaskKind } from './task.ts';
 import { Beat, Role, WorkerWish } from './worker.ts';
 
@@ -104,10 +104,12 @@ export const EventBody = z.discriminatedUnion('type', [
     mode: Mode,
     agent: z.string(),
     attempt: z.number(),
-    reservedUsd: z.number().default(0),
+    reservedUsd: storedNumber(MAX_USD).default(0),
+    /** Its agent is declared free: a run that reports nothing costs nothing. */
+    isFree: z.boolean().optional(),
   }),
   /** It has spent what was set aside for it, and the budget has no more. */
-  event('run.overdrawn', { ...task, runId: z.string(), spentUsd: z.number() }),
+  event('run.overdrawn', { ...task, runId: z.string(), spentUsd: storedNumber(MAX_USD) }),
   event('run.progressed', { ...task, runId: z.string(), percent: z.number(), text: z.string() }),
   /** Provisional while the run goes on: an interrupted run has cost this much. */
   event('run.spent', { ...task, runId: z.string(), usage: Usage }),
@@ -195,9 +197,11 @@ export const EventBody = z.discriminatedUnion('type', [
     accountId: z.string(),
     period: BudgetPeriod,
     threshold: BudgetThreshold,
-    spentUsd: z.number(),
+    spentUsd: storedNumber(MAX_USD),
     limitUsd: z.number(),
   }),
+  /** What running runs may still spend of an account, by run: more for one that used up its part, less for the others. */
+  event('budget.reserved', { accountId: z.string(), reserved: z.record(z.string(), z.number()) }),
   event('notification.queued', { notification: Notification }),
   event('notification.tried', {
     notificationId: z.string(),

@@ -46,19 +46,49 @@ export const FailureClass = z.enum([
 ]);
 export type FailureClass = z.infer<typeof FailureClass>;
 
+/** The most that is counted of money and of things: sums stay there. What grew to infinity could not be stored as JSON. */
+export const MAX_USD = 1_000_000_000_000;
+export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
+/** Adds two amounts of money, or two counts. */
+export const sumUsd = (one: number, other: number) => Math.min(one + other, MAX_USD);
+export const sumCount = (one: number, other: number) => Math.min(one + other, MAX_COUNT);
+
+/** A number in the store. Earlier versions let it grow without a limit, and wrote infinity as null. */
+export const storedNumber = (most: number) =>
+  z.preprocess((value) => {
+    if (value === null) return most;
+    return typeof value === 'number' ? Math.min(value, most) : value;
+  }, z.number().nonnegative());
+
+/** What a run has used, as it is kept. */
 export const Usage = z.object({
-  inputTokens: z.number().nonnegative().default(0),
-  outputTokens: z.number().nonnegative().default(0),
+  inputTokens: storedNumber(MAX_COUNT).default(0),
+  outputTokens: storedNumber(MAX_COUNT).default(0),
   /** Null when nobody said what it cost. */
-  costUsd: z.number().nonnegative().nullable().default(null),
-  requests: z.number().int().nonnegative().default(0),
+  costUsd: storedNumber(MAX_USD).nullable().default(null),
+  requests: storedNumber(MAX_COUNT).default(0),
   /** The part of `costUsd` that nobody told: requests without a price, at UNKNOWN_REQUEST_USD each. */
-  assumedUsd: z.number().nonnegative().optional(),
+  assumedUsd: storedNumber(MAX_USD).optional(),
 });
+export type Usage = z.infer<typeof Usage>;
 /** What a request counts when nobody says what it cost: too much rather than too little. */
 export const UNKNOWN_REQUEST_USD = 0.5;
 
-export type Usage = z.infer<typeof Usage>;
+const reportedCount = (most: number) => z.number().int().nonnegative().max(most).default(0);
+
+/** Usage as somebody outside the engine reports it: whole counts, and nothing that no request could have used. */
+export const ReportedUsage = z.object({
+  inputTokens: reportedCount(1_000_000_000_000),
+  outputTokens: reportedCount(1_000_000_000_000),
+  costUsd: z.number().nonnegative().max(1_000_000).nullable().default(null),
+  requests: reportedCount(1_000_000),
+});
+
+/** A report that cannot be read still tells of a request: one, of unknown price. */
+export function readUsage(reported: unknown): Usage {
+  const read = ReportedUsage.safeParse(reported);
+  return read.success ? read.data : { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 1 };
+}
 
 export const CriterionVerdict = z.object({
   id: z.string(),
@@ -110,7 +140,9 @@ export const Run = z.object({
   /** The vendor's own session, so that a later run can go on with it. */
   session: z.string().nullable().default(null),
   /** Set aside for it from the budget when it began. */
-  reservedUsd: z.number().default(0),
+  reservedUsd: storedNumber(MAX_USD).default(0),
+  /** Its agent costs nothing, so that it may end without having reported a request. */
+  isFree: z.boolean().optional(),
   /** How long the prompt was, and what was left out of it to fit. */
   briefing: z
     .object({ promptTokens: z.number(), dropped: z.array(z.string()) })

@@ -113,7 +113,8 @@ export type Command = { projectId: string } & (
     }
   /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
   | { type: 'lease.expire'; taskId: string; token: number; ownerIsDead: boolean }
-  | ({ type: 'run.start'; runId: string; mode: Mode; agent: string } & Fence)
+  /** `isFree`: its agent costs nothing, also when it reports nothing. */
+  | ({ type: 'run.start'; runId: string; mode: Mode; agent: string; isFree?: boolean } & Fence)
   /** Asked while it runs, through a tool. */
   | ({ type: 'run.ask'; runId: string; questions: AskedQuestion[] } & Fence)
   | ({ type: 'run.progress'; runId: string; percent: number; text: string } & Fence)

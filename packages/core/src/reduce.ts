@@ -214,6 +214,7 @@ function reduceRun(slice: Slice, projectId: string, at: number, body: Extract<Ev
           session: null,
           reservedUsd: body.reservedUsd,
           briefing: null,
+          ...(body.isFree ? { isFree: true } : {}),
         },
       });
       return;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClaimView, OutsideClaim, OutsideWorkerName } from '../claim.ts';
-import { AgentEnvelope, Usage } from '../run.ts';
+import { AgentEnvelope, ReportedUsage } from '../run.ts';
 import { TaskSummary, WorkerView } from '../view.ts';
 import { WorkerOperation } from '../worker.ts';
 import { by, get, ofTask, post, project, worker } from './route.ts';
@@ -75,7 +75,7 @@ export const fleetRoutes = {
   finishClaim: post(
     '/v1/projects/:project/claims/:task/finish',
     'Proposes an outcome; the engine commits what lies in the worktree and checks it',
-    z.strictObject({ ...fenced, result: AgentEnvelope, usage: Usage.prefault({}) }),
+    z.strictObject({ ...fenced, result: AgentEnvelope, usage: ReportedUsage.prefault({}) }),
     TaskSummary,
     { role: 'worker' },
   ),

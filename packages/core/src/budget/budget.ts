@@ -1,5 +1,5 @@
-import type { Account, BudgetPeriod, BudgetThreshold, EventBody, Mode, Project, Task, Usage } from '@tidemill/contract';
-import { ALL_PROJECTS } from '@tidemill/contract';
+import type { Account, BudgetPeriod, BudgetThreshold, EventBody, Mode, Project, Task } from '@tidemill/contract';
+import { ALL_PROJECTS, MAX_USD, sumUsd, UNKNOWN_REQUEST_USD } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -24,6 +24,9 @@ const MARGIN = 1.5;
 const MEMORY_RUNS = 20;
 /** Nothing is set aside beyond this part of a limit, or a small budget could never begin anything. */
 const LARGEST_PART = 0.5;
+
+/** What a run is given on top, as a part of the smallest limit, when it has used up what was set aside for it. */
+const TOP_UP_PART = 0.05;
 
 const CENT = 0.000_000_1;
 
@@ -52,7 +55,7 @@ export function learnEstimate(before: Account['estimates'][string] | undefined, 
 }
 
 /** What running runs may still spend. */
-export const reservedOf = (account: Account) => Object.values(account.reserved).reduce((sum, usd) => sum + usd, 0);
+export const reservedOf = (account: Pick<Account, 'reserved'>) => Object.values(account.reserved).reduce(sumUsd, 0);
 
 export interface Shortage {
   text: string;
@@ -108,39 +111,85 @@ export function periodsOf(account: Account, limits: { dailyUsd: number; monthlyU
   ];
 }
 
-/** What follows from a run having spent so much: thresholds passed, and whether it must stop. */
-export function afterSpending(
-  slice: Slice,
-  project: Project,
-  spending: { taskId: string; runId: string; before: Usage; after: Usage; isRunning: boolean },
-  env: DecideEnv,
-): EventBody[] {
-  const more = Math.max(0, (spending.after.costUsd ?? 0) - (spending.before.costUsd ?? 0));
-  if (more === 0) return [];
-  const events: EventBody[] = [];
-  let mustStop = false;
-  for (const { account, limits } of pursesOf(slice, project, env.now)) {
-    const left = (account.reserved[spending.runId] ?? 0) - more;
-    for (const { period, spent, limit, told } of periodsOf(account, limits)) {
-      const percent = ((spent + more) / limit) * 100;
-      // A limit that was raised meanwhile has its thresholds before it again.
-      const passed = Math.min(told, passedAt((spent / limit) * 100) ?? 0);
-      const reached = passedAt(percent);
-      if (reached !== undefined && reached > passed) {
-        const figures = { period, threshold: reached, spentUsd: spent + more, limitUsd: limit };
-        events.push({ type: 'budget.threshold_reached', accountId: account.id, ...figures });
-      }
-      const others = reservedOf(account) - (account.reserved[spending.runId] ?? 0);
-      if (left <= CENT && spent + more + others >= limit - CENT) mustStop = true;
-    }
-  }
-  if (mustStop && spending.isRunning) {
-    const { taskId, runId, after } = spending;
-    events.push({ type: 'run.overdrawn', taskId, runId, spentUsd: after.costUsd ?? 0 });
-  }
+export interface Spending {
+  taskId: string;
+  runId: string;
+  /** What it has cost on top of what is booked. */
+  moreUsd: number;
+  /** In all. */
+  spentUsd: number;
+  isRunning: boolean;
+}
+
+/** What follows from a run having spent so much: thresholds passed, money set aside anew, and whether it must stop. */
+export function afterSpending(slice: Slice, project: Project, spending: Spending, env: DecideEnv): EventBody[] {
+  const { taskId, runId, moreUsd, spentUsd, isRunning } = spending;
+  if (moreUsd === 0) return [];
+  const purses = pursesOf(slice, project, env.now).map((purse) => charged(purse, spending));
+  const events = purses.flatMap((purse) => thresholds(purse, moreUsd));
+  const isUsedUp = purses.some(({ account }) => (account.reserved[runId] ?? 0) <= CENT);
+  const free = Math.min(...purses.map(freeOf));
+  const granted = isRunning && isUsedUp && free > CENT ? Math.min(free, portion(purses)) : 0;
+  for (const purse of purses) events.push(...reserveAnew(purse, runId, granted));
+  if (isRunning && isUsedUp && granted === 0) events.push({ type: 'run.overdrawn', taskId, runId, spentUsd });
   return events;
 }
 
+/** What a run gets at a time once it has used up what was set aside for it: so little that the others are not starved. */
+function portion(purses: Purse[]): number {
+  const smallest = Math.min(...purses.map(({ limits }) => Math.min(limits.dailyUsd, limits.monthlyUsd)));
+  return Math.max(UNKNOWN_REQUEST_USD, smallest * TOP_UP_PART);
+}
+
+/** The account once the run has paid, first out of what was set aside for it. What is left of that ends with the run. */
+function charged({ account, limits }: Purse, { runId, moreUsd, isRunning }: Spending): Purse {
+  const { [runId]: left, ...others } = account.reserved;
+  return {
+    limits,
+    account: {
+      ...account,
+      spentDayUsd: sumUsd(account.spentDayUsd, moreUsd),
+      spentMonthUsd: sumUsd(account.spentMonthUsd, moreUsd),
+      reserved: left === undefined || !isRunning ? others : { ...others, [runId]: Math.max(0, left - moreUsd) },
+    },
+  };
+}
+
+/** What is neither spent nor set aside; below zero when more is promised than there is. */
+function freeOf({ account, limits }: Purse): number {
+  const left = periodsOf(account, limits).map(({ spent, limit }) => limit - spent);
+  return Math.min(...left) - reservedOf(account);
+}
+
+/**
+ * A run that needs more gets what was granted. When it has spent what was set aside for others, they get less: what is
+ * spent and set aside together never passes the limit.
+ */
+function reserveAnew(purse: Purse, runId: string, granted: number): EventBody[] {
+  const { account } = purse;
+  const reserved: Account['reserved'] = {};
+  if (granted > 0) reserved[runId] = (account.reserved[runId] ?? 0) + granted;
+  const promised = reservedOf(account);
+  const missing = -freeOf(purse);
+  if (missing > CENT && promised > 0) {
+    const part = Math.max(0, 1 - missing / promised);
+    for (const [id, usd] of Object.entries(account.reserved)) reserved[id] = usd * part;
+  }
+  return Object.keys(reserved).length > 0 ? [{ type: 'budget.reserved', accountId: account.id, reserved }] : [];
+}
+
+function thresholds({ account, limits }: Purse, moreUsd: number): EventBody[] {
+  return periodsOf(account, limits).flatMap(({ period, spent, limit, told }): EventBody[] => {
+    // A limit that was raised meanwhile has its thresholds before it again.
+    const passed = Math.min(told, passedAt(percentOf(spent - moreUsd, limit)) ?? 0);
+    const reached = passedAt(percentOf(spent, limit));
+    if (reached === undefined || reached <= passed) return [];
+    const figures = { period, threshold: reached, spentUsd: spent, limitUsd: limit };
+    return [{ type: 'budget.threshold_reached', accountId: account.id, ...figures }];
+  });
+}
+
+export const percentOf = (spent: number, limit: number) => Math.min((spent / limit) * 100, MAX_USD);
 const passedAt = (percent: number) => THRESHOLDS.findLast((threshold) => percent >= threshold - CENT);
 
 export function limitBudget(slice: Slice, command: CommandOf<'budget.limit'>): Decision {

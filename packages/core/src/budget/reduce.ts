@@ -1,5 +1,6 @@
 import type { Account, EventBody, Run } from '@tidemill/contract';
-import { ALL_PROJECTS, accountId } from '@tidemill/contract';
+import { ALL_PROJECTS, accountId, sumUsd } from '@tidemill/contract';
+import { moreUsd } from '../run/usage.ts';
 import type { Slice } from '../slice.ts';
 import { estimateKey, learnEstimate } from './budget.ts';
 import { newAccount, pursesOf } from './period.ts';
@@ -28,6 +29,11 @@ export function reduceBudget(slice: Slice, projectId: string, at: number, body: 
       slice.records.put({ ...account, limits });
       return;
     }
+    case 'budget.reserved': {
+      const account = slice.record('account', body.accountId);
+      if (account) slice.records.put({ ...account, reserved: { ...account.reserved, ...body.reserved } });
+      return;
+    }
     case 'budget.threshold_reached': {
       const { accountId: id, period, threshold } = body;
       onAccounts(slice, projectId, at, (account) =>
@@ -47,10 +53,11 @@ function book(
   run: Run,
   body: Extract<EventBody, { type: 'run.spent' | 'run.finished' }>,
 ): void {
-  const more = Math.max(0, (body.usage.costUsd ?? 0) - (run.usage.costUsd ?? 0));
+  const more = moreUsd(run.usage, body.usage);
   const isOver = body.type === 'run.finished';
-  const isKnown = run.reservedUsd > 0 || more > 0;
-  if (!isKnown) return;
+  const accounts = [accountId(projectId), accountId(ALL_PROJECTS)].map((id) => slice.record('account', id));
+  const isSetAside = accounts.some((account) => account?.reserved[run.id] !== undefined);
+  if (!isSetAside && more === 0 && run.reservedUsd === 0) return;
   const task = slice.tasks.get(run.taskId);
   const key = task ? estimateKey(run.agent, run.mode, task) : null;
   onAccounts(slice, projectId, at, (account) => {
@@ -59,8 +66,8 @@ function book(
     // What was interrupted or failed says little about what a run like it costs.
     const isTelling = isOver && isOwn && key !== null && body.failure === null && body.outcome !== 'interrupted';
     return {
-      spentDayUsd: account.spentDayUsd + more,
-      spentMonthUsd: account.spentMonthUsd + more,
+      spentDayUsd: sumUsd(account.spentDayUsd, more),
+      spentMonthUsd: sumUsd(account.spentMonthUsd, more),
       reserved: isOver || left === 0 ? others : { ...others, [run.id]: Math.max(0, left - more) },
       estimates: isTelling
         ? { ...account.estimates, [key]: learnEstimate(account.estimates[key], body.usage.costUsd ?? 0) }

@@ -1,5 +1,12 @@
-import { type Account, type AccountView, ALL_PROJECTS, type BudgetPeriod, type Project } from '@tidemill/contract';
-import { exhaustedPeriod, howToRaise, periodsOf, reservedOf, shortageFor } from './budget.ts';
+import {
+  type Account,
+  type AccountView,
+  ALL_PROJECTS,
+  type BudgetPeriod,
+  type Project,
+  sumUsd,
+} from '@tidemill/contract';
+import { exhaustedPeriod, howToRaise, percentOf, periodsOf, reservedOf, shortageFor } from './budget.ts';
 import { nextPeriodAt, type Purse, periodStartAt, purseOf } from './period.ts';
 
 /** A forecast from less than this would say more about the first run than about the day. */
@@ -13,7 +20,7 @@ export function viewAccount(project: Project | null, stored: Account | null, now
   const [daily, monthly] = periodsOf(account, limits).map(({ period, spent, limit }) => ({
     spentUsd: spent,
     reservedUsd: reservedOf(account),
-    percent: (spent / limit) * 100,
+    percent: percentOf(spent, limit),
     forecastUsd: forecast(period, spent, now, timeZone),
   }));
   return {
@@ -30,7 +37,7 @@ function forecast(period: BudgetPeriod, spentUsd: number, now: number, timeZone:
   const start = periodStartAt(period, now, timeZone);
   const end = nextPeriodAt(period, now, timeZone);
   const passed = Math.max(now - start, SHORTEST_RECORD_MS);
-  return spentUsd + (spentUsd / passed) * Math.max(0, end - now);
+  return sumUsd(spentUsd, (spentUsd / passed) * Math.max(0, end - now));
 }
 
 function stoppedBecause(purse: Purse, now: number): string | null {

@@ -8,6 +8,7 @@ import { enter } from '../pipeline/enter.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
 import { parkedIfAsking } from '../question/park.ts';
 import { accept, refuse } from '../refusal.ts';
+import { inTheEnd } from '../run/usage.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
 import { fenced, findTask } from './fence.ts';
@@ -164,7 +165,7 @@ export function released(task: Task, why: string): EventBody {
 export function interruptRun(slice: Slice, task: Task, why: string): EventBody[] {
   const run = task.lastRunId ? slice.runs.get(task.lastRunId) : undefined;
   if (run?.status !== 'running') return [];
-  const { id: runId, usage } = run;
+  const { id: runId } = run;
   return [
     {
       type: 'run.finished',
@@ -174,7 +175,7 @@ export function interruptRun(slice: Slice, task: Task, why: string): EventBody[]
       failure: null,
       message: why,
       envelope: null,
-      usage,
+      usage: inTheEnd(run, run.usage, null),
     },
   ];
 }

@@ -9,6 +9,7 @@ import { stageOf } from '../pipeline/stage.ts';
 import { askAtEnd } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { bounded, inTheEnd, moreUsd } from './usage.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: DecideEnv): Decision {
@@ -31,7 +32,19 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
   if (shortage)
     return refuse('budget_exhausted', shortage.text, `until ${new Date(shortage.until).toISOString()} at the latest`);
   const { id: taskId, stage: at } = task;
-  return accept({ type: 'run.started', taskId, runId, workerId, stage: at, mode, agent, attempt, reservedUsd });
+  const free = command.isFree ? { isFree: true } : {};
+  return accept({
+    type: 'run.started',
+    taskId,
+    runId,
+    workerId,
+    stage: at,
+    mode,
+    agent,
+    attempt,
+    reservedUsd,
+    ...free,
+  });
 }
 
 export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): Decision {
@@ -42,15 +55,17 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
 }
 
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
-  const { taskId, runId, usage } = command;
+  const { taskId, runId } = command;
   // A run that lost its lease has cost something until its agent was gone, and that is told only then.
   const late = slice.runs.get(runId);
   const isLate = late?.outcome === 'interrupted' && late.taskId === taskId;
   const found = isLate ? findTask(slice, command) : currentRun(slice, command);
   if (!found.ok) return found;
-  const before = late?.usage ?? usage;
-  const spending = { taskId, runId, before, after: usage, isRunning: !isLate };
-  return accept(...afterSpending(slice, found.project, spending, env), { type: 'run.spent', taskId, runId, usage });
+  const before = late?.usage ?? command.usage;
+  const usage = bounded(command.usage, before);
+  const amounts = { moreUsd: moreUsd(before, usage), spentUsd: usage.costUsd ?? 0 };
+  const after = afterSpending(slice, found.project, { taskId, runId, ...amounts, isRunning: !isLate }, env);
+  return accept({ type: 'run.spent', taskId, runId, usage }, ...after);
 }
 
 export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {
@@ -90,9 +105,9 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
     run.mode === 'review' && isVerdict(command.outcome)
       ? judge(task, command.envelope, command.outcome)
       : proposalOf(command);
-  const spending = { taskId: task.id, runId: run.id, before: run.usage, after: command.usage, isRunning: false };
+  const usage = inTheEnd(run, bounded(command.usage, run.usage), end.failure ?? null);
+  const amounts = { moreUsd: moreUsd(run.usage, usage), spentUsd: usage.costUsd ?? 0 };
   const events: EventBody[] = [
-    ...afterSpending(slice, project, spending, env),
     {
       type: 'run.finished',
       taskId: task.id,
@@ -101,9 +116,10 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
       failure: end.failure ?? null,
       message: end.message,
       envelope: command.envelope,
-      usage: command.usage,
+      usage,
       ...(command.workerId && slice.workers.get(command.workerId) ? { workerId: command.workerId } : {}),
     },
+    ...afterSpending(slice, project, { taskId: task.id, runId: run.id, ...amounts, isRunning: false }, env),
   ];
   if (end.criteria) events.push({ type: 'task.criteria_judged', taskId: task.id, criteria: end.criteria });
   const note = noteOf(run, end.outcome, command.envelope, env.now);

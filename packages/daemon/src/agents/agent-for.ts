@@ -19,7 +19,9 @@ const STANDS_IN: Partial<Record<Mode, Mode>> = { request_changes: 'implement', p
 
 /** Chooses among the configured agents: the mode's own entry, the entry of the mode it continues, else `default`. */
 export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildHost): AgentFor {
-  const single = new Map(Object.entries(agents).map(([name, config]) => [name, createAgent(config, host)]));
+  const single = new Map(
+    Object.entries(agents).map(([name, config]) => [name, asDeclared(config, createAgent(config, host))]),
+  );
   const made = new Map(
     Object.entries(agents).map(([name, config]) => {
       const fallback = 'fallback' in config ? config.fallback : [];
@@ -42,9 +44,23 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
 
 /** A prompt that names a model means one of the vendor it was written for. */
 const choosingItsModel = (agent: Agent): Agent => ({
-  label: agent.label,
+  ...agent,
   start: (request, sink) => agent.start({ ...request, model: null }, sink),
 });
+
+/** One that its owner declares free costs what it says itself, and nothing where it says nothing. */
+function asDeclared(config: AgentConfig, agent: Agent): Agent {
+  if (!('free' in config) || !config.free) return agent;
+  return {
+    ...agent,
+    isFree: true,
+    start: (request, sink) =>
+      agent.start(request, {
+        ...sink,
+        usage: (usage, settled) => sink.usage({ ...usage, costUsd: usage.costUsd ?? 0 }, settled),
+      }),
+  };
+}
 
 function createAgent(config: AgentConfig, host: ChildHost): Agent {
   switch (config.type) {

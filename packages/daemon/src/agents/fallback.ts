@@ -12,6 +12,7 @@ export function withFallback(first: Agent, others: Agent[], clock: Pick<Clock, '
   const downUntil = new Map<Agent, number>();
   return {
     label: `${first.label}, else ${others.map(({ label }) => label).join(', else ')}`,
+    isFree: [first, ...others].every(({ isFree }) => isFree),
     start: (request, sink) => startChain([first, ...others], downUntil, clock, request, sink),
   };
 }

@@ -1,4 +1,4 @@
-import { type AgentEnvelope, type AskedQuestion, Usage } from '@tidemill/contract';
+import { type AgentEnvelope, type AskedQuestion, ReportedUsage, readUsage, type Usage } from '@tidemill/contract';
 import { z } from 'zod';
 import { readEnvelope, readQuestions } from './result.ts';
 
@@ -29,6 +29,7 @@ export interface ProtocolReader {
 }
 
 const RESULT_START = /^\s*\{\s*"tidemill"\s*:\s*"result"/;
+const USAGE_START = /^\s*\{\s*"tidemill"\s*:\s*"usage"/;
 
 export function createProtocolReader(handlers: ProtocolHandlers): ProtocolReader {
   /** The start of a line that may still turn out to be a message. */
@@ -62,6 +63,7 @@ export function createProtocolReader(handlers: ProtocolHandlers): ProtocolReader
       pending = '';
     } else if (pending.length > LONGEST_LINE || !/^\s{0,64}(\{|$)/.test(pending)) {
       if (RESULT_START.test(pending)) handlers.result({ invalid: 'the result line is longer than 1 MB' });
+      if (USAGE_START.test(pending)) handlers.usage(readUsage(null));
       out += pending;
       pending = '';
       isPlain = true;
@@ -93,14 +95,17 @@ function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | n
   if (!line.includes('"tidemill"')) return null;
   const parsed = parseObject(line);
   if (!parsed) {
+    // No JSON: `NaN`, say. It was meant to tell of a request.
+    if (USAGE_START.test(line)) return () => unreadable(line, handlers);
     if (!RESULT_START.test(line)) return null;
     return () => handlers.result({ invalid: 'the result line is not valid JSON' });
   }
   if (parsed.tidemill === 'result') return () => handlers.result(readEnvelope(parsed));
   if (parsed.tidemill === 'usage') {
-    const usage = Usage.safeParse(parsed);
+    const usage = ReportedUsage.safeParse(parsed);
+    if (!usage.success) return () => unreadable(line, handlers);
     // A line about usage stands for one request unless it says otherwise.
-    return usage.success ? () => handlers.usage({ ...usage.data, requests: usage.data.requests || 1 }) : null;
+    return () => handlers.usage({ ...usage.data, requests: usage.data.requests || 1 });
   }
   if (parsed.tidemill === 'progress') {
     const progress = Progress.safeParse(parsed);
@@ -113,6 +118,12 @@ function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | n
     return () => handlers.question(read.questions);
   }
   return null;
+}
+
+/** It counts as a request, and can be read in the output. */
+function unreadable(line: string, handlers: ProtocolHandlers): void {
+  handlers.output(line);
+  handlers.usage(readUsage(null));
 }
 
 function parseObject(line: string): Record<string, unknown> | null {

@@ -9,12 +9,14 @@ import { createCommandAgent } from './command.ts';
  * hang, and everything the engine does to a real agent happens to it too.
  */
 export function createScriptedAgent(options: { label: string; script: string; host: ChildHost }): Agent {
-  return createCommandAgent({
+  const player = createCommandAgent({
     label: options.label,
     command: [process.execPath, playerFile(), options.script],
     env: {},
     host: options.host,
   });
+  // It asks no model. What its scenario says to spend is booked all the same.
+  return { ...player, isFree: true };
 }
 
 /** Beside this file: as source in a checkout, as JavaScript in the packed build. */

@@ -1,4 +1,4 @@
-import type { FailureClass, Usage } from '@tidemill/contract';
+import { type FailureClass, readUsage, sumCount, sumUsd, type Usage } from '@tidemill/contract';
 import type { AgentEnd, AgentSink } from '../ports.ts';
 
 export const TRIAL_FILE = 'tidemill-trial.txt';
@@ -38,7 +38,7 @@ export class TrialWatch {
         this.hasSpoken = true;
         onOutput(chunk);
       },
-      usage: (usage, settled = 0) => this.#spend(usage, settled),
+      usage: (usage, settled = 0) => this.#spend(readUsage(usage), settled),
       progress: () => undefined,
       session: (id) => {
         this.session = id;
@@ -53,11 +53,11 @@ export class TrialWatch {
   }
 
   #spend({ inputTokens, outputTokens, costUsd, requests }: Usage, settled: number): void {
-    this.usage.inputTokens += inputTokens;
-    this.usage.outputTokens += outputTokens;
-    this.usage.requests += requests;
+    this.usage.inputTokens = sumCount(this.usage.inputTokens, inputTokens);
+    this.usage.outputTokens = sumCount(this.usage.outputTokens, outputTokens);
+    this.usage.requests = sumCount(this.usage.requests, requests);
     if (costUsd === null) this.unpriced += requests;
-    else this.usage.costUsd = (this.usage.costUsd ?? 0) + costUsd;
+    else this.usage.costUsd = sumUsd(this.usage.costUsd ?? 0, costUsd);
     this.unpriced -= settled;
   }
 }

@@ -1,10 +1,11 @@
 import {
   type AskedQuestion,
+  accountId,
+  type EventBody,
   type Feedback,
   type Mode,
   plainLine,
   plainText,
-  UNKNOWN_REQUEST_USD,
   type Usage,
 } from '@tidemill/contract';
 import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
@@ -13,8 +14,11 @@ import { askInRun } from './asking.ts';
 import { briefingFor } from './briefing.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
+import { NOTHING_USED, withReport } from './spending.ts';
 
 const RECORD_EVERY_MS = 1_000;
+/** How long to wait for a store that cannot book what an agent has spent. */
+const BOOK_AGAIN_MS = 1_000;
 /** How often an agent that wants to end is asked to go on; after that the engine's own gates decide alone. */
 const MAX_STOP_BLOCKS = 3;
 /** How much of what an agent said last is handed to the one that goes on where its context ended. */
@@ -22,7 +26,9 @@ const LAST_WORDS = 6_000;
 
 /** One run's agent: started as often as the gates send it back, its output in one log, its usage added up. */
 export class AgentRun {
-  readonly usage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0, assumedUsd: 0 };
+  usage: Usage = NOTHING_USED;
+  /** Up to here it may spend without being asked: what was set aside for it. */
+  #allowedUsd = 0;
   readonly #deps: EngineDeps;
   readonly #held: Held;
   readonly #runId: string;
@@ -76,6 +82,7 @@ export class AgentRun {
     const { task } = this.#held;
     this.#attempt += 1;
     const briefing = await this.#brief(feedback);
+    if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
     const session = this.#deps.agentFor(this.#mode).start(
       {
         runId: this.#runId,
@@ -170,19 +177,14 @@ export class AgentRun {
     return why;
   }
 
-  /** Kept on record while the run goes on, so that an interrupted run is not free. */
-  #spend(usage: Usage, settled = 0): void {
+  /**
+   * Kept on record while the run goes on, so that an interrupted run is not free. One that passes what was set aside for
+   * it stands still, at once, until the budget has given it more.
+   */
+  #spend(report: Usage, settled = 0): void {
     this.#held.sign();
-    const { costUsd, assumedUsd = 0 } = this.usage;
-    this.usage.inputTokens += usage.inputTokens;
-    this.usage.outputTokens += usage.outputTokens;
-    this.usage.requests += usage.requests;
-    const assumed = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
-    // What was assumed of a request ends with its price being told.
-    const known = Math.min(settled * UNKNOWN_REQUEST_USD, assumedUsd);
-    if (usage.costUsd !== null || assumed > 0)
-      this.usage.costUsd = Math.max(0, (costUsd ?? 0) + (usage.costUsd ?? assumed) - known);
-    this.usage.assumedUsd = assumedUsd + assumed - known;
+    this.usage = withReport(this.usage, report, settled);
+    if ((this.usage.costUsd ?? 0) > this.#allowedUsd) this.#held.reins.halt();
     this.#isSpendingUntold = true;
     this.#booking ??= this.#book();
   }
@@ -191,20 +193,37 @@ export class AgentRun {
   async #book(): Promise<void> {
     while (this.#isSpendingUntold) {
       this.#isSpendingUntold = false;
+      const { usage } = this;
       try {
-        const usage = { ...this.usage };
         const reply = await this.#held.execute({ type: 'run.spend', runId: this.#runId, usage });
-        if (reply.ok && reply.events.some(({ body }) => body.type === 'run.overdrawn'))
-          this.#held.abandon(
-            'budget',
-            `The run has cost ${usage.costUsd?.toFixed(2)} USD, and the budget has no more.`,
+        if (reply.ok)
+          this.#obey(
+            reply.events.map(({ body }) => body),
+            usage.costUsd ?? 0,
           );
       } catch (error) {
         this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
+        if ((usage.costUsd ?? 0) > this.#allowedUsd) await this.#beforeBookingAgain();
       }
     }
     // In the same breath as the last look: what is told a moment later would find somebody who writes no more.
     this.#booking = null;
+    this.#held.reins.goOn();
+  }
+
+  #obey(events: EventBody[], spentUsd: number): void {
+    if (events.some(({ type }) => type === 'run.overdrawn'))
+      this.#held.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget has no more.`);
+    for (const event of events)
+      if (event.type === 'budget.reserved' && event.accountId === accountId(this.#held.task.projectId))
+        this.#allowedUsd = spentUsd + (event.reserved[this.#runId] ?? 0);
+  }
+
+  /** It stands still meanwhile: nothing may be spent that nobody has booked. */
+  async #beforeBookingAgain(): Promise<void> {
+    if (this.#held.signal.aborted) return;
+    this.#isSpendingUntold = true;
+    await this.#deps.clock.sleep(BOOK_AGAIN_MS, this.#held.signal);
   }
 
   #knowSession(session: string): void {

@@ -35,9 +35,9 @@ export async function agentStage(
   const mode = modeOf(stage, held.task);
   const worktree = await openPrepared(deps, held, prover);
   const runId = deps.ids.next('run');
-  const agent = deps.agentFor(mode).label;
+  const { label: agent, isFree } = deps.agentFor(mode);
   const session = await sessionToResume(deps, held, mode, agent);
-  const begun = await held.execute({ type: 'run.start', runId, mode, agent });
+  const begun = await held.execute({ type: 'run.start', runId, mode, agent, isFree });
   if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const isBuilding = buildsIn(mode);

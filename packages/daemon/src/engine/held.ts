@@ -75,13 +75,14 @@ export class Held {
     if (this.signal.aborted) return;
     // Whoever is asked to end must be able to hear it.
     this.reins.thaw();
+    this.reins.goOn();
     this.#abort.abort(new Unwound(why, text));
   }
 
-  /** Ends its processes without asking them. */
-  kill(): void {
+  /** Ends its processes without asking them: each moment that they go on may cost. */
+  kill(why: Unwound['why'] = 'stopped', text?: string): void {
     this.reins.kill();
-    this.abandon('stopped');
+    this.abandon(why, text);
   }
 
   /** Throws what unwinds the work, if it must stop. */

@@ -27,7 +27,7 @@ import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStra
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { keep } from './recovery.ts';
-import { priced, setAside } from './spending.ts';
+import { NOTHING_USED, setAside, withReport } from './spending.ts';
 import { Turns } from './turns.ts';
 
 /** More names than this are a mistake of whoever makes them up. */
@@ -97,7 +97,7 @@ export class OutsideWork {
     if (problem !== null) throw new AppError('bad_input', problem, { hint: 'Nothing was changed; hand it in anew.' });
     return this.#holding(about, holder, async (held) => {
       const conclusion = await this.#conclude(held, run.mode, result);
-      const end = { type: 'run.finish', runId: run.id, usage: priced(usage), ...conclusion } as const;
+      const end = { type: 'run.finish', runId: run.id, usage: withReport(NOTHING_USED, usage), ...conclusion } as const;
       return unwrap(await held.execute(end)).task!;
     });
   }

@@ -10,6 +10,7 @@ export class HeldReins implements Reins {
   #frozenAt: number | null = null;
   #frozenMs = 0;
   #isKilled = false;
+  #isHalted = false;
   #moving = Promise.withResolvers<void>();
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -40,7 +41,7 @@ export class HeldReins implements Reins {
     this.#parts.add(part);
     // What begins after the word was given hears it too.
     if (this.#isKilled) part.kill();
-    else if (this.isFrozen) part.freeze();
+    else if (this.isFrozen || this.#isHalted) part.freeze();
     return () => void this.#parts.delete(part);
   }
 
@@ -55,12 +56,27 @@ export class HeldReins implements Reins {
     if (this.#frozenAt === null) return;
     this.#frozenMs = this.frozenMs;
     this.#frozenAt = null;
-    for (const part of this.#parts) part.thaw();
+    if (!this.#isHalted) for (const part of this.#parts) part.thaw();
     this.#moving.resolve();
+  }
+
+  /** Stands the processes still for a moment, until it is known whether they may go on. The engine itself goes on. */
+  halt(): void {
+    if (this.#isHalted || this.#isKilled) return;
+    this.#isHalted = true;
+    for (const part of this.#parts) part.freeze();
+  }
+
+  /** Ends a halt. What a person froze stays frozen. */
+  goOn(): void {
+    if (!this.#isHalted) return;
+    this.#isHalted = false;
+    if (!this.isFrozen && !this.#isKilled) for (const part of this.#parts) part.thaw();
   }
 
   kill(): void {
     this.#isKilled = true;
+    this.#isHalted = false;
     this.#frozenMs = this.frozenMs;
     this.#frozenAt = null;
     for (const part of this.#parts) part.kill();

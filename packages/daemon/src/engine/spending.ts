@@ -5,7 +5,10 @@ import {
   type BudgetThreshold,
   type EventBody,
   type Mode,
+  readUsage,
   type Severity,
+  sumCount,
+  sumUsd,
   UNKNOWN_REQUEST_USD,
   type Usage,
 } from '@tidemill/contract';
@@ -72,7 +75,7 @@ export class Spending {
     if (!exhausted || paid.length === 0) return;
     const { store, project } = this.#deps;
     const tasks = paid.flatMap(({ held }) => held?.task.number ?? []);
-    for (const { held } of paid) held?.abandon('budget', exhausted.text);
+    for (const { held } of paid) held?.kill('budget', exhausted.text);
     const about = { operation: 'emergency_stop', by: 'budget', reason: exhausted.text } as const;
     const workers = paid.map(({ name }) => name);
     await store.execute({ type: 'emergency.record', projectId: project.id, ...about, workers, tasks });
@@ -147,8 +150,23 @@ export async function setAside(deps: EngineDeps, held: Held, why: string): Promi
   await held.must({ type: 'stage.wait', why, untilMs: WAIT_MS });
 }
 
-/** A request whose price nobody told is not free. */
-export function priced(usage: Usage): Usage {
-  const assumedUsd = usage.costUsd === null ? usage.requests * UNKNOWN_REQUEST_USD : 0;
-  return { ...usage, costUsd: assumedUsd > 0 ? assumedUsd : usage.costUsd, assumedUsd };
+/**
+ * The usage with one more report in it. A request whose price nobody told is not free; what was assumed of one ends with
+ * its price being told (`settled`).
+ */
+export function withReport(usage: Usage, report: Usage, settled = 0): Usage {
+  const { inputTokens, outputTokens, costUsd, requests } = readUsage(report);
+  const { assumedUsd = 0 } = usage;
+  const assumed = costUsd === null ? requests * UNKNOWN_REQUEST_USD : 0;
+  const known = Math.min(settled * UNKNOWN_REQUEST_USD, assumedUsd);
+  const isPriced = costUsd !== null || assumed > 0;
+  return {
+    inputTokens: sumCount(usage.inputTokens, inputTokens),
+    outputTokens: sumCount(usage.outputTokens, outputTokens),
+    requests: sumCount(usage.requests, requests),
+    costUsd: isPriced ? Math.max(0, sumUsd(usage.costUsd ?? 0, (costUsd ?? assumed) - known)) : usage.costUsd,
+    assumedUsd: sumUsd(assumedUsd, assumed - known),
+  };
 }
+
+export const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0, assumedUsd: 0 };

@@ -1,6 +1,14 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Project, Question, RouteRequest, Task, TaskDetail, TaskMove } from '@tidemill/contract';
+import {
+  type Project,
+  type Question,
+  type RouteRequest,
+  sumUsd,
+  type Task,
+  type TaskDetail,
+  type TaskMove,
+} from '@tidemill/contract';
 import { movesOf, Slice } from '@tidemill/core';
 import { worktreeName } from '../git/worktree-name.ts';
 import type { Store } from '../ports.ts';
@@ -28,7 +36,7 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
   return {
     ...{ task: { ...task, after: own!.after }, runs, evidence, questions, related, worktree },
     moves: movesFor(project, task, questions),
-    costUsd: runs.reduce((sum, { usage }) => sum + (usage.costUsd ?? 0), 0),
+    costUsd: runs.reduce((sum, { usage }) => sumUsd(sum, usage.costUsd ?? 0), 0),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   type MetricFigures,
   type MetricPeriod,
   type MetricsView,
+  sumUsd,
   type Worker,
 } from '@tidemill/contract';
 import type { DoneTask } from './ledger.ts';
@@ -96,6 +97,6 @@ function busyTime(runs: EndedRun[], busySince: number | undefined, from: number,
   return runs.reduce((sum, run) => sum + Math.max(0, run.endedAt - Math.max(run.startedAt, from)), current);
 }
 
-const cost = (runs: EndedRun[]) => runs.reduce((sum, run) => sum + (run.costUsd ?? 0), 0);
+const cost = (runs: EndedRun[]) => runs.reduce((sum, run) => sumUsd(sum, run.costUsd ?? 0), 0);
 export const mean = (values: number[]) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

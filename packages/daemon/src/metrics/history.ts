@@ -5,6 +5,7 @@ import {
   METRIC_PERIOD_MS,
   type MetricPeriod,
   type SpendPoint,
+  sumUsd,
 } from '@tidemill/contract';
 import { isFirstReview, mean, startOf } from './figures.ts';
 import type { DoneTask, TaskLife } from './ledger.ts';
@@ -82,7 +83,7 @@ export function spendOf(project: string, facts: PastFacts, steps: Steps): SpendP
       point = { at, project, mode, agent, usd: 0, runs: 0 };
       before.push(point);
     }
-    point.usd += costUsd ?? 0;
+    point.usd = sumUsd(point.usd, costUsd ?? 0);
     point.runs += 1;
   }
   return [...points.values()].flat().sort((a, b) => a.at - b.at);

@@ -23,7 +23,7 @@ export interface AgentSink {
   output(chunk: string): void;
   /**
    * What one or more requests have cost, on top of what was told before. `settled` says of how many requests that were
-   * told without a cost this is the cost.
+   * told without a cost this is the cost. What cannot be read (see ReportedUsage) counts as one request without a cost.
    */
   usage(usage: Usage, settled?: number): void;
   progress(percent: number, text: string): void;
@@ -54,6 +54,8 @@ export interface AgentSession {
 export interface Agent {
   /** As configured, for the run's record: `command ./my-agent`. */
   readonly label: string;
+  /** It costs nothing: a run that reports no request has made none that anybody pays for. */
+  readonly isFree?: boolean;
   start(request: AgentRequest, sink: AgentSink): AgentSession;
 }
 

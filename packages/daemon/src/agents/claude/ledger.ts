@@ -66,7 +66,7 @@ export class Ledger {
     this.#book({
       input: inputOf(usage) - (before ? inputOf(before.usage) : 0),
       output: usage.output_tokens - (before?.usage.output_tokens ?? 0),
-      costUsd: costUsd === null ? null : costUsd - (before?.costUsd ?? 0),
+      costUsd: costUsd === null ? null : Math.max(0, costUsd - (before?.costUsd ?? 0)),
       requests: before ? 0 : 1,
     });
   }
