@@ -116,6 +116,7 @@ const TOLD: { [T in EventType]: Told<T> } = {
     said(by, `set the budget of all projects to ${usd(limits.dailyUsd)} a day, ${usd(limits.monthlyUsd)} a month`),
   'budget.threshold_reached': ({ threshold, period, spentUsd, limitUsd }) =>
     mill(`${threshold} % of the ${period} budget: ${usd(spentUsd)} of ${usd(limitUsd)}`),
+  'log.unreadable': ({ was, why }) => mill(`an event (${was}) cannot be read: ${why}`),
   'budget.reserved': ({ reserved }) =>
     mill(`set aside anew: ${Object.values(reserved).map(usd).join(', ') || 'nothing'}`),
   'notification.queued': ({ notification: { channel, title } }) => mill(`tells ${channel}: ${title}`),

@@ -217,6 +217,8 @@ export const EventBody = z.discriminatedUnion('type', [
     subject: z.string(),
     reason: z.string(),
   }),
+  /** Stands for an event of the log that cannot be read. It is never stored. */
+  event('log.unreadable', { taskId: z.string().nullable(), was: z.string(), why: z.string() }),
   /** The audit of what stops or throws away: who, when, what it hit. */
   event('emergency.executed', {
     operation: EmergencyOperation,

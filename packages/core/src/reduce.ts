@@ -60,8 +60,8 @@ export function reduce(slice: Slice, projectId: string, at: number, body: EventB
 
 type TaskEvent = Exclude<Extract<EventBody, { taskId: string | null }>, { type: UntoldType }> & { taskId: string };
 /** About a task, but without a change to it: its row need not be at hand. */
-type UntoldType = 'task.created' | 'alert.raised' | 'supervisor.decided' | 'question.reminded';
-const UNTOLD: string[] = ['task.created', 'alert.raised', 'supervisor.decided', 'question.reminded'];
+type UntoldType = 'task.created' | 'alert.raised' | 'supervisor.decided' | 'question.reminded' | 'log.unreadable';
+const UNTOLD: string[] = ['task.created', 'alert.raised', 'supervisor.decided', 'question.reminded', 'log.unreadable'];
 
 function changesTask(body: EventBody): body is TaskEvent {
   return 'taskId' in body && body.taskId !== null && !UNTOLD.includes(body.type);

@@ -1,5 +1,5 @@
 import type { Api, Project } from '@tidemill/contract';
-import { openOffline } from '../daemon/offline.ts';
+import { type Offline, openOffline } from '../daemon/offline.ts';
 import { type DaemonFile, findDaemon } from '../daemon/reach.ts';
 import { gitWith } from '../git/program.ts';
 import { inspectRepository } from '../git/repository.ts';
@@ -8,15 +8,17 @@ export interface Connection {
   api: Api;
   /** The running daemon that answers; null when the store was opened here. */
   daemon: DaemonFile | null;
+  /** Makes the store whole again; only while no daemon works with it. */
+  repair: Offline['repair'] | null;
   close(): Promise<void>;
 }
 
 /** The running daemon, or the store itself: a command works either way. */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
   const found = await findDaemon(env);
-  if (found) return { ...found, close: async () => undefined };
+  if (found) return { ...found, repair: null, close: async () => undefined };
   const offline = await openOffline(env);
-  return { api: offline.api, daemon: null, close: () => offline.close() };
+  return { api: offline.api, daemon: null, repair: offline.repair, close: () => offline.close() };
 }
 
 /** The top folder of the repository around `folder`. */

@@ -3,9 +3,11 @@ import { gitVersion } from '../git/program.ts';
 import type { Store } from '../ports.ts';
 import { leakedProcesses, leakScanObstacle } from '../process/leaks.ts';
 import { sandboxStatus, UNHELD } from '../process/sandbox.ts';
-import { compareLogWithProjection } from '../store/compare.ts';
+import { compare } from '../store/compare.ts';
 
 const SHOWN = 5;
+const TO_REPAIR =
+  'Stop the daemon and run `tidemill doctor --repair`: the row is set aside and made anew from the log.';
 
 /** The machine and the store: what `doctor` looks at besides the projects. */
 export async function examineMachine(about: {
@@ -25,11 +27,15 @@ export async function examineMachine(about: {
   }
   say('ok', 'store', `${about.storeName} opens, ${await about.store.lastSeq()} events`);
 
-  const differences = await compareLogWithProjection(about.store);
-  if (differences.length === 0) say('ok', 'log', 'a replay of the log gives the rows of the store');
-  for (const difference of differences.slice(0, SHOWN)) {
-    say('problem', 'log', difference, 'The log is the truth. Keep the store as it is and report this.');
-  }
+  const { rows, log, unread } = await compare(about.store);
+  if (rows.length + log.length === 0) say('ok', 'log', 'a replay of the log gives the rows of the store');
+  for (const { noun, id, why } of rows.slice(0, SHOWN)) say('problem', 'log', `${noun} ${id} ${why}`, TO_REPAIR);
+  if (rows.length > SHOWN)
+    say('problem', 'log', `${rows.length - SHOWN} more rows are not what the log says`, TO_REPAIR);
+  for (const fault of log.slice(0, SHOWN))
+    say('problem', 'log', fault, 'The log is the truth. Keep the store as it is and report this.');
+  for (const event of unread.slice(0, SHOWN))
+    say('warning', 'log', event, 'It stays in the log, and everything goes on without it.');
 
   const marked = await leakedProcesses(about.folderId);
   const leaked = marked.filter(({ ownerPid }) => ownerPid !== about.daemonPid);

@@ -9,15 +9,22 @@ import type { LentWorkspace } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project.ts';
 import { Metrics } from '../metrics/metrics.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, RepairedRow } from '../ports.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
 import { Notices } from './notices.ts';
 import { openFolderStore } from './store-address.ts';
 
+export interface Offline {
+  api: Api;
+  /** See `Store.repair`. */
+  repair(): Promise<RepairedRow[]>;
+  close(): Promise<void>;
+}
+
 /** The handlers over the store itself, for commands while no daemon runs. */
-export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; close(): Promise<void> }> {
+export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
   const folder = openDataFolder(env);
   const opened = await openFolderStore(folder, env);
   const { store, clock, ids } = opened;
@@ -51,7 +58,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<{ api: Api; c
       return examineMachine({ store, storeName: opened.name, folderId: folder.id, daemonPid: null });
     },
   });
-  return { api, close: () => store.close() };
+  return { api, repair: () => store.repair(), close: () => store.close() };
 }
 
 /** The workspace of a project that no engine of this process works on: opened for a moment. */

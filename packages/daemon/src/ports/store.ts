@@ -33,14 +33,29 @@ export interface Workload {
   nextNotBefore: number | null;
 }
 
-/** A row of the projection, of whatever noun. */
-export type StoredRow =
-  | { noun: 'project'; row: Project }
-  | { noun: 'task'; row: Task }
-  | { noun: 'run'; row: Run }
-  | { noun: 'worker'; row: Worker }
-  | { noun: 'evidence'; row: Evidence }
-  | { noun: 'record'; row: StoredRecord };
+interface RowTypes {
+  project: Project;
+  task: Task;
+  run: Run;
+  worker: Worker;
+  evidence: Evidence;
+  record: StoredRecord;
+}
+export type RowNoun = keyof RowTypes;
+/** A row of the projection, of whatever noun; without a row, but with the reason, when it cannot be read. */
+export type StoredRow = {
+  [N in RowNoun]: { noun: N; id: string } & ({ row: RowTypes[N] } | { row: null; why: string });
+}[RowNoun];
+
+/** A row that was not what the log says. What was there is kept in the table `set_aside`. */
+export interface RepairedRow {
+  noun: RowNoun;
+  id: string;
+  /** What was wrong with it. */
+  why: string;
+  /** False when the log knows nothing of it: then it is gone from its table. */
+  isRebuilt: boolean;
+}
 
 /** Tasks for which all of this is true. An empty list fits none. */
 export interface TaskQuery {
@@ -112,6 +127,8 @@ export interface Store {
 
   /** Every row there is, read in pages: for `doctor`, which compares them with the log. */
   rows(): AsyncIterable<StoredRow>;
+  /** Makes every row anew that cannot be read or is not what the log says. The log itself is never changed. */
+  repair(): Promise<RepairedRow[]>;
 
   lastSeq(): Promise<number>;
   /** Events after `after` and not beyond `upTo`: the oldest first, or the newest. */

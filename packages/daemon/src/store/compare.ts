@@ -1,47 +1,82 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Rows, reduce, Slice } from '@tidemill/core';
-import type { Store, StoredRow } from '../ports.ts';
+import type { RowNoun, Store, StoredRow } from '../ports.ts';
 
 const PAGE = 1000;
 const MOST_FAULTS = 100;
 
-/**
- * Folds the whole log again and compares every row with what is stored. Empty when they agree. The store may be in use
- * meanwhile: a row that an event touched after the first reading began is left out, since it may be seen either way.
- */
-export async function compareLogWithProjection(store: Store): Promise<string[]> {
-  const faults: string[] = [];
-  const slice = new Slice();
-  const head = await fold(store, slice, 0, faults);
-  const before = snapshot(slice);
-  const stored = new Map<string, StoredRow>();
-  for await (const each of store.rows()) stored.set(`${each.noun} ${each.row.id}`, each);
-  await fold(store, slice, head, faults);
-  const after = snapshot(slice);
-  for (const key of new Set([...after.keys(), ...before.keys(), ...stored.keys()])) {
-    const expected = after.get(key);
-    if (expected !== before.get(key)) continue;
-    const found = stored.get(key)?.row;
-    if (expected === undefined) faults.push(`${key} is stored, but the log knows nothing of it`);
-    else if (found === undefined) faults.push(`${key} is missing, the log has it`);
-    else if (!isDeepStrictEqual(plain(found), plain(expected))) {
-      faults.push(`${key} differs from the log in ${differences(found, expected).join(', ')}`);
-    }
-    if (faults.length >= MOST_FAULTS) return [...faults, `more than ${MOST_FAULTS} faults: the rest is left out`];
-  }
-  return faults;
+/** A row that is not what the log says. */
+export interface Misfit {
+  noun: RowNoun;
+  id: string;
+  why: string;
+  /** What the log says; null when it knows nothing of it. */
+  expected: object | null;
 }
 
-async function fold(store: Store, slice: Slice, after: number, faults: string[]): Promise<number> {
+export interface Comparison {
+  rows: Misfit[];
+  /** What is wrong with the log itself. */
+  log: string[];
+  /** Events that cannot be read. They are left out; nothing can be made of them again. */
+  unread: string[];
+  /** As the log makes them. */
+  slice: Slice;
+}
+
+type Read = Pick<Store, 'events' | 'rows'>;
+
+/**
+ * Folds the whole log again and compares every row with what is stored. The store may be in use meanwhile: a row that an
+ * event touched after the first reading began is left out, since it may be seen either way.
+ */
+export async function compare(store: Read): Promise<Comparison> {
+  const found: Comparison = { rows: [], log: [], unread: [], slice: new Slice() };
+  const { slice } = found;
+  const head = await fold(store, found, 0);
+  const before = snapshot(slice);
+  const stored = new Map<string, StoredRow>();
+  for await (const each of store.rows()) stored.set(`${each.noun} ${each.id}`, each);
+  await fold(store, found, head);
+  const after = snapshot(slice);
+  for (const key of new Set([...after.keys(), ...before.keys(), ...stored.keys()])) {
+    const expected = after.get(key) ?? null;
+    if (expected !== (before.get(key) ?? null)) continue;
+    const why = faultOf(stored.get(key), expected);
+    const [noun] = key.split(' ', 1) as [RowNoun];
+    if (why !== null) found.rows.push({ noun, id: key.slice(noun.length + 1), why, expected });
+  }
+  return found;
+}
+
+/** Why the row is not what the log says, or null. */
+function faultOf(stored: StoredRow | undefined, expected: object | null): string | null {
+  if (stored && stored.row === null) return `cannot be read: ${stored.why}`;
+  if (expected === null) return 'is stored, but the log knows nothing of it';
+  if (!stored) return 'is missing, the log has it';
+  const fields = differences(stored.row, expected);
+  return fields.length > 0 ? `differs from the log in ${fields.join(', ')}` : null;
+}
+
+/** All that is wrong, in words. Empty when log and rows agree. */
+export async function compareLogWithProjection(store: Read): Promise<string[]> {
+  const { rows, log } = await compare(store);
+  const faults = [...log, ...rows.map(({ noun, id, why }) => `${noun} ${id} ${why}`)];
+  if (faults.length <= MOST_FAULTS) return faults;
+  return [...faults.slice(0, MOST_FAULTS), `more than ${MOST_FAULTS} faults: the rest is left out`];
+}
+
+async function fold(store: Read, { slice, log, unread }: Comparison, after: number): Promise<number> {
   for (let cursor = after; ; ) {
     const page = await store.events({ after: cursor, limit: PAGE });
-    for (const event of page) {
-      if (event.seq !== cursor + 1) faults.push(`the log has a gap between ${cursor} and ${event.seq}`);
-      cursor = event.seq;
+    for (const { seq, projectId, at, body } of page) {
+      if (seq !== cursor + 1) log.push(`the log has a gap between ${cursor} and ${seq}`);
+      cursor = seq;
+      if (body.type === 'log.unreadable') unread.push(`event ${seq} (${body.was}) cannot be read: ${body.why}`);
       try {
-        reduce(slice, event.projectId, event.at, event.body);
+        reduce(slice, projectId, at, body);
       } catch (error) {
-        faults.push(`event ${event.seq} (${event.body.type}) cannot be applied: ${error}`);
+        log.push(`event ${seq} (${body.type}) cannot be applied: ${error}`);
       }
     }
     if (page.length < PAGE) return cursor;
@@ -51,7 +86,7 @@ async function fold(store: Store, slice: Slice, after: number, faults: string[])
 /** Rows are replaced, never changed: the same object later means that nothing happened to it. */
 function snapshot(slice: Slice): Map<string, object> {
   const rows = new Map<string, object>();
-  const add = <T extends { id: string }>(noun: StoredRow['noun'], from: Rows<T>) => {
+  const add = <T extends { id: string }>(noun: RowNoun, from: Rows<T>) => {
     for (const row of from.values()) rows.set(`${noun} ${row.id}`, row);
   };
   add('project', slice.projects);
@@ -70,6 +105,7 @@ function plain(row: object): Record<string, unknown> {
 
 function differences(found: object, expected: object): string[] {
   const [left, right] = [plain(found), plain(expected)];
+  if (isDeepStrictEqual(left, right)) return [];
   const fields = new Set([...Object.keys(left), ...Object.keys(right)]);
   return [...fields].filter((field) => !isDeepStrictEqual(left[field], right[field]));
 }

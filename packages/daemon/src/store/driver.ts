@@ -1,6 +1,6 @@
 import { AppError, type EventBody } from '@tidemill/contract';
 import type { Scope, Slice } from '@tidemill/core';
-import type { Store, Workload } from '../ports.ts';
+import type { RepairedRow, Store, Workload } from '../ports.ts';
 
 /** An event that has no place in the log yet; the driver gives it one as the last thing before the commit. */
 export interface PendingEvent {
@@ -9,7 +9,10 @@ export interface PendingEvent {
   body: EventBody;
 }
 
-type ReadName = Exclude<keyof Store, 'execute' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'>;
+type ReadName = Exclude<
+  keyof Store,
+  'execute' | 'repair' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'
+>;
 
 /** Reads of committed state, as the port has them. Plain closures, so that the store can take them over as they are. */
 export interface Reads extends Pick<Store, ReadName> {
@@ -30,6 +33,8 @@ export interface Driver {
   defer(start: () => void): void;
   /** Watches for commits of other processes. With `keepAlive` the watch keeps this process running. Answers its end. */
   watch(wake: () => void, keepAlive: boolean): () => void;
+  /** In one transaction that keeps all writers out: see `Store.repair`. */
+  repair(): Promise<RepairedRow[]>;
   close(): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@tidemill/core';
 import type { Clock, Ids } from '../ports.ts';
 import { ConstraintError, type Driver, type PendingEvent } from './driver.ts';
+import { UnreadableRow } from './loaded-slice.ts';
 import { mergeScopes } from './scope-merge.ts';
 
 /** More would hold the event loop (SQLite) or the rows' locks (Postgres) for longer than it gains. */
@@ -135,7 +136,7 @@ export class GroupCommit {
       error.call.reject(error.cause);
       const rest = batch.filter((call) => call !== error.call);
       if (rest.length > 0) await this.#commit(rest);
-    } else if (error instanceof ConstraintError && batch.length > 1) {
+    } else if ((error instanceof ConstraintError || error instanceof UnreadableRow) && batch.length > 1) {
       for (const call of batch) await this.#commit([call]);
     } else {
       const reason = error instanceof ConstraintError ? clash(error) : error;

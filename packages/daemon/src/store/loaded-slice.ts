@@ -1,6 +1,6 @@
 import { AppError, Evidence, Project, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
 import { type Rows, Slice } from '@tidemill/core';
-import type { z } from 'zod';
+import { ZodError, type z } from 'zod';
 
 /** Twice as many texts at most; a batch of the largest size finds all of its candidates again. */
 const GENERATION = 500;
@@ -39,20 +39,44 @@ export class RowMemo {
   readonly workers = new Memo(Worker, 'worker');
 }
 
+/** A row that is no row of its table. Whoever needs others beside it may go on without it. */
+export class UnreadableRow extends AppError {
+  readonly why: string;
+  constructor(noun: string, text: string, cause: unknown) {
+    const why = reasonOf(cause);
+    super('store_failed', `A ${noun} in the store cannot be read: ${why}\n${text.slice(0, 200)}`, {
+      cause,
+      hint: 'Stop the daemon, then run `tidemill doctor --repair`: it sets the row aside and makes it anew from the log.',
+    });
+    this.why = why;
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof ZodError)
+    return cause.issues
+      .map(({ path, message }) => `${path.join('.')}: ${message}`)
+      .join('; ')
+      .slice(0, 500);
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 500);
+}
+
 /** A document of an older version gets the defaults of the fields it lacks; one that is broken is named. */
 export function parseRow<T>(schema: z.ZodType<T>, noun: string, text: string): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new AppError(
-      'store_failed',
-      `A ${noun} in the store cannot be read: ${why.slice(0, 500)}\n${text.slice(0, 200)}`,
-      {
-        cause: error,
-        hint: 'The row was damaged or written by another program. `tidemill doctor` compares all rows with the log.',
-      },
-    );
+    throw new UnreadableRow(noun, text, error);
+  }
+}
+
+/** Null for one that cannot be read. */
+export function ifReadable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnreadableRow) return null;
+    throw error;
   }
 }
 
@@ -94,6 +118,13 @@ export class LoadedSlice {
   }
   tasks(texts: string[]): string[] {
     return texts.map((text) => this.task(text));
+  }
+  /** One of many that are looked through: the others are there without it. */
+  readableTasks(texts: string[]): string[] {
+    return texts.flatMap((text) => ifReadable(() => this.task(text)) ?? []);
+  }
+  readableRecord(text: string): void {
+    ifReadable(() => this.record(text));
   }
   isStored(id: string): boolean {
     return this.#stored.has(id);

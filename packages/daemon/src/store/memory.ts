@@ -13,7 +13,7 @@ import {
   type Worker,
 } from '@tidemill/contract';
 import { isOpenConflict, isReady, PROJECT_RECORDS, type Rows, type Scope, Slice } from '@tidemill/core';
-import type { EventFilter, RecordQuery, StoredRow, Workload } from '../ports.ts';
+import type { EventFilter, RecordQuery, RepairedRow, StoredRow, Workload } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { ReadyQueues } from './ready-queue.ts';
 import { FINISHED_STAGES, runCount } from './task-columns.ts';
@@ -53,6 +53,10 @@ export class MemoryDriver implements Driver {
   }
   watch(): () => void {
     return () => undefined;
+  }
+  /** What is not stored cannot have been damaged. */
+  async repair(): Promise<RepairedRow[]> {
+    return [];
   }
   async close(): Promise<void> {
     this.#log.length = 0;
@@ -226,12 +230,12 @@ export class MemoryDriver implements Driver {
   }
 
   async *#rows(): AsyncGenerator<StoredRow> {
-    for (const row of this.#projects.values()) yield { noun: 'project', row };
-    for (const row of this.#tasks.values()) yield { noun: 'task', row };
-    for (const row of this.#runs.values()) yield { noun: 'run', row };
-    for (const row of this.#workers.values()) yield { noun: 'worker', row };
-    for (const row of this.#evidence.values()) yield { noun: 'evidence', row };
-    for (const row of this.#records.values()) yield { noun: 'record', row };
+    for (const row of this.#projects.values()) yield { noun: 'project', id: row.id, row };
+    for (const row of this.#tasks.values()) yield { noun: 'task', id: row.id, row };
+    for (const row of this.#runs.values()) yield { noun: 'run', id: row.id, row };
+    for (const row of this.#workers.values()) yield { noun: 'worker', id: row.id, row };
+    for (const row of this.#evidence.values()) yield { noun: 'evidence', id: row.id, row };
+    for (const row of this.#records.values()) yield { noun: 'record', id: row.id, row };
   }
 }
 

@@ -75,6 +75,15 @@ export class PostgresAddress {
   }
 }
 
+/** One connection's, within a transaction: nothing is tried again. */
+export function clientQuery(client: pg.Client): RunQuery {
+  return async (sql, values) => {
+    let place = 0;
+    const text = sql.replaceAll('?', () => `$${++place}`);
+    return (await client.query<Row>(text, values)).rows;
+  };
+}
+
 /** Reads over a pool; statements that repeat are prepared once per connection. A lost connection is no reader's concern. */
 export function poolQuery(pool: pg.Pool): RunQuery {
   const names = new Map<string, { name: string; text: string }>();

@@ -53,7 +53,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     s.leasedBy,
     () => call('load_leased_by', s.leasedBy),
     (rows, to) => {
-      for (const row of rows) to.slice.loadLeasedBy(owner(row), [to.task(doc(row))]);
+      for (const row of rows) to.slice.loadLeasedBy(owner(row), to.readableTasks([doc(row)]));
     },
   );
   load(
@@ -87,7 +87,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
       ['window'],
       () => call('lock_ready', projectId, role, now, limit),
       (rows, to) => {
-        to.slice.loadReady(projectId, role, to.tasks(rows.map(doc)));
+        to.slice.loadReady(projectId, role, to.readableTasks(rows.map(doc)));
       },
     );
   }
@@ -105,7 +105,8 @@ export function loadsOf(scope: Scope, now: number): Load[] {
     () => call('load_scoped_running', s.scopedRunning),
     (rows, to) => {
       const byProject = Map.groupBy(rows, owner);
-      for (const [projectId, running] of byProject) to.slice.loadScopedRunning(projectId, to.tasks(running.map(doc)));
+      for (const [projectId, running] of byProject)
+        to.slice.loadScopedRunning(projectId, to.readableTasks(running.map(doc)));
     },
   );
   load(
@@ -164,7 +165,7 @@ export function loadsOf(scope: Scope, now: number): Load[] {
       ['records'],
       () => call('load_project_records', projectId, noun, PROJECT_RECORDS),
       (rows, to) => {
-        for (const row of rows) to.record(doc(row));
+        for (const row of rows) to.readableRecord(doc(row));
       },
     );
   }
@@ -189,6 +190,10 @@ interface Notification {
 
 /** The statements that save what changed; the one that appends to the log is the last. */
 export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Notification): PreparedCall[] {
+  return [...rowSavesOf(loaded), appendOf(events, notify)];
+}
+
+export function rowSavesOf(loaded: LoadedSlice): PreparedCall[] {
   const { projects, workers, tasks, runs, evidence, records } = loaded.slice;
   const steps: PreparedCall[] = [];
   const save = <T extends { id: string }>(
@@ -232,7 +237,6 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
     'insert_dependencies',
     depending.flatMap((row) => [...new Set(row.dependsOn)].map((id) => [row.id, id])),
   );
-  steps.push(appendOf(events, notify));
   return steps;
 }
 

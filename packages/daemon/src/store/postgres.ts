@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope, Slice } from '@tidemill/core';
 import type pg from 'pg';
+import type { RepairedRow } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { RowMemo } from './loaded-slice.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
@@ -8,15 +9,18 @@ import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
 import { ask, type PreparedCall } from './postgres-pipeline.ts';
-import { ATTEMPTS, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
-import { fill, loadsOf, savesOf } from './postgres-slices.ts';
+import { ATTEMPTS, clientQuery, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
+import { fill, loadsOf, rowSavesOf, savesOf } from './postgres-slices.ts';
 import { PREPARATIONS } from './postgres-statements.ts';
+import { setMisfitsAside } from './repair.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 
 /** The second time a row clashes it is no race: the first try again has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
 const BEGIN: PreparedCall = { name: 'begin_batch', values: [] };
+/** All that a writer could change. */
+const TABLES = 'log_head, projects, workers, tasks, dependencies, runs, evidence, records, events';
 const COMMIT: PreparedCall = { name: 'commit_batch', values: [] };
 
 /** Identifies a transaction whose COMMIT was sent, for the case that its answer never comes. */
@@ -173,6 +177,24 @@ export class PostgresDriver implements Driver {
 
   watch(wake: () => void, keepAlive: boolean): () => void {
     return listen(this.#address, this.#instance, wake, keepAlive);
+  }
+
+  async repair(): Promise<RepairedRow[]> {
+    const writer = await this.#connect();
+    const run = clientQuery(writer);
+    try {
+      await writer.query('BEGIN');
+      await writer.query(`LOCK TABLE ${TABLES} IN SHARE ROW EXCLUSIVE MODE`);
+      const { rows, loaded } = await setMisfitsAside(run, sqlReads(run));
+      const saves = rowSavesOf(loaded);
+      if (saves.length > 0) await ask(writer, saves);
+      await writer.query('COMMIT');
+      return rows;
+    } catch (error) {
+      await this.#abandon(writer, error);
+      const failure = classify(error);
+      throw failure === 'fault' && !isServerError(error) ? error : explain(error, failure);
+    }
   }
 
   async close(): Promise<void> {

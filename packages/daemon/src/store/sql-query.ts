@@ -1,6 +1,6 @@
 import { EventBody, type LoggedEvent } from '@tidemill/contract';
 import type { z } from 'zod';
-import { Memo, parseRow } from './loaded-slice.ts';
+import { ifReadable, Memo, parseRow, UnreadableRow } from './loaded-slice.ts';
 
 export type SqlValue = string | number | null;
 export type Row = Record<string, unknown>;
@@ -26,37 +26,69 @@ export const isInteger = (number: number) => Math.abs(number) <= LARGEST;
 export const asInteger = (number: number | undefined) =>
   number === undefined ? undefined : Math.max(-LARGEST, Math.min(number, LARGEST));
 
-/** Reading documents of one table, each parsed by its schema: a row of an older version gets the newer fields' defaults. */
+/** Of a row that cannot be read only its id is known, and why. */
+export type Found<T> = { id: string; row: T } | { id: string; row: null; why: string };
+
+/**
+ * Reading documents of one table, each parsed by its schema: a row of an older version gets the newer fields' defaults.
+ * One that cannot be read is missing in a list, and an error where it alone is asked for.
+ */
 export function select<T extends { id: string }>(run: RunQuery, table: string, schema: z.ZodType<T>) {
   const memo = new Memo(schema, `row of ${table}`);
-  const all = async (query: Query): Promise<T[]> => {
+  const docs = async (query: Query): Promise<string[]> => {
     const { sql, values } = compose(`SELECT doc FROM ${table}`, query);
-    return (await run(sql, values)).map((row) => memo.parse(String(row.doc)));
+    return (await run(sql, values)).map((row) => String(row.doc));
   };
   return {
-    all,
-    one: async (query: Query): Promise<T | null> => (await all({ ...query, limit: 1 }))[0] ?? null,
-    async *pages(): AsyncGenerator<T> {
+    all: async (query: Query): Promise<T[]> =>
+      (await docs(query)).flatMap((doc) => ifReadable(() => memo.parse(doc)) ?? []),
+    one: async (query: Query): Promise<T | null> => {
+      const [doc] = await docs({ ...query, limit: 1 });
+      return doc === undefined ? null : memo.parse(doc);
+    },
+    async *pages(): AsyncGenerator<Found<T>> {
       for (let after = ''; ; ) {
-        const page = await all({ where: [['id >', after]], orderBy: 'id', limit: PAGE });
-        yield* page;
+        const query = { where: [['id >', after] as SqlCondition], orderBy: 'id', limit: PAGE };
+        const { sql, values } = compose(`SELECT id, doc FROM ${table}`, query);
+        const page = await run(sql, values);
+        for (const { id, doc } of page) yield found(String(id), () => memo.parse(String(doc)));
         const last = page.at(-1);
         if (!last || page.length < PAGE) return;
-        after = last.id;
+        after = String(last.id);
       }
     },
   };
 }
 
+function found<T>(id: string, read: () => T): Found<T> {
+  try {
+    return { id, row: read() };
+  } catch (error) {
+    if (error instanceof UnreadableRow) return { id, row: null, why: error.why };
+    throw error;
+  }
+}
+
 export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedEvent[]> {
-  const { sql, values } = compose('SELECT seq, project_id, at, v, body FROM events', query);
+  const { sql, values } = compose('SELECT seq, project_id, task_id, type, at, v, body FROM events', query);
   return (await run(sql, values)).map((row) => ({
     seq: Number(row.seq),
     projectId: String(row.project_id),
     at: Number(row.at),
     v: Number(row.v),
-    body: parseRow(EventBody, 'event', String(row.body)),
+    body: bodyOf(row),
   }));
+}
+
+/** An event that cannot be read keeps its place: who follows the log goes on with the next one. */
+function bodyOf({ task_id, type, body }: Row): EventBody {
+  try {
+    return parseRow(EventBody, 'event', String(body));
+  } catch (error) {
+    if (!(error instanceof UnreadableRow)) throw error;
+    const taskId = task_id === null ? null : String(task_id);
+    return { type: 'log.unreadable', taskId, was: String(type), why: error.why };
+  }
 }
 
 export function compose(head: string, { where = [], orderBy, limit }: Query): { sql: string; values: SqlValue[] } {

@@ -89,12 +89,12 @@ export function sqlReads(run: RunQuery): Reads {
     evidenceByHash: (hash) => evidence.one({ where: [['hash =', hash]] }),
     evidenceById: (id) => evidence.one({ where: [['id =', id]] }),
     async *rows(): AsyncGenerator<StoredRow> {
-      for await (const row of projects.pages()) yield { noun: 'project', row };
-      for await (const row of tasks.pages()) yield { noun: 'task', row };
-      for await (const row of runs.pages()) yield { noun: 'run', row };
-      for await (const row of workers.pages()) yield { noun: 'worker', row };
-      for await (const row of evidence.pages()) yield { noun: 'evidence', row };
-      for await (const row of records.pages()) yield { noun: 'record', row };
+      for await (const found of projects.pages()) yield { noun: 'project', ...found };
+      for await (const found of tasks.pages()) yield { noun: 'task', ...found };
+      for await (const found of runs.pages()) yield { noun: 'run', ...found };
+      for await (const found of workers.pages()) yield { noun: 'worker', ...found };
+      for await (const found of evidence.pages()) yield { noun: 'evidence', ...found };
+      for await (const found of records.pages()) yield { noun: 'record', ...found };
     },
     runsEnded: async ({ projectId, after, limit }) => {
       const where: SqlCondition[] = [

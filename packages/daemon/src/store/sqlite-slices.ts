@@ -81,14 +81,14 @@ export class SqliteSlices {
     for (const id of scope.workers) one(this.#one.worker, id, (doc) => loaded.worker(doc));
     for (const id of scope.tasks) one(this.#one.task, id, (doc) => loaded.task(doc));
     for (const id of scope.lastRunsOf) one(this.#one.lastRun, id, (doc) => loaded.run(doc));
-    for (const id of scope.leasedBy) slice.loadLeasedBy(id, loaded.tasks(docs(this.#many.leasedBy, id)));
+    for (const id of scope.leasedBy) slice.loadLeasedBy(id, loaded.readableTasks(docs(this.#many.leasedBy, id)));
     for (const id of scope.dependentsOf) slice.loadDependents(id, loaded.tasks(docs(this.#many.dependents, id)));
     for (const { projectId, role, limit } of scope.ready) {
-      slice.loadReady(projectId, role, loaded.tasks(docs(this.#many.ready, projectId, role, now, limit)));
+      slice.loadReady(projectId, role, loaded.readableTasks(docs(this.#many.ready, projectId, role, now, limit)));
     }
     for (const id of scope.openConflicts) slice.loadOpenConflicts(id, Number(this.#conflicts.get(id)?.n ?? 0));
     for (const id of scope.scopedRunning) {
-      slice.loadScopedRunning(id, loaded.tasks(docs(this.#many.scopedRunning, id)));
+      slice.loadScopedRunning(id, loaded.readableTasks(docs(this.#many.scopedRunning, id)));
     }
     for (const { projectId, tree } of scope.evidence) {
       for (const doc of docs(this.#many.evidence, projectId, tree)) loaded.evidence(doc);
@@ -96,7 +96,7 @@ export class SqliteSlices {
     for (const id of [...scope.records, ...scope.readRecords]) one(this.#one.record, id, (doc) => loaded.record(doc));
     for (const id of scope.openRecordsOf) for (const doc of docs(this.#many.openRecordsOf, id)) loaded.record(doc);
     for (const { projectId, noun } of scope.projectRecords)
-      for (const doc of docs(this.#many.projectRecords, projectId, noun, PROJECT_RECORDS)) loaded.record(doc);
+      for (const doc of docs(this.#many.projectRecords, projectId, noun, PROJECT_RECORDS)) loaded.readableRecord(doc);
     for (const id of scope.edges) loadEdges(loaded, this.#many.edges.all(id));
     return loaded;
   }
@@ -118,6 +118,10 @@ export class SqliteSlices {
       this.#delete.dependencies.run(row.id);
       for (const dependency of new Set(row.dependsOn)) this.#save.dependency.run(row.id, dependency);
     }
+    return this.#append(events);
+  }
+
+  #append(events: PendingEvent[]): number {
     const before = Number(this.#head.get()?.seq ?? 0);
     events.forEach(({ projectId, at, body }, index) => {
       const seq = before + 1 + index;

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Scope, Slice } from '@tidemill/core';
+import type { RepairedRow } from '../ports.ts';
 import {
   ConstraintError,
   type Driver,
@@ -10,6 +11,7 @@ import {
   storeFailed,
 } from './driver.ts';
 import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
+import { setMisfitsAside } from './repair.ts';
 import type { RunQuery } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 import { figureReads } from './sqlite-figures.ts';
@@ -36,6 +38,7 @@ export class SqliteDriver implements Driver {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #dataVersion: StatementSync;
+  readonly #run: RunQuery;
   readonly reads: Reads;
 
   constructor(path: string, migrations: readonly Migration[] = MIGRATIONS) {
@@ -51,7 +54,8 @@ export class SqliteDriver implements Driver {
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#commit = this.#db.prepare('COMMIT');
     this.#dataVersion = this.#db.prepare('PRAGMA data_version');
-    this.reads = { ...sqlReads(runner(this.#db)), ...figureReads(this.#db) };
+    this.#run = runner(this.#db);
+    this.reads = { ...sqlReads(this.#run), ...figureReads(this.#db) };
   }
 
   async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
@@ -97,6 +101,19 @@ export class SqliteDriver implements Driver {
     }, POLL_MS);
     if (!keepAlive) timer.unref();
     return () => clearInterval(timer);
+  }
+
+  async repair(): Promise<RepairedRow[]> {
+    try {
+      this.#begin.run();
+      const { rows, loaded } = await setMisfitsAside(this.#run, this.reads);
+      this.#slices.save(loaded, []);
+      this.#commit.run();
+      return rows;
+    } catch (error) {
+      this.#rollback();
+      throw this.#explain(error);
+    }
   }
 
   async close(): Promise<void> {
