@@ -29,5 +29,12 @@ export const NamedToken = z.object({
 export type NamedToken = z.infer<typeof NamedToken>;
 
 /** Whose request it is. `name` is null for the daemon's own token: whoever may read it on this machine. */
-export const Caller = z.object({ name: z.string().nullable(), role: AccessRole });
+export const Caller = z.object({
+  name: z.string().nullable(),
+  role: AccessRole,
+  /** When its token was made. A later token of the same name is somebody else's. */
+  since: z.number().optional(),
+});
 export type Caller = z.infer<typeof Caller>;
+/** What tells two callers apart; empty for the daemon's own token. */
+export const callerKey = ({ name, since = 0 }: Caller) => (name === null ? '' : `${name}@${since}`);

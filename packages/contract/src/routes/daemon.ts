@@ -8,7 +8,7 @@ import { by, get, post } from './route.ts';
 /** What belongs to the daemon rather than to a project. */
 export const daemonRoutes = {
   health: get('/v1/health', 'Tells that the daemon answers, and since when', z.strictObject({}), DaemonInfo),
-  whoami: get('/v1/whoami', 'Whose token this is and what it may do', z.strictObject({}), Caller),
+  whoami: get('/v1/whoami', 'Whose token this is and what it may do', z.strictObject({}), Caller.omit({ since: true })),
   stop: post(
     '/v1/stop',
     'Stops the daemon: at the next checkpoints, or now',

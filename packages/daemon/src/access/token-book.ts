@@ -68,7 +68,7 @@ export class TokenBook {
     if (!known) return null;
     const now = this.#clock.now();
     if (now - (known.lastUsedAt ?? 0) >= USE_STEP_MS) this.#touch(known, now);
-    return { name: known.name, role: known.role };
+    return { name: known.name, role: known.role, since: known.createdAt };
   }
 
   #touch(used: StoredToken, lastUsedAt: number): void {

@@ -1,8 +1,9 @@
-import type { Caller, NamedToken, RouteRequest } from '@tidemill/contract';
+import type { NamedToken, RouteRequest } from '@tidemill/contract';
 import type { Call, Services } from './context.ts';
 
-export async function whoami(_services: Services, _input: object, _signal: AbortSignal, call: Call): Promise<Caller> {
-  return call.caller;
+export async function whoami(_services: Services, _input: object, _signal: AbortSignal, { caller }: Call) {
+  const { name, role } = caller;
+  return { name, role };
 }
 
 export async function listTokens({ access }: Services): Promise<NamedToken[]> {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppError, type EventBody, type Task } from '@tidemill/contract';
+import { AppError, callerKey, type EventBody, type Task } from '@tidemill/contract';
 import { type CommandOf, criteriaOf } from '@tidemill/core';
 import { unwrap } from './answer.ts';
-import type { Services } from './context.ts';
+import type { Call, Services } from './context.ts';
 
 type Creation = CommandOf<'task.create'> & { projectId: string };
+export type KeyedCall = Pick<Call, 'caller' | 'idempotencyKey'>;
 type Created = Extract<EventBody, { type: 'task.created' }>;
 
 export const otherRequest = (key: string) =>
@@ -13,12 +14,14 @@ export const otherRequest = (key: string) =>
   });
 
 /**
- * The id of a task to be made. Derived from the caller's key it is the same each time the request is sent, so that the
- * store itself refuses to make the task twice, in whichever process and after any restart.
+ * The id of a task to be made. Derived from the caller and its key it is the same each time the request is sent, so that
+ * the store itself refuses to make the task twice, in whichever process and after any restart.
  */
-export function newTaskId({ ids, hash }: Services, projectId: string, key: string | undefined, place = 0): string {
+export function newTaskId({ ids, hash }: Services, projectId: string, call: KeyedCall, place = 0): string {
+  const { idempotencyKey: key, caller } = call;
   if (key === undefined) return ids.next('task');
-  return `task_${hash(JSON.stringify([projectId, key, place])).slice(0, 24)}`;
+  const owner = callerKey(caller);
+  return `task_${hash(JSON.stringify([projectId, key, place, ...(owner === '' ? [] : [owner])])).slice(0, 24)}`;
 }
 
 /** Makes a task, or answers with the one that the same request has made before. */

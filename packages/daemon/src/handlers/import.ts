@@ -2,7 +2,7 @@ import { AppError, type Project, type RouteRequest } from '@tidemill/contract';
 import { nearest } from '../config/nearest.ts';
 import { projectOf } from './answer.ts';
 import type { Call, Services } from './context.ts';
-import { createTask, madeBefore, newTaskId, otherRequest } from './create.ts';
+import { createTask, type KeyedCall, madeBefore, newTaskId, otherRequest } from './create.ts';
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 
@@ -14,8 +14,9 @@ export async function importTasks(
   services: Services,
   input: RouteRequest<'importTasks'>,
   _signal: AbortSignal,
-  { idempotencyKey: key }: Call,
+  call: Call,
 ) {
+  const { idempotencyKey: key } = call;
   const project = await projectOf(services, input.project);
   const { tasks } = input;
   const byKey = indexKeys(tasks);
@@ -27,7 +28,7 @@ export async function importTasks(
     project,
     links.flatMap((link) => link.numbers),
   );
-  const ids = tasks.map((_, index) => newTaskId(services, project.id, key, index));
+  const ids = tasks.map((_, index) => newTaskId(services, project.id, call, index));
 
   const creation = (index: number) => {
     const { title, body, kind, pipeline, accept, files, priority, hilConfig, repairs } = tasks[index]!;
@@ -40,7 +41,7 @@ export async function importTasks(
       ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig, repairs },
     };
   };
-  if (key !== undefined) await checkRepeat(services, project, key, tasks.length, creation);
+  if (key !== undefined) await checkRepeat(services, project, { ...call, idempotencyKey: key }, tasks.length, creation);
   const create = async (index: number) => (await createTask(services, creation(index), key)).number;
   const numbers = new Map<number, number>();
   for (let start = 0; start < order.length; start += BATCH) {
@@ -69,12 +70,13 @@ export async function importTasks(
 async function checkRepeat(
   services: Services,
   project: Project,
-  key: string,
+  call: KeyedCall & { idempotencyKey: string },
   length: number,
   creation: (index: number) => Parameters<typeof madeBefore>[1],
 ): Promise<void> {
+  const { idempotencyKey: key } = call;
   const isThere = async (place: number) =>
-    (await services.store.task(newTaskId(services, project.id, key, place))) !== null;
+    (await services.store.task(newTaskId(services, project.id, call, place))) !== null;
   if (await isThere(length)) throw otherRequest(key);
   if (!(await isThere(0)) && !(await isThere(length - 1))) return;
   for (let index = 0; index < length; index += 1) await madeBefore(services, creation(index), key);

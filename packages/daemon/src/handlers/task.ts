@@ -4,16 +4,11 @@ import { projectOf, summaries, summary, taskOf, unwrap } from './answer.ts';
 import type { Call, Services } from './context.ts';
 import { createTask, newTaskId } from './create.ts';
 
-export async function addTask(
-  services: Services,
-  input: RouteRequest<'addTask'>,
-  _signal: AbortSignal,
-  { idempotencyKey: key }: Call,
-) {
+export async function addTask(services: Services, input: RouteRequest<'addTask'>, _signal: AbortSignal, call: Call) {
   const project = await projectOf(services, input.project);
   const { pipeline, title, body, kind, accept, files, priority, hilConfig, repairs } = input;
   const dependsOn = await idsOf(services, project, input.after);
-  const taskId = newTaskId(services, project.id, key);
+  const taskId = newTaskId(services, project.id, call);
   const task = await createTask(
     services,
     {
@@ -21,7 +16,7 @@ export async function addTask(
       projectId: project.id,
       ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig, repairs },
     },
-    key,
+    call.idempotencyKey,
   );
   return summary(services.store, task);
 }

@@ -85,6 +85,33 @@ describe('other calls under a key', () => {
     expect((await add('two', { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
+  test('a task is made for each caller that sends it under the same key, also for a new token of an old name', async () => {
+    const first = await served.api.addToken({ name: 'third', role: 'operator' });
+    const add = async (title: string, token?: string) =>
+      served.ask(tasks(), {
+        method: 'POST',
+        body: JSON.stringify({ title }),
+        headers: { 'idempotency-key': 'mine', ...(token && { authorization: `Bearer ${token}` }) },
+      });
+    const own = await add('By the daemon’s own token');
+    const other = await add('By the third', first.token);
+    expect([own.status, other.status]).toEqual([200, 200]);
+    expect(numberOf(other)).not.toBe(numberOf(own));
+    expect(numberOf(await add('By the third', first.token))).toBe(numberOf(other));
+    await served.api.revokeToken({ name: 'third' });
+    const second = await served.api.addToken({ name: 'third', role: 'operator' });
+    const again = await add('By the third', second.token);
+    expect(numberOf(again)).not.toBe(numberOf(other));
+    const list = (token: string) =>
+      served.ask(`${tasks()}/import`, {
+        method: 'POST',
+        body: JSON.stringify({ tasks: [{ title: token.slice(-8) }] }),
+        headers: { 'idempotency-key': 'list-of-mine', authorization: `Bearer ${token}` },
+      });
+    expect((await list(served.token)).status).toBe(200);
+    expect((await list(second.token)).status).toBe(200);
+  });
+
   test.each(['', ' ', 'a b', 'x'.repeat(201)])('a key that is none is refused: "%s"', async (key) => {
     const { status, text } = await post('/v1/tokens', { name: 'never', role: 'viewer' }, key);
     expect(status).toBe(400);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError, type Caller, type RouteName, routes } from '@tidemill/contract';
+import { AppError, type Caller, callerKey, type RouteName, routes } from '@tidemill/contract';
 import type { Call, Services } from '../handlers/context.ts';
 import { callHandler } from '../handlers/index.ts';
 import { prometheusText } from '../handlers/metrics.ts';
@@ -108,7 +108,7 @@ async function answerChange(
   details.signal = new AbortController().signal;
   const text = async () => JSON.stringify(await act());
   const print = `${url.pathname}\n${body.text}`;
-  sendJson(response, 200, await desk.repeats.once({ caller: caller.name ?? '', key }, print, text));
+  sendJson(response, 200, await desk.repeats.once({ caller: callerKey(caller), key }, print, text));
 }
 
 /** Its event names who asked; or nobody steers anything by it: looking on, and a worker's own calls. */
