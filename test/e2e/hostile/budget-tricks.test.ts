@@ -184,8 +184,9 @@ const SPENDERS: [title: string, body: string, mostUsd: number][] = [
   ],
   [
     'has a child that goes on',
-    `spawn('sh', ['-c', 'trap "" TERM; while :; do echo "{\\"tidemill\\":\\"usage\\",\\"costUsd\\":1}"; sleep 0.3; done'],
-      { stdio: 'inherit', detached: true }); await sleep(600_000)`,
+    `const env = { ...process.env, LINE: JSON.stringify({ tidemill: 'usage', costUsd: 1 }) };
+      const loop = 'trap "" TERM; while :; do echo "$LINE"; sleep 0.3; done';
+      spawn('sh', ['-c', loop], { stdio: 'inherit', detached: true, env }); await sleep(600_000)`,
     LIMIT + SLACK,
   ],
   ['tells nothing that can be read', `for (;;) { await usage({ costUsd: -1 }); await sleep(150) }`, LIMIT + SLACK],
