@@ -107,6 +107,10 @@ export class SimRepository implements Workspace {
   async diff(ref: WorktreeRef): Promise<string> {
     return treeOf((await this.#branch(ref)).work);
   }
+  async changeIn(ref: WorktreeRef, files: string[]): Promise<string> {
+    const { work } = await this.#branch(ref);
+    return JSON.stringify(files.map((file) => [file, work.get(file) ?? null]));
+  }
   async candidate(ref: WorktreeRef): Promise<Candidate> {
     await this.#takeTime();
     const branch = await this.#branch(ref);

@@ -11,6 +11,9 @@ export const HilConfig = z.strictObject({
 });
 export type HilConfig = z.infer<typeof HilConfig>;
 export type ApprovalMatter = keyof HilConfig;
+/** What a change does in each matter that it touches, as a hash: an approval holds for exactly that. */
+export const MatterContents = z.partialRecord(HilConfig.keyof(), z.string());
+export type MatterContents = z.infer<typeof MatterContents>;
 
 export const AutonomyPreset = z.enum(['confirm_all', 'major_only', 'full']);
 export type AutonomyPreset = z.infer<typeof AutonomyPreset>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HilConfig } from './autonomy.ts';
+import { HilConfig, MatterContents } from './autonomy.ts';
 import { BudgetLimits, BudgetPeriod, BudgetThreshold } from './budget.ts';
 import { FileResolution } from './conflict.ts';
 import { Evidence } from './gate.ts';
@@ -74,7 +74,12 @@ export const EventBody = z.discriminatedUnion('type', [
     priority: z.number().optional(),
   }),
   event('task.assigned', { ...task, workerId: z.string().nullable(), by: z.string() }),
-  event('task.matter_approved', { ...task, matters: z.array(HilConfig.keyof()), by: z.string() }),
+  event('task.matter_approved', {
+    ...task,
+    matters: z.array(HilConfig.keyof()),
+    by: z.string(),
+    contents: MatterContents.optional(),
+  }),
   event('task.dependencies_set', { ...task, dependsOn: z.array(z.string()), unmet: z.number() }),
   event('task.dependency_met', { ...task, dependency: z.string() }),
   event('task.moved', { ...task, from: z.string(), to: z.string(), because: z.string() }),

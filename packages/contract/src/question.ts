@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HilConfig } from './autonomy.ts';
+import { HilConfig, MatterContents } from './autonomy.ts';
 import { Duration } from './config.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 
@@ -71,7 +71,12 @@ export type Answer = z.infer<typeof Answer>;
 /** What an answer decides, beyond being handed on: an approval lets work on or sends it back; others are commands. */
 export const QuestionEffect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('none') }),
-  z.object({ kind: z.literal('approval'), matters: z.array(HilConfig.keyof()), sendBackTo: z.string() }),
+  z.object({
+    kind: z.literal('approval'),
+    matters: z.array(HilConfig.keyof()),
+    sendBackTo: z.string(),
+    contents: MatterContents.optional(),
+  }),
   /** The supervisor's about a stuck task: wait, skip or retry. */
   z.object({ kind: z.literal('stuck') }),
   /** About a blocked task: whatever is said sets it to work again with it, but for these labels, which leave it. */

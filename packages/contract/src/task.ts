@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HilConfig, HilSetting } from './autonomy.ts';
+import { HilConfig, HilSetting, MatterContents } from './autonomy.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { Lease, Role } from './worker.ts';
 
@@ -109,6 +109,8 @@ export const Task = z.object({
   questionCount: z.number().int().default(0),
   /** Matters a person has agreed to for this task. */
   approved: z.array(HilConfig.keyof()).default([]),
+  /** And what it was that they agreed to, where the files show it. */
+  approvedContents: MatterContents.default({}),
   /** Overrides the project's autonomy. */
   hilConfig: HilConfig.nullable().default(null),
   /** Gates that fail on the target itself, and that this task is to repair. */

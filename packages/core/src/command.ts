@@ -1,7 +1,6 @@
 import type {
   AgentEnvelope,
   AnswerSource,
-  ApprovalMatter,
   AskedQuestion,
   Beat,
   BudgetLimits,
@@ -12,6 +11,7 @@ import type {
   FileResolution,
   HilConfig,
   LoggedEvent,
+  MatterContents,
   Mode,
   Notification,
   Outcome,
@@ -130,7 +130,7 @@ export type Command = { projectId: string } & (
       usage: Usage;
       /** Whose run it was, so that it counts in that worker's figures. */
       workerId?: string;
-      touches?: ApprovalMatter[];
+      touches?: MatterContents;
     } & StageEnd)
   | ({ type: 'stage.finish' } & StageEnd)
   | ({ type: 'stage.wait'; why: string; untilMs: number } & Fence)

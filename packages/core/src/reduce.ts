@@ -109,7 +109,10 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
     case 'task.assigned':
       return { assignee: body.workerId };
     case 'task.matter_approved':
-      return { approved: [...new Set([...task.approved, ...body.matters])] };
+      return {
+        approved: [...new Set([...task.approved, ...body.matters])],
+        approvedContents: { ...task.approvedContents, ...body.contents },
+      };
     case 'task.waiting':
       return { waiting: body.why, notBefore: body.until };
     case 'task.counters_reset':

@@ -111,7 +111,7 @@ export function periodsOf(account: Account, limits: { dailyUsd: number; monthlyU
   ];
 }
 
-export interface Spending {
+interface Spent {
   taskId: string;
   runId: string;
   /** What it has cost on top of what is booked. */
@@ -122,7 +122,7 @@ export interface Spending {
 }
 
 /** What follows from a run having spent so much: thresholds passed, money set aside anew, and whether it must stop. */
-export function afterSpending(slice: Slice, project: Project, spending: Spending, env: DecideEnv): EventBody[] {
+export function afterSpending(slice: Slice, project: Project, spending: Spent, env: DecideEnv): EventBody[] {
   const { taskId, runId, moreUsd, spentUsd, isRunning } = spending;
   if (moreUsd === 0) return [];
   const purses = pursesOf(slice, project, env.now).map((purse) => charged(purse, spending));
@@ -142,7 +142,7 @@ function portion(purses: Purse[]): number {
 }
 
 /** The account once the run has paid, first out of what was set aside for it. What is left of that ends with the run. */
-function charged({ account, limits }: Purse, { runId, moreUsd, isRunning }: Spending): Purse {
+function charged({ account, limits }: Purse, { runId, moreUsd, isRunning }: Spent): Purse {
   const { [runId]: left, ...others } = account.reserved;
   return {
     limits,

@@ -72,9 +72,15 @@ function approvalOf(
   asking: Asking,
 ): Pick<AskResult, 'events' | 'holding'> {
   const isFinished = end.outcome === 'pr_ready' || end.outcome === 'plan_complete';
-  const touched = new Set<ApprovalMatter>([...(command.touches ?? []), ...(command.envelope?.declares ?? [])]);
+  const contents = command.touches ?? {};
+  const inFiles = Object.keys(contents) as ApprovalMatter[];
+  const touched = new Set<ApprovalMatter>([...inFiles, ...(command.envelope?.declares ?? [])]);
   const setting = task.hilConfig ?? project.rules.hilConfig;
-  const open = isFinished ? [...touched].filter((matter) => !task.approved.includes(matter)) : [];
+  // An agreement is to what was there to be seen: other content is another matter.
+  const isAgreed = (matter: ApprovalMatter) =>
+    task.approved.includes(matter) &&
+    (contents[matter] === undefined || contents[matter] === task.approvedContents[matter]);
+  const open = isFinished ? [...touched].filter((matter) => !isAgreed(matter)) : [];
   const notices = open
     .filter((matter) => setting[matter] === 'notify_and_proceed')
     .map(
@@ -93,9 +99,10 @@ function approvalOf(
   const matters = open.filter((matter) => setting[matter] === 'requires_approval');
   if (matters.length === 0) return { events: notices, holding: [] };
   const what = matters.map((matter) => WORDS[matter]).join(' and ');
+  const isOtherwise = matters.some((matter) => task.approved.includes(matter));
   const question: AskedQuestion = {
     ...blocking(`#${task.number} ${task.title}: the work ${what}. Go on with it?`),
-    context: end.message,
+    context: [end.message, ...(isOtherwise ? [OTHERWISE] : [])].join('\n\n'),
     options: [
       { label: APPROVE, description: 'The work goes on.', recommended: false, implications: '' },
       {
@@ -107,7 +114,8 @@ function approvalOf(
     ],
     tags: matters,
   };
-  const effect = { kind: 'approval', matters, sendBackTo: task.stage } as const;
+  const shown = matters.flatMap((matter) => (contents[matter] === undefined ? [] : [[matter, contents[matter]]]));
+  const effect = { kind: 'approval', matters, sendBackTo: task.stage, contents: Object.fromEntries(shown) } as const;
   // Asked as often as it comes up: an approval that was refused before is no approval.
   const fresh = {
     ...asking,
@@ -120,6 +128,8 @@ function approvalOf(
   const asked = askAll(slice, fresh, [question], env);
   return { events: [...notices, ...asked.events], holding: asked.holding };
 }
+
+const OTHERWISE = 'It is not what you approved before: its content has changed since.';
 
 const WORDS: Record<ApprovalMatter, string> = {
   scopeChanges: 'goes beyond the files it was given',

@@ -41,13 +41,13 @@ const restOf = (task: Task, question: Question) => task.openQuestions.filter(({ 
 
 function approval(
   task: Task,
-  { matters, sendBackTo }: EffectOf<'approval'>,
+  { matters, sendBackTo, contents }: EffectOf<'approval'>,
   answer: Answer,
   goOn: (to: string) => EventBody[],
 ): EventBody[] {
   const isParked = task.stage === 'needs_info';
   if (answer.option === APPROVE) {
-    const agreed: EventBody = { type: 'task.matter_approved', taskId: task.id, matters, by: answer.by };
+    const agreed: EventBody = { type: 'task.matter_approved', taskId: task.id, matters, by: answer.by, contents };
     return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];
   }
   const feedback = [{ kind: 'person' as const, text: answer.text, files: [] }];

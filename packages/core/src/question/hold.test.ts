@@ -160,7 +160,11 @@ describe('asked while it runs', () => {
 });
 
 describe('an approval', () => {
-  const touching = (mill: Mill, task: string, more: object = { touches: ['dependencyModifications'] }) => {
+  const touching = (
+    mill: Mill,
+    task: string,
+    more: object = { touches: { dependencyModifications: 'left-pad 1' } },
+  ) => {
     const { fence, runId } = mill.startRun(task);
     const tree = `${task}-tree-${mill.runs.size}`;
     mill.must({ type: 'work.commit', ...fence, commit: `c-${tree}`, tree, notes: [] });
@@ -199,7 +203,7 @@ describe('an approval', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     const task = mill.add();
     mill.bring(task, 'implement');
-    const events = touching(mill, task, { touches: ['scopeChanges'] });
+    const events = touching(mill, task, { touches: { scopeChanges: 'x' } });
     expect(events).toEqual(
       expect.arrayContaining([expect.objectContaining({ type: 'alert.raised', kind: 'autonomy' })]),
     );
@@ -243,6 +247,36 @@ describe('an approval', () => {
     expect(mill.task(task).stage).toBe('review');
   });
 
+  test('holds for what was approved, and is asked for again when that is swapped', () => {
+    const { mill, task } = waiting();
+    answer(mill, open(mill, task)[0]!, APPROVE);
+    mill.review(task, false);
+    // The same again, merged with whatever came between, is what was approved.
+    touching(mill, task);
+    expect(mill.task(task).stage).toBe('review');
+    mill.review(task, false);
+    touching(mill, task, { touches: { dependencyModifications: 'left-pad 1 and evil-pad 9' } });
+    expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'review' });
+    expect(open(mill, task)).toMatchObject([{ context: expect.stringContaining('not what you approved before') }]);
+    // Going back to what was approved needs no other word; what was swapped in was never approved.
+    mill.must({ type: 'task.reject', projectId, taskId: task, by: 'ada', note: 'no evil-pad' });
+    touching(mill, task);
+    expect(mill.task(task).stage).toBe('review');
+  });
+
+  test('of a plan that declares a matter does not cover the files that come of it', () => {
+    const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
+    const task = mill.add();
+    const { fence, runId } = mill.startRun(task);
+    const declares = ['dependencyModifications' as const];
+    const envelope = { outcome: 'plan_complete' as const, summary: 's', plan: 'add left-pad', declares };
+    mill.must({ type: 'run.finish', ...fence, runId, outcome: 'plan_complete', envelope, usage });
+    answer(mill, open(mill, task)[0]!, APPROVE);
+    expect(mill.task(task)).toMatchObject({ stage: 'implement', approved: declares });
+    touching(mill, task);
+    expect(mill.task(task).stage).toBe('needs_info');
+  });
+
   test('cannot be walked around: a retry sends back, and no other stage may be named', () => {
     const { mill, task } = waiting();
     const retry = { type: 'task.retry', projectId, taskId: task, by: 'ada' } as const;
@@ -264,7 +298,7 @@ describe('an approval', () => {
     mill.bring(task, 'implement');
     const open_questions = [AskedQuestion.parse('Which port?')];
     const envelope = { outcome: 'pr_ready' as const, summary: 's', open_questions };
-    touching(mill, task, { touches: ['dependencyModifications'], envelope });
+    touching(mill, task, { touches: { dependencyModifications: 'left-pad 1' }, envelope });
     const refs = open(mill, task).map(({ ref }) => ref);
     expect(refs).toEqual(['Q1.1', 'Q1.2']);
     mill.must({ type: 'task.reject', projectId, taskId: task, by: 'ada', note: 'no left-pad' });

@@ -28,18 +28,23 @@ const isManifest = (file: string) => {
   return MANIFESTS.has(name) || MANIFEST_NAMES.test(name);
 };
 
-/** Which matters a change touches that a person may want to decide, as its files show it, whatever its author says. */
+/**
+ * Which matters a change touches that a person may want to decide, and with which files, as the files show it, whatever
+ * its author says.
+ */
 export function touchesOf(
   files: string[],
   task: Pick<Task, 'files'>,
   rules: Pick<ProjectRules, 'critical'>,
-): ApprovalMatter[] {
-  const isOutside = (file: string) => !scopesOverlap([literal(file)], task.files);
-  const matters: ApprovalMatter[] = [];
-  if (task.files.length > 0 && files.some(isOutside)) matters.push('scopeChanges');
-  if (files.some((file) => scopesOverlap([literal(file)], rules.critical))) matters.push('architectureDecisions');
-  if (files.some(isManifest)) matters.push('dependencyModifications');
-  return matters;
+): [ApprovalMatter, string[]][] {
+  const isOutside = (file: string) => task.files.length > 0 && !scopesOverlap([literal(file)], task.files);
+  const isCritical = (file: string) => scopesOverlap([literal(file)], rules.critical);
+  const touched: [ApprovalMatter, string[]][] = [
+    ['scopeChanges', files.filter(isOutside)],
+    ['architectureDecisions', files.filter(isCritical)],
+    ['dependencyModifications', files.filter(isManifest)],
+  ];
+  return touched.filter(([, those]) => those.length > 0);
 }
 
 /** A file's name may hold what would be a wildcard in a glob, and one without an ending is no folder. */

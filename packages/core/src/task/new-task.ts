@@ -31,6 +31,7 @@ export function newTask(
     asked: {},
     questionCount: 0,
     approved: [],
+    approvedContents: {},
     assignee: null,
     waiting: null,
     notBefore: 0,

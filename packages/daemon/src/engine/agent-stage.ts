@@ -6,12 +6,20 @@ import {
   MAX_VALIDATION_RETRIES,
   modeOf,
   SAME_FAILURE_LIMIT,
-  touchesOf,
 } from '@tidemill/core';
 import type { AgentEnd, Worktree } from '../ports.ts';
 import { AgentRun } from './agent-run.ts';
 import { withQuestion } from './asking.ts';
-import { amend, beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStrays } from './conclusion.ts';
+import {
+  amend,
+  beginMerge,
+  buildsIn,
+  type Conclusion,
+  commitWork,
+  proposalOf,
+  touchesIn,
+  undoStrays,
+} from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
 import { EnvironmentTrouble, PREPARE } from './environment.ts';
 import { type Held, Unwound } from './held.ts';
@@ -89,8 +97,8 @@ async function build(
     const { envelope } = end;
     const proposed = proposalOf(envelope, captured.files);
     if (proposed.outcome !== 'pr_ready') return proposed;
-    const handedIn = (tree: string, files: string[]): Conclusion => ({
-      ...{ ...proposed, tree, touches: touchesOf(files, held.task, deps.project.rules) },
+    const handedIn = async (tree: string, files: string[]): Promise<Conclusion> => ({
+      ...{ ...proposed, tree, touches: await touchesIn(deps, held, files) },
     });
     const unchanged = await sameAsBefore(deps, held, captured.tree);
     if (unchanged.length > 0) {

@@ -1,4 +1,5 @@
-import type { AgentEnvelope, ApprovalMatter, FailureClass, Feedback, Mode, Outcome } from '@tidemill/contract';
+import type { AgentEnvelope, FailureClass, Feedback, MatterContents, Mode, Outcome } from '@tidemill/contract';
+import { touchesOf } from '@tidemill/core';
 import type { Captured } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
@@ -13,7 +14,7 @@ export interface Conclusion {
   feedback?: Feedback[];
   tree?: string;
   retryAt?: number;
-  touches?: ApprovalMatter[];
+  touches?: MatterContents;
 }
 
 /** In the other modes the agent reads and answers. */
@@ -39,6 +40,13 @@ export async function amend(deps: EngineDeps, held: Held, { base }: Work, tree: 
   const amended = await deps.workspace.amend(held.ref, tree, `#${number} ${title} (${by}, repaired by a gate)`);
   await held.must({ type: 'work.commit', commit: amended.commit, tree, notes: amended.notes });
   return { ...amended, base };
+}
+
+/** What the work does in each matter that a person may want to decide: see `Workspace.changeIn`. */
+export async function touchesIn(deps: EngineDeps, held: Held, files: string[]): Promise<MatterContents> {
+  const touched = touchesOf(files, held.task, deps.project.rules);
+  const contents = touched.map(async ([matter, those]) => [matter, await deps.workspace.changeIn(held.ref, those)]);
+  return Object.fromEntries(await Promise.all(contents));
 }
 
 /** Whatever was written in a mode that writes nothing is snapshotted and undone. */

@@ -18,12 +18,11 @@ import {
   outsideRefusal,
   problemOfResult,
   stageOf,
-  touchesOf,
   unwrap,
 } from '@tidemill/core';
 import { briefingFor } from './briefing.ts';
 import { claimNext } from './claiming.ts';
-import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, undoStrays } from './conclusion.ts';
+import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
 import { Held, Unwound } from './held.ts';
 import { keep } from './recovery.ts';
@@ -212,7 +211,7 @@ export class OutsideWork {
     const proposed = proposalOf(result, files);
     if (proposed.outcome !== 'pr_ready') return proposed;
     // Nothing is proven yet: the verify stage runs the gates, since it finds no evidence for this tree.
-    return { ...proposed, tree, touches: touchesOf(files, held.task, this.#deps.project.rules) };
+    return { ...proposed, tree, touches: await touchesIn(this.#deps, held, files) };
   }
 
   /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */

@@ -72,6 +72,11 @@ export interface Workspace {
   snapshot(task: WorktreeRef, why: string): Promise<string | null>;
   /** The diff against the base, cut at `maxBytes` with a mark. */
   diff(task: WorktreeRef, maxBytes: number): Promise<string>;
+  /**
+   * A hash of what the branch's commit changes in these files, against its base. The same change on a newer base has the
+   * same hash, as long as the lines around it are the same.
+   */
+  changeIn(task: WorktreeRef, files: string[]): Promise<string>;
   /** A dry-run merge of the branch's commit with the newest target. */
   candidate(task: WorktreeRef): Promise<Candidate>;
   /** The commit that would land: squash, rebase or merge of the candidate's tree, with this message. Moves nothing. */

@@ -5,6 +5,7 @@ import { checkTarget, inspectRepository } from '../git/repository.ts';
 import type { ConflictDesk, Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork } from './capture.ts';
+import { hashChange } from './change.ts';
 import { openPool } from './clean-checkout.ts';
 import { makeDesk } from './desk.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
@@ -70,6 +71,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
       return at(task, (place) => takeSnapshot(site, place, why));
     },
     diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
+    changeIn: (task, files) => hashChange(site, site.place(task), files),
     candidate: (task) => dryRun(site, site.place(task)),
     seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
     checkOut: (commit) => spaceMatters(() => pool.checkOut(commit)),

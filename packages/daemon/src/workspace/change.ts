@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { Place, Site } from './site.ts';
+
+/** As many names fit a command line; of more files the blobs are compared, which a merge may change. */
+const MOST_NAMES = 500;
+/** Nothing that the change itself configures decides what is seen: what is no text comes as the bytes it is. */
+const OPTIONS = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames', '--binary', '--full-index', '-U3'];
+/** Where a hunk stands, and the names of whole files: both change when the target moves on. */
+const MOVES = /^(?:@@ .*|index [0-9a-f]+\.\.[0-9a-f]+)/gm;
+
+/** See `Workspace.changeIn`. */
+export async function hashChange(site: Site, place: Place, files: string[]): Promise<string> {
+  const [own, branch] = await site.resolver.resolve([place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`));
+  const tip = own ?? branch;
+  if (!tip) return '';
+  const base = await site.mergeBase(tip, await site.target());
+  const hash = createHash('sha256');
+  const sorted = [...files].sort();
+  const isMany = sorted.length > MOST_NAMES;
+  for (let at = 0; at < sorted.length; at += MOST_NAMES) {
+    const how = isMany ? ['--raw', '--no-abbrev'] : ['-p', ...OPTIONS];
+    const names = sorted.slice(at, at + MOST_NAMES);
+    const { bytes } = await site.git(['--literal-pathspecs', 'diff-tree', '-r', ...how, base, tip, '--', ...names]);
+    // Byte by byte: two files that are no text must not look the same.
+    hash.update(bytes.toString('latin1').replace(MOVES, ''), 'latin1');
+  }
+  return hash.digest('hex');
+}
