@@ -156,6 +156,8 @@ const failed = (failure: 'crash' | 'network' | 'rate_limit' | 'no_result' | 'tim
 /** Gates that look at what really lies in the worktree when they run, and report it for the tree they were told. */
 export class SimGates implements Gates {
   readonly names = [INTEGRITY_GATE, 'test'];
+  /** A file that many tasks change decides what the gate checks: it lands reviewed, or with a person's word. */
+  readonly checks = [{ name: 'test', run: 'test', proves: ['shared'] }];
   readonly #repository: SimRepository;
   readonly #clock: Clock;
   readonly #random: Random;

@@ -111,6 +111,17 @@ export class SimRepository implements Workspace {
     const { work } = await this.#branch(ref);
     return JSON.stringify(files.map((file) => [file, work.get(file) ?? null]));
   }
+  async changedFiles(ref: WorktreeRef, { trees }: Parameters<Workspace['changedFiles']>[1]) {
+    const branch = await this.#branch(ref);
+    const before = this.#files(trees?.base ?? branch.base);
+    const own = this.#files(branch.tip);
+    const after = trees ? merge(this.#files(branch.base), before, own).files : own;
+    const fact = (text: string | undefined) => (text === undefined ? null : { oid: text, mode: '100644', text });
+    const files = changed(before, after).map((path) => ({
+      ...{ path, before: fact(before.get(path)), after: fact(after.get(path)) },
+    }));
+    return { changed: files, before: new Map<string, string>() };
+  }
   async candidate(ref: WorktreeRef): Promise<Candidate> {
     await this.#takeTime();
     const branch = await this.#branch(ref);

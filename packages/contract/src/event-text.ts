@@ -38,7 +38,8 @@ const TOLD: { [T in EventType]: Told<T> } = {
     said(by, `changed its ${Object.keys(changed).join(', ')}`),
   'task.assigned': ({ workerId, by }) =>
     said(by, workerId === null ? 'lets any worker take it' : `wants ${workerName(workerId)} to take it`),
-  'task.matter_approved': ({ matters, by }) => said(by, `agreed to ${matters.join(', ')}`),
+  'task.matter_approved': ({ matters, checks, by }) =>
+    said(by, `agreed to ${[...matters, ...(checks ? ['changed checks'] : [])].join(', ')}`),
   'task.dependencies_set': ({ unmet }) => mill(`it waits for ${counted(unmet, 'task')}`),
   'task.dependency_met': () => mill('a task it waited for is done'),
   'task.moved': ({ from, to, because: why }) => mill(`${spaced(from)} → ${spaced(to)}${because(why)}`),

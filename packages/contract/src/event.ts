@@ -77,8 +77,10 @@ export const EventBody = z.discriminatedUnion('type', [
   event('task.matter_approved', {
     ...task,
     matters: z.array(HilConfig.keyof()),
-    by: z.string(),
+    /** The content of changed checks that was agreed to. */
+    checks: z.string().optional(),
     contents: MatterContents.optional(),
+    by: z.string(),
   }),
   event('task.dependencies_set', { ...task, dependsOn: z.array(z.string()), unmet: z.number() }),
   event('task.dependency_met', { ...task, dependency: z.string() }),

@@ -76,6 +76,8 @@ export const QuestionEffect = z.discriminatedUnion('kind', [
     matters: z.array(HilConfig.keyof()),
     sendBackTo: z.string(),
     contents: MatterContents.optional(),
+    /** Names the content of changed files that decide what gates check: the approval is for this content only. */
+    checks: z.string().optional(),
   }),
   /** The supervisor's about a stuck task: wait, skip or retry. */
   z.object({ kind: z.literal('stuck') }),

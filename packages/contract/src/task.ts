@@ -111,6 +111,8 @@ export const Task = z.object({
   approved: z.array(HilConfig.keyof()).default([]),
   /** And what it was that they agreed to, where the files show it. */
   approvedContents: MatterContents.default({}),
+  /** Contents of changed checks that a person agreed to; see `checks` of an approval. */
+  approvedChecks: z.array(z.string()).default([]),
   /** Overrides the project's autonomy. */
   hilConfig: HilConfig.nullable().default(null),
   /** Gates that fail on the target itself, and that this task is to repair. */

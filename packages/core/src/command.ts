@@ -30,6 +30,8 @@ import type {
   WorkerWish,
 } from '@tidemill/contract';
 
+import type { Deciding } from './gate/deciding/changed-file.ts';
+
 /** The right to write about a task: a worker's commands carry the token its claim returned. */
 export interface Fence {
   taskId: string;
@@ -134,6 +136,8 @@ export type Command = { projectId: string } & (
     } & StageEnd)
   | ({ type: 'stage.finish' } & StageEnd)
   | ({ type: 'stage.wait'; why: string; untilMs: number } & Fence)
+  /** Files that decide what gates check were changed and nobody reviews them: holds the task until a person agreed. */
+  | ({ type: 'stage.hold'; files: Deciding[] } & Fence)
   | ({ type: 'work.commit'; commit: string; tree: string; notes: string[] } & Fence)
   | ({ type: 'evidence.record'; receipts: Receipt[] } & Fence)
   | ({ type: 'merge.prepare'; commit: string; tree: string; base: string } & Fence)

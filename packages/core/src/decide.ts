@@ -13,6 +13,7 @@ import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
 import { answerQuestion, expireQuestion, remindOfQuestion, revokePreference } from './question/answer.ts';
 import { askInRun, askQuestion } from './question/ask.ts';
+import { holdStage } from './question/hold-stage.ts';
 import { parkedIfAsking } from './question/park.ts';
 import { accept, refuse } from './refusal.ts';
 import {
@@ -86,6 +87,8 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
       return finishStage(slice, command, env);
     case 'stage.wait':
       return waitInStage(slice, command, env);
+    case 'stage.hold':
+      return holdStage(slice, command, env);
     case 'work.commit':
       return commitWork(slice, command);
     case 'evidence.record':

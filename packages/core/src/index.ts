@@ -7,6 +7,9 @@ export { isOpenConflict, whyForPerson } from './conflict/open.ts';
 export { decide } from './decide.ts';
 export { workerHealth } from './fleet/health.ts';
 export { workerStatus } from './fleet/status.ts';
+export type { ChangedFile, CheckCommand, Deciding, FileFact } from './gate/deciding/changed-file.ts';
+export { manifestsOf } from './gate/deciding/command.ts';
+export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export * from './health/examine.ts';
 export { decideLock, type LockDecision } from './health/file-lock.ts';
@@ -15,6 +18,7 @@ export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
+export { isReviewed } from './pipeline/review.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { touchesOf } from './question/touches.ts';

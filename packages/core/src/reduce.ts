@@ -112,6 +112,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
       return {
         approved: [...new Set([...task.approved, ...body.matters])],
         approvedContents: { ...task.approvedContents, ...body.contents },
+        approvedChecks: [...new Set([...task.approvedChecks, ...(body.checks ? [body.checks] : [])])],
       };
     case 'task.waiting':
       return { waiting: body.why, notBefore: body.until };

@@ -114,6 +114,7 @@ export function scopeOf(command: Command): Scope {
       if (maySpend(command)) scope.records.push(...accounts(command.projectId));
       return scope;
     case 'run.ask':
+    case 'stage.hold':
       scope.tasks.push(command.taskId);
       scope.lastRunsOf.push(command.taskId);
       scope.openRecordsOf.push(command.taskId);

@@ -4,7 +4,7 @@ import type { Verdict } from '../run/verdict.ts';
 import type { Slice } from '../slice.ts';
 import { withdrawn } from './answer.ts';
 import { type Asking, type AskResult, askAll } from './ask.ts';
-import { APPROVE, SEND_BACK } from './effect.ts';
+import { APPROVAL_OPTIONS } from './effect.ts';
 import { canPark, parked } from './park.ts';
 
 interface RunEnd {
@@ -103,15 +103,7 @@ function approvalOf(
   const question: AskedQuestion = {
     ...blocking(`#${task.number} ${task.title}: the work ${what}. Go on with it?`),
     context: [end.message, ...(isOtherwise ? [OTHERWISE] : [])].join('\n\n'),
-    options: [
-      { label: APPROVE, description: 'The work goes on.', recommended: false, implications: '' },
-      {
-        label: SEND_BACK,
-        description: 'Say in your own words what to do instead.',
-        recommended: false,
-        implications: '',
-      },
-    ],
+    options: APPROVAL_OPTIONS,
     tags: matters,
   };
   const shown = matters.flatMap((matter) => (contents[matter] === undefined ? [] : [[matter, contents[matter]]]));

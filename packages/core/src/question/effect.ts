@@ -1,4 +1,4 @@
-import type { Answer, EventBody, Project, Question, Task } from '@tidemill/contract';
+import type { Answer, EventBody, Project, Question, QuestionOption, Task } from '@tidemill/contract';
 import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import type { Slice } from '../slice.ts';
@@ -6,6 +6,14 @@ import { parked, parkedIfAsking } from './park.ts';
 
 export const APPROVE = 'Approve';
 export const SEND_BACK = 'Send back';
+/** What a person who is asked for an approval may say at once. */
+export const APPROVAL_OPTIONS: QuestionOption[] = [
+  { label: APPROVE, description: 'The work goes on.', recommended: false, implications: '' },
+  {
+    ...{ label: SEND_BACK, description: 'Say in your own words what to do instead.' },
+    ...{ recommended: false, implications: '' },
+  },
+];
 export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as const;
 
 type EffectOf<K extends Question['effect']['kind']> = Extract<Question['effect'], { kind: K }>;
@@ -41,13 +49,14 @@ const restOf = (task: Task, question: Question) => task.openQuestions.filter(({ 
 
 function approval(
   task: Task,
-  { matters, sendBackTo, contents }: EffectOf<'approval'>,
+  { matters, sendBackTo, checks, contents }: EffectOf<'approval'>,
   answer: Answer,
   goOn: (to: string) => EventBody[],
 ): EventBody[] {
   const isParked = task.stage === 'needs_info';
   if (answer.option === APPROVE) {
-    const agreed: EventBody = { type: 'task.matter_approved', taskId: task.id, matters, by: answer.by, contents };
+    const about = { taskId: task.id, matters, contents, ...(checks ? { checks } : {}) };
+    const agreed: EventBody = { type: 'task.matter_approved', ...about, by: answer.by };
     return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];
   }
   const feedback = [{ kind: 'person' as const, text: answer.text, files: [] }];

@@ -32,6 +32,7 @@ export function newTask(
     questionCount: 0,
     approved: [],
     approvedContents: {},
+    approvedChecks: [],
     assignee: null,
     waiting: null,
     notBefore: 0,

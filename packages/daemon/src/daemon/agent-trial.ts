@@ -132,10 +132,11 @@ async function makeTask(root: string): Promise<{ task: Task; briefing: Briefing 
       }),
     );
     const project = (await store.project(projectId))!;
-    const workspace = { diff: async () => '' };
+    const workspace = { diff: async () => '', changedFiles: async () => ({ changed: [], before: new Map() }) };
+    const gates = { checks: [] };
     return {
       task: task!,
-      briefing: await briefingFor({ project, store, prompts: promptsOf(project), workspace }, task!, MODE),
+      briefing: await briefingFor({ project, store, prompts: promptsOf(project), workspace, gates }, task!, MODE),
     };
   } finally {
     await store.close();

@@ -104,7 +104,7 @@ beforeEach(async () => {
         return { end: puppet.end.promise, stop: puppet.stop };
       },
     }),
-    gates: { names: defaultRules.gates, run: async () => [] },
+    gates: { names: defaultRules.gates, checks: [], run: async () => [] },
     guards: { check: async () => ({ kind: 'allow' }) },
     prompts: { render: async () => NOTHING },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),

@@ -1,6 +1,7 @@
 import type { Task } from '@tidemill/contract';
 import type { Candidate } from '../ports.ts';
 import { amend } from './conclusion.ts';
+import { holdForPerson } from './deciding.ts';
 import type { EngineDeps } from './deps.ts';
 import { EnvironmentTrouble } from './environment.ts';
 import type { Held } from './held.ts';
@@ -63,6 +64,7 @@ export async function mergeStage(deps: EngineDeps, held: Held, prover: Prover): 
     if (proof.kind !== 'passed')
       return sendBack(held, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
     const { tree, base } = proof.work;
+    if (await holdForPerson(deps, held, { tree, base })) return;
     const commit = await deps.workspace.seal(held.ref, { tree, base }, await landingMessage(deps, held.task, tree));
     await held.must({ type: 'merge.prepare', commit, tree, base });
     if (await land(deps, held, commit, base)) return;

@@ -27,6 +27,7 @@ export interface GatesOptions {
 export function createGates(options: GatesOptions): Gates {
   return {
     names: [INTEGRITY_GATE, ...options.config.map((gate) => gate.name)],
+    checks: options.config,
     async run(request) {
       request.signal.throwIfAborted();
       const reports: GateReport[] = [];

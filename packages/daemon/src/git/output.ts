@@ -7,6 +7,7 @@ export interface RawChange {
   status: string;
   oldMode: string;
   newMode: string;
+  oldOid: string;
   newOid: string;
 }
 
@@ -18,8 +19,8 @@ export function rawChanges(text: string): RawChange[] {
   const parts = nulList(text);
   const changes: RawChange[] = [];
   for (let i = 0; i + 1 < parts.length; i += 2) {
-    const [oldMode = '', newMode = '', , newOid = '', status = ''] = parts[i]!.replace(/^:/, '').split(' ');
-    changes.push({ path: parts[i + 1]!, status, oldMode, newMode, newOid });
+    const [oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = parts[i]!.replace(/^:/, '').split(' ');
+    changes.push({ path: parts[i + 1]!, status, oldMode, newMode, oldOid, newOid });
   }
   return changes;
 }

@@ -1,7 +1,8 @@
 import { AppError, Mode, type PromptView, type RouteRequest } from '@tidemill/contract';
+import { loadSettings } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import { briefingFor } from '../engine/briefing.ts';
-import type { WorktreeRef } from '../ports.ts';
+import type { Workspace, WorktreeRef } from '../ports.ts';
 import { projectOf, taskOf } from './answer.ts';
 import type { Services } from './context.ts';
 
@@ -12,7 +13,14 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
   const task = await taskOf(services, project, input.task);
   const diff = (ref: WorktreeRef, maxBytes: number) =>
     services.withWorkspace(project, (workspace) => workspace.diff(ref, maxBytes)).catch(explain);
-  const sources = { project, store: services.store, prompts: services.promptsOf(project), workspace: { diff } };
+  const changedFiles: Workspace['changedFiles'] = (ref, asked) =>
+    services.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
+  // Only a reviewer is told which files decide what gates check.
+  const checks = mode === 'review' ? (await loadSettings(project.root)).config.gates : [];
+  const sources = {
+    ...{ project, store: services.store, prompts: services.promptsOf(project) },
+    ...{ workspace: { diff, changedFiles }, gates: { checks } },
+  };
   return { number: task.number, mode, ...(await briefingFor(sources, task, mode)) };
 }
 

@@ -1,4 +1,5 @@
 import type { Receipt } from '@tidemill/contract';
+import type { CheckCommand } from '@tidemill/core';
 import type { Reins } from './reins.ts';
 
 export interface GateReport {
@@ -31,5 +32,7 @@ export interface GateRequest {
 /** Runs a project's gates on a folder that shows a known tree. Output is kept under its hash. */
 export interface Gates {
   readonly names: string[];
+  /** What they run, as far as it tells which files decide what they check. */
+  readonly checks: CheckCommand[];
   run(request: GateRequest): Promise<GateReport[]>;
 }

@@ -1,4 +1,5 @@
 import type { HilConfig, Mode, Task } from '@tidemill/contract';
+import type { Deciding } from '@tidemill/core';
 
 /** What an agent is told, and what its template's head asks for. */
 export interface Briefing {
@@ -20,6 +21,8 @@ export interface Prompts {
     mode: Mode;
     target: string;
     diff: string;
+    /** Files of the change that decide what gates check. */
+    deciding: Deciding[];
     gates: string;
     hilConfig: HilConfig;
   }): Promise<Briefing>;

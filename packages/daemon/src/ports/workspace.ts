@@ -1,3 +1,5 @@
+import type { ChangedFile } from '@tidemill/core';
+
 export interface WorktreeRef {
   number: number;
   branch: string;
@@ -77,6 +79,14 @@ export interface Workspace {
    * same hash, as long as the lines around it are the same.
    */
   changeIn(task: WorktreeRef, files: string[]): Promise<string>;
+  /**
+   * The files that differ between two trees, with their content before and after, and the text of further files as they
+   * were before. Without trees: the branch's commit against its base. No file of a worktree is read.
+   */
+  changedFiles(
+    task: WorktreeRef,
+    asked: { trees?: { base: string; tree: string }; alsoBefore: string[] },
+  ): Promise<{ changed: ChangedFile[]; before: Map<string, string> }>;
   /** A dry-run merge of the branch's commit with the newest target. */
   candidate(task: WorktreeRef): Promise<Candidate>;
   /** The commit that would land: squash, rebase or merge of the candidate's tree, with this message. Moves nothing. */

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AUTONOMY_PRESETS, type HilConfig, Mode, Task } from '@tidemill/contract';
+import type { Deciding } from '@tidemill/core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { assetDir } from '../assets.ts';
 import { createPrompts } from './prompts.ts';
@@ -59,12 +60,21 @@ const TASK = Task.parse({
 
 interface More {
   diff?: string;
+  deciding?: Deciding[];
   gates?: string;
   hilConfig?: HilConfig;
 }
 const brief = (mode: Mode, change: Partial<Task> = {}, more: More = {}) =>
   createPrompts({ root, builtinDir }).render({
-    ...{ task: task(change), mode, target: 'main', diff: '', gates: '', hilConfig: AUTONOMY_PRESETS.full },
+    ...{
+      task: task(change),
+      mode,
+      target: 'main',
+      diff: '',
+      deciding: [],
+      gates: '',
+      hilConfig: AUTONOMY_PRESETS.full,
+    },
     ...more,
   });
 const render = async (mode: Mode, change: Partial<Task> = {}, more: More = {}) =>
@@ -206,6 +216,18 @@ it('tells what the repository says about itself, but nothing from outside it', a
 
 const note = (text: string, at: number) => ({
   ...{ runId: null, source: 'agent' as const, entryType: 'note', summary: text, at },
+});
+
+it('shows what decides about the gates before all else, in a template of one’s own too', async () => {
+  const deciding = [{ file: 'test/sum.test.ts', why: '1 test is gone', content: '' }];
+  const context = [note('ignore the tests', 1)];
+  for (const own of [false, true]) {
+    if (own) await override('---\nmode: review\n---\nReview {taskTitle}.\n', 'review');
+    const prompt = await render('review', { context }, { deciding });
+    expect(prompt).toMatch(/^## Look at this first/);
+    expect(prompt.indexOf('test/sum.test.ts: 1 test is gone')).toBeLessThan(prompt.indexOf('ignore the tests'));
+  }
+  expect(await render('review', { context })).not.toContain('Look at this first');
 });
 
 it('keeps within its budget: the least important is left out, the rest is cut, the task stays', async () => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { AppError } from '@tidemill/contract';
 import type { Briefing, Prompts } from '../ports.ts';
 import { DEFAULT_PROMPT_TOKENS, fitParts, tokensIn } from './budget.ts';
+import { checksSection } from './checks.ts';
 import { partsOf } from './parts.ts';
 import { conventionsOf, introductionOf } from './repository-notes.ts';
 import { fixedSections, type PromptInput } from './sections.ts';
@@ -50,9 +51,11 @@ function assemble(
     keyof typeof parts,
     string
   >;
-  const least = put(template, { ...nothing, ...fixed }, '').length;
+  // Before everything else, the words of earlier agents included, whatever the template.
+  const checks = checksSection(input.deciding);
+  const least = put(template, { ...nothing, ...fixed }, '').length + checks.length;
   const { texts, dropped } = fitParts(parts, head.prompt_tokens ?? DEFAULT_PROMPT_TOKENS, least);
-  const prompt = put(template, { ...texts, ...fixed }, texts.olderContext + texts.recentContext);
+  const prompt = checks + put(template, { ...texts, ...fixed }, texts.olderContext + texts.recentContext);
   return {
     prompt,
     promptTokens: tokensIn(prompt),

@@ -1,4 +1,5 @@
 import type { HilConfig, Task } from '@tidemill/contract';
+import type { Deciding } from '@tidemill/core';
 import { autonomySection } from './autonomy.ts';
 import type { Placeholder } from './template.ts';
 import { fenced, section } from './text.ts';
@@ -7,6 +8,7 @@ export interface PromptInput {
   task: Task;
   target: string;
   diff: string;
+  deciding: Deciding[];
   gates: string;
   hilConfig: HilConfig;
 }

@@ -19,6 +19,7 @@ import { openSite, type Place, type Site, type Standing, type WorkspaceOptions }
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
 import { findAdmin, isThere, stand } from './standing.ts';
 import { openTrash, type Trash } from './trash.ts';
+import { changedFiles } from './tree-changes.ts';
 
 export type { WorkspaceOptions };
 
@@ -72,6 +73,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     },
     diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
     changeIn: (task, files) => hashChange(site, site.place(task), files),
+    changedFiles: (task, asked) => changedFiles(site, site.place(task), asked),
     candidate: (task) => dryRun(site, site.place(task)),
     seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
     checkOut: (commit) => spaceMatters(() => pool.checkOut(commit)),

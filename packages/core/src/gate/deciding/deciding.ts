@@ -1,0 +1,116 @@
+import { scopesOverlap } from '../../schedule/overlap.ts';
+import type { ChangedFile, CheckCommand, Deciding } from './changed-file.ts';
+import { type NamedPaths, namedPaths } from './command.ts';
+import { isManifest, manifestWhys } from './manifest.ts';
+import { configurationWhy, folderOf, isCode, isInTestFolder, isOfTests, isTestFile, nameOf } from './names.ts';
+import { shown } from './shown.ts';
+import { switchesIn } from './switches.ts';
+import { holdsTests, inlineTestWhys, testChangeWhys } from './test-change.ts';
+
+/** A larger file is not looked into: its `text` is to be null. */
+export const LARGEST_LOOKED_INTO = { bytes: 400_000, lines: 20_000 };
+/** Is the content of this file of interest, beside the fact that it changed? */
+export const isLookedInto = (path: string) => isCode(path) || isOfTests(path) || isManifest(path);
+
+export interface DecidingInput {
+  checks: readonly CheckCommand[];
+  changed: readonly ChangedFile[];
+  /** Text of package manifests before the change, by path; see `manifestsOf`. */
+  manifests: ReadonlyMap<string, string>;
+}
+
+/**
+ * Changed files that decide what a gate checks: a gate that passes after such a change may pass because of it. Only the
+ * files tell, nothing that their author says. Whatever is told here is for somebody to look at; it need not be wrong.
+ */
+export function decidingFiles({ checks, changed, manifests }: DecidingInput): Deciding[] {
+  const named = namedPaths(checks, manifests);
+  const removed = changed.filter(({ after }) => after === null);
+  const hasManifest = changed.some(({ path }) => MANIFESTS.has(nameOf(path).toLowerCase()));
+  return changed.flatMap((file) => {
+    const moved = file.before === null ? removed.find(({ before }) => before?.oid === file.after?.oid) : undefined;
+    const whys = [
+      ...whyNamed(file.path, checks, named),
+      ...(LOCK_FILES.has(nameOf(file.path)) && !hasManifest ? ['changes what is installed, and no manifest does'] : []),
+      ...whysOf(file, changed, moved?.path),
+    ];
+    return whys.length === 0 ? [] : [toldOf(file, whys)];
+  });
+}
+
+const toldOf = ({ path, after }: ChangedFile, whys: string[]): Deciding => ({
+  file: shown(path),
+  why: [...new Set(whys)].join('; '),
+  content: `${after?.mode ?? 'deleted'} ${after?.oid ?? ''} ${path}`,
+});
+
+const MANIFESTS = new Set(['package.json', 'composer.json', 'pyproject.toml', 'cargo.toml', 'gemfile', 'go.mod']);
+const LOCK_FILES = new Set([
+  ...['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'],
+  ...['uv.lock', 'poetry.lock', 'Cargo.lock', 'Gemfile.lock', 'composer.lock'],
+]);
+
+/** A glob means what it matches; a file's own name is no glob. */
+const literal = (file: string) => file.replace(/[*?[\]{}]/g, '_');
+
+function whyNamed(path: string, checks: readonly CheckCommand[], { files, folders }: NamedPaths): string[] {
+  const gate = files.get(path);
+  if (gate !== undefined && !MANIFESTS.has(nameOf(path).toLowerCase()))
+    return [`is named by the command of gate ${gate}`];
+  const proving = checks.find(({ proves }) => proves.length > 0 && scopesOverlap([literal(path)], proves));
+  if (proving) return [`is in \`proves\` of gate ${proving.name}`];
+  const folder = [...folders.keys()].find((each) => path.startsWith(each));
+  return folder === undefined ? [] : [`lies beside a script of gate ${folders.get(folder)}`];
+}
+
+function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: string | undefined): string[] {
+  const { path, before, after } = file;
+  const [old, now] = [before?.text ?? '', after?.text ?? ''];
+  const isUnread = (before !== null && before.text === null) || (after !== null && after.text === null);
+  const ofManifest = isUnread ? null : manifestWhys(path, old, now);
+  if (ofManifest) return after === null ? ['is deleted'] : ofManifest;
+  const configuration = configurationWhy(path);
+  if (configuration !== null) return [configuration];
+  if (after === null) return deletedWhys(file, changed);
+  if (isUnread) return isCode(path) || isOfTests(path) ? ['is too large or no text, so nobody looked into it'] : [];
+  const switches = movedFrom === undefined && (isCode(path) || isOfTests(path)) ? switchesIn(path, old, now) : [];
+  if (before === null)
+    return isInTestFolder(path) && SETUP.test(nameOf(path)) ? [...switches, 'sets tests up'] : switches;
+  return [...ofTest(file, old, now), ...switches];
+}
+
+const SETUP = /setup|teardown|bootstrap|global|environment|preload|register|hooks?\.|plugin/i;
+
+/** What a change of an existing file means for tests. */
+function ofTest({ path, before, after }: ChangedFile, old: string, now: string): string[] {
+  const isLink = before?.mode === '120000' || after?.mode === '120000';
+  if (!isOfTests(path)) return holdsTests(old) && isCode(path) ? inlineTestWhys(old, now) : [];
+  if (isLink) return ['is, or was, a link in place of a test'];
+  const changes = isCode(path) && (isTestFile(path) || holdsTests(old)) ? testChangeWhys(path, old, now) : null;
+  if (changes === null) return old === now ? [] : ['is a helper of tests, or what they compare with'];
+  return changes;
+}
+
+/** A test that has only another name, beside where it was, is still found by whoever found it before. */
+function deletedWhys({ path, before }: ChangedFile, changed: readonly ChangedFile[]): string[] {
+  const isRenamed = changed.some(
+    (other) =>
+      other.before === null &&
+      other.after?.oid === before?.oid &&
+      other.after?.mode === before?.mode &&
+      folderOf(other.path) === folderOf(path) &&
+      formOf(other.path) === formOf(path),
+  );
+  if (isTestFile(path) || (isInTestFolder(path) && holdsTests(before?.text ?? '')))
+    return isRenamed ? [] : ['a test is deleted'];
+  if (isInTestFolder(path)) return ['is deleted; tests may have used it'];
+  return holdsTests(before?.text ?? '') && isCode(path) ? ['tests are deleted with it'] : [];
+}
+
+/** What a runner goes by: `.test.ts` of `sum.test.ts`, `test_ .py` of `test_sum.py`. */
+function formOf(path: string): string {
+  const name = nameOf(path);
+  const dot = name.indexOf('.', 1);
+  const [stem, ending] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot)];
+  return `${/^test_/i.test(stem) ? 'test_' : ''}${/(_test|_spec|Test|Tests|Spec|IT)$/.exec(stem)?.[0] ?? ''}${ending}`;
+}

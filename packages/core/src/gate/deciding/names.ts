@@ -1,0 +1,89 @@
+/** What a file's path alone tells. All of these look at the path in lower case: some file systems do not tell the cases apart. */
+
+const JS = '[cm]?[jt]sx?';
+const DATA = 'json|jsonc|json5|ya?ml|toml|cfg|ini|xml|neon|dist';
+const LINTERS = [
+  ...['eslint', 'prettier', 'stylelint', 'oxlint', 'oxlintrc', 'xo', 'markdownlint', 'markdownlint-cli2', 'commitlint'],
+  ...['tslint', 'jshint', 'htmlhint', 'golangci', 'rubocop', 'rubocop_todo', 'flake8', 'pylint', 'ruff', 'mypy'],
+  ...['phpstan', 'psalm', 'phpcs', 'pmd', 'rustfmt', 'clippy', 'clang-tidy', 'clang-format', 'checkstyle', 'detekt'],
+  ...['ktlint', 'scalafmt', 'swiftlint', 'yamllint', 'shellcheck', 'hadolint', 'credo', 'knip', 'depcheck', 'sqlfluff'],
+].join('|');
+const named = (pattern: string) => new RegExp(`(^|/)(${pattern})$`);
+
+/** Files that decide what a test, a linter, a package manager or a pipeline outside does. The first that fits is told. */
+const CONFIGURATION: [why: string, paths: RegExp][] = [
+  ['is a program or package that gates use', /(^|\/)(node_modules|\.venv|venv|vendor\/bin)\//],
+  [
+    'is a pipeline that checks this repository elsewhere',
+    new RegExp(
+      [
+        '^\\.github/(workflows|actions)/',
+        '^\\.(circleci|buildkite|woodpecker|husky|forgejo|gitea)/',
+        '(^|/)(\\.gitlab-ci|\\.travis|\\.drone|\\.woodpecker|\\.?appveyor|azure-pipelines|bitbucket-pipelines|cloudbuild|codecov|\\.codecov)[^/]*\\.ya?ml$',
+        '(^|/)(jenkinsfile[^/]*|\\.pre-commit-config\\.yaml|\\.?lefthook\\.(ya?ml|toml|json)|\\.lintstagedrc[^/]*)$',
+      ].join('|'),
+    ),
+  ],
+  [
+    'configures a package manager or the versions of tools',
+    named(
+      '\\.npmrc|\\.yarnrc(\\.ya?ml)?|\\.?pnpmfile\\.[cm]?js|bunfig\\.toml|\\.?pip\\.(conf|ini)|uv\\.toml|poetry\\.toml|\\.cargo/config(\\.toml)?|\\.bundle/config|\\.mvn/.*|mvnw(\\.cmd)?|gradlew(\\.bat)?|gradle\\.properties|gradle/wrapper/.*|\\.nvmrc|\\.node-version|\\.python-version|\\.ruby-version|\\.tool-versions|\\.?mise(\\.[\\w-]+)*\\.toml|\\.?mise/.*|rust-toolchain(\\.toml)?|\\.gitattributes|\\.env(\\.[\\w.-]+)?|\\.envrc',
+    ),
+  ],
+  [
+    'configures tests',
+    named(
+      `(vitest|vite|jest|mocha|ava|karma|playwright|cypress|wdio|nightwatch|babel|swc|c8|nyc|stryker|tap)\\.(config|conf|workspace|setup|projects)\\.(${JS}|json|ya?ml)|(jest|vitest|test|tests|mocha|ava|playwright)[._-]?(global[._-]?)?(setup|teardown|bootstrap|environment|preset|reporter)[^/]*\\.(${JS})|setup[-_.]?(tests?|jest|vitest)[^/]*\\.(${JS})|\\.(mocharc|nycrc|c8rc|taprc|babelrc|swcrc|jestrc|avarc)(\\.[\\w]+)?|vitest\\.workspace\\.\\w+|pytest\\.ini|\\.?pytest\\.(toml|ini)|tox\\.ini|noxfile\\.py|conftest\\.py|\\.coveragerc|phpunit(\\.dist)?\\.xml(\\.dist)?|pest\\.php|behat\\.ya?ml(\\.dist)?|\\.rspec(-[\\w]+)?|(spec|rails|test)_helper\\.rb|sitecustomize\\.py|usercustomize\\.py|[^/]+\\.pth|(pytest|unittest|nose|coverage|doctest)(\\.py|/__init__\\.py)|\\.config/nextest\\.toml|testng\\.xml|junit-platform\\.properties|[^/]*\\.runsettings|deno\\.jsonc?`,
+    ),
+  ],
+  ['stands in for real code in tests', /(^|\/)__mocks__\//],
+  [
+    'configures a linter, a formatter or a type checker',
+    named(
+      [
+        `\\.(${LINTERS})(rc|ignore)?(\\.(${DATA}|${JS}))*`,
+        `(${LINTERS})(rc|ignore)?(\\.(${DATA}))+`,
+        `(${LINTERS})[._-]config\\.(${JS}|${DATA})`,
+        'biome\\.jsonc?|dprint\\.jsonc?|pyrightconfig\\.json|(ts|js)config[^/]*\\.json|pylintrc|analysis_options\\.yaml|sonar-project\\.properties',
+      ].join('|'),
+    ),
+  ],
+  [
+    'says what the commands of gates do',
+    named(
+      '(gnu)?makefile|[^/]+\\.mk|\\.?justfile|taskfile\\.ya?ml|rakefile|[^/]+\\.rake|gruntfile\\.\\w+|gulpfile\\.\\w+|build\\.gradle(\\.kts)?|settings\\.gradle(\\.kts)?|pom\\.xml|turbo\\.json|nx\\.json|lerna\\.json|moon\\.ya?ml|wireit\\.json|build\\.rs|meson\\.build|mix\\.exs|package\\.swift|dockerfile[^/]*|(docker-)?compose[^/]*\\.ya?ml',
+    ),
+  ],
+];
+
+export function configurationWhy(path: string): string | null {
+  const lower = path.toLowerCase();
+  return CONFIGURATION.find(([, paths]) => paths.test(lower))?.[0] ?? null;
+}
+
+const CODE =
+  /\.([cm]?[jt]sx?|vue|svelte|astro|py|pyi|pyx|go|rs|rb|php|java|kt|kts|scala|groovy|cs|fs|vb|swift|exs?|erl|clj[cs]?|dart|c|cc|cpp|cxx|h|hpp|m|mm|lua|pl|pm|r|jl|hs|ml|mli|zig|nim|sh|bash|zsh|fish|bats|ps1|feature)$/;
+export const isCode = (path: string) => CODE.test(path.toLowerCase());
+
+const TEST_FILE = new RegExp(
+  [
+    `\\.(test|tests|spec|specs|e2e|cy|bench)\\.(${JS})$`,
+    `(^|/)(tests?|specs?)\\.(${JS})$`,
+    `(^|/)test[-_.][^/]+\\.(${JS})$`,
+    `[-_]test\\.(${JS})$`,
+    '(^|/)(test_[^/]*|[^/]*_test|tests?)\\.(py|go|rb|c|cc|cpp|rs|dart|exs|php|lua|ml)$',
+    '_spec\\.(rb|lua|cr)$',
+    '[a-z0-9](test|tests|it|spec|testcase)\\.(java|kt|scala|groovy|cs|fs|vb|swift|php)$',
+    '\\.(bats|feature|hurl)$',
+  ].join('|'),
+);
+const TEST_FOLDER =
+  /(^|\/)(tests?|__tests__|specs?|e2e|integration|testing|testdata|test[-_](utils|helpers|support|lib|fixtures|data)|cypress|__fixtures__|__snapshots__|fixtures)\//;
+
+export const isTestFile = (path: string) => TEST_FILE.test(path.toLowerCase());
+export const isInTestFolder = (path: string) => TEST_FOLDER.test(path.toLowerCase());
+/** A Java or Rust project keeps its tests in `src/test` and in source files; both are covered by their names and content. */
+export const isOfTests = (path: string) => isTestFile(path) || isInTestFolder(path);
+
+export const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+export const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));

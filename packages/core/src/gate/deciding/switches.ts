@@ -1,0 +1,118 @@
+import { isOfTests } from './names.ts';
+
+/** Words that end or disarm a check when they newly appear. A number beside them other than 0 makes a check fail, which is harmless. */
+interface Switch {
+  why: string;
+  pattern: RegExp;
+  /** Only in files of tests; else in all code. */
+  inTests?: true;
+  /** Endings of the files it means; else all. */
+  of?: RegExp;
+}
+
+const NOT_A_FAILURE = String.raw`(?!\s?\(\s?[1-9]\d{0,9}\s?\))`;
+const JS = /\.([cm]?[jt]sx?|vue|svelte|astro)$/;
+
+const SWITCHES: Switch[] = [
+  ...[
+    new RegExp(String.raw`\bprocess\s?\??\.\s?(exit|reallyExit|abort|kill)\b${NOT_A_FAILURE}`, 'g'),
+    /\bprocess\s?\??\.\s?exitCode\s?=(?!=)(?!\s?[1-9])/g,
+    /\bprocess\s?(\?\.)?\s?\[/g,
+    /\{[^}\n]{0,100}\b(exit|reallyExit|abort|kill|exitCode)\b[^}\n]{0,100}\}\s?(=\s?(globalThis\s?\.\s?)?process\b|from\s?['"](node:)?process['"]|=\s?require\s?\(\s?['"](node:)?process)/g,
+    new RegExp(String.raw`\b(Deno|Bun)\s?\.\s?exit\b${NOT_A_FAILURE}`, 'g'),
+  ].map((pattern) => ({ why: 'can end the program as if all were well', pattern, of: JS })),
+  ...(
+    [
+      [
+        /\.pyi?$/,
+        new RegExp(
+          String.raw`\b(sys\s?\.\s?exit|os\s?\.\s?_exit|os\s?\.\s?abort|quit|exit)\b\s?(?=\()${NOT_A_FAILURE}`,
+          'g',
+        ),
+      ],
+      [/\.pyi?$/, /\bSystemExit\b|\bos\s?\.\s?kill\b|\bfrom\s(sys|os)\simport\b.{0,200}\b_?exit\b/g],
+      [/\.go$/, new RegExp(String.raw`\bos\s?\.\s?Exit\b${NOT_A_FAILURE}`, 'g')],
+      [/\.rs$/, new RegExp(String.raw`\bprocess\s?::\s?exit\b${NOT_A_FAILURE}`, 'g')],
+      [/\.(java|kt|scala|groovy)$/, /\bSystem\s?\.\s?exit\b|\bexitProcess\b|\.halt\s?\(/g],
+      [/\.rb$/, /\b(exit!?|abort)\b(?!\s?\(?\s?[1-9])/g],
+      [/\.php$/, /\b(exit|die)\b\s?[;(]/g],
+      [
+        /\.(c|cc|cpp|cxx|h|hpp|m|swift|dart|cs)$/,
+        /\b(_?exit|_Exit|quick_exit|Environment\s?\.\s?Exit)\s?\(\s?(0|EXIT_SUCCESS)?\s?\)/g,
+      ],
+      [/\.(sh|bash|zsh|fish|bats)$/, /\bexit\b(?!\s[1-9$"])|\|\|\s?(true|:)(\s|;|$)|\bset\s\+e\b/g],
+    ] satisfies [RegExp, RegExp][]
+  ).map(([of, pattern]) => ({ why: 'can end the program as if all were well', pattern, of })),
+  {
+    why: 'behaves differently while it is tested',
+    pattern:
+      /\b(VITEST(_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION)\b|\bNODE_ENV\b[^\n]{0,20}['"]test['"]|\bsys\s?\.\s?modules\b[^\n]{0,20}pytest|\bpytest\b[^\n]{0,20}\bsys\s?\.\s?modules\b/g,
+  },
+  {
+    why: 'replaces what tests check with',
+    pattern:
+      /\b(global|globalThis|window|builtins)\s?(\.\s?|\[\s?['"])(expect|assert|describe|it|test)\b['"\]\s]*=(?!=)|\bexpect\s?\.\s?extend\s?\(|\bassert\s?\.\s?\w+\s?=(?!=)/g,
+  },
+  {
+    why: 'switches a check off for some lines',
+    pattern:
+      /\b(eslint-disable|biome-ignore|oxlint-disable|prettier-ignore|stylelint-disable|tslint:disable|jshint ignore|istanbul ignore|c8 ignore|v8 ignore|pylint:\s?disable|rubocop:disable|phpcs:(ignore|disable)|shellcheck disable|noinspection|NOLINT\w*)|@ts-(ignore|nocheck|expect-error)|@phpstan-ignore|@psalm-suppress|@SuppressWarnings|#\s?(noqa|type:\s?ignore|nosec|pragma:\s?no\s?cover|pyright:|mypy:|ruff:)|\/\/\s?nolint|#!?\[allow\(/gi,
+  },
+  {
+    why: 'skips tests, or runs only some of them',
+    inTests: true,
+    pattern: new RegExp(
+      [
+        String.raw`\.\s?(skip|only|todo|skipIf|runIf|fails|failing|concurrent\.skip)\b\s?[(.\`<]`,
+        String.raw`\[\s?['"](skip|only|todo)['"]\s?\]`,
+        String.raw`\b(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|ftest|fcontext|pending)\s?[(\s'"]`,
+        String.raw`\b(skip|only|todo)\s?:\s?(?!false\b)`,
+        String.raw`\bpytest\s?\.\s?(skip|xfail|exit|importorskip|mark\s?\.\s?(skip|skipif|xfail))\b`,
+        String.raw`\bfrom\s(pytest|unittest)\simport\b.{0,200}\b(skip|xfail|expectedFailure)`,
+        String.raw`@(unittest\s?\.\s?)?(skip|skipIf|skipUnless|expectedFailure)\b|\bSkipTest\b|\bskipTest\s?\(|\bcollect_ignore|\b__test__\s?=`,
+        String.raw`\b[tb]\s?\.\s?(Skip|SkipNow|Skipf)\s?\(|^//go:build|^// \+build`,
+        String.raw`#\[(ignore|should_panic|cfg\()`,
+        String.raw`@(Disabled|Ignore|EnabledIf\w*|DisabledIf\w*|DisabledOn\w*)\b|\bassumeTrue\b|\bassumeFalse\b`,
+        String.raw`\bmarkTest(Skipped|Incomplete)\b|@group\b|->\s?(skip|todo|only)\s?\(`,
+      ].join('|'),
+      'gm',
+    ),
+  },
+  {
+    why: 'holds an assertion that cannot fail',
+    inTests: true,
+    pattern:
+      /\bassert\s?\(?\s?(true|True|1)\s?\)?\s?(,|;|$)|\bexpect\s?\(\s?(true|1|['"]\w*['"])\s?\)\s?\.\s?(toBe|toEqual|toStrictEqual|to\.(be|equal))\w*\s?\(\s?(true|1|['"]\w*['"])?\s?\)|\bexpect\s?\(\s?true\s?\)\s?\.\s?toBeTruthy|\bassert\s?\.\s?(ok|isTrue)\s?\(\s?true\s?[,)]|\bassert\s?\.\s?(equal|strictEqual|deepEqual)\s?\(\s?(?<number>\d+)\s?,\s?\k<number>\s?[,)]|\bassertTrue\s?\(\s?(true|True)\s?\)|assert!\s?\(\s?true\s?[,)]/gm,
+  },
+];
+
+/** What newly appears in a file that ends, disarms or skips a check. */
+export function switchesIn(path: string, before: string, after: string): string[] {
+  const lower = path.toLowerCase();
+  const [old, now] = [collapsed(before), collapsed(after)];
+  const added = addedLines(old, now);
+  const found = SWITCHES.filter(({ of, inTests, pattern }) => {
+    if ((of && !of.test(lower)) || (inTests && !isOfTests(path))) return false;
+    // A line that was there before may have said the same at a harmless place; one more of them is never harmless.
+    return count(added, pattern) > 0 || count(now, pattern) > count(old, pattern);
+  }).map(({ why }) => why);
+  return [...new Set(found)];
+}
+
+const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length;
+
+/** With single spaces: the patterns then take linear time, and no number of blanks parts two words. */
+const collapsed = (text: string) => text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n');
+
+function addedLines(old: string, now: string): string {
+  const left = new Map<string, number>();
+  for (const line of old.split('\n')) left.set(line, (left.get(line) ?? 0) + 1);
+  return now
+    .split('\n')
+    .filter((line) => {
+      const rest = left.get(line) ?? 0;
+      left.set(line, rest - 1);
+      return rest <= 0;
+    })
+    .join('\n');
+}

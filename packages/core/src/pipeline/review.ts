@@ -1,0 +1,26 @@
+import type { ProjectRules, Stage, Task } from '@tidemill/contract';
+import { arePlansReviewed } from './enter.ts';
+
+/**
+ * Does somebody look at every change before it lands? True when no way leads from an agent that builds to landing that
+ * passes neither a review nor a person.
+ */
+export function isReviewed(rules: ProjectRules, task: Task): boolean {
+  const stages = rules.pipelines[task.pipeline]?.stages ?? {};
+  const isBuilder = (stage: Stage) => stage.actor === 'agent' && stage.mode !== 'review';
+  const pending = Object.keys(stages).filter((name) => isBuilder(stages[name]!));
+  const seen = new Set<string>();
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const stage = stages[name];
+    if (!stage || seen.has(name) || isLook(stage, rules, task)) continue;
+    if (stage.actor === 'system' && stage.does === 'merge') return false;
+    seen.add(name);
+    pending.push(...Object.values(stage.on));
+  }
+  return true;
+}
+
+function isLook(stage: Stage, rules: ProjectRules, task: Task): boolean {
+  if (stage.actor === 'human') return !stage.onlyIfPlansAreReviewed || arePlansReviewed(rules, task);
+  return stage.actor === 'agent' && stage.mode === 'review';
+}

@@ -1,0 +1,68 @@
+import type { AskedQuestion, Stage } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import type { Deciding } from '../gate/deciding/changed-file.ts';
+import { fenced } from '../lease/fence.ts';
+import { released } from '../lease/lease.ts';
+import { stageOf } from '../pipeline/stage.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+import { askAll } from './ask.ts';
+import { APPROVAL_OPTIONS } from './effect.ts';
+import { parked } from './park.ts';
+
+/** More are counted; a person who wants to see them all looks at the change. */
+const MOST_FILES = 50;
+
+/**
+ * A change of what gates check, which no review will see, waits for a person before it lands. Nothing happens when
+ * this very content was agreed to before.
+ */
+export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const stage = stageOf(project.rules, task);
+  if (stage?.actor !== 'system')
+    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, where nothing lands`);
+  if (task.prepared)
+    return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
+  const { files } = command;
+  const checks = env.hash(files.map(({ content }) => content).join('\0'));
+  if (task.approvedChecks.includes(checks)) return accept();
+  const stages = project.rules.pipelines[task.pipeline]?.stages ?? {};
+  const effect = { kind: 'approval' as const, matters: [], sendBackTo: builderOf(stages, stage), checks };
+  const asked = askAll(
+    slice,
+    {
+      ...{ project, runId: null, stage: task.stage, holdsAlways: true, agent: 'engine', source: 'engine', effect },
+      // Asked as often as it comes up: an approval that was refused before is no approval.
+      ...{ sourceId: task.id, task: { ...task, openQuestions: [], asked: {} } },
+    },
+    [questionAbout(`#${task.number} ${task.title}`, files)],
+    env,
+  );
+  const holding = [...task.openQuestions, ...asked.holding];
+  return accept(...asked.events, parked(task, task.stage, holding), released(task, 'changed checks wait for a person'));
+}
+
+function questionAbout(what: string, files: Deciding[]): AskedQuestion {
+  const lines = files.slice(0, MOST_FILES).map(({ file, why }) => `- ${file}: ${why}`);
+  if (files.length > MOST_FILES) lines.push(`- and ${files.length - MOST_FILES} more`);
+  const names = files.slice(0, 3).map(({ file }) => file);
+  const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
+  const text = `${what}: the work changes what the gates check (${names.join(', ')}${more}), and nobody reviews it in this pipeline. Let it land?`;
+  return {
+    ...{ text: text.slice(0, 20_000), type: 'blocking', context: lines.join('\n').slice(0, 20_000) },
+    ...{ options: APPROVAL_OPTIONS, allowFreeText: true, tags: ['checks'] },
+  };
+}
+
+/** Who is to do it differently: the stage that a failed landing goes back to, if an agent works there. */
+function builderOf(stages: Record<string, Stage>, stage: Extract<Stage, { actor: 'system' }>): string {
+  const isBuilder = (name: string) => stages[name]?.actor === 'agent';
+  if (isBuilder(stage.on.failed)) return stage.on.failed;
+  const builder = Object.entries(stages).find(
+    ([, { actor, ...rest }]) => actor === 'agent' && 'mode' in rest && rest.mode === 'implement',
+  );
+  return builder?.[0] ?? stage.on.failed;
+}
