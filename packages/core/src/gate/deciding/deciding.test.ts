@@ -215,14 +215,7 @@ describe('a file that decides', () => {
       'pytest.py',
       'setupTests.ts',
     ],
-    ...[
-      '.ESLINTRC.JSON',
-      'pom.xml',
-      'build.gradle.kts',
-      'src/__mocks__/fs.ts',
-      '.gitattributes',
-      'spec/spec_helper.rb',
-    ],
+    ...['.ESLINTRC.JSON', 'pom.xml', 'build.gradle.kts', 'src/__mocks__/fs.ts', 'spec/spec_helper.rb'],
   ])('%s, new or changed', (path) => {
     expect(why(path, null, 'x')).not.toBeNull();
     expect(why(path, 'x', 'y')).not.toBeNull();

@@ -27,7 +27,7 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
   [
     'configures a package manager or the versions of tools',
     named(
-      '\\.npmrc|\\.yarnrc(\\.ya?ml)?|\\.?pnpmfile\\.[cm]?js|bunfig\\.toml|\\.?pip\\.(conf|ini)|uv\\.toml|poetry\\.toml|\\.cargo/config(\\.toml)?|\\.bundle/config|\\.mvn/.*|mvnw(\\.cmd)?|gradlew(\\.bat)?|gradle\\.properties|gradle/wrapper/.*|\\.nvmrc|\\.node-version|\\.python-version|\\.ruby-version|\\.tool-versions|\\.?mise(\\.[\\w-]+)*\\.toml|\\.?mise/.*|rust-toolchain(\\.toml)?|\\.gitattributes|\\.env(\\.[\\w.-]+)?|\\.envrc',
+      '\\.npmrc|\\.yarnrc(\\.ya?ml)?|\\.?pnpmfile\\.[cm]?js|bunfig\\.toml|\\.?pip\\.(conf|ini)|uv\\.toml|poetry\\.toml|\\.cargo/config(\\.toml)?|\\.bundle/config|\\.mvn/.*|mvnw(\\.cmd)?|gradlew(\\.bat)?|gradle\\.properties|gradle/wrapper/.*|\\.nvmrc|\\.node-version|\\.python-version|\\.ruby-version|\\.tool-versions|\\.?mise(\\.[\\w-]+)*\\.toml|\\.?mise/.*|rust-toolchain(\\.toml)?|\\.env(\\.[\\w.-]+)?|\\.envrc',
     ),
   ],
   [

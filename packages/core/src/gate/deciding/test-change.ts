@@ -30,7 +30,7 @@ const ASSERTION =
   /\b(expect|assert\w*|should|t\.(is|true|deepEqual|equal|ok|throws|Error\w*|Fatal\w*)|require\.\w+|verify|refute\w*|must_\w+|XCTAssert\w*|EXPECT_\w+|ASSERT_\w+)\b\s*[(!.\s]|\bassert\b|^\s*Then\s/;
 const LISTED_NAME = /^\s*(type\s+)?[\w$]+(\s+as\s+[\w$]+)?\s*,\s*$/;
 
-export const isTestCase = (line: string) => TEST_CASE.test(line);
+const isTestCase = (line: string) => TEST_CASE.test(line);
 export const holdsTests = (text: string) => linesOf(text).some(isTestCase);
 
 interface Hunk {
