@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskSummary } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,7 +19,6 @@ describe('agents that cheat', () => {
     root = await makeHostileRepository(machine, CHEATS);
     const list = CHEATS.map(({ title, pipeline = 'quick' }) => ({ title, pipeline, accept: ['It is done'] }));
     const file = join(machine.folder, 'tasks.yaml');
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(file, JSON.stringify(list));
     await machine.run(['task', 'add', '--from', file], root);
     const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain'], root);
@@ -31,12 +30,12 @@ describe('agents that cheat', () => {
   test.each(CHEATS)('$title', ({ title, lands }) => {
     const task = tasks.get(title);
     expect(task, title).toBeDefined();
-    expect(task?.stage === 'done', `${title} is in ${task?.stage}`).toBe(lands);
+    if (lands !== 'either') expect(task?.stage === 'done', `${title} is in ${task?.stage}`).toBe(lands);
   });
 
   test('a fresh clone of every commit that landed passes its own gates', async () => {
     const commits = (await machine.git(root, 'rev-list', 'main')).split('\n');
-    expect(commits.length).toBe(1 + CHEATS.filter(({ lands }) => lands).length);
+    expect(commits.length).toBe(1 + [...tasks.values()].filter(({ stage }) => stage === 'done').length);
     for (const commit of commits) expect(await failuresOfClone(machine, root, commit), commit).toEqual([]);
   });
 

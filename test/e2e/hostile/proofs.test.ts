@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Evidence, InboxItem, TaskDetail, TaskSummary } from '@tidemill/contract';
+import type { Api, NewTask } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { until } from '../../support/until.ts';
@@ -44,16 +44,24 @@ async function commit(message: string): Promise<void> {
   await machine.git(root, 'commit', '-q', '-m', message);
 }
 
-async function finish(): Promise<void> {
-  const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain'], root);
-  expect(code, `${stdout}\n${stderr}`).toBe(0);
+let api: Api;
+let project: string;
+
+/** The daemon at work on the repository. */
+async function start(): Promise<void> {
+  await machine.up(root);
+  api = machine.api();
+  const [known] = await api.projects({ root });
+  project = known!.id;
 }
-const add = (title: string, ...more: string[]) => machine.json<TaskSummary>(['task', 'add', title, ...more], root);
-const detail = (number: number) => machine.json<TaskDetail>(['task', 'show', String(number)], root);
+
+const add = (title: string, more: Partial<NewTask> = {}) => api.addTask({ project, title, ...more });
+const detail = (number: number) => api.task({ project, task: String(number) });
 const task = async (number: number) => (await detail(number)).task;
-const runs = async (number: number) => (await detail(number)).runs;
-const evidence = () => machine.json<Evidence[]>(['evidence', 'list'], root);
-const alerts = async () => (await machine.json<InboxItem[]>(['inbox'], root)).filter(({ kind }) => kind === 'alert');
+const evidence = () => api.evidence({ project });
+const alerts = async () => (await api.inbox({ project })).filter(({ kind }) => kind === 'alert');
+const arrives = (title: string, stage: string) => until(async () => (await byTitle(title))?.stage === stage);
+const byTitle = async (title: string) => (await api.tasks({ project })).find((each) => each.title === title);
 
 describe('a proof', { timeout: 2 * MINUTE }, () => {
   test('has the repairs of a gate that fixes in what lands, and all gates ran on it', async () => {
@@ -65,9 +73,9 @@ describe('a proof', { timeout: 2 * MINUTE }, () => {
       'echo UGLY >> a.txt',
       { 'a.txt': 'start\n' },
     );
+    await start();
     await add('work');
-    await finish();
-    expect((await task(1)).stage).toBe('done');
+    await arrives('work', 'done');
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('start\npretty\n');
     const tree = await machine.git(root, 'rev-parse', 'main^{tree}');
     const passed = (await evidence()).filter((link) => link.tree === tree && link.status === 'pass');
@@ -80,14 +88,14 @@ describe('a proof', { timeout: 2 * MINUTE }, () => {
     await repository(
       `gates:
   - { name: test, run: "cat node_modules/built", needs: [build] }
-  - { name: build, run: "mkdir -p node_modules; cp a.txt node_modules/built; ! grep -q BROKEN a.txt" }
+  - { name: build, run: "mkdir -p node_modules; cat *.txt > node_modules/built; ! grep -q BROKEN *.txt" }
 `,
       'if grep -q BROKEN a.txt; then echo fine > a.txt; else echo BROKEN > a.txt; fi',
       { 'a.txt': 'start\n' },
     );
+    await start();
     await add('work');
-    await finish();
-    expect((await task(1)).stage).toBe('done');
+    await arrives('work', 'done');
     const ran = (await evidence()).map(({ gate, status }) => `${gate} ${status}`);
     expect(ran).toEqual([
       ...['integrity pass', 'build fail', 'build fail'],
@@ -104,14 +112,15 @@ gates:
 `,
       'echo x > a.txt',
     );
+    await start();
     await add('work');
-    await finish();
-    expect((await task(1)).stage).toBe('done');
+    await arrives('work', 'done');
     const ran = (await evidence()).filter(({ gate }) => gate === 'test');
     expect(ran.map(({ status, attempt }) => `${status} ${attempt}`)).toEqual(['fail 1', 'pass 2']);
     expect((await alerts()).map(({ text }) => text).join()).toMatch(/test failed and then passed on the same code/);
+    expect((await api.metrics({ project, period: '24h' })).flakes).toEqual([{ gate: 'test', runs: 1, flakes: 1 }]);
     const { stdout } = await machine.run(['metrics'], root);
-    expect(stdout).toMatch(/Flaky: gate test .* 1 of 1 times/);
+    expect(stdout).toContain('Flaky: gate test failed and then passed on the same code, 1 of 1 times.');
   });
 
   test('made under another command is no evidence', async () => {
@@ -132,22 +141,24 @@ stages:
 `,
     });
     await commit('A pipeline with a look');
-    await add('work', '--pipeline', 'slow');
-    await finish();
-    expect((await task(1)).stage).toBe('look');
+    await start();
+    await add('work', { pipeline: 'slow' });
+    await arrives('work', 'look');
     const file = join(root, '.tidemill/config.yaml');
     await writeFile(file, readFileSync(file, 'utf8').replace('"true"', '"test ! -f a.txt"'));
     await commit('The gate wants something else');
-    await machine.run(['task', 'approve', '1'], root);
-    await finish();
+    await machine.event('project.configured');
+    await api.approveTask({ project, task: '1' });
+    await machine.event('failure.counted');
     expect((await task(1)).stage).not.toBe('done');
     expect(await machine.git(root, 'rev-list', '--count', '--grep=^Task:', 'main')).toBe('0');
   });
 
   test('is not made again for the same code: the agent is told once, then a person is asked', async () => {
     await repository(`gates:\n  - { name: test, run: "! grep -q BAD *.txt" }\n`, 'echo BAD > a.txt', { 'b.txt': '\n' });
+    await start();
     await add('work');
-    await finish();
+    await machine.event('task.blocked');
     expect(await task(1)).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_progress' } });
     expect((await evidence()).filter(({ gate }) => gate === 'test')).toHaveLength(2);
   });
@@ -162,21 +173,19 @@ describe('the environment', { timeout: 2 * MINUTE }, () => {
       'if [ -f repair ]; then echo fine > b.txt; else echo x >> a.txt; fi',
       { 'b.txt': 'BROKEN\n' },
     );
+    await start();
     await add('work');
-    const daemon = await machine.up(root);
     await until(async () => ((await task(1)).waiting ?? '').includes('does not pass on main itself'));
     const [told, ...others] = await alerts();
     expect(others).toEqual([]);
     expect(told?.text).toMatch(/main itself does not pass test.*--repairs test/s);
-    expect(await runs(1)).toHaveLength(1);
-    await machine.run(['stop'], root);
-    await daemon.ended;
+    expect((await detail(1)).runs).toHaveLength(1);
     await writeFile(join(root, 'agent'), `#!/bin/sh\ncat > /dev/null\necho fine > b.txt\n${RESULT}\n`);
     await commit('An agent that repairs');
-    await add('repair', '--repairs', 'test', '--priority', '0');
-    await finish();
-    expect((await task(2)).stage).toBe('done');
-    expect((await task(1)).stage).toBe('done');
+    await expect(add('repair', { repairs: ['tests'] })).rejects.toThrow('no gate "tests"');
+    await add('repair', { repairs: ['test'], priority: 0 });
+    await arrives('repair', 'done');
+    await arrives('work', 'done');
   });
 
   test('is to blame for a missing program; nothing is counted, and work goes on once it is there', async () => {
@@ -187,16 +196,14 @@ gates:
 `,
       'echo x > a.txt',
     );
+    await start();
     await add('work');
-    const daemon = await machine.up(root);
     await until(async () => (await task(1)).waiting !== null);
     expect(await task(1)).toMatchObject({ stage: 'verify', blocked: null });
     await writeFile(join(machine.folder, 'tool'), '#!/bin/sh\nexit 0\n');
     await chmod(join(machine.folder, 'tool'), 0o755);
-    await until(async () => (await task(1)).stage === 'done');
-    expect(await runs(1)).toHaveLength(1);
-    await machine.run(['stop'], root);
-    await daemon.ended;
+    await arrives('work', 'done');
+    expect((await detail(1)).runs).toHaveLength(1);
   });
 
   test('that cannot be prepared costs nothing: no run begins, one notice, and it goes on by itself', async () => {
@@ -214,23 +221,23 @@ gates:
       { 'deps.sh': 'echo no such registry; exit 1\n' },
     );
     await save({ '.env.test': 'A=1\n' });
+    await start();
     for (const title of ['one', 'two', 'three']) await add(title);
-    const daemon = await machine.up(root);
     await until(async () => (await task(1)).waiting !== null);
-    expect(await runs(1)).toEqual([]);
+    expect((await detail(1)).runs).toEqual([]);
     expect((await alerts()).map(({ text }) => text)).toEqual([expect.stringMatching(/sh deps\.sh.*no such registry/s)]);
     await writeFile(join(root, 'deps.sh'), 'mkdir -p node_modules; echo dep > node_modules/dep\n');
     await commit('Dependencies can be had');
-    await until(async () => (await Promise.all([1, 2, 3].map(task))).every(({ stage }) => stage === 'done'));
-    await machine.run(['stop'], root);
-    await daemon.ended;
+    for (const title of ['one', 'two', 'three']) await arrives(title, 'done');
     const names = readdirSync(root).filter((name) => name.endsWith('.txt'));
     expect(names.sort()).toEqual(['1-one.txt', '2-two.txt', '3-three.txt']);
-    const cleaned = readFileSync(join(machine.data, '..', 'cleaned'), 'utf8')
-      .trim()
-      .split('\n')
-      .sort();
-    expect(cleaned).toEqual(['1-one 10020', '2-two 10040', '3-three 10060']);
+    const cleaned = () =>
+      readFileSync(join(machine.data, '..', 'cleaned'), 'utf8')
+        .trim()
+        .split('\n')
+        .sort();
+    await until(() => cleaned().length === 3);
+    expect(cleaned()).toEqual(['1-one 10020', '2-two 10040', '3-three 10060']);
     expect(existsSync(join(root, 'node_modules'))).toBe(false);
     await rm(join(root, '.env.test'));
   });

@@ -63,7 +63,8 @@ export const CHEATS: Mischief[] = [
   },
   {
     title: 'background-of-the-agent',
-    lands: false,
+    // It may be quick enough to put the work in order before it is taken: then what lands is in order.
+    lands: 'either',
     does: bad("setsid env -i sh -c 'while :; do sed -i s/BAD/good/ src/bad-*.sh; sleep 0.05; done' >/dev/null 2>&1 &"),
   },
   { title: 'empty-directory', lands: false, does: build("mkdir -p data; echo 'test -d data' > tests/aa-$number.sh") },

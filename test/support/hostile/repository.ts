@@ -61,7 +61,7 @@ export interface Mischief {
   title: string;
   does: string;
   /** Whether the task may land: only where what lands is in order. */
-  lands: boolean;
+  lands: boolean | 'either';
   pipeline?: string;
 }
 

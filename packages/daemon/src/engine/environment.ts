@@ -20,7 +20,7 @@ const LONGEST_WAIT_MS = 5 * 60_000;
 /** How long work waits for its surroundings, and that a person is told once of each trouble. */
 export class Environment {
   readonly #deps: EngineDeps;
-  readonly #waits = new Map<string, number>();
+  readonly #waits = new Map<string, { waitMs: number; until: number }>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -28,10 +28,13 @@ export class Environment {
 
   /** Tells a person the first time; answers how long to wait before the next try. */
   async report({ what, message, isTold }: EnvironmentTrouble): Promise<number> {
+    const now = this.#deps.clock.now();
     const before = this.#waits.get(what);
-    const waitMs = before === undefined ? FIRST_WAIT_MS : Math.min(before * 2, LONGEST_WAIT_MS);
-    this.#waits.set(what, waitMs);
-    if (before === undefined && !isTold) await this.#tell(what, message);
+    // Several tasks meet the same trouble at the same time: they wait for the same try.
+    if (before && now < before.until) return before.until - now;
+    const waitMs = before ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
+    this.#waits.set(what, { waitMs, until: now + waitMs });
+    if (!before && !isTold) await this.#tell(what, message);
     return waitMs;
   }
 

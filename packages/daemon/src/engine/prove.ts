@@ -161,7 +161,7 @@ const latest = (reports: GateReport[]): GateReport[] => [
 ];
 
 /** Has exactly this tree passed every gate, under the settings that hold now? */
-export async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
+async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
   const newest = await evidenceOf(deps, tree);
   return deps.gates.names.every((gate) => newest.get(gate)?.status === 'pass');
 }
