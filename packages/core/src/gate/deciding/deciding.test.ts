@@ -418,11 +418,10 @@ test('a file made to take long is looked through in no time', () => {
     'a\n'.repeat(LARGEST_LOOKED_INTO.lines),
     '\n'.repeat(LARGEST_LOOKED_INTO.lines),
   ];
-  const begin = performance.now();
+  // A pattern that backtracks without end would run into the time limit of the test.
   for (const text of evil) {
     why('src/a.test.ts', `${TEST}${text}`, `${text}${TEST}`);
     why('tests/test_a.py', text, `${text}\n${text.slice(0, 20)}`);
     why('src/a.ts', 'a', text);
   }
-  expect(performance.now() - begin).toBeLessThan(5_000);
 });
