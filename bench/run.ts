@@ -16,6 +16,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   claims: () => import('./claims.ts'),
   growth: () => import('./growth.ts'),
   pipeline: () => import('./pipeline.ts'),
+  proofs: () => import('./proofs.ts'),
   latency: () => import('./latency.ts'),
   crowd: () => import('./crowd.ts'),
   dashboards: () => import('./dashboards.ts'),

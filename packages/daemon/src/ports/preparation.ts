@@ -23,4 +23,6 @@ export interface Preparation {
   worktree(worktree: Worktree, request: PreparationRequest): Promise<Prepared>;
   /** Before gates run there. What an earlier gate changed in it is put right. */
   checkout(checkout: CleanCheckout, request: PreparationRequest): Promise<Prepared>;
+  /** Resolves when nothing is made ahead of need. */
+  settled(): Promise<void>;
 }

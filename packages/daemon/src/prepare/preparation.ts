@@ -45,6 +45,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
     worktree: ({ path: folder, tip }, request) =>
       prepare({ name: path.basename(folder), path: folder, commit: tip }, request),
     checkout: (checkout, request) => prepare(checkout, request, checkout),
+    settled: () => maker.settled(),
   };
 }
 
@@ -82,6 +83,10 @@ class Maker {
     }
     checkout?.keep(layer.paths);
     return null;
+  }
+
+  settled(): Promise<void> {
+    return this.#layers.settled();
   }
 
   /** Sees that there is a layer for the key. */
