@@ -193,7 +193,7 @@ export class Daemon {
       await this.#stopEngines(graceMs);
       await this.#notices.stop();
       await this.#http.close();
-      await Promise.all([...this.#engines.values()].map(({ workspace }) => workspace.close()));
+      await Promise.all([...this.#engines.values()].map((made) => made.close()));
       await this.#opened.store.close();
     } finally {
       removeDaemonFile(this.#folder);

@@ -29,6 +29,8 @@ export interface ProjectEngine {
   engine: Engine;
   /** Lets what begins from now on follow other settings. */
   reconfigure(project: Project, settings: Settings): Promise<void>;
+  /** Ends what goes on beside the work. Nothing may be asked of it afterwards. */
+  close(): Promise<void>;
 }
 
 export interface EngineSurroundings {
@@ -102,6 +104,10 @@ export async function createProjectEngine(
     engine,
     async reconfigure(next, changed) {
       current = await parts(next, changed);
+    },
+    async close() {
+      await current.preparation?.settled();
+      await workspace.close();
     },
   };
 }

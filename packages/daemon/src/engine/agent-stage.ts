@@ -154,6 +154,7 @@ async function proveWork(deps: EngineDeps, held: Held, prover: Prover, work: Wor
 /** The worktree with all that the project's commands need in it. No run has begun, so a failure costs nothing. */
 async function openPrepared(deps: EngineDeps, held: Held, prover: Prover): Promise<Worktree> {
   const worktree = await deps.workspace.open(held.ref);
+  prover.environment.check(PREPARE);
   const prepared = await deps.preparation?.worktree(worktree, held);
   held.sign();
   held.check();

@@ -20,7 +20,7 @@ const LONGEST_WAIT_MS = 5 * 60_000;
 /** How long work waits for its surroundings, and that a person is told once of each trouble. */
 export class Environment {
   readonly #deps: EngineDeps;
-  readonly #waits = new Map<string, { waitMs: number; until: number }>();
+  readonly #waits = new Map<string, { waitMs: number; until: number; message: string }>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -33,9 +33,15 @@ export class Environment {
     // Several tasks meet the same trouble at the same time: they wait for the same try.
     if (before && now < before.until) return before.until - now;
     const waitMs = before ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
-    this.#waits.set(what, { waitMs, until: now + waitMs });
+    this.#waits.set(what, { waitMs, until: now + waitMs, message });
     if (!before && !isTold) await this.#tell(what, message);
     return waitMs;
+  }
+
+  /** Throws while nobody should try: what failed a moment ago fails for everybody. */
+  check(what: string): void {
+    const wait = this.#waits.get(what);
+    if (wait && this.#deps.clock.now() < wait.until) throw new EnvironmentTrouble(what, wait.message);
   }
 
   /** It works again: the next trouble of this kind is news. */

@@ -65,6 +65,7 @@ async function runStep(
     cwd: folder,
     env: { CI: '1', ...cacheVariables(cache), ...Object.fromEntries(passed), ...step.env },
     network: step.network,
+    networkSettings: step.network,
     writable: [cache, ...(step.network ? CONTAINER_SOCKETS : [])],
     timeoutMs: step.timeout,
     signal,
