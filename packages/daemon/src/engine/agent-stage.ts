@@ -124,7 +124,11 @@ async function build(
       return { outcome: 'failed', envelope, failure: 'validation', message, feedback: proof.feedback };
     }
     await held.must({ type: 'run.send_back', runId, gates: proof.gates });
-    feedback = [...held.task.feedback.filter(({ kind }) => kind !== 'gate'), ...proof.feedback];
+    feedback = [
+      ...held.task.feedback.filter(({ kind }) => kind !== 'gate'),
+      ...proof.feedback,
+      ...captured.refused.map((text) => ({ kind: 'agent' as const, text: `Not taken over: ${text}.`, files: [] })),
+    ];
   }
 }
 
@@ -188,11 +192,12 @@ function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
  */
 async function unfinished(deps: EngineDeps, held: Held): Promise<string | null> {
   const { path } = await deps.workspace.open(held.ref);
-  const { tree, files } = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title} (so far)`);
-  if (files.length === 0) return 'Nothing has been changed yet.';
+  const message = `#${held.task.number} ${held.task.title} (so far)`;
+  const { tree, files, refused } = await deps.workspace.capture(held.ref, message);
+  const left = refused.map((text) => `Not taken over: ${text}.`);
+  if (files.length === 0) return ['Nothing has been changed yet.', ...left].join('\n');
   const reports = await deps.gates.run({ path, tree, files, signal: held.signal, reins: held.reins });
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
-  return failed.length === 0
-    ? null
-    : failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`).join('\n\n');
+  const complaints = failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`);
+  return [...complaints, ...left].join('\n\n') || null;
 }
