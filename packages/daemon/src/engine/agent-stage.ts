@@ -199,5 +199,6 @@ async function unfinished(deps: EngineDeps, held: Held): Promise<string | null> 
   const reports = await deps.gates.run({ path, tree, files, signal: held.signal, reins: held.reins });
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
   const complaints = failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`);
-  return [...complaints, ...left].join('\n\n') || null;
+  // What was left out is worth a word only where something is missing.
+  return complaints.length === 0 ? null : [...complaints, ...left].join('\n\n');
 }
