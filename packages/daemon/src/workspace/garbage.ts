@@ -72,6 +72,7 @@ export async function takeDown(site: Site, trash: Trash, place: Place, commits: 
   );
   await Promise.all(leftovers.map((file) => rm(file, { force: true })));
   site.indexStamps.delete(place.name);
+  site.indexTrees.delete(place.index);
 }
 
 /** A folder whose registration is gone, or that never had one: its files, on a fresh index, are all there is to save. */

@@ -69,6 +69,8 @@ export interface Site {
   target(): Promise<string>;
   /** What the agent's index looked like when the engine last wrote it. */
   indexStamps: Map<string, string>;
+  /** The tree of an index of ours, and what that index looked like: the same files are not hashed into trees twice. */
+  indexTrees: Map<string, { stamp: string; tree: string }>;
   /** A number never used before in this process, for names. */
   next(): number;
 }
@@ -118,6 +120,7 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
       });
     },
     indexStamps: new Map(),
+    indexTrees: new Map(),
     next: () => used++,
   };
 }

@@ -222,10 +222,12 @@ export async function copyIndex(from: string, to: string): Promise<void> {
   await rename(temporary, to);
 }
 
-const indexStamp = async (place: Standing): Promise<string> => {
-  const found = await stat(join(place.admin, 'index')).catch(() => null);
+export async function stampOf(index: string): Promise<string> {
+  const found = await stat(index).catch(() => null);
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
-};
+}
+
+const indexStamp = (place: Standing): Promise<string> => stampOf(join(place.admin, 'index'));
 
 async function stampAgentIndex(site: Site, place: Standing): Promise<void> {
   site.indexStamps.set(place.name, await indexStamp(place));

@@ -4,7 +4,7 @@ import { type Git, GitError } from '../git/program.ts';
 import { type Changes, findChanges, placeOf, shown } from './changed-files.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
-import { copyIndex, hasAgentStaged, isPlain, isThere } from './standing.ts';
+import { copyIndex, hasAgentStaged, isPlain, isThere, stampOf } from './standing.ts';
 
 export interface Staged {
   tree: string;
@@ -36,7 +36,20 @@ export async function stage(site: Site, place: Standing, index: string, tip: str
     added = await addAll(git, place.path);
   }
   if (await hasAgentStaged(site, place)) await takeOverIgnored(site, place, git);
-  return { tree: (await git(['write-tree'])).stdout.trim(), ...added };
+  const tree = index === place.index ? await knownTree(site, git, index) : await writeTree(git);
+  return { tree, ...added };
+}
+
+const writeTree = async (git: Git): Promise<string> => (await git(['write-tree'])).stdout.trim();
+
+async function knownTree(site: Site, git: Git, index: string): Promise<string> {
+  const stamp = await stampOf(index);
+  const known = site.indexTrees.get(index);
+  if (known && known.stamp === stamp) return known.tree;
+  const tree = await writeTree(git);
+  // It may have written the trees into the index as well.
+  site.indexTrees.set(index, { stamp: await stampOf(index), tree });
+  return tree;
 }
 
 const isIndexTrouble = (error: unknown): boolean =>
