@@ -1,9 +1,11 @@
-import { lstat, open } from 'node:fs/promises';
+import { lstat, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { actsByItself, looseParts, personFile } from './person-files.ts';
 
 /**
  * What every change must fulfil, whatever a project configures. No process is needed, so there is no way around it:
- * the change is not empty, leaves the settings of Tidemill and of Claude Code alone and holds no unresolved conflict.
+ * the change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
+ * no unresolved conflict.
  * Returns what is wrong, one line each; nothing when all is well.
  */
 export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
@@ -13,8 +15,8 @@ export async function integrityProblems(folder: string, files: string[], signal:
     signal.throwIfAborted();
     if (isSettings(file)) {
       problems.push(`${file}: the settings in .tidemill/ may be changed by a person only`);
-    } else if (isHookFile(file)) {
-      problems.push(`${file}: what Claude Code runs on a person's machine may be changed by a person only`);
+    } else if (await isPersons(folder, file)) {
+      problems.push(`${file}: an agent or editor on a person's machine acts on it, so only a person may change it`);
     } else if (await hasConflictMarkers(path.join(folder, file))) {
       problems.push(`${file}: holds unresolved conflict markers`);
     }
@@ -23,13 +25,17 @@ export async function integrityProblems(folder: string, files: string[], signal:
 }
 
 /** Whatever the case: some file systems do not tell `.Tidemill` from `.tidemill`. */
-function isSettings(file: string): boolean {
-  return path.posix.normalize(file).toLowerCase().split('/')[0] === '.tidemill';
-}
+const isSettings = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.tidemill';
 
-/** Hooks in it would run as the person who opens the repository next. */
-function isHookFile(file: string): boolean {
-  return /^\.claude\/settings[^/]*\.json$/.test(path.posix.normalize(file).toLowerCase());
+const LONGEST_TEXT = 1024 * 1024;
+
+async function isPersons(folder: string, file: string): Promise<boolean> {
+  const kind = personFile(path.posix.normalize(file));
+  if (kind !== 'text') return kind === 'protected';
+  const found = await lstat(path.join(folder, file)).catch(() => null);
+  if (!found) return false;
+  if (!found.isFile() || found.size > LONGEST_TEXT) return true;
+  return actsByItself(await readFile(path.join(folder, file), 'utf8'));
 }
 
 const MARKERS = [/\n<{7} /g, /\n={7}\r?\n/g, /\n>{7} /g];
