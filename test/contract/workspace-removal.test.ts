@@ -109,6 +109,58 @@ describe('leaks', () => {
     expect(await bed.workspace.collectGarbage([])).toEqual([]);
     expect((await other.capture(task, 'x\n')).files).toEqual([]);
   });
+
+  it("leave another data folder's branches alone, with or without a worktree", async () => {
+    const other = await bed.reopen({ dataDir: join(bed.folder, 'other data') });
+    const theirs = await other.open(task);
+    await write(theirs.path, { 'x.txt': 'x\n' });
+    const { commit } = await other.capture(task, 'x\n');
+    await rm(theirs.path, { recursive: true });
+    expect(await bed.workspace.collectGarbage([])).toEqual([]);
+    // The same name here: neither goes on with the other's commits, and giving up deletes nothing.
+    await expect(bed.workspace.open(task)).rejects.toMatchObject({ code: 'conflict' });
+    await bed.workspace.remove(task);
+    expect(await bed.workspace.collectGarbage([])).toEqual([]);
+    expect(await git(bed.root, 'rev-parse', task.branch)).toBe(commit);
+    expect((await other.capture(task, 'x\n')).files).toEqual(['x.txt']);
+    await other.remove(task);
+    expect((await bed.workspace.open(task)).base).toBe(await git(bed.root, 'rev-parse', 'main'));
+  });
+});
+
+describe('a task whose branch is gone', () => {
+  const forget = async () => {
+    for (const ref of [`refs/heads/${task.branch}`, `refs/tidemill/heads/${task.branch}`])
+      await git(bed.root, 'update-ref', '-d', ref);
+  };
+
+  it.each(['with its worktree', 'without it', 'without its registration'])('goes on, %s', async (how) => {
+    const tree = await bed.workspace.open(task);
+    await write(tree.path, { 'x.txt': 'x\n' });
+    const { commit } = await bed.workspace.capture(task, 'x\n');
+    await forget();
+    if (how === 'without it') await rm(tree.path, { recursive: true });
+    if (how === 'without its registration')
+      await rm(join(bed.root, '.git/worktrees', tree.path.split('/').at(-1)!), { recursive: true });
+    expect(await bed.workspace.candidate(task)).toMatchObject({ kind: 'clean', files: ['x.txt'] });
+    const again = await (await bed.reopen()).open(task);
+    expect(await git(bed.root, 'rev-parse', task.branch)).toBe(commit);
+    expect(existsSync(join(again.path, 'x.txt'))).toBe(true);
+    expect(await bed.workspace.capture(task, 'again\n')).toMatchObject({ commit, files: ['x.txt'] });
+  });
+
+  it('goes on from its snapshot when git has collected the commit', async () => {
+    const tree = await bed.workspace.open(task);
+    await write(tree.path, { 'x.txt': 'x\n' });
+    const { commit } = await bed.workspace.capture(task, 'x\n');
+    await write(tree.path, { 'y.txt': 'y\n' });
+    await bed.workspace.snapshot(task, 'a look');
+    await forget();
+    await rm(tree.path, { recursive: true });
+    await writeFile(join(bed.dataDir, 'index', `${tree.path.split('/').at(-1)}.tip`), '1'.repeat(40));
+    await bed.workspace.open(task);
+    expect(await git(bed.root, 'rev-parse', task.branch)).toBe(commit);
+  });
 });
 
 /** git runs in sessions of its own, which a kill of the group does not reach; a machine that goes down reaches all. */

@@ -138,7 +138,7 @@ describe('snapshots', () => {
     expect(await git(tree.path, 'status', '--porcelain')).toBe(before);
     expect(await git(bed.root, 'ls-tree', '-r', '--name-only', ref!)).toBe('.gitignore\nREADME.md\nnew.txt\nsrc/a.txt');
     expect(await git(bed.root, 'log', '-1', '--format=%B', ref!)).toBe(
-      'snapshot #3: a late writer was refused\n\nTask: #3\n',
+      'snapshot #3: a late writer was refused\n\nTask: #3\nBranch: task/3-x\n',
     );
     expect(await bed.workspace.snapshots()).toMatchObject([{ ref, number: 3, why: 'a late writer was refused' }]);
     expect((await bed.workspace.snapshots())[0]!.at).toBeGreaterThan(Date.now() - 60_000);

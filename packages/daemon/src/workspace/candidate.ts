@@ -4,6 +4,7 @@ import { AppError } from '@tidemill/contract';
 import { type Merged, mergeTreeOutput } from '../git/output.ts';
 import type { Candidate } from '../ports.ts';
 import { changesBetween, commitTree } from './capture.ts';
+import { lostTip } from './own-tip.ts';
 import { moveRefs, NOTHING } from './ref.ts';
 import type { Place, Site, Standing } from './site.ts';
 import { moveTo, putBack, tipOf } from './snapshot.ts';
@@ -11,7 +12,8 @@ import { handOverIndex } from './standing.ts';
 
 export async function branchTip(site: Site, place: Place): Promise<string> {
   const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
-  if (tip ?? branch) return (tip ?? branch)!;
+  const found = tip ?? branch ?? (await lostTip(site, place));
+  if (found) return found;
   throw new AppError('not_found', `task #${place.number} has no branch ${place.branch}`, {
     hint: 'open the task first',
   });

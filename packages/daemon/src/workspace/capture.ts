@@ -113,7 +113,7 @@ async function settleRefs(
   if (strays.length > 0) {
     const [tree] = await site.resolver.resolve([`${strays[0]}^{tree}`]);
     const why = 'commits an agent made itself, or switched to';
-    const ref = await writeSnapshot(site, place.number, { tree: tree!, parents: strays, why });
+    const ref = await writeSnapshot(site, place, { tree: tree!, parents: strays, why });
     notes.push(
       `the agent committed or switched branches itself; the files are taken as they are, its commits are kept at ${ref}`,
     );

@@ -3,14 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { gitWith } from '../git/program.ts';
 import type { WorktreeRef } from '../ports.ts';
 import { keepAsIs, writeSnapshot } from './keep.ts';
-import { moveRefs, type RefChange } from './ref.ts';
+import { isOurs, nameOfBranch } from './own-tip.ts';
+import { moveRefs, OWN_HEADS, type RefChange } from './ref.ts';
 import type { Place, Site } from './site.ts';
-import { asideFolder, findAdmin, isThere, worktreeOf } from './standing.ts';
+import { asideFolder, findAdmin, worktreeOf } from './standing.ts';
 import type { Trash } from './trash.ts';
 import { addAll } from './tree.ts';
 import { unblocked } from './unblocked.ts';
-
-const OWN_HEADS = 'refs/tidemill/heads/';
 
 /** What is left of a task nobody works on any more. */
 export interface Leak {
@@ -22,7 +21,7 @@ export interface Leak {
 
 /**
  * Folders in our data folder, worktrees registered below it, and branches the engine made (it keeps a tip for each), as far as
- * they belong to no living task. A branch without such a tip is a person's, whatever its name.
+ * they belong to no living task of ours. A branch without such a tip is a person's, whatever its name.
  */
 export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[]> {
   const living = new Set(alive.map((task) => site.place(task).name));
@@ -33,23 +32,20 @@ export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[
     leaks.set(name, { ...leak, branch: leak.branch || branch, what: [...leak.what, what] });
   };
   const folder = join(site.dataDir, 'worktrees');
-  const elsewhere = new Set<string>();
   const linked = join(site.info.commonDir, 'worktrees');
   const { stdout } = await site.git(['for-each-ref', '--format=%(refname)', OWN_HEADS]);
   for (const ref of stdout.split('\n').filter((line) => line !== '')) {
     const branch = ref.slice(OWN_HEADS.length);
-    found(branch.replace(/^task\//, '').replaceAll('/', '-'), branch, `branch ${branch}`);
+    const name = nameOfBranch(branch);
+    // Another data folder may serve this repository; its branches are not ours to judge.
+    if (!living.has(name) && (await isOurs(site, name))) found(name, branch, `branch ${branch}`);
   }
   for (const name of await readdir(folder).catch(() => [])) found(name, '', `worktree ${join(folder, name)}`);
   for (const admin of await readdir(linked).catch(() => [])) {
     const path = await worktreeOf(join(linked, admin));
     if (path && dirname(path) === folder) found(basename(path), '', `registration ${join(linked, admin)}`);
-    // Another data folder may serve this repository; a worktree that exists there is not ours to judge.
-    else if (path && (await isThere(path))) elsewhere.add(basename(path));
   }
-  return [...leaks.values()].filter(
-    ({ name, what }) => !elsewhere.has(name) || what.some((text) => !text.startsWith('branch ')),
-  );
+  return [...leaks.values()];
 }
 
 const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0);
@@ -59,7 +55,8 @@ export async function takeDown(site: Site, trash: Trash, place: Place, commits: 
   await trash.throwAway(place.path);
   await trash.throwAway(asideFolder(site, place));
   await site.shared(async () => {
-    const refs = [place.branchRef, place.tipRef];
+    // Where a task could not be begun because its branch is another data folder's, that branch stays.
+    const refs = (await isOurs(site, place.name)) ? [place.branchRef, place.tipRef] : [];
     const there = await site.resolver.resolve(refs);
     const changes: RefChange[] = commits.map((commit) => keepAsIs(site, place.number, commit));
     for (const [i, ref] of refs.entries()) if (there[i]) changes.push({ ref, to: null });
@@ -67,7 +64,7 @@ export async function takeDown(site: Site, trash: Trash, place: Place, commits: 
     const admin = await findAdmin(site, place);
     if (admin) await rm(admin, { recursive: true, force: true });
   });
-  const leftovers = ['', '.lock', '.unsettled', '.look', '.look.lock', '.copy', '.resolved'].map(
+  const leftovers = ['', '.lock', '.unsettled', '.look', '.look.lock', '.copy', '.resolved', '.tip', '.tip.new'].map(
     (ending) => `${place.index}${ending}`,
   );
   await Promise.all(leftovers.map((file) => rm(file, { force: true })));
@@ -86,7 +83,7 @@ export async function snapshotFolder(site: Site, place: Place, parents: string[]
     const tree = (await git(['write-tree'])).stdout.trim();
     const known = await site.resolver.resolve(parents.map((parent) => `${parent}^{tree}`));
     if (known.includes(tree)) return null;
-    return await writeSnapshot(site, place.number, { tree, parents, why });
+    return await writeSnapshot(site, place, { tree, parents, why });
   } finally {
     await rm(index, { force: true });
   }

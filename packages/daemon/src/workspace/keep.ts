@@ -1,4 +1,4 @@
-import type { Snapshot } from '../ports.ts';
+import type { Snapshot, WorktreeRef } from '../ports.ts';
 import { isAncestor, moveRefs, NOTHING, type RefChange } from './ref.ts';
 import type { Place, Site } from './site.ts';
 
@@ -12,11 +12,11 @@ const subject = (number: number, why: string): string => `snapshot #${number}: $
 
 export async function writeSnapshot(
   site: Site,
-  number: number,
+  { number, branch }: WorktreeRef,
   { tree, parents, why }: { tree: string; parents: string[]; why: string },
 ): Promise<string> {
   const from = [...new Set(parents)].flatMap((parent) => ['-p', parent]);
-  const input = `${subject(number, why)}\n\nTask: #${number}\n`;
+  const input = `${subject(number, why)}\n\nTask: #${number}\nBranch: ${branch}\n`;
   const { stdout } = await site.git(['commit-tree', tree, ...from], { input });
   const ref = nextRef(site, number);
   await moveRefs(site, [{ ref, to: stdout.trim(), from: NOTHING }]);
@@ -34,7 +34,7 @@ export async function keepCommits(
   const strays = await notContained(site, tip, commits);
   if (strays.length === 0) return null;
   const [tree] = await site.resolver.resolve([`${strays[0]}^{tree}`]);
-  return writeSnapshot(site, place.number, { tree: tree!, parents: strays, why });
+  return writeSnapshot(site, place, { tree: tree!, parents: strays, why });
 }
 
 export async function notContained(site: Site, tip: string, commits: string[]): Promise<string[]> {

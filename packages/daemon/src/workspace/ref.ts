@@ -1,6 +1,7 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Git, GitError } from '../git/program.ts';
+import { recordTips } from './own-tip.ts';
 import type { Site } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
 
@@ -14,12 +15,16 @@ export interface RefChange {
 
 export const NOTHING = '0'.repeat(40);
 
+/** The engine's own tip of each branch. */
+export const OWN_HEADS = 'refs/tidemill/heads/';
+
 /** All of the changes or none. Deletions are the caller's to do one after another: they share one lock file. */
 export async function moveRefs(site: Site, changes: RefChange[]): Promise<void> {
   const input = changes
     .map(({ ref, to, from }) => (to ? `update ${ref} ${to}${from ? ` ${from}` : ''}\n` : `delete ${ref}\n`))
     .join('');
   const change = () => site.git(['update-ref', '--stdin'], { input });
+  await recordTips(site, changes);
   if (changes.every(({ to }) => to !== null)) await change();
   else await notedDeletion(site.dataDir, change);
 }

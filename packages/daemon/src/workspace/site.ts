@@ -8,6 +8,7 @@ import { openResolver, type Resolver } from '../git/resolver.ts';
 import { worktreeName } from '../git/worktree-name.ts';
 import type { Clock, WorktreeRef } from '../ports.ts';
 import { keyedLocks, type Lock, makeLock } from './lock.ts';
+import { OWN_HEADS } from './ref.ts';
 import { pastStaleLocks } from './stale-lock.ts';
 import { unblocked } from './unblocked.ts';
 
@@ -137,7 +138,7 @@ function placeOf(dataDir: string, task: WorktreeRef): Place {
     name,
     path: join(dataDir, 'worktrees', name),
     branchRef: `refs/heads/${task.branch}`,
-    tipRef: `refs/tidemill/heads/${task.branch}`,
+    tipRef: `${OWN_HEADS}${task.branch}`,
     index: join(dataDir, 'index', name),
     marker: join(dataDir, 'index', `${name}.unsettled`),
   };

@@ -1,6 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { AppError } from '@tidemill/contract';
 import { notContained, writeSnapshot } from './keep.ts';
+import { lostTip } from './own-tip.ts';
 import { moveRefs } from './ref.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
@@ -13,6 +14,14 @@ export async function tipOf(site: Site, place: Standing): Promise<{ tip: string;
     [place.tipRef, place.branchRef].flatMap((ref) => [`${ref}^{commit}`, `${ref}^{tree}`]),
   );
   if (tip && tree) return { tip, tree };
+  const lost = branch && branchTree ? null : await lostTip(site, place);
+  if (lost) {
+    await moveRefs(
+      site,
+      [place.tipRef, place.branchRef].map((ref) => ({ ref, to: lost })),
+    );
+    return tipOf(site, place);
+  }
   if (!branch || !branchTree) {
     throw new AppError('git_failed', `the branch ${place.branch} is gone`, {
       hint: 'open the task again to have it made',
@@ -68,7 +77,7 @@ async function saveStaged(site: Site, place: Standing, tip: string, tree: string
   const strays = await strayCommits(site, place, tip);
   const [plain] = await site.resolver.resolve([`${await expected(place, tip)}^{tree}`]);
   if (tree === plain && strays.length === 0) return null;
-  return writeSnapshot(site, place.number, { tree, parents: [tip, ...strays], why });
+  return writeSnapshot(site, place, { tree, parents: [tip, ...strays], why });
 }
 
 /**

@@ -15,6 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { GitError } from '../git/program.ts';
 import { keepCommits } from './keep.ts';
+import { lostTip, refuseForeign } from './own-tip.ts';
 import { moveRefs, type RefChange } from './ref.ts';
 import type { Place, Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
@@ -74,7 +75,10 @@ async function isUnfinished(place: Place, admin: string | null): Promise<boolean
 async function create(site: Site, place: Place, notes: string[]): Promise<Standing> {
   const names = [`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`, `${site.targetRef}^{commit}`];
   const [tip, branch, target] = await site.resolver.resolve(names);
-  const start = tip ?? branch ?? target ?? (await site.target());
+  await refuseForeign(site, place, tip);
+  const lost = tip || branch ? null : await lostTip(site, place);
+  if (lost) notes.push('the branch had been deleted; it was made again from its last commit');
+  const start = tip ?? branch ?? lost ?? target ?? (await site.target());
   const refs: RefChange[] = [];
   if (branch && branch !== start) {
     const kept = await keepCommits(
@@ -149,7 +153,7 @@ export const asideFolder = (site: Site, place: Place): string => join(site.dataD
 async function register(site: Site, place: Place, notes: string[]): Promise<string> {
   const aside = `${place.path}.aside`;
   const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
-  const start = tip ?? branch ?? (await site.target());
+  const start = tip ?? branch ?? (await lostTip(site, place)) ?? (await site.target());
   await moveRefs(site, [
     { ref: place.branchRef, to: start },
     { ref: place.tipRef, to: start },

@@ -1,0 +1,60 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { SNAPSHOTS } from './keep.ts';
+import { OWN_HEADS, type RefChange } from './ref.ts';
+import type { Place, Site } from './site.ts';
+import { isThere } from './standing.ts';
+
+/**
+ * Which branches are this data folder's, and where each of them was last. Two data folders may serve one repository, and
+ * refs do not say whose they are; and refs can be deleted by anybody who has the repository. So the data folder keeps a
+ * file per branch, written before the refs are moved.
+ */
+const recordOf = (dataDir: string, name: string): string => join(dataDir, 'index', `${name}.tip`);
+
+export const nameOfBranch = (branch: string): string => branch.replace(/^task\//, '').replaceAll('/', '-');
+
+export async function recordTips(site: Site, changes: RefChange[]): Promise<void> {
+  for (const { ref, to } of changes) {
+    if (to === null || !ref.startsWith(OWN_HEADS)) continue;
+    const file = recordOf(site.dataDir, nameOfBranch(ref.slice(OWN_HEADS.length)));
+    await writeFile(`${file}.new`, to);
+    await rename(`${file}.new`, file);
+  }
+}
+
+/** A branch made before such records were kept has the engine's index. */
+export async function isOurs(site: Site, name: string): Promise<boolean> {
+  return (await isThere(recordOf(site.dataDir, name))) || (await isThere(join(site.dataDir, 'index', name)));
+}
+
+/** Where the branch was when both of its refs were deleted from outside; null when that cannot be told any more. */
+export async function lostTip(site: Site, place: Place): Promise<string | null> {
+  const noted = await readFile(recordOf(site.dataDir, place.name), 'utf8').catch(() => '');
+  if (!/^[0-9a-f]{40,64}$/.test(noted)) return null;
+  const [commit] = await site.resolver.resolve([`${noted}^{commit}`]);
+  return commit ?? fromSnapshot(site, place);
+}
+
+/** git has collected the commits. What a snapshot of this very branch stands on is kept. */
+async function fromSnapshot(site: Site, place: Place): Promise<string | null> {
+  const format = '--format=%(objectname) %(contents:trailers:key=Branch,valueonly,separator=%x2C)';
+  const { stdout } = await site.git(['for-each-ref', '--sort=-creatordate', format, `${SNAPSHOTS}/${place.number}/`]);
+  const newest = stdout.split('\n').find((line) => line.endsWith(` ${place.branch}`));
+  if (!newest) return null;
+  const [parent] = await site.resolver.resolve([`${newest.split(' ')[0]}^1^{commit}`]);
+  return parent ?? null;
+}
+
+/** Refuses a branch that another data folder works on: both would take the other's commits for their own. */
+export async function refuseForeign(site: Site, place: Place, tip: string | null | undefined): Promise<void> {
+  if (!tip || (await isOurs(site, place.name))) return;
+  throw new AppError(
+    'conflict',
+    `the branch ${place.branch} belongs to another data folder that serves this repository`,
+    {
+      hint: `give the task another title; if that data folder is gone: git branch -D ${place.branch} && git update-ref -d ${place.tipRef}`,
+    },
+  );
+}
