@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const at = (...names: string[]) => join(tree, ...names);
-const pipe = (...names: string[]) => execFileSync('mkfifo', [at(...names)]);
+const pipe = (...names: string[]) => execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', at(...names)]);
 const put = (name: string, text = 'x\n') => write(tree, { [name]: text });
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 const listen = (name: string) =>
@@ -193,7 +193,7 @@ describe('what lies in a worktree', () => {
   it('device files are refused', async (context) => {
     await rm(at('README.md'));
     try {
-      execFileSync('mknod', [at('README.md'), 'c', '1', '3'], { stdio: 'ignore' });
+      execFileSync('sh', ['-c', 'mknod "$1" c 1 3', 'sh', at('README.md')], { stdio: 'ignore' });
     } catch {
       context.skip(true, 'no device file can be made here');
     }
