@@ -43,6 +43,9 @@ export function plainText(text: string): string {
 /** One line, for titles, names and labels. */
 export const plainLine = (text: string): string => plainText(text).replace(/\s+/g, ' ').trim();
 
+/** A file's name as it can be shown: in quotes, with its odd characters spelled out or gone, where it has any. */
+export const plainName = (name: string): string => (plainLine(name) === name ? name : plainLine(JSON.stringify(name)));
+
 /** What comes in through these is plain from then on. */
 export const PlainText = z.string().overwrite(plainText);
 export const PlainLine = z.string().overwrite(plainLine);

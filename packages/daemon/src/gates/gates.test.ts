@@ -183,6 +183,21 @@ describe('integrity', () => {
     expect(await refusal(['.claude/commands/x.md'])).toContain('only a person');
   });
 
+  it.each([
+    ['[submodule "a"]\n\tpath = a\n\turl = ../a.git\n\tbranch = main\n', null],
+    ['[submodule "a b"]\npath = a\nurl = git@example.org:a.git\nupdate = rebase\n# why\n', null],
+    ['[[[ no\n', 'cannot read it'],
+    ['[submodule "a"]\n\tupdate = !touch x\n', '"update" is no known way'],
+    ['[submodule "a"]\n\turl = ext::sh -c x\n', '"url" is no plain address'],
+    ['[submodule "a"]\n\turl = "--upload-pack=x"\n', '"url" is no plain address'],
+    ['[submodule "a"]\n\tpath = ../../x\n', '"path" is no folder'],
+  ])('reads .gitmodules: %j', async (text, problem) => {
+    await put('.gitmodules', text);
+    const said = await refusal(['.gitmodules']);
+    if (problem === null) expect(said).toBeNull();
+    else expect(said).toContain(problem);
+  });
+
   it('finds conflict markers, wherever a read happens to end', async () => {
     const conflict = '<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n';
     for (const size of [0, 1, 5, 256 * 1024 - 40, 256 * 1024 - 8, 256 * 1024 - 1]) {

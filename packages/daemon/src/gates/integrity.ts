@@ -1,6 +1,7 @@
 import { lstat, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { actsByItself, looseParts, personFile } from './person-files.ts';
+import { plainName } from '@tidemill/contract';
+import { actsByItself, looseParts, modulesProblem, personFile } from './person-files.ts';
 
 /**
  * What every change must fulfil, whatever a project configures. No process is needed, so there is no way around it:
@@ -13,12 +14,17 @@ export async function integrityProblems(folder: string, files: string[], signal:
   const problems: string[] = [];
   for (const file of files) {
     signal.throwIfAborted();
+    const name = plainName(file);
     if (isSettings(file)) {
-      problems.push(`${file}: the settings in .tidemill/ may be changed by a person only`);
+      problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
     } else if (await isPersons(folder, file)) {
-      problems.push(`${file}: an agent or editor on a person's machine acts on it, so only a person may change it`);
+      problems.push(`${name}: an agent or editor on a person's machine acts on it, so only a person may change it`);
     } else if (await hasConflictMarkers(path.join(folder, file))) {
-      problems.push(`${file}: holds unresolved conflict markers`);
+      problems.push(`${name}: holds unresolved conflict markers`);
+    } else if (looseParts(file).join('/') === '.gitmodules') {
+      const text = await shortText(path.join(folder, file));
+      const problem = text === null ? null : modulesProblem(text);
+      if (problem) problems.push(`${name}: ${problem}`);
     }
   }
   return problems;
@@ -32,10 +38,15 @@ const LONGEST_TEXT = 1024 * 1024;
 async function isPersons(folder: string, file: string): Promise<boolean> {
   const kind = personFile(path.posix.normalize(file));
   if (kind !== 'text') return kind === 'protected';
-  const found = await lstat(path.join(folder, file)).catch(() => null);
-  if (!found) return false;
-  if (!found.isFile() || found.size > LONGEST_TEXT) return true;
-  return actsByItself(await readFile(path.join(folder, file), 'utf8'));
+  if (!(await lstat(path.join(folder, file)).catch(() => null))) return false;
+  const text = await shortText(path.join(folder, file));
+  return text === null || actsByItself(text);
+}
+
+/** Null for what is no plain file of a usual size. */
+async function shortText(file: string): Promise<string | null> {
+  const found = await lstat(file).catch(() => null);
+  return found?.isFile() && found.size <= LONGEST_TEXT ? readFile(file, 'utf8') : null;
 }
 
 const MARKERS = [/\n<{7} /g, /\n={7}\r?\n/g, /\n>{7} /g];

@@ -60,3 +60,25 @@ const INLINE_COMMANDS = /(?:^|\s)!`|!\{/m;
 /** Whether such a text has hooks, servers, permissions or commands in it. */
 export const actsByItself = (text: string): boolean =>
   ACTING_KEYS.test(FRONT_MATTER.exec(text)?.[1] ?? '') || INLINE_COMMANDS.test(text);
+
+const MODULE_LINE =
+  /^\s*(?:$|[#;].*|\[submodule "(?:[^"\\\n]|\\.)+"\]\s*$|(path|url|branch|update|ignore|shallow|fetchRecurseSubmodules|active)\s*=\s*(.*))$/i;
+const UPDATES = ['checkout', 'rebase', 'merge', 'none'];
+
+/**
+ * What is wrong with a `.gitmodules`, or null. git itself stops with an error in a checkout that has a bad one, so a person
+ * could not even see what is there.
+ */
+export function modulesProblem(text: string): string | null {
+  for (const line of text.split(/\r?\n/)) {
+    const [found, key = '', value = ''] = MODULE_LINE.exec(line) ?? [];
+    if (found === undefined) return 'git cannot read it';
+    const said = value.trim().replace(/^"(.*)"$/, '$1');
+    const name = key.toLowerCase();
+    if (name === 'update' && !UPDATES.includes(said)) return 'its "update" is no known way to update a submodule';
+    // A dash would be read as an option, and `ext::` names a command.
+    if (name === 'url' && /^-|^\w+::/.test(said)) return 'its "url" is no plain address';
+    if (name === 'path' && /^-|(^|\/)\.\.(\/|$)/.test(said)) return 'its "path" is no folder of the repository';
+  }
+  return null;
+}

@@ -1,5 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { plainLine } from '@tidemill/contract';
+import { plainName } from '@tidemill/contract';
 import type { Git } from '../git/program.ts';
 
 /**
@@ -89,10 +89,7 @@ async function judgeFolders(git: Git, folders: string[], found: Changes): Promis
 const nameOf = (path: string): string => Buffer.from(path, 'latin1').toString();
 
 /** A file's name as people and agents may be shown it. */
-export function shown(path: string): string {
-  const name = nameOf(path);
-  return plainLine(name) === name ? name : plainLine(JSON.stringify(name));
-}
+export const shown = (path: string): string => plainName(nameOf(path));
 
 /** Its bytes, for the file system. */
 export const placeOf = (root: string, path: string): Buffer =>
