@@ -120,10 +120,13 @@ describe('ways out by git, settings and text', () => {
 
   test('nothing ran outside of the sandbox', () => expect(existsSync(CANARY)).toBe(false));
 
-  test.each(ESCAPES)('$title', ({ title, lands }) => {
+  test.each(ESCAPES)('$title', async ({ title, lands }) => {
     const task = tasks.get(title);
     expect(task, title).toBeDefined();
-    expect(task?.stage === 'done', `${title} is in ${task?.stage}`).toBe(lands);
+    if ((task?.stage === 'done') === lands) return;
+    const { runs } = await machine.json<TaskDetail>(['task', 'show', `${task?.number}`], root);
+    const ends = runs.map(({ outcome, failure, summary }) => `${outcome} ${failure ?? ''}: ${summary}`);
+    expect.fail(`${title} is in ${task?.stage}: ${ends.join('; ')}`);
   });
 
   test('no link to a repository landed, and no settings', async () => {
