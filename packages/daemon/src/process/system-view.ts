@@ -52,17 +52,22 @@ export function systemMounts(network: boolean): Mount[] {
 export const isSystemPlace = (real: string): boolean =>
   PROGRAMS.some((place) => real === place || real.startsWith(place + path.sep));
 
+/** What others than root could still write there: settings of the sandbox's own namespaces. */
+const UNWRITTEN = names('sys pressure', '/proc');
+
 /**
  * The kernel's own files. For root most of them can be written without any capability, because they belong to root: so
- * there all of /proc is read-only. Anybody else may write only those of their own processes, and some programs do.
+ * there all of /proc is read-only. Anybody else keeps those of their own processes, which some programs write.
  */
 export async function kernelMounts(isRoot: boolean, exists: (at: string) => Promise<boolean>): Promise<string[]> {
-  const there = await Promise.all(MASKED.map(async (at) => ((await exists(at)) ? [at] : [])));
+  const existing = async (places: string[]) =>
+    (await Promise.all(places.map(async (at) => ((await exists(at)) ? [at] : [])))).flat();
+  const unwritten = (await existing(UNWRITTEN)).flatMap((at) => ['--ro-bind', at, at]);
   const isFolder = (at: string) => /(asound|acpi|scsi)$/.test(at);
   return [
     ...['--dev', '/dev', '--proc', '/proc'],
-    ...there.flat().flatMap((at) => (isFolder(at) ? ['--tmpfs', at] : ['--ro-bind', '/dev/null', at])),
-    ...(isRoot ? ['--remount-ro', '/proc'] : []),
+    ...(await existing(MASKED)).flatMap((at) => (isFolder(at) ? ['--tmpfs', at] : ['--ro-bind', '/dev/null', at])),
+    ...(isRoot ? ['--remount-ro', '/proc'] : unwritten),
   ];
 }
 
