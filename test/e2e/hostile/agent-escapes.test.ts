@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Finding, TaskSummary } from '@tidemill/contract';
 import { routes } from '@tidemill/contract';
@@ -11,28 +13,34 @@ import { TidemillHome } from '../../support/tidemill-home.ts';
 
 const status = await sandboxStatus();
 
-/** Knocks at every door of the daemon it can find, with what tokens it can think of. */
+/** Knocks at every door of the daemon, with what tokens it can think of. */
 const KNOCK = `
 import { readFileSync, writeFileSync } from 'node:fs';
-const rows = readFileSync('/proc/net/tcp', 'utf8').trim().split('\\n').slice(1).map((row) => row.trim().split(/\\s+/));
-const own = rows.filter(([, at, , state]) => state === '0A' && at.startsWith('0100007F'));
-const ports = [...new Set(own.map(([, at]) => parseInt(at.split(':')[1], 16)))];
-const routes = JSON.parse(readFileSync('mischief/routes.json', 'utf8'));
+const { port, routes } = JSON.parse(readFileSync('mischief/routes.json', 'utf8'));
+// It would not have to be told: who shares the network sees who listens on it.
+const listening = readFileSync('/proc/net/tcp', 'utf8').includes(port.toString(16).toUpperCase().padStart(4, '0'));
 const came = [];
-for (const port of ports) {
-  const base = 'http://127.0.0.1:' + port;
-  const health = await fetch(base + '/v1/health', { signal: AbortSignal.timeout(2000) }).catch(() => null);
-  if (health?.status !== 401 && !(await health?.text())?.includes('startedAt')) continue;
+const base = 'http://127.0.0.1:' + port;
+{
   for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer null' }, { cookie: 'tidemill=x; token=x' }])
     for (const { method, path } of routes) {
       const body = method === 'GET' ? undefined : '{}';
       const sent = { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) };
       const answer = await fetch(base + path, { method, body, headers: sent, signal: AbortSignal.timeout(3000) }).catch((error) => ({ status: 0, text: async () => String(error) }));
-      came.push({ port, method, path, status: answer.status, text: (await answer.text()).slice(0, 300) });
+      came.push({ listening, method, path, status: answer.status, text: (await answer.text()).slice(0, 300) });
     }
 }
 writeFileSync('src/came.json', JSON.stringify(came));
 `;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 /** Each does one thing and leaves what it heard in src/. */
 const read = (title: string, ...commands: string[]) => ({
@@ -58,7 +66,7 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
       { title: 'doors', does: 'node mischief/knock.mjs' },
       read('daemon-files', `cat '${data}/store.db' '${data}/daemon.json' '${data}/tokens.json'`, `ls -A '${data}'`),
       read('homes', `cat '${home}/.ssh/id_rsa' '${home}/.npmrc' /etc/shadow`, `cat '${folder}/elsewhere/letter.txt'`),
-      read('environments', 'env', 'cat /proc/*/environ', 'ps -ef'),
+      read('environments', 'env', "cat /proc/*/environ | tr '\\0' '\\n'", 'ps -ef'),
       read(
         'remote',
         `cat '${repository}/.git/config'`,
@@ -79,7 +87,8 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
     root = await makeHostileRepository(machine, tries);
     await machine.git(root, 'remote', 'add', 'origin', `https://me:${MARK}@127.0.0.1:9/x.git`);
     const list = Object.values(routes).map(({ method, path }) => ({ method, path: path.replaceAll(/:\w+/g, '1') }));
-    writeFileSync(join(root, 'mischief', 'routes.json'), JSON.stringify(list));
+    const port = await freePort();
+    writeFileSync(join(root, 'mischief', 'routes.json'), JSON.stringify({ port, routes: list }));
     writeFileSync(join(root, 'mischief', 'knock.mjs'), KNOCK);
     const config = join(root, '.tidemill', 'config.yaml');
     writeFileSync(config, `${readFileSync(config, 'utf8')}push: false\n`);
@@ -91,9 +100,12 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
       JSON.stringify(tries.map(({ title }) => ({ title, pipeline: 'quick', accept: ['It is done'] }))),
     );
     await machine.run(['task', 'add', '--from', file], root);
-    const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain'], root);
+    const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain', '--port', String(port)], root);
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     for (const task of await machine.json<TaskSummary[]>(['task', 'list'], root)) tasks.set(task.title, task);
+    // What is tried is no cheating, so all of it lands and can be read.
+    const left = [...tasks.values()].filter(({ stage }) => stage !== 'done');
+    expect(left, `${stdout}\n${stderr}`).toEqual([]);
   }, 180_000);
   afterAll(() => machine.close());
 
@@ -102,11 +114,12 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
     expect(came.length).toBeGreaterThanOrEqual(Object.keys(routes).length);
     const open = came.filter(({ status }) => ![401, 403, 429].includes(status as number));
     expect(open).toEqual([]);
+    expect(came.every(({ listening }) => listening)).toBe(true);
     expect(JSON.stringify(came)).not.toContain(machine.folder);
   });
 
   it.each(['daemon-files', 'homes', 'environments', 'remote'])('reads nothing private: %s', (title) => {
-    expect(tasks.get(title)?.stage).toBe('done');
+    expect(tasks.get(title)).toMatchObject({ stage: 'done' });
     expect(heard(title)).toContain('tried');
     expect(heard(title)).not.toContain(MARK);
     expect(heard(title)).not.toMatch(/^root:[^x]/m);

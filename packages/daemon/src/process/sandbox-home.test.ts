@@ -113,7 +113,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
   it('of the person and of the account is hidden, whatever home the child is told', async () => {
     for (const own of new Set([homedir(), userInfo().homedir])) {
       if (own === '/') continue;
-      const outside = await readdir(own).catch(() => []); // some accounts name a home that is not there
+      const outside = await readdir(own).catch((): string[] => []); // some accounts name a home that is not there
       const inside = (await sh(`ls -A '${own}'`, { env: { HOME: base } })).split('\n');
       for (const name of ['.ssh', '.bash_history', '.bashrc', '.npmrc', '.claude', '.codex'])
         if (outside.includes(name)) expect(inside).not.toContain(name);
