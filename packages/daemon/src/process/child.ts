@@ -1,19 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Reins } from '../ports.ts';
-import { childEnvironment, type Marker, worktreeVariables } from './environment.ts';
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
-import { homesOf } from './home.ts';
-import { withMark } from './limit-mark.ts';
-import { isInside } from './mounts.ts';
-import { certificateFiles, networkSettings, SCRATCH_CACHES } from './network-settings.ts';
-import { findProgram } from './program.ts';
-import { sandboxPrefix, sandboxStatus } from './sandbox.ts';
+import { type Launch, launchOf } from './launch.ts';
 import { TimeLimit } from './time-limit.ts';
-import { programFolder } from './tools.ts';
 
 /**
  * The only place that starts agents and gates.
@@ -105,15 +97,8 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
-interface Launch {
-  file: string;
-  args: string[];
-  env: Record<string, string>;
-  isSandboxed: boolean;
-}
-
 async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<ChildEnd> {
-  const launch = await prepare(spec);
+  const launch = await launchOf(spec);
   if ('missing' in launch) return { kind: 'unstartable', message: launch.missing };
   const early = await Promise.race([wish, hold.mayBegin()]);
   if (early) return { kind: early };
@@ -154,51 +139,6 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
     kind: 'unstartable',
     message: `the sandbox could not start ${spec.command[0]}: ${lastWords || 'no reason given'}`,
   };
-}
-
-async function prepare(spec: ChildSpec): Promise<Launch | { missing: string }> {
-  const folder = await stat(spec.cwd).catch(() => null);
-  if (!folder?.isDirectory()) return { missing: `the folder ${spec.cwd} does not exist` };
-  const home = spec.env?.HOME ?? process.env.HOME;
-  const settings = spec.networkSettings ? await networkSettings(process.env, home) : { env: {}, readable: [] };
-  const given = { ...settings.env, ...worktreeVariables(spec.cwd), ...spec.env };
-  const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
-  const marker = { homeId: spec.host.homeId, runId: spec.runId } satisfies Marker;
-  const caches = spec.networkSettings ? SCRATCH_CACHES : {};
-  const inside = { ...caches, ...given, ...spec.sandboxEnv };
-  const env = childEnvironment(process.env, isSandboxed ? inside : given, marker);
-  const [name = '', ...args] = spec.command;
-  const program = await findProgram(name, env, spec.cwd);
-  if ('missing' in program) return program;
-  if (!isSandboxed) {
-    const [file = '', ...rest] = withMark([program.file, ...args], marker);
-    return { file, args: rest, env, isSandboxed };
-  }
-
-  const { dataDir } = spec.host;
-  const homes = await homesOf(env.HOME);
-  const prefix = await sandboxPrefix({
-    worktree: spec.cwd,
-    root: spec.host.root,
-    dataDir,
-    homes,
-    searchPath: env.PATH ?? '',
-    network: spec.network,
-    readOnlyWorktree: spec.readOnlyWorktree ?? false,
-    readable: [
-      ...(spec.readable ?? []),
-      ...(spec.host.readable ?? []),
-      // A variable that names a whole home, by mistake or not, opens none.
-      ...[...settings.readable, ...certificateFiles(given)].filter(
-        (place) => !homes.some((folder) => folder === place || isInside(folder, place)),
-      ),
-      ...(await programFolder(program.file, dataDir, homes)),
-    ],
-    writable: spec.writable ?? [],
-    hidden: spec.hidden ?? [],
-  });
-  const [file = 'bwrap', ...rest] = prefix;
-  return { file, args: [...rest, program.file, ...args], env: { ...env, TMPDIR: '/tmp' }, isSandboxed };
 }
 
 async function begin(

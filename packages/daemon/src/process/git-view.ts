@@ -116,10 +116,13 @@ async function plainSettings(file: string): Promise<string | null> {
   if (last?.mark === mark && last.until > performance.now()) return last.text;
   const git = gitWith({ cwd: path.dirname(file) });
   const listed = git(['config', '--file', file, '--includes', '--list', '-z']);
-  const text = listed.then(({ stdout }) => withoutSecrets(stdout));
+  // Settings that cannot be read are none, in here as outside; whoever needs them hears it from git itself.
+  const text = listed.then(
+    ({ stdout }) => withoutSecrets(stdout),
+    () => '',
+  );
   // Files that it includes are not looked at each time.
   known.set(file, { mark, until: performance.now() + INCLUDED_MS, text });
-  text.catch(() => known.delete(file));
   return text;
 }
 

@@ -44,7 +44,8 @@ export function mountArguments(wanted: FoundMount[]): string[] {
     ...mounts.flatMap(({ at, kind, isFolder, from = at }) => {
       // An empty file, and not one that cannot be read: a tool that has no password in it goes on without.
       if (kind === 'hidden') return isFolder ? ['--tmpfs', at] : ['--dev-bind', '/dev/null', at];
-      return [kind === 'writable' ? '--bind' : '--ro-bind', from, at];
+      // One that was removed a moment ago is no reason not to start.
+      return [kind === 'writable' ? '--bind-try' : '--ro-bind-try', from, at];
     }),
     ...[...links].flatMap(([at, target]) => ['--symlink', target, at]),
   ];

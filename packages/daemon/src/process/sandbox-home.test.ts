@@ -146,6 +146,15 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
     expect(await sh('echo x > "$HOME/.cargo/bin/crafty"')).toContain('Read-only file system');
   });
 
+  it('may lose a tool or a key from one command to the next', async () => {
+    await put({ '.cargo/credentials': 'KEY', '.local/share/uv/x': 'tool\n', 'bin2/tool': '#!/bin/sh\necho tool\n' });
+    const env = { HOME: home, PATH: [path.join(home, 'bin2'), process.env.PATH].join(path.delimiter) };
+    expect(await sh('tool; cat "$HOME/.cargo/credentials" "$HOME/.local/share/uv/x"', { env })).toBe('tool\ntool\n');
+    for (const name of ['.cargo/credentials', '.local/share/uv', 'bin2'])
+      await rm(path.join(home, name), { recursive: true });
+    expect(await sh('echo started', { env })).toBe('started\n');
+  });
+
   it('that is itself the repository is seen without its keys', async () => {
     const own = { ...host, root: home };
     expect(await sh('cat "$HOME/letter.txt" "$HOME/.ssh/id_ed25519" "$HOME/.netrc"', { host: own })).toMatch(

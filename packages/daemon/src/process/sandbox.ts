@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { secretsInCheckout } from './checkout.ts';
 import { gatherEtc } from './etc-view.ts';
@@ -125,7 +126,9 @@ export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> 
     standingView(request),
     ownMounts(request, worktree).then(findMounts),
   ]);
-  const mounts = mountArguments(await gatherEtc([...standing, ...own], request.dataDir));
+  // Nothing can be hidden any more where nothing is: bubblewrap would fail to make the place.
+  const there = [...standing, ...own].filter(({ kind, at }) => kind !== 'hidden' || existsSync(at));
+  const mounts = mountArguments(await gatherEtc(there, request.dataDir));
   const net = request.network ? [] : ['--unshare-net'];
   const view = [...kernel, ...mounts, ...links, '--remount-ro', '/'];
   return ['bwrap', ...flags, ...net, '--json-status-fd', '3', ...view, '--chdir', worktree, '--'];

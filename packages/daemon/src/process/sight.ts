@@ -32,14 +32,19 @@ export async function sandboxSight(about: { root: string; dataDir: string; reada
   const ofProject = places(own).filter((at) => !ofMachine.some((place) => at === place || isInside(at, place)));
   return {
     machine: `agents and gates can read ${listed(ofMachine)}; they have an empty /tmp and home folder of their own`,
-    project: `they can read ${listed(ofProject)}, write their worktree, and see nothing else`,
+    project: `they can read ${listed(ofProject)}${butFor(own)}, write their worktree, and see nothing else`,
   };
+}
+
+function butFor(mounts: FoundMount[]): string {
+  const files = mounts.filter(({ kind, isFolder }) => kind === 'hidden' && !isFolder).length;
+  return files === 0 ? '' : ` but for ${files} ${files === 1 ? 'file' : 'files'} there that may be secrets`;
 }
 
 /** The places that are named to bubblewrap, and no other. */
 function uncovered(mounts: FoundMount[]): string[] {
   const words = mountArguments(mounts);
-  const at = words.flatMap((word, index) => (word === '--ro-bind' ? [words[index + 2] as string] : []));
+  const at = words.flatMap((word, index) => (word === '--ro-bind-try' ? [words[index + 2] as string] : []));
   const links = words.flatMap((word, index) => (word === '--symlink' ? [words[index + 2] as string] : []));
   return [...new Set([...at, ...links])].sort();
 }

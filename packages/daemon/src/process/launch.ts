@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises';
+import type { ChildSpec } from './child.ts';
+import { childEnvironment, type Marker, worktreeVariables } from './environment.ts';
+import { homesOf } from './home.ts';
+import { withMark } from './limit-mark.ts';
+import { isInside } from './mounts.ts';
+import { certificateFiles, networkSettings, SCRATCH_CACHES } from './network-settings.ts';
+import { findProgram } from './program.ts';
+import { sandboxPrefix, sandboxStatus } from './sandbox.ts';
+import { programFolder } from './tools.ts';
+
+/** What is really started for a child: the words before its command, and its whole environment. */
+export interface Launch {
+  file: string;
+  args: string[];
+  env: Record<string, string>;
+  isSandboxed: boolean;
+}
+
+export async function launchOf(spec: ChildSpec): Promise<Launch | { missing: string }> {
+  const folder = await stat(spec.cwd).catch(() => null);
+  if (!folder?.isDirectory()) return { missing: `the folder ${spec.cwd} does not exist` };
+  const home = spec.env?.HOME ?? process.env.HOME;
+  const settings = spec.networkSettings ? await networkSettings(process.env, home) : { env: {}, readable: [] };
+  const given = { ...settings.env, ...worktreeVariables(spec.cwd), ...spec.env };
+  const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
+  const marker = { homeId: spec.host.homeId, runId: spec.runId } satisfies Marker;
+  const caches = spec.networkSettings ? SCRATCH_CACHES : {};
+  const inside = { ...caches, ...given, ...spec.sandboxEnv };
+  const env = childEnvironment(process.env, isSandboxed ? inside : given, marker);
+  const [name = '', ...args] = spec.command;
+  const program = await findProgram(name, env, spec.cwd);
+  if ('missing' in program) return program;
+  if (!isSandboxed) {
+    const [file = '', ...rest] = withMark([program.file, ...args], marker);
+    return { file, args: rest, env, isSandboxed };
+  }
+
+  const { dataDir } = spec.host;
+  const homes = await homesOf(env.HOME);
+  const prefix = await sandboxPrefix({
+    worktree: spec.cwd,
+    root: spec.host.root,
+    dataDir,
+    homes,
+    searchPath: env.PATH ?? '',
+    network: spec.network,
+    readOnlyWorktree: spec.readOnlyWorktree ?? false,
+    readable: [
+      ...(spec.readable ?? []),
+      ...(spec.host.readable ?? []),
+      // A variable that names a whole home, by mistake or not, opens none.
+      ...[...settings.readable, ...certificateFiles(given)].filter(
+        (place) => !homes.some((folder) => folder === place || isInside(folder, place)),
+      ),
+      ...(await programFolder(program.file, dataDir, homes)),
+    ],
+    writable: spec.writable ?? [],
+    hidden: spec.hidden ?? [],
+  });
+  const [file = 'bwrap', ...rest] = prefix;
+  return { file, args: [...rest, program.file, ...args], env: { ...env, TMPDIR: '/tmp' }, isSandboxed };
+}
