@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -132,6 +132,24 @@ describe.skipIf(!status.available)('the sandbox', () => {
     await mkdir(extra);
     expect((await sh(`echo x > '${extra}/kept'`, { writable: [extra] })).end).toMatchObject({ exitCode: 0 });
     expect(await readFile(path.join(extra, 'kept'), 'utf8')).toBe('x\n');
+  });
+
+  it('opens nothing by a link that work in the repository brought there', async () => {
+    const outside = path.join(base, 'outside');
+    await mkdir(outside);
+    await writeFile(path.join(outside, 'letter'), 'private\n');
+    const place = path.join(host.root, 'cache');
+    const bin = path.join(host.root, 'node_modules', '.bin');
+    await mkdir(path.dirname(bin));
+    for (const link of [place, bin]) await symlink(outside, link);
+    const script = `cat '${place}/letter' '${outside}/letter'; echo x > '${place}/letter'`;
+    const { text } = await sh(script, { readable: [place], writable: [place] });
+    expect(text).not.toContain('private');
+    const search = process.env.PATH;
+    process.env.PATH = `${bin}:${search}`;
+    expect((await sh(script)).text).not.toContain('private');
+    process.env.PATH = search;
+    expect(await readFile(path.join(outside, 'letter'), 'utf8')).toBe('private\n');
   });
 
   it('gives a command its own environment and nothing of ours, and no value of it to anybody who lists processes', async () => {

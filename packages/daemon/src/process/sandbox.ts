@@ -5,7 +5,7 @@ import { secretsInCheckout } from './checkout.ts';
 import { gatherEtc } from './etc-view.ts';
 import { gitMounts, personalGitMounts } from './git-view.ts';
 import { homeSecrets, homeTools } from './home.ts';
-import { type FoundMount, findMounts, type Mount, mountArguments } from './mounts.ts';
+import { type FoundMount, findMounts, isInside, type Mount, mountArguments } from './mounts.ts';
 import { kernelMounts, oldNames, systemMounts } from './system-view.ts';
 import { toolFolders } from './tools.ts';
 
@@ -142,11 +142,22 @@ export async function ownMounts(request: SandboxRequest, worktree: string): Prom
   return [
     ...as('hidden', [dataDir, ...request.hidden]),
     ...as('hidden', await secretsInCheckout(root, dataDir)),
-    ...as('readable', [root, ...request.readable]),
+    ...as('readable', [root, ...(await heldBy(root, request.readable))]),
     ...(await gitMounts(root, worktree, dataDir)),
-    ...as('writable', request.writable),
+    ...as('writable', await heldBy(root, request.writable)),
     ...as(request.readOnlyWorktree ? 'readable' : 'writable', [worktree]),
   ];
+}
+
+/** A place in the repository may be a link that an agent's work brought there: it opens nothing outside. */
+async function heldBy(root: string, places: string[]): Promise<string[]> {
+  const held = await realpath(root).catch(() => root);
+  const checked = places.map(async (place) => {
+    if (!isInside(place, root) && !isInside(place, held)) return [place];
+    const real = await realpath(place).catch(() => null);
+    return real !== null && isInside(real, held) ? [place] : [];
+  });
+  return (await Promise.all(checked)).flat();
 }
 
 type Surroundings = Pick<SandboxRequest, 'homes' | 'searchPath' | 'dataDir' | 'network'>;

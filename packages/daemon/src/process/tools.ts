@@ -32,7 +32,7 @@ export async function toolFolders(searchPath: string, dataDir: string, homes: st
   const listed = new Set([...searchPath.split(path.delimiter), path.dirname(process.execPath)]);
   const shown = [...listed].filter(path.isAbsolute).map(async (folder) => {
     const real = await realpath(folder).catch(() => '');
-    if (real === '' || isInside(real, data)) return [];
+    if (real === '' || isInside(real, data) || isFalse(folder, real)) return [];
     // Named by a link that would be gone with the place it lies in.
     if (isSystemPlace(real)) return real === folder ? [] : [folder];
     const linked = await linkedPrograms(real);
@@ -41,6 +41,10 @@ export async function toolFolders(searchPath: string, dataDir: string, homes: st
   });
   return [...new Set((await Promise.all(shown)).flat())];
 }
+
+/** A repository's folder of programs is on some agents' PATH, and an agent's work may have put a link in its place. */
+const isFalse = (folder: string, real: string) =>
+  /\/node_modules\/\.bin\/?$/.test(folder) && !/\/node_modules\/\.bin$/.test(real);
 
 /**
  * What belongs to a program, or to a folder of programs: the project or the tree it was installed in, as little around it
