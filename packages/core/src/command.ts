@@ -134,7 +134,8 @@ export type Command = { projectId: string } & (
       workerId?: string;
       touches?: MatterContents;
     } & StageEnd)
-  | ({ type: 'stage.finish' } & StageEnd)
+  /** `touches`: what was proven, where it has to be what a person approved. */
+  | ({ type: 'stage.finish'; touches?: MatterContents } & StageEnd)
   | ({ type: 'stage.wait'; why: string; untilMs: number } & Fence)
   /** Files that decide what gates check were changed and nobody reviews them: holds the task until a person agreed. */
   | ({ type: 'stage.hold'; files: Deciding[] } & Fence)

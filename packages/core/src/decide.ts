@@ -13,6 +13,7 @@ import { stageOf } from './pipeline/stage.ts';
 import { registerWorker, removeWorker, saveProject } from './project/project.ts';
 import { answerQuestion, expireQuestion, remindOfQuestion, revokePreference } from './question/answer.ts';
 import { askInRun, askQuestion } from './question/ask.ts';
+import { askAfterProof } from './question/at-end.ts';
 import { holdStage } from './question/hold-stage.ts';
 import { parkedIfAsking } from './question/park.ts';
 import { accept, refuse } from './refusal.ts';
@@ -159,10 +160,9 @@ function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: Deci
     return refuse('wrong_stage', `#${task.number} is approved by landing it`, 'use merge.prepare, then merge.land');
   if (task.prepared)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
-  return accept(
-    ...endStage(slice, project.rules, task, { outcome, failure, message, feedback, tree }, env),
-    released(task, outcome),
-  );
+  const after = endStage(slice, project.rules, task, { outcome, failure, message, feedback, tree }, env);
+  const sendBackTo = (stage?.actor === 'system' && stage.on.failed) || task.stage;
+  return accept(...askAfterProof({ slice, project, task, env }, command, after, sendBackTo), released(task, outcome));
 }
 
 /** Something a person holds is in the way (a dirty checkout): give the worker back and look again later. */

@@ -176,6 +176,8 @@ export function scopeOf(command: Command): Scope {
       scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
       return inStage(scope, command);
     case 'stage.finish':
+      scope.openRecordsOf.push(command.taskId);
+      scope.projectRecords.push({ projectId: command.projectId, noun: 'preference' });
       return inStage(scope, command);
     case 'merge.land':
       scope.workers.push(...(command.workers ?? []));

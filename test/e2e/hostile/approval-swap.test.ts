@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Api, EventBody } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TidemillHome } from '../../support/tidemill-home.ts';
@@ -95,5 +97,21 @@ describe('an approval of a dependency', { timeout: MINUTE }, () => {
     for await (const { body } of api.events({ project, types: ['question.asked'] }))
       if (body.type === 'question.asked' && body.taskId === id) asked += 1;
     expect(asked).toBe(1);
+  });
+
+  it('does not cover what a worker outside the daemon swaps in before it is proven', async () => {
+    await api.steerWorkers({ project, worker: 'agent-1', operation: 'pause' });
+    const { id, number } = await api.addTask({ project, title: 'outside', accept: ['pad is there'] });
+    const { fence, worktree } = (await api.claimWork({ project, worker: 'alpha' }))!;
+    const file = join(worktree, 'package.json');
+    const swap = (version: string) =>
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/"pad": "[^"]*"/, `"pad": "${version}"`));
+    swap('2.0.0');
+    await api.finishClaim({ project, task: number, fence, result: { outcome: 'pr_ready', summary: 's' } });
+    const first = await parked(id);
+    swap('9.0.0');
+    await api.approveTask({ project, task: number, by: 'ada' });
+    await parked(id, first);
+    expect(repository.git('show', 'main:package.json')).toContain('"pad": "1.0.0"');
   });
 });

@@ -1,10 +1,10 @@
-import type { ApprovalMatter, AskedQuestion, EventBody, Project, Run, Task } from '@tidemill/contract';
+import type { AskedQuestion, EventBody, Project, Run, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv } from '../command.ts';
 import type { Verdict } from '../run/verdict.ts';
 import type { Slice } from '../slice.ts';
 import { withdrawn } from './answer.ts';
+import { type About, approvalFor, blocking } from './approval.ts';
 import { type Asking, type AskResult, askAll } from './ask.ts';
-import { APPROVAL_OPTIONS } from './effect.ts';
 import { canPark, parked } from './park.ts';
 
 interface RunEnd {
@@ -72,65 +72,30 @@ function approvalOf(
   asking: Asking,
 ): Pick<AskResult, 'events' | 'holding'> {
   const isFinished = end.outcome === 'pr_ready' || end.outcome === 'plan_complete';
-  const contents = command.touches ?? {};
-  const inFiles = Object.keys(contents) as ApprovalMatter[];
-  const touched = new Set<ApprovalMatter>([...inFiles, ...(command.envelope?.declares ?? [])]);
-  const setting = task.hilConfig ?? project.rules.hilConfig;
-  // An agreement is to what was there to be seen: other content is another matter.
-  const isAgreed = (matter: ApprovalMatter) =>
-    task.approved.includes(matter) &&
-    (contents[matter] === undefined || contents[matter] === task.approvedContents[matter]);
-  const open = isFinished ? [...touched].filter((matter) => !isAgreed(matter)) : [];
-  const notices = open
-    .filter((matter) => setting[matter] === 'notify_and_proceed')
-    .map(
-      (matter): EventBody => ({
-        ...{
-          type: 'alert.raised',
-          count: 1,
-          taskId: task.id,
-          kind: 'autonomy',
-          severity: 'info',
-          subject: `${task.id} ${matter}`,
-        },
-        text: `#${task.number} ${WORDS[matter]}: ${end.message}`.slice(0, 2000),
-      }),
-    );
-  const matters = open.filter((matter) => setting[matter] === 'requires_approval');
-  if (matters.length === 0) return { events: notices, holding: [] };
-  const what = matters.map((matter) => WORDS[matter]).join(' and ');
-  const isOtherwise = matters.some((matter) => task.approved.includes(matter));
-  const question: AskedQuestion = {
-    ...blocking(`#${task.number} ${task.title}: the work ${what}. Go on with it?`),
-    context: [end.message, ...(isOtherwise ? [OTHERWISE] : [])].join('\n\n'),
-    options: APPROVAL_OPTIONS,
-    tags: matters,
-  };
-  const shown = matters.flatMap((matter) => (contents[matter] === undefined ? [] : [[matter, contents[matter]]]));
-  const effect = { kind: 'approval', matters, sendBackTo: task.stage, contents: Object.fromEntries(shown) } as const;
-  // Asked as often as it comes up: an approval that was refused before is no approval.
-  const fresh = {
-    ...asking,
-    task: { ...task, openQuestions: [], asked: {} },
-    holdsAlways: false,
-    agent: 'engine',
-    source: 'engine' as const,
-    effect,
-  };
-  const asked = askAll(slice, fresh, [question], env);
-  return { events: [...notices, ...asked.events], holding: asked.holding };
+  if (!isFinished) return { events: [], holding: [] };
+  const change = { contents: command.touches ?? {}, declares: command.envelope?.declares ?? [], message: end.message };
+  return approvalFor({ slice, project, task, env }, { ...change, sendBackTo: task.stage, isNew: true }, asking);
 }
 
-const OTHERWISE = 'It is not what you approved before: its content has changed since.';
-
-const WORDS: Record<ApprovalMatter, string> = {
-  scopeChanges: 'goes beyond the files it was given',
-  architectureDecisions: 'decides about the architecture',
-  dependencyModifications: 'changes dependencies',
-};
-
-function blocking(text: string): AskedQuestion {
-  return { text: text.slice(0, 20_000), type: 'blocking', context: '', options: [], allowFreeText: true, tags: [] };
+/**
+ * The end of the verify stage. Files may have been changed since the run's end, by a worker outside the daemon say: what
+ * was proven is held against what was approved once more.
+ */
+export function askAfterProof(
+  about: About,
+  command: CommandOf<'stage.finish'>,
+  after: EventBody[],
+  sendBackTo: string,
+): EventBody[] {
+  const { project, task } = about;
+  const stage = stageAfter(task, after);
+  if (command.outcome !== 'approved' || !command.touches || !canPark({ stage })) return after;
+  const change = { contents: command.touches, declares: [], message: command.message ?? '', sendBackTo, isNew: false };
+  const origin = { agent: 'engine', source: 'engine', sourceId: task.id } as const;
+  const asking = { project, task, runId: null, stage: task.stage, holdsAlways: false, ...origin };
+  const { events, holding } = approvalFor(about, change, asking);
+  const holders = [...task.openQuestions, ...holding];
+  return holding.length > 0 ? [...after, ...events, parked(task, stage, holders)] : after;
 }
 
 function stageAfter(task: Task, events: EventBody[]): string {

@@ -264,6 +264,22 @@ describe('an approval', () => {
     expect(mill.task(task).stage).toBe('review');
   });
 
+  test('is asked for again when the files were swapped before they were proven', () => {
+    const { mill, task } = waiting();
+    mill.must({ type: 'task.approve', projectId, taskId: task, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId, taskId: task, by: 'ada', stage: 'verify' });
+    const fence = mill.take(task);
+    const prove = (content: string) => {
+      const tree = `${task}-${content}`;
+      mill.prove(fence, tree);
+      const touches = { dependencyModifications: content };
+      return mill.must({ type: 'stage.finish', ...fence, outcome: 'approved', tree, touches });
+    };
+    prove('evil-pad 9');
+    expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'review', lease: null });
+    expect(open(mill, task)).toMatchObject([{ effect: { kind: 'approval', sendBackTo: 'implement' } }]);
+  });
+
   test('of a plan that declares a matter does not cover the files that come of it', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     const task = mill.add();

@@ -128,7 +128,11 @@ export class LiveSettings {
 
   async #budgetWarnings({ budget }: Config): Promise<string[]> {
     const { store, clock } = this.#around;
-    const stored = await store.record('account', accountId(ALL_PROJECTS));
+    const stored = await store.record('account', accountId(ALL_PROJECTS)).catch(unreadable);
+    if (stored instanceof AppError)
+      return [
+        `no agent is started, because the budget cannot be read: ${stored.message.split('\n')[0]} ${stored.hint}`,
+      ];
     const { limits } = purseOf(null, stored ?? undefined, clock.now());
     if (budget.dailyUsd <= limits.dailyUsd && budget.monthlyUsd <= limits.monthlyUsd) return [];
     return [
@@ -165,4 +169,10 @@ export class LiveSettings {
       subject: text.slice(0, 200),
     });
   }
+}
+
+/** The rest of the store can be looked at without it. */
+function unreadable(error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'store_failed') return error;
+  throw error;
 }

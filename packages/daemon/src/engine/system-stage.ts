@@ -1,6 +1,6 @@
 import type { Task } from '@tidemill/contract';
 import type { Candidate } from '../ports.ts';
-import { amend } from './conclusion.ts';
+import { amend, touchesIn } from './conclusion.ts';
 import { holdForPerson } from './deciding.ts';
 import type { EngineDeps } from './deps.ts';
 import { EnvironmentTrouble } from './environment.ts';
@@ -35,8 +35,11 @@ async function verify(deps: EngineDeps, held: Held, prover: Prover): Promise<voi
   await held.must({ type: 'work.commit', commit, tree, notes });
   const work = { ...captured, base };
   const proof = await prover.prove(held, work, (repaired) => amend(deps, held, work, repaired, 'verify'));
-  if (proof.kind === 'passed') await held.must({ type: 'stage.finish', outcome: 'approved', tree: proof.work.tree });
-  else await sendBack(held, proof, 'The gates fail.');
+  if (proof.kind === 'passed') {
+    const { tree: proven, files } = proof.work;
+    const touches = await touchesIn(deps, held, files);
+    await held.must({ type: 'stage.finish', outcome: 'approved', tree: proven, touches });
+  } else await sendBack(held, proof, 'The gates fail.');
 }
 
 /**

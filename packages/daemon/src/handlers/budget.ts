@@ -40,6 +40,13 @@ export async function limitBudget(
 }
 
 export async function accountView({ store, clock }: Services, project: Project | null): Promise<AccountView> {
-  const account = await store.record('account', accountId(project?.id ?? ALL_PROJECTS));
-  return viewAccount(project, account, clock.now());
+  const now = clock.now();
+  try {
+    return viewAccount(project, await store.record('account', accountId(project?.id ?? ALL_PROJECTS)), now);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'store_failed') throw error;
+    // The others can be shown. It pays for nothing until it is repaired.
+    const stopped = `What was spent cannot be read: ${error.message.split('\n')[0]} ${error.hint}`;
+    return { ...viewAccount(project, null, now), stopped };
+  }
 }

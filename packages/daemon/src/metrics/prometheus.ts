@@ -1,4 +1,4 @@
-import { ALL_PROJECTS, accountId, type MetricFigures, MetricPeriod } from '@tidemill/contract';
+import { ALL_PROJECTS, AppError, accountId, type MetricFigures, MetricPeriod } from '@tidemill/contract';
 import { viewAccount } from '@tidemill/core';
 import type { Clock, Store } from '../ports.ts';
 import type { MetricsSource } from './metrics.ts';
@@ -52,7 +52,8 @@ export async function renderPrometheus(sources: Sources): Promise<{ type: string
   const reserved = budget('tidemill_budget_reserved_usd', 'Set aside for running work');
   const limit = budget('tidemill_budget_limit_usd', 'The limit of the current day or month');
   for (const project of [...(await sources.store.projects()), null]) {
-    const account = await sources.store.record('account', accountId(project?.id ?? ALL_PROJECTS));
+    const account = await sources.store.record('account', accountId(project?.id ?? ALL_PROJECTS)).catch(ifUnreadable);
+    if (account === 'unreadable') continue;
     const view = viewAccount(project, account, sources.clock.now());
     for (const period of ['daily', 'monthly'] as const) {
       const labels = { project: view.name, period };
@@ -62,4 +63,10 @@ export async function renderPrometheus(sources: Sources): Promise<{ type: string
     }
   }
   return { type: registry.contentType, text: await registry.metrics() };
+}
+
+/** No figure is better than a wrong one; `tidemill doctor` names the row. */
+function ifUnreadable(error: unknown): 'unreadable' {
+  if (error instanceof AppError && error.code === 'store_failed') return 'unreadable';
+  throw error;
 }
