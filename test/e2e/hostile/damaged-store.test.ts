@@ -7,7 +7,7 @@ import { QUIET_CONFIG, TemporaryRepository } from '../cli-repository.ts';
 
 const AGENT = `#!/bin/sh
 cat > /dev/null
-echo "$$" > work.txt
+echo more >> work.txt
 echo '{"tidemill":"usage","costUsd":2}'
 echo '{"tidemill":"result","outcome":"pr_ready","summary":"done"}'
 `;
