@@ -36,7 +36,7 @@ export class Invariants {
     const isLateBill =
       command.type === 'run.spend' &&
       slice.runs.get(command.runId)?.outcome === 'interrupted' &&
-      decision.events.every(({ type }) => type === 'run.spent' || type === 'budget.threshold_reached');
+      decision.events.every(({ type }) => type === 'run.spent' || type.startsWith('budget.'));
     if (task && command.token !== task.fence && !isLateBill)
       this.break('no write with an old fence', `${command.type} with ${command.token}, the newest is ${task.fence}`);
   }
