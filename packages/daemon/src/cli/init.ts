@@ -22,10 +22,12 @@ async function init({ cwd, terminal }: CliContext, options: Json & { agent?: str
   const found = options.agent ? undefined : (await discoverAgents(info.root)).find(({ installed }) => installed);
   const result = await initProject({ root: info.root, target, agent: options.agent, found: found?.config });
   if (options.json) return terminal.json({ root: info.root, ...result });
-  const { file, written, gates, tools, warnings } = result;
+  const { file, written, prepare, include, gates, tools, warnings } = result;
   terminal.line(written ? `${file} written.` : `${file} is there already and was left as it is.`);
   terminal.line(`  work lands on ${result.target}`);
   if (written && found) terminal.line(`  agent: ${found.name}${found.version ? ` (${found.version})` : ''}`);
+  for (const step of prepare) terminal.line(`  prepare: ${step.run}`);
+  if (include.length > 0) terminal.line(`  include: ${include.join(', ')}`);
   for (const gate of gates) terminal.line(`  gate ${gate.name}: ${gate.run}`);
   if (written && tools.length > 0) terminal.line(`  found: ${tools.join(', ')}`);
   for (const warning of warnings) terminal.line(terminal.paint('yellow', `  ${warning}`));

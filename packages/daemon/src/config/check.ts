@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { type AgentConfig, Config, type ConfigProblem, INTEGRITY_GATE, Mode, type Pipeline } from '@tidemill/contract';
-import { BadFile, type Path, YamlFile } from './document.ts';
+import { type Complaint, commandFaults } from './command-faults.ts';
+import { BadFile, YamlFile } from './document.ts';
 import { nearest } from './nearest.ts';
 import { loadPipelines } from './pipelines.ts';
 import { isMapping, withSafeValues } from './safe-values.ts';
@@ -18,11 +19,6 @@ export interface Settings {
 
 /** Far beyond what a config has any use for. */
 const MOST_DEPTH = 500;
-
-interface Complaint {
-  path: Path;
-  message: string;
-}
 
 export interface CheckedSettings {
   problems: ConfigProblem[];
@@ -64,7 +60,7 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   const missing = await missingPrograms(sound, root, absenceOf);
   const complaints = [
     ...agentFaults(sound, root),
-    ...gateFaults(sound),
+    ...commandFaults(sound),
     ...channelFaults(sound),
     ...(absenceOf ? missing : []),
     ...pipelineFaults(sound, Object.keys(pipelines), ofPipelines.length > 0),
@@ -74,6 +70,11 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   if (sound.gates?.length === 0)
     warnings.push(
       `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
+    );
+  const install = sound.gates?.findIndex(({ name }) => name === 'install') ?? -1;
+  if (install >= 0 && sound.prepare?.length === 0)
+    warnings.push(
+      `${CONFIG_FILE}:${file.lineOf(['gates', install])}: the gate install proves nothing and runs on every proof; move its command to \`prepare\``,
     );
   if (!absenceOf)
     for (const { line, text: why } of file.located(missing)) warnings.push(`${CONFIG_FILE}:${line}: ${why}`);
@@ -169,17 +170,6 @@ function notThereYet(agent: AgentConfig, root: string): string | null {
   return program?.startsWith('.') && !existsSync(join(root, program))
     ? `there is no ${program} in the repository yet`
     : null;
-}
-
-function gateFaults({ gates = [] }: Partial<Config>): Complaint[] {
-  const seen = new Set<string>();
-  return gates.flatMap(({ name }, index) => {
-    if (!seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    return [{ path: ['gates', index, 'name'], message: `a gate named "${name}" is there already; names are unique` }];
-  });
 }
 
 /** A severity that is sent to a channel nobody configured would be sent nowhere. */

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { detectGates } from './detect.ts';
+import { detect } from './detect/detect.ts';
 import { initProject, splitWords } from './init.ts';
 
 let root: string;
@@ -11,48 +12,166 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const table: [name: string, files: Record<string, string>, tools: string[], runs: string[]][] = [
-  ['nothing', { 'readme.md': 'hi' }, [], []],
-  ['npm', { 'package.json': '{"scripts":{"test":"node --test","lint":"x"}}' }, ['npm'], ['npm run lint', 'npm test']],
-  [
-    'npm without tests',
-    { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
-    [],
-    [],
-  ],
-  [
-    'npm with dependencies',
-    { 'package.json': '{"scripts":{"test":"x"},"devDependencies":{"a":"1"}}', 'package-lock.json': '{}' },
-    ['npm'],
-    ['npm ci --prefer-offline', 'npm test'],
-  ],
-  ['pnpm by lock', { 'package.json': '{"scripts":{"test":"x"}}', 'pnpm-lock.yaml': '' }, ['pnpm'], ['pnpm test']],
-  [
-    'pnpm by field',
-    { 'package.json': '{"packageManager":"pnpm@9.0.0","scripts":{"test":"x"}}' },
-    ['pnpm'],
-    ['pnpm test'],
-  ],
-  ['a broken package.json', { 'package.json': '{' }, [], []],
-  [
-    'pytest',
-    { 'pyproject.toml': '[tool.pytest.ini_options]\n[tool.ruff]\n' },
-    ['pytest'],
-    ['ruff check .', 'python3 -m pytest -q'],
-  ],
-  ['pytest by folder', { 'requirements.txt': '', 'tests/test_a.py': '' }, ['pytest'], ['python3 -m pytest -q']],
-  ['cargo', { 'Cargo.toml': '[package]\nname = "a"\n' }, ['cargo'], ['cargo test']],
-  ['go', { 'go.mod': 'module a\n' }, ['go'], ['go vet ./...', 'go test ./...']],
-  ['make', { Makefile: 'all:\n\ntest: all\n\techo\n' }, ['make'], ['make test']],
-  ['a Makefile with a variable only', { Makefile: 'test := 1\n' }, [], []],
-  ['make beside npm', { Makefile: 'test:\n', 'package.json': '{"scripts":{"test":"x"}}' }, ['npm'], ['npm test']],
-  [
-    'two languages',
-    { 'go.mod': 'module a\n', 'Cargo.toml': '[package]\n' },
-    ['cargo', 'go'],
-    ['cargo test', 'go vet ./...', 'go test ./...'],
-  ],
-];
+interface Case {
+  files: Record<string, string>;
+  tools?: string[];
+  prepare?: string[];
+  gates?: string[];
+}
+const pkg = (more: object) => JSON.stringify({ scripts: { test: 'x' }, ...more });
+const DEPENDS = pkg({ devDependencies: { a: '1' } });
+
+const table: Record<string, Case> = {
+  nothing: { files: { 'readme.md': 'hi' } },
+  npm: {
+    files: { 'package.json': '{"scripts":{"test":"node --test","lint":"x"}}' },
+    ...{ tools: ['npm'], gates: ['npm run lint', 'npm test'] },
+  },
+  'npm without tests': {
+    files: { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
+  },
+  'npm with a lock': {
+    files: { 'package.json': DEPENDS, 'package-lock.json': '{}' },
+    ...{ tools: ['npm'], prepare: ['npm ci --no-audit --no-fund'], gates: ['npm test'] },
+  },
+  'npm without a lock': {
+    files: { 'package.json': DEPENDS },
+    ...{ tools: ['npm'], prepare: ['npm install --no-package-lock --no-audit --no-fund'], gates: ['npm test'] },
+  },
+  'pnpm by lock': {
+    files: { 'package.json': DEPENDS, 'pnpm-lock.yaml': '' },
+    ...{ tools: ['pnpm'], prepare: ['pnpm install --frozen-lockfile'], gates: ['pnpm test'] },
+  },
+  'pnpm by field': {
+    files: { 'package.json': pkg({ packageManager: 'pnpm@9.0.0' }) },
+    ...{ tools: ['pnpm'], gates: ['pnpm test'] },
+  },
+  'yarn classic': {
+    files: { 'package.json': DEPENDS, 'yarn.lock': '# yarn lockfile v1\n' },
+    ...{ tools: ['yarn'], prepare: ['yarn install --non-interactive --frozen-lockfile'], gates: ['yarn test'] },
+  },
+  'yarn berry': {
+    files: { 'package.json': DEPENDS, 'yarn.lock': '__metadata:\n  version: 8\n' },
+    ...{ tools: ['yarn'], prepare: ['yarn install --immutable'], gates: ['yarn test'] },
+  },
+  'bun by its text lock': {
+    files: { 'package.json': DEPENDS, 'bun.lock': '{}' },
+    ...{ tools: ['bun'], prepare: ['bun install --frozen-lockfile'], gates: ['bun run test'] },
+  },
+  'bun by its binary lock, with tests of its own': {
+    files: { 'package.json': '{"dependencies":{"a":"1"}}', 'bun.lockb': '', 'src/a.test.ts': '' },
+    ...{ tools: ['bun'], prepare: ['bun install --frozen-lockfile'], gates: ['bun test'] },
+  },
+  'a broken package.json': { files: { 'package.json': '{' } },
+  uv: {
+    files: { 'pyproject.toml': '[project]\n[tool.ruff]\n', 'uv.lock': '', 'tests/test_a.py': '' },
+    tools: ['uv'],
+    prepare: ['uv sync --frozen --all-groups --all-extras'],
+    gates: ['uv run --no-sync ruff check .', 'uv run --no-sync python -m pytest -q'],
+  },
+  poetry: {
+    files: { 'pyproject.toml': '[tool.poetry]\n', 'poetry.lock': '', 'tests/test_a.py': '' },
+    tools: ['poetry'],
+    prepare: ['poetry install --no-interaction'],
+    gates: ['poetry run python -m pytest -q'],
+  },
+  'pytest without dependencies': {
+    files: { 'pyproject.toml': '[tool.pytest.ini_options]\n[tool.ruff]\n' },
+    ...{ tools: ['pip'], gates: ['ruff check .', 'python3 -m pytest -q'] },
+  },
+  'pip by a list': {
+    files: { 'requirements.txt': 'flask\n', 'tests/test_a.py': '' },
+    tools: ['pip'],
+    prepare: ['python3 -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt pytest'],
+    gates: ['.venv/bin/python -m pytest -q'],
+  },
+  'pip by a package with an extra': {
+    files: {
+      'pyproject.toml': '[project]\nname="a"\n[project.optional-dependencies]\ntest = ["pytest"]\n[build-system]\n',
+      'tests/test_a.py': '',
+    },
+    tools: ['pip'],
+    prepare: ['python3 -m venv .venv && .venv/bin/pip install --quiet -e ".[test]"'],
+    gates: ['.venv/bin/python -m pytest -q'],
+  },
+  cargo: { files: { 'Cargo.toml': '[package]\nname = "a"\n' }, tools: ['cargo'], gates: ['cargo test'] },
+  'cargo with dependencies': {
+    files: { 'Cargo.toml': '[package]\n[dependencies]\nx = "1"\n', 'Cargo.lock': '' },
+    ...{ tools: ['cargo'], prepare: ['cargo fetch --locked'], gates: ['cargo test --offline'] },
+  },
+  go: { files: { 'go.mod': 'module a\n' }, tools: ['go'], gates: ['go vet ./...', 'go test ./...'] },
+  'go with dependencies': {
+    files: { 'go.mod': 'module a\nrequire x v1\n', 'go.sum': '' },
+    tools: ['go'],
+    prepare: ['GOMODCACHE="$PWD/.cache/go-mod" GOFLAGS=-modcacherw go mod download'],
+    gates: ['vet', 'test'].map(
+      (name) => `GOMODCACHE="$PWD/.cache/go-mod" GOFLAGS=-modcacherw GOPROXY=off go ${name} ./...`,
+    ),
+  },
+  maven: {
+    files: { 'pom.xml': '', mvnw: '' },
+    tools: ['maven'],
+    prepare: ['./mvnw -q -B -Dmaven.repo.local=.cache/m2 dependency:go-offline'],
+    gates: ['./mvnw -q -B -Dmaven.repo.local=.cache/m2 test'],
+  },
+  gradle: {
+    files: { 'build.gradle.kts': '', gradlew: '' },
+    tools: ['gradle'],
+    prepare: ['./gradlew --no-daemon --quiet testClasses'],
+    gates: ['./gradlew --no-daemon --quiet test'],
+  },
+  bundler: {
+    files: { Gemfile: '', 'Gemfile.lock': '', '.rspec': '' },
+    ...{ tools: ['bundler'], prepare: ['bundle install'], gates: ['bundle exec rspec'] },
+  },
+  'bundler with rake': {
+    files: { Gemfile: '', Rakefile: 'Rake::TestTask.new(:test)\n' },
+    ...{ tools: ['bundler'], prepare: ['bundle install'], gates: ['bundle exec rake test'] },
+  },
+  composer: {
+    files: { 'composer.json': '{"require-dev":{"phpunit/phpunit":"^11"}}', 'composer.lock': '' },
+    tools: ['composer'],
+    prepare: ['composer install --no-interaction --no-progress'],
+    gates: ['vendor/bin/phpunit'],
+  },
+  make: { files: { Makefile: 'all:\n\ntest: all\n\techo\n' }, tools: ['make'], gates: ['make test'] },
+  'a Makefile with a variable only': { files: { Makefile: 'test := 1\n' } },
+  'make beside npm': { files: { Makefile: 'test:\n', 'package.json': pkg({}) }, tools: ['npm'], gates: ['npm test'] },
+  'two languages': {
+    files: { 'go.mod': 'module a\n', 'Cargo.toml': '[package]\n' },
+    ...{ tools: ['cargo', 'go'], gates: ['cargo test', 'go vet ./...', 'go test ./...'] },
+  },
+  'workspaces: one install': {
+    files: {
+      'package.json': pkg({ workspaces: ['packages/*'] }),
+      'package-lock.json': '{}',
+      'packages/a/package.json': DEPENDS,
+      'packages/a/node_modules/b/package-lock.json': '{}',
+    },
+    ...{ tools: ['npm'], prepare: ['npm ci --no-audit --no-fund'], gates: ['npm test'] },
+  },
+  'packages of their own': {
+    files: {
+      'web/package.json': DEPENDS,
+      'web/package-lock.json': '{}',
+      'my api/requirements.txt': 'pytest\n',
+      'my api/tests/test_a.py': '',
+      'tests/fixtures/package-lock.json': '{}',
+      'vendor/x/go.sum': '',
+      'a/b/c/d/Cargo.lock': '',
+    },
+    tools: ['pip in my api', 'npm in web'],
+    prepare: [
+      "cd 'my api' && python3 -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt",
+      'cd web && npm ci --no-audit --no-fund',
+    ],
+    gates: ["cd 'my api' && .venv/bin/python -m pytest -q", 'cd web && npm test'],
+  },
+};
+const cases = Object.entries(table).map(([name, { files, tools = [], prepare = [], gates = [] }]) => ({
+  ...{ name, files, tools, prepare, gates },
+}));
+const runs = (list: { run: string }[]) => list.map(({ run }) => run);
 
 async function put(files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
@@ -62,21 +181,63 @@ async function put(files: Record<string, string>): Promise<void> {
 }
 
 describe('detection', () => {
-  test.each(table)('%s', async (_, files, tools, runs) => {
+  test.each(cases)('$name', async ({ files, tools, prepare, gates }) => {
     await put(files);
-    const detected = await detectGates(root);
+    const detected = await detect(root, async () => false);
     expect(detected.tools).toEqual(tools);
-    expect(detected.gates.map((gate) => gate.run)).toEqual(runs);
-    expect(new Set(detected.gates.map((gate) => gate.name)).size).toBe(runs.length);
+    expect(runs(detected.prepare)).toEqual(prepare);
+    expect(runs(detected.gates)).toEqual(gates);
+    expect(new Set(detected.gates.map((gate) => gate.name)).size).toBe(gates.length);
+  });
+
+  test('lists the files that decide what is installed', async () => {
+    await put({ ...table['workspaces: one install']!.files, '.npmrc': '', 'patches/a.patch': '', '.nvmrc': '24' });
+    expect((await detect(root, async () => false)).prepare).toMatchObject([
+      { files: ['package-lock.json', 'package.json', 'packages/*/package.json', '.npmrc', '.nvmrc', 'patches/**'] },
+    ]);
+  });
+
+  test('starts everything through mise where it is installed, and says so where it is not', async () => {
+    await put({ ...table['npm with a lock']!.files, 'mise.toml': '[tools]\nnode = "24"\n[tasks.test]\nrun = "x"\n' });
+    const without = await detect(root, async () => false);
+    expect(without.notes.join()).toContain('as they are on PATH');
+    const { tools, prepare, gates } = await detect(root, async (program) => program === 'mise');
+    expect(tools).toEqual(['mise', 'npm']);
+    expect(prepare[0]?.run).toContain('mise install');
+    expect(prepare[1]?.run).toContain("mise exec -- sh -c 'npm ci");
+    expect(runs(gates)).toEqual([expect.stringContaining('mise run test')]);
+  });
+
+  test('proposes a bounded number of steps', async () => {
+    for (let index = 0; index < 15; index += 1)
+      await put({ [`p${index}/package.json`]: DEPENDS, [`p${index}/package-lock.json`]: '{}' });
+    const { prepare, notes } = await detect(root, async () => false);
+    expect(prepare).toHaveLength(10);
+    expect(notes.join()).toContain('by hand');
   });
 });
 
 describe('init', () => {
-  test.each(table)('writes a config that holds: %s', async (_, files, __, runs) => {
+  test.each(cases)('writes a config that holds: $name', async ({ files, prepare, gates }) => {
     await put(files);
     const result = await initProject({ root, target: 'feature/ünïcode: "x"', agent: './my agent' });
     expect(result).toMatchObject({ written: true, target: 'feature/ünïcode: "x"' });
-    expect(result.gates.map((gate) => gate.run)).toEqual(runs);
+    expect(runs(result.prepare)).toEqual(prepare);
+    expect(runs(result.gates)).toEqual(gates);
+  });
+
+  test('says what git has to ignore, and what it must not', async () => {
+    await put({ ...table['npm with a lock']!.files, '.gitignore': '.*\n', '.env.test': 'A=1\n', '.env': 'SECRET=1\n' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    const { include, warnings } = await initProject({ root, target: 'main', agent: 'true' });
+    expect(include).toEqual(['.env.test']);
+    expect(warnings).toEqual([
+      expect.stringContaining('Add these two lines to the end of .gitignore: !/.tidemill/ and !/.tidemill/**'),
+      expect.stringContaining('Add this line to .gitignore: /node_modules/'),
+    ]);
+    await put({ '.gitignore': '.*\n*.yaml\n/node_modules/\n!/.tidemill/\n!/.tidemill/**\n' });
+    await rm(join(root, '.tidemill'), { recursive: true });
+    expect((await initProject({ root, target: 'main', agent: 'true' })).warnings).toEqual([]);
   });
 
   test('explains the placeholder where no agent is given', async () => {

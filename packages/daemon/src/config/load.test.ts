@@ -239,3 +239,36 @@ describe('pipelines of the project', () => {
     });
   });
 });
+
+describe('commands that cannot work', () => {
+  const gates = (...lines: string[]) => `gates:\n${lines.map((line) => `  - ${line}\n`).join('')}`;
+  test.each([
+    [
+      'an unknown gate',
+      gates('{ name: build, run: a }', '{ name: test, run: b, needs: [buidl] }'),
+      5,
+      'gate test needs "buidl", which is no gate; did you mean "build"?',
+    ],
+    ['itself', gates('{ name: test, run: b, needs: [test] }'), 4, 'gate test needs itself'],
+    ['a circle', gates('{ name: a, run: x, needs: [b] }', '{ name: b, run: x, needs: [a] }'), 4, 'a → b → a'],
+    ['a step twice', 'prepare:\n  - { run: npm ci }\n  - { run: npm ci }\n', 5, 'is a step of prepare already'],
+    ['files elsewhere', 'prepare:\n  - { run: npm ci, files: [../package.json] }\n', 4, 'leads out of the repository'],
+    ['an include elsewhere', 'include: [/etc/passwd]\n', 3, 'leads out of the repository'],
+    [
+      'a name that is none',
+      'prepare:\n  - { run: npm ci, env: { "A B": x } }\n',
+      4,
+      'no name of an environment variable',
+    ],
+    ['a name that is taken', gates('{ name: a, run: x, pass: [TIDEMILL_PORT_BASE] }'), 4, 'is set by Tidemill'],
+  ])('%s is told with its line', async (_name, text, line, message) => {
+    await config(`${agents.replace('[true]', '["true"]')}${text}`);
+    await expect(loadSettings(root)).rejects.toThrow(`.tidemill/config.yaml:${line}: `);
+    await expect(loadSettings(root)).rejects.toThrow(message);
+  });
+
+  test('a gate that only installs is told of prepare', async () => {
+    await config(`${agents.replace('[true]', '["true"]')}${gates('{ name: install, run: npm ci }')}`);
+    expect((await loadSettings(root)).warnings.join()).toMatch(/config\.yaml:4: the gate install .* `prepare`/);
+  });
+});

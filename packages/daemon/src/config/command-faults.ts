@@ -1,0 +1,106 @@
+import { isAbsolute } from 'node:path';
+import type { Config } from '@tidemill/contract';
+import type { Path } from './document.ts';
+import { nearest } from './nearest.ts';
+
+export interface Complaint {
+  path: Path;
+  message: string;
+}
+
+/** What is wrong with the commands of a project, beyond their form: gates, `prepare`, `include`. */
+export function commandFaults(config: Partial<Config>): Complaint[] {
+  return [...namesTwice(config), ...needFaults(config), ...prepareFaults(config), ...surroundingsFaults(config)];
+}
+
+function namesTwice({ gates = [] }: Partial<Config>): Complaint[] {
+  const seen = new Set<string>();
+  return gates.flatMap(({ name }, index) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [{ path: ['gates', index, 'name'], message: `a gate named "${name}" is there already; names are unique` }];
+  });
+}
+
+/** `needs` names other gates, and none of them waits for itself. */
+function needFaults({ gates = [] }: Partial<Config>): Complaint[] {
+  const names = gates.map(({ name }) => name);
+  const unknown = gates.flatMap(({ name, needs }, index) =>
+    needs
+      .filter((other) => !names.includes(other))
+      .map((other) => {
+        const guess = nearest(other, names);
+        const advice = guess && guess !== name ? `did you mean "${guess}"?` : `the gates are ${names.join(', ')}`;
+        return {
+          path: ['gates', index, 'needs'],
+          message: `gate ${name} needs "${other}", which is no gate; ${advice}`,
+        };
+      }),
+  );
+  if (unknown.length > 0) return unknown;
+  const circle = circleOf(new Map(gates.map(({ name, needs }) => [name, needs])));
+  if (!circle) return [];
+  const index = names.indexOf(circle[0]!);
+  const way =
+    circle.length === 1
+      ? `gate ${circle[0]} needs itself`
+      : `gates need each other: ${[...circle, circle[0]].join(' → ')}`;
+  return [{ path: ['gates', index, 'needs'], message: `${way}; none of them could ever run` }];
+}
+
+function circleOf(needs: Map<string, string[]>): string[] | null {
+  const done = new Set<string>();
+  const visit = (name: string, above: string[]): string[] | null => {
+    const at = above.indexOf(name);
+    if (at >= 0) return above.slice(at);
+    if (done.has(name)) return null;
+    for (const other of needs.get(name) ?? []) {
+      const found = visit(other, [...above, name]);
+      if (found) return found;
+    }
+    done.add(name);
+    return null;
+  };
+  for (const name of needs.keys()) {
+    const found = visit(name, []);
+    if (found) return found;
+  }
+  return null;
+}
+
+function prepareFaults({ prepare = [], include = [] }: Partial<Config>): Complaint[] {
+  const outside = (glob: string) => isAbsolute(glob) || glob.split('/').includes('..');
+  const why = (glob: string) => `"${glob}" leads out of the repository; paths here are relative to its root`;
+  const seen = new Set<string>();
+  return [
+    ...prepare.flatMap(({ run, files }, index) => {
+      const again = seen.has(run);
+      seen.add(run);
+      return [
+        ...(again ? [{ path: ['prepare', index, 'run'], message: `\`${run}\` is a step of prepare already` }] : []),
+        ...files.filter(outside).map((glob) => ({ path: ['prepare', index, 'files'], message: why(glob) })),
+      ];
+    }),
+    ...include.filter(outside).map((glob) => ({ path: ['include'], message: why(glob) })),
+  ];
+}
+
+/** Names that no shell could read, and those that Tidemill itself sets. */
+function surroundingsFaults({ gates = [], prepare = [] }: Partial<Config>): Complaint[] {
+  const of = (key: 'gates' | 'prepare', list: { env: Record<string, string>; pass: string[] }[]) =>
+    list.flatMap(({ env, pass }, index) =>
+      [...Object.keys(env).map((name) => ['env', name]), ...pass.map((name) => ['pass', name])].flatMap(
+        ([where, name]): Complaint[] => {
+          const path = [key, index, where!];
+          if (!/^[A-Za-z_]\w*$/.test(name!))
+            return [{ path, message: `"${name}" is no name of an environment variable` }];
+          return name!.startsWith('TIDEMILL_')
+            ? [{ path, message: `${name} is set by Tidemill; choose another name` }]
+            : [];
+        },
+      ),
+    );
+  return [...of('gates', gates), ...of('prepare', prepare)];
+}

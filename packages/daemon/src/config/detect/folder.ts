@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What lies in a folder of the repository, as far as it tells how the project is built. */
+export class Folder {
+  readonly root: string;
+  /** Relative to the root; empty for the root itself. */
+  readonly path: string;
+
+  constructor(root: string, path = '') {
+    this.root = root;
+    this.path = path;
+  }
+
+  has(name: string): boolean {
+    return existsSync(join(this.root, this.path, name));
+  }
+
+  /** Those of the names that are there. */
+  present(...names: string[]): string[] {
+    return names.filter((name) => this.has(name));
+  }
+
+  async text(name: string): Promise<string> {
+    return this.has(name) ? await readFile(join(this.root, this.path, name), 'utf8').catch(() => '') : '';
+  }
+
+  async json(name: string): Promise<unknown> {
+    try {
+      return JSON.parse(await this.text(name));
+    } catch {
+      return null;
+    }
+  }
+
+  async names(folder = '.'): Promise<string[]> {
+    return this.has(folder) ? await readdir(join(this.root, this.path, folder)).catch(() => []) : [];
+  }
+}
+
+const DEEPEST = 3;
+const MOST_FOLDERS = 300;
+/** Folders whose packages are not the project's own: installed, built, or material of tests. */
+const LEFT_OUT =
+  /^(\..*|node_modules|vendor|target|dist|build|out|coverage|venv|env|third_party|examples?|samples?|fixtures|testdata|tests?|__tests__|templates?|docs)$/i;
+
+/** The subfolders that could hold a package of their own, nearest first; not all of a huge tree. */
+export async function subfolders(root: string): Promise<Folder[]> {
+  const found: Folder[] = [];
+  let level = [''];
+  for (let depth = 0; depth < DEEPEST; depth += 1) {
+    const next: string[] = [];
+    for (const path of level) {
+      if (found.length >= MOST_FOLDERS) return found;
+      const entries = await readdir(join(root, path), { withFileTypes: true }).catch(() => []);
+      for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1)))
+        if (entry.isDirectory() && !LEFT_OUT.test(entry.name))
+          next.push(path === '' ? entry.name : `${path}/${entry.name}`);
+    }
+    found.push(...next.map((path) => new Folder(root, path)));
+    level = next;
+  }
+  return found.slice(0, MOST_FOLDERS);
+}

@@ -1,0 +1,42 @@
+import type { Folder } from './folder.ts';
+
+export interface ProposedGate {
+  name: string;
+  run: string;
+  timeout: string;
+  network?: boolean;
+  env?: Record<string, string>;
+}
+
+export interface ProposedStep {
+  run: string;
+  files: string[];
+  env?: Record<string, string>;
+  /** For the person who reads the config: why it is done this way. */
+  comment?: string;
+  /** Folders that it makes. git must ignore them, else they are no result that could be kept. */
+  makes: string[];
+}
+
+export interface Proposal {
+  prepare: ProposedStep[];
+  gates: ProposedGate[];
+}
+
+/** A package manager or build tool that `init` knows. One more of them is one more row in `tools.ts`. */
+export interface Tool {
+  name: string;
+  /** Of the tools of one language the first that is found is taken. */
+  language: string;
+  /** One of these shows that it is in use. */
+  shownBy: string[];
+  /** In a subfolder one of these shows a package of its own, which the tool at the root does not install. */
+  ownIn: string[];
+  /** Null when the files turn out to say nothing. */
+  propose(folder: Folder): Promise<Proposal | null>;
+}
+
+export const gate = (name: string, run: string, timeout = '2m', more: Partial<ProposedGate> = {}): ProposedGate => ({
+  ...{ name, run, timeout },
+  ...more,
+});

@@ -1,0 +1,77 @@
+import type { Folder } from './folder.ts';
+import type { Proposal } from './tool.ts';
+
+/** Programs that bring the other tools in the versions that a file names. */
+interface VersionTool {
+  name: string;
+  shownBy: string[];
+  env: Record<string, string>;
+  install: string;
+  makes: string[];
+  /** Stands before all of its own commands. */
+  first: string;
+  /** Stands before every other command, so that it finds the tools. */
+  before: string;
+}
+
+const TABLE: VersionTool[] = [
+  {
+    name: 'mise',
+    shownBy: ['mise.toml', '.mise.toml', '.tool-versions'],
+    env: { MISE_YES: '1' },
+    install: 'mise install',
+    makes: ['.cache'],
+    // Its own folder in the home is not there for sandboxed commands, and neither is what was trusted before.
+    first: 'export MISE_DATA_DIR="$PWD/.cache/mise" && mise trust --quiet --all && ',
+    before: 'mise exec -- ',
+  },
+];
+
+export interface Versions {
+  tools: string[];
+  notes: string[];
+  /** The proposal with the tools brought first, and every command started through them. */
+  wrap(proposal: Proposal): Proposal;
+}
+
+export type IsInstalled = (program: string) => Promise<boolean>;
+
+export async function versionsOf(folder: Folder, isInstalled: IsInstalled): Promise<Versions> {
+  const named = TABLE.find(({ shownBy }) => folder.present(...shownBy).length > 0);
+  const nothing = { tools: [], wrap: (proposal: Proposal) => proposal };
+  if (!named) return { ...nothing, notes: [] };
+  const files = folder.present(...named.shownBy, 'mise.lock');
+  if (!(await isInstalled(named.name))) {
+    const manager = files.includes('.tool-versions') ? 'mise or asdf' : named.name;
+    const text = `${files[0]} is for ${manager}; gates and prepare take the tools as they are on PATH`;
+    return { ...nothing, notes: [text] };
+  }
+  const { env, first, before, install, makes } = named;
+  const through = <T extends { run: string; env?: Record<string, string> }>(each: T): T => ({
+    ...each,
+    run: `${first}${before}sh -c ${shellWord(each.run)}`,
+    env: { ...env, ...each.env },
+  });
+  const tasks = await tasksOf(folder);
+  return {
+    tools: [named.name],
+    notes: [],
+    wrap: ({ prepare, gates }) => ({
+      prepare: [{ run: `${first}${install}`, files, env, makes }, ...prepare.map(through)],
+      gates: [
+        ...gates.filter(({ name }) => !tasks.includes(name)).map(through),
+        ...tasks.map((name) => ({ name, run: `${first}mise run ${name}`, timeout: '5m', env })),
+      ],
+    }),
+  };
+}
+
+/** Tasks of the project with names that say that they check something. */
+async function tasksOf(folder: Folder): Promise<string[]> {
+  const text = (await folder.text('mise.toml')) + (await folder.text('.mise.toml'));
+  return ['typecheck', 'lint', 'test'].filter((name) =>
+    new RegExp(`^\\[tasks\\.(${name}|"${name}")\\]|^\\[tasks\\][^[]*^${name}\\s*=`, 'm').test(text),
+  );
+}
+
+const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,40 @@
+import { nulList } from '../git/output.ts';
+import { gitWith } from '../git/program.ts';
+import { CONFIG_FILE } from './check.ts';
+import type { ProposedStep } from './detect/tool.ts';
+
+/** Ignored files that tests usually need. Not `.env`: it may hold what an agent must not see. */
+const FOR_TESTS = ['.env.test', '.env.test.local', '.env.testing', '.env.ci', '.env.example'];
+
+/** Of these paths, the ones that git ignores. A folder ends with a slash. None where there is no repository. */
+async function ignoredOf(root: string, paths: string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const input = paths.map((path) => `${path}\0`).join('');
+  const git = gitWith({ cwd: root });
+  // 1: none of them; 128: no repository.
+  return nulList((await git(['check-ignore', '-z', '--stdin', '--no-index'], { input, answers: [1, 128] })).stdout);
+}
+
+export async function includable(root: string, isThere: (name: string) => boolean): Promise<string[]> {
+  return ignoredOf(root, FOR_TESTS.filter(isThere));
+}
+
+/** What a person has to add to `.gitignore`, in words. */
+export async function ignoreWarnings(root: string, steps: ProposedStep[], isRepository: boolean): Promise<string[]> {
+  if (!isRepository) return [];
+  const made = [...new Set(steps.flatMap(({ makes }) => makes))].map((folder) => `${folder}/`);
+  // A name below it tells of patterns that mean its content as well.
+  const isIgnored = new Set(await ignoredOf(root, [CONFIG_FILE, ...made, ...made.map((folder) => `${folder}x`)]));
+  const loose = made.filter((folder) => !isIgnored.has(folder) && !isIgnored.has(`${folder}x`));
+  return [
+    ...(isIgnored.has(CONFIG_FILE)
+      ? [
+          `git ignores ${CONFIG_FILE}, so it would never be committed. Add these two lines to the end of .gitignore: !/.tidemill/ and !/.tidemill/**`,
+        ]
+      : []),
+    ...loose.map(
+      (folder) =>
+        `git does not ignore ${folder}, which prepare makes, so it cannot be kept and would be taken for work. Add this line to .gitignore: /${folder}`,
+    ),
+  ];
+}
