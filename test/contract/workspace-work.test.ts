@@ -313,8 +313,59 @@ describe('the diff', () => {
     await bed.workspace.capture(task, 'x\n');
     await personCommits({ 'p.txt': 'p\n' });
     const whole = await bed.workspace.diff(task, 1_000_000);
-    expect(whole).toContain('+++ b/ü.txt');
-    expect(whole).not.toContain('p.txt');
-    expect(await bed.workspace.diff(task, 500)).toMatch(/\n\[diff cut after 500 bytes\]\n$/);
+    expect(whole.files).toEqual([
+      { path: 'ü.txt', from: null, added: 5000, removed: 0, bytes: 10_000, isBinary: false },
+    ]);
+    expect(whole.sections.join('')).toContain('+++ b/ü.txt');
+    const cut = await bed.workspace.diff(task, 500);
+    expect(cut.isCut).toBe(true);
+    expect(cut.sections.join('').length).toBeLessThanOrEqual(500);
+    expect(cut.sections.join('')).toMatch(/\n\+x\n\\ \[cut here: the rest of this file is not shown\]\n$/);
+  });
+
+  it('of a file with 400,000 lines hides no other file', async () => {
+    bed = await makeBed();
+    const tree = await bed.workspace.open(task);
+    await write(tree.path, {
+      'a-table.json': 'x\n'.repeat(400_000),
+      ...Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`b${index}.txt`, 'y\n'.repeat(20_000)])),
+      'src/z.ts': 'process.exit(0);\n',
+    });
+    await bed.workspace.capture(task, 'x\n');
+    const { files, sections, isCut } = await bed.workspace.diff(task, 100_000);
+    expect(files).toHaveLength(62);
+    expect(files[0]).toMatchObject({ path: 'a-table.json', added: 400_000 });
+    expect(sections.join('')).toContain('+process.exit(0);');
+    expect(sections.join('').length).toBeLessThanOrEqual(100_000);
+    expect(isCut).toBe(true);
+  });
+
+  it('shows what attributes would hide, and names what is no text', async () => {
+    bed = await makeBed();
+    const hiding = '*.ts -diff\n*.js binary\n*.md diff=secret linguist-generated\n*.png diff\n';
+    await personCommits({ '.gitattributes': hiding });
+    const tree = await bed.workspace.open(task);
+    await write(tree.path, {
+      'a.ts': 'evil();\n',
+      'b.js': 'evil(1);\n',
+      'c.md': 'evil text\n',
+      'd.js': '// \0\nevil(2);\n',
+    });
+    await writeFile(join(tree.path, 'e.png'), Buffer.from([0x89, 0x50, 0, 1, 2, 3, 0, 0, 0xff]));
+    await bed.workspace.capture(task, 'x\n');
+    const { files, sections } = await bed.workspace.diff(task, 100_000);
+    const text = sections.join('');
+    for (const part of ['+evil();', '+evil(1);', '+evil text', '+evil(2);']) expect(text).toContain(part);
+    expect(text).toContain('Binary files /dev/null and b/e.png differ');
+    expect(text).not.toContain('\0');
+    expect(files.map(({ path, added, isBinary }) => [path, isBinary ? 'binary' : added])).toEqual([
+      ...[
+        ['a.ts', 1],
+        ['b.js', 1],
+        ['c.md', 1],
+        ['d.js', 2],
+      ],
+      ['e.png', 'binary'],
+    ]);
   });
 });

@@ -10,7 +10,7 @@ const AGENT = `#!/bin/sh
 brief=$(cat)
 printf 'BRIEF %s\\n' "$brief"
 case "$brief" in
-*'"mode":"review"'*) echo '{"tidemill":"result","outcome":"approved","review":{"criteria":[{"id":"C1","met":true,"evidence":"seen"}]}}' ;;
+*'"mode":"review"'*) echo '{"tidemill":"result","outcome":"approved","review":{"criteria":[{"id":"C1","met":true,"evidence":"the gate test"}]}}' ;;
 *) echo "made by an agent" > result.txt; echo '{"tidemill":"result","outcome":"pr_ready","summary":"wrote it"}' ;;
 esac
 `;

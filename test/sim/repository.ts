@@ -1,6 +1,7 @@
 import type {
   Candidate,
   Captured,
+  Change,
   CleanCheckout,
   Clock,
   Landing,
@@ -104,8 +105,11 @@ export class SimRepository implements Workspace {
     await this.#takeTime();
     return null;
   }
-  async diff(ref: WorktreeRef): Promise<string> {
-    return treeOf((await this.#branch(ref)).work);
+  async outage(): Promise<null> {
+    return null;
+  }
+  async diff(ref: WorktreeRef): Promise<Change> {
+    return { files: [], sections: [treeOf((await this.#branch(ref)).work)], isCut: false };
   }
   async changeIn(ref: WorktreeRef, files: string[]): Promise<string> {
     const { work } = await this.#branch(ref);

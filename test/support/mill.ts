@@ -38,6 +38,7 @@ export interface Ending {
   feedback?: Feedback[];
   tree?: string;
   retryAt?: number;
+  shownFiles?: string[];
   envelope?: (Partial<Omit<AgentEnvelope, 'open_questions'>> & { open_questions?: unknown[] }) | null;
 }
 
@@ -136,7 +137,11 @@ export class Mill extends CommandWorld {
     this.must({ type: 'evidence.record', ...fence, receipts });
   }
   review(id: string, met: boolean, comments: string[] = []): EventBody[] {
-    const criteria = this.task(id).criteria.map((criterion) => ({ id: criterion.id, met, evidence: '' }));
+    const criteria = this.task(id).criteria.map((criterion) => ({
+      id: criterion.id,
+      met,
+      evidence: met ? 'test passes' : '',
+    }));
     const envelope = { summary: met ? 'fine' : 'not yet', review: { criteria, comments } };
     return this.end(id, met ? 'approved' : 'changes_requested', { envelope });
   }

@@ -165,7 +165,11 @@ function nextWrite(mill: Mill, task: Task, fence: FenceFields, a: number, b: num
     const outcome = a % 8 > 2 ? good : at([other ?? good, 'needs_info', 'failed'] as const, a);
     const failure =
       outcome === 'failed' ? ({ failure: at(['crash', 'no_result', 'validation'] as const, b) } as const) : {};
-    const criteria = task.criteria.map(({ id }) => ({ id, met: outcome === 'approved', evidence: '' }));
+    const criteria = task.criteria.map(({ id }) => ({
+      id,
+      met: outcome === 'approved',
+      evidence: a % 7 === 0 ? '' : 'test',
+    }));
     const envelope = { outcome, summary: 'done', plan: 'plan', review: { criteria, comments: ['c'] } };
     return { type: 'run.finish', ...fence, runId: task.lastRunId!, outcome, ...failure, envelope, usage, tree };
   }

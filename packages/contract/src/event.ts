@@ -87,7 +87,7 @@ export const EventBody = z.discriminatedUnion('type', [
   event('task.moved', { ...task, from: z.string(), to: z.string(), because: z.string() }),
   event('task.blocked', { ...task, from: z.string(), reason: BlockReason, text: z.string() }),
   event('task.parked', { ...task, from: z.string(), questions: z.array(z.string()) }),
-  event('task.waiting', { ...task, why: z.string(), until: z.number() }),
+  event('task.waiting', { ...task, why: z.string(), until: z.number(), isPassing: z.boolean().optional() }),
   /** A person stepped in: what failed before no longer counts. */
   event('task.counters_reset', { ...task, by: z.string() }),
   event('task.feedback_given', { ...task, feedback: z.array(Feedback) }),

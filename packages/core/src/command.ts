@@ -133,10 +133,13 @@ export type Command = { projectId: string } & (
       /** Whose run it was, so that it counts in that worker's figures. */
       workerId?: string;
       touches?: MatterContents;
+      /** The changed files that a reviewer was shown: its evidence may name them. */
+      shownFiles?: readonly string[];
     } & StageEnd)
   /** `touches`: what was proven, where it has to be what a person approved. */
   | ({ type: 'stage.finish'; touches?: MatterContents } & StageEnd)
-  | ({ type: 'stage.wait'; why: string; untilMs: number } & Fence)
+  /** `isPassing`: it is tried again by itself, and nobody needs to do anything. */
+  | ({ type: 'stage.wait'; why: string; untilMs: number; isPassing?: boolean } & Fence)
   /** Files that decide what gates check were changed and nobody reviews them: holds the task until a person agreed. */
   | ({ type: 'stage.hold'; files: Deciding[] } & Fence)
   | ({ type: 'work.commit'; commit: string; tree: string; notes: string[] } & Fence)

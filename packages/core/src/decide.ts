@@ -170,9 +170,10 @@ function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: Decide
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task } = checked;
+  const passing = command.isPassing ? { isPassing: true } : {};
   return accept(
     ...interruptRun(slice, task, command.why),
-    { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs },
+    { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs, ...passing },
     released(task, command.why),
     ...parkedIfAsking(task),
   );

@@ -24,6 +24,8 @@ export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { touchesOf } from './question/touches.ts';
 export { reduce } from './reduce.ts';
 export { unwrap } from './refusal.ts';
+export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
+export { evenCap } from './run/even-cap.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './run/fingerprint.ts';
 export {
   isInfrastructure,

@@ -115,7 +115,7 @@ function taskAfter(slice: Slice, task: Task, at: number, body: TaskEvent): Parti
         approvedChecks: [...new Set([...task.approvedChecks, ...(body.checks ? [body.checks] : [])])],
       };
     case 'task.waiting':
-      return { waiting: body.why, notBefore: body.until };
+      return { waiting: body.isPassing ? null : body.why, notBefore: body.until };
     case 'task.counters_reset':
       return { counters: { failures: {}, reviewCycles: 0, interruptions: 0, fingerprints: {} } };
     case 'task.feedback_given':

@@ -256,7 +256,13 @@ export class Daemon {
       stop: (now) => void setImmediate(() => void this.stop({ now })),
       examine: async () => {
         const { examineMachine } = await import('./daemon/examine.ts');
-        return examineMachine({ store, storeName: name, folderId: this.#folder.id, daemonPid: process.pid });
+        return examineMachine({
+          store,
+          storeName: name,
+          folderId: this.#folder.id,
+          dataFolder: this.#folder.path,
+          daemonPid: process.pid,
+        });
       },
     };
   }

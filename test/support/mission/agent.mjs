@@ -111,7 +111,7 @@ switch (mode) {
     if (task.title.includes('reviewed by a liar')) result('approved', { review: { criteria: [], comments: [] } });
     else {
       const met = existsSync(`out/${task.number}.txt`);
-      const criteria = task.acceptance.map(({ id }) => ({ id, met, evidence: 'the file is there' }));
+      const criteria = task.acceptance.map(({ id }) => ({ id, met, evidence: `out/${task.number}.txt is there` }));
       result(met ? 'approved' : 'changes_requested', { review: { criteria, comments: [] } });
     }
     break;

@@ -39,9 +39,11 @@ function verdict(task: number, prompt: string): Move {
 
 const criteriaIn = (prompt: string) => [...prompt.matchAll(/^- `([^`]+)`: /gm)].map(([, id]) => id);
 
+const firstFileIn = (prompt: string) => /^- `([^`]+)`: \+/m.exec(prompt)?.[1];
+
 /** Every criterion in the reviewer's prompt is met. */
 export function approved(prompt: string): Move {
-  const criteria = criteriaIn(prompt).map((id) => ({ id, met: true, evidence: 'seen in the diff' }));
+  const criteria = criteriaIn(prompt).map((id) => ({ id, met: true, evidence: `seen in ${firstFileIn(prompt)}` }));
   return result('approved', { review: { criteria, comments: [] } });
 }
 

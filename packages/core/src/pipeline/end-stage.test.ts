@@ -50,7 +50,7 @@ describe('the end of a stage', () => {
     const mill = new Mill();
     const id = mill.add({ pipeline });
     mill.bring(id, stage);
-    const review = { criteria: [{ id: 'C1', met: outcome === 'approved', evidence: '' }], comments: [] };
+    const review = { criteria: [{ id: 'C1', met: outcome === 'approved', evidence: 'test' }], comments: [] };
     const asks = outcome === 'needs_info' ? { open_questions: ['why?'] } : {};
     const events = mill.end(id, outcome, { message: 'told', envelope: { review, ...asks } });
     const task = mill.task(id);

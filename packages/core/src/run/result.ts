@@ -1,10 +1,13 @@
 import type { AgentEnvelope, Mode, Outcome } from '@tidemill/contract';
 import { OUTCOMES_TO_HANDLE } from '../pipeline/check.ts';
+import { CITATION_RULE, citesSomething, type ShownChange } from './citation.ts';
 
 /** What a result is measured against: an approval, for instance, has to speak of every criterion. */
 export interface ResultExpectation {
   mode: Mode;
   criteria: readonly { id: string; text: string }[];
+  /** Left out where nothing was shown: then only the engine checks the evidence. */
+  shown?: ShownChange;
 }
 
 const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
@@ -13,7 +16,8 @@ const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
 export const outcomesOf = (mode: Mode): Outcome[] => [...OUTCOMES_TO_HANDLE[mode], ...EVERYWHERE];
 
 /** What is wrong with a result and what would be right, written for whoever handed it in; null when it will do. */
-export function problemOfResult(envelope: AgentEnvelope, { mode, criteria }: ResultExpectation): string | null {
+export function problemOfResult(envelope: AgentEnvelope, expected: ResultExpectation): string | null {
+  const { mode } = expected;
   const { outcome } = envelope;
   const allowed = outcomesOf(mode);
   if (!allowed.includes(outcome))
@@ -23,14 +27,21 @@ export function problemOfResult(envelope: AgentEnvelope, { mode, criteria }: Res
   if (outcome === 'plan_complete' && !envelope.plan?.trim()) return 'The plan is missing: put all of it into "plan".';
   if (outcome === 'investigation_complete' && !envelope.plan?.trim() && !envelope.investigationSummary?.trim())
     return 'The findings are missing: put them into "investigationSummary", and how to repair it into "plan".';
-  if (outcome === 'approved') return problemOfApproval(envelope, criteria);
+  if (outcome === 'approved') return problemOfApproval(envelope, expected);
   return null;
 }
 
-function problemOfApproval({ review }: AgentEnvelope, criteria: ResultExpectation['criteria']): string | null {
-  const judged = new Set(review?.criteria.map(({ id }) => id));
-  const missing = criteria.filter(({ id }) => !judged.has(id));
-  if (missing.length === 0) return null;
-  const names = missing.map(({ id, text }) => `${id} (${text})`).join(', ');
-  return `The approval says nothing about ${names}: "review.criteria" needs an entry with id, met and evidence for each.`;
+function problemOfApproval({ review }: AgentEnvelope, { criteria, shown }: ResultExpectation): string | null {
+  const judged = review?.criteria ?? [];
+  const missing = criteria.filter(({ id }) => !judged.some((verdict) => verdict.id === id));
+  const unfounded = criteria.filter(({ id }) => shown && judged.some((verdict) => isUnfounded(verdict, id, shown)));
+  const named = (list: typeof missing) => list.map(({ id, text }) => `${id} (${text})`).join(', ');
+  if (missing.length > 0)
+    return `The approval says nothing about ${named(missing)}: "review.criteria" needs an entry with id, met and evidence for each.`;
+  if (unfounded.length > 0)
+    return `The evidence for ${named(unfounded)} names nothing that can be checked. ${CITATION_RULE}`;
+  return null;
 }
+
+const isUnfounded = (verdict: { id: string; met: boolean; evidence: string }, id: string, shown: ShownChange) =>
+  verdict.id === id && verdict.met && !citesSomething(verdict.evidence, shown);

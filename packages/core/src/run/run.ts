@@ -103,7 +103,7 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   const { task, project, run } = checked;
   const end =
     run.mode === 'review' && isVerdict(command.outcome)
-      ? judge(task, command.envelope, command.outcome)
+      ? judge(task, command.envelope, command.outcome, { files: command.shownFiles ?? [], gates: project.rules.gates })
       : proposalOf(command);
   const usage = inTheEnd(run, bounded(command.usage, run.usage), end.failure ?? null);
   const amounts = { moreUsd: moreUsd(run.usage, usage), spentUsd: usage.costUsd ?? 0 };

@@ -9,15 +9,18 @@ const inReview = (accept = ['fast', 'small']) => {
   return { mill, id };
 };
 const verdict = (...criteria: [id: string, met: boolean, evidence?: string][]) => ({
-  review: { criteria: criteria.map(([id, met, evidence = '']) => ({ id, met, evidence })), comments: [] as string[] },
+  review: {
+    criteria: criteria.map(([id, met, evidence = 'see `test`']) => ({ id, met, evidence })),
+    comments: [] as string[],
+  },
 });
 
 describe('a review', () => {
   test('approves when each criterion is met', () => {
     const { mill, id } = inReview();
-    mill.end(id, 'approved', { envelope: verdict(['C1', true, 'bench'], ['C2', true]) });
+    mill.end(id, 'approved', { envelope: verdict(['C1', true, 'test prints "3 ms"'], ['C2', true]) });
     expect(mill.task(id)).toMatchObject({ stage: 'merge', feedback: [], counters: { reviewCycles: 0 } });
-    expect(mill.task(id).criteria).toMatchObject([{ met: true, evidence: 'bench' }, { met: true }]);
+    expect(mill.task(id).criteria).toMatchObject([{ met: true, evidence: 'test prints "3 ms"' }, { met: true }]);
     expect(mill.task(id).context.at(-1)).toMatchObject({ source: 'reviewer', entryType: 'review_approved' });
   });
 
@@ -27,6 +30,45 @@ describe('a review', () => {
     expect(mill.task(id)).toMatchObject({ stage: 'implement', rework: true, counters: { reviewCycles: 1 } });
     expect(mill.task(id).feedback).toEqual([{ kind: 'review', text: 'Not met: small (3 MB)', files: [] }]);
     expect(mill.runs.get(mill.task(id).lastRunId!)?.outcome).toBe('changes_requested');
+  });
+
+  test.each([
+    '',
+    ' \n\t',
+    '\u200b\u200b',
+    '\u2060.',
+    '.',
+    'ok',
+    'looks good to me',
+    'attested',
+    '""',
+    '"."',
+    "it's what isn't wrong",
+  ])('whose evidence is %j points at nothing: it is no verdict', (evidence) => {
+    const { mill, id } = inReview(['fast']);
+    mill.end(id, 'approved', { envelope: verdict(['C1', true, evidence]), shownFiles: ['src/sum.ts'] });
+    expect(mill.task(id)).toMatchObject({ stage: 'review', counters: { failures: { invalid_result: 1 } } });
+    expect(mill.task(id).criteria).toMatchObject([{ met: null }]);
+  });
+
+  test.each([
+    'src/sum.ts:4',
+    'sum.ts line 4',
+    'the gate test',
+    'it prints "3 ms"',
+    'see `sum(1)`',
+    "says 'no list'",
+    '(“drei”)',
+  ])('whose evidence is %j can be checked', (evidence) => {
+    const { mill, id } = inReview(['fast']);
+    mill.end(id, 'approved', { envelope: verdict(['C1', true, evidence]), shownFiles: ['src/sum.ts'] });
+    expect(mill.task(id)).toMatchObject({ stage: 'merge', criteria: [{ met: true, evidence }] });
+  });
+
+  test('that asks for changes does not leave a criterion met without evidence', () => {
+    const { mill, id } = inReview();
+    mill.end(id, 'changes_requested', { envelope: verdict(['C1', true, '.'], ['C2', false, '3 MB']) });
+    expect(mill.task(id).criteria).toMatchObject([{ met: null }, { met: false }]);
   });
 
   test('that says both met and not met has not said met', () => {

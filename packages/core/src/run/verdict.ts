@@ -1,4 +1,5 @@
 import type { AgentEnvelope, Criterion, FailureClass, Outcome, Task } from '@tidemill/contract';
+import { citesSomething, type ShownChange } from './citation.ts';
 
 /** How a run ended; `criteria` and `comments` when it ended in a verdict. */
 export interface Verdict {
@@ -11,18 +12,32 @@ export interface Verdict {
 
 /**
  * A reviewer's word counts only as a verdict on each criterion. "Approved" with a criterion unmet is a request for
- * changes; a verdict that leaves a criterion out is no verdict.
+ * changes; a verdict that leaves a criterion out, or calls one met and points at nothing, is no verdict.
  */
-export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outcome): Verdict {
+export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outcome, shown: ShownChange): Verdict {
   const verdicts = verdictsOf(envelope);
   const missing = task.criteria.filter((criterion) => !verdicts.has(criterion.id));
   if (proposed === 'approved' && missing.length > 0) {
     const ids = missing.map((criterion) => criterion.id).join(', ');
     return { outcome: 'failed', failure: 'invalid_result', message: `the review says nothing about criterion ${ids}` };
   }
+  const isUnfounded = ({ id }: Criterion) => {
+    const verdict = verdicts.get(id);
+    return verdict?.met === true && !citesSomething(verdict.evidence, shown);
+  };
+  const unmetByWord = task.criteria.some(({ id }) => verdicts.get(id)?.met === false);
+  const unfounded = task.criteria.filter(isUnfounded);
+  if (proposed === 'approved' && !unmetByWord && unfounded.length > 0) {
+    const ids = unfounded.map(({ id }) => id).join(', ');
+    const message = `the review calls ${ids} met without evidence: it names no changed file, no gate and quotes nothing`;
+    return { outcome: 'failed', failure: 'invalid_result', message };
+  }
   const criteria = task.criteria.map((criterion) => {
     const verdict = verdicts.get(criterion.id);
-    return verdict ? { ...criterion, met: verdict.met, evidence: verdict.evidence } : criterion;
+    if (!verdict) return criterion;
+    const { met, evidence } = verdict;
+    // Nobody knows whether it is met; a later review has to say.
+    return { ...criterion, met: isUnfounded(criterion) ? null : met, evidence };
   });
   const unmet = criteria.filter((criterion) => criterion.met === false && verdicts.has(criterion.id));
   const isApproved = proposed === 'approved' && unmet.length === 0;

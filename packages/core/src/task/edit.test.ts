@@ -40,7 +40,7 @@ describe('an edit', () => {
     const { fence, runId } = mill.startRun(id);
     mill.must({ type: 'task.edit', ...of, accept: ['a', 'new'] });
     expect(mill.task(id).criteria.map((criterion) => criterion.id)).toEqual(['C1', 'C3']);
-    const criteria = ['C1', 'C2'].map((each) => ({ id: each, met: true, evidence: '' }));
+    const criteria = ['C1', 'C2'].map((each) => ({ id: each, met: true, evidence: 'test' }));
     const envelope = { outcome: 'approved', summary: '', review: { criteria, comments: [] } } as const;
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
     mill.must({ type: 'run.finish', ...fence, runId, outcome: 'approved', envelope: envelope as never, usage });

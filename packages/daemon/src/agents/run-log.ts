@@ -31,14 +31,15 @@ function openLog(file: string, clock: Clock, report: (error: Error) => void): Ru
   let handle: FileHandle | null = null;
   let size = 0;
   let accepted = 0;
-  let hasFailed = false;
+  /** Characters that could not be written, such as on a full disk; the log says so once it can be written again. */
+  let lost = 0;
+  let isTold = false;
   let isTimed = false;
   /** Writes happen one after another; this is the last of them. */
   let tail: Promise<void> = Promise.resolve();
   const closing = new AbortController();
 
   const append = async (text: string) => {
-    if (hasFailed) return;
     try {
       if (!handle) {
         await mkdir(path.dirname(file), { recursive: true });
@@ -46,13 +47,17 @@ function openLog(file: string, clock: Clock, report: (error: Error) => void): Ru
         size = (await handle.stat()).size;
       }
       if (size >= RUN_LOG_CAP) return;
-      const fitting = cutToBytes(text, RUN_LOG_CAP - size);
-      const isCut = fitting.length < text.length;
+      const whole =
+        lost === 0 ? text : `\n[${lost} characters of output were lost: the log could not be written]\n${text}`;
+      const fitting = cutToBytes(whole, RUN_LOG_CAP - size);
+      const isCut = fitting.length < whole.length;
       await handle.appendFile(isCut ? fitting + TRUNCATION_MARK : fitting);
       size = isCut ? RUN_LOG_CAP : size + Buffer.byteLength(fitting);
+      lost = 0;
     } catch (error) {
-      hasFailed = true;
-      report(error as Error);
+      lost += text.length;
+      if (!isTold) report(error as Error);
+      isTold = true;
     }
   };
   const flush = () => {
@@ -72,7 +77,7 @@ function openLog(file: string, clock: Clock, report: (error: Error) => void): Ru
   return {
     write(chunk) {
       // What cannot be kept anyway must not pile up behind a slow disk. A character has at least one byte.
-      if (hasFailed || accepted > RUN_LOG_CAP) return;
+      if (accepted > RUN_LOG_CAP) return;
       accepted += chunk.length;
       pending += chunk;
       if (pending.length >= FLUSH_BYTES) void flush();

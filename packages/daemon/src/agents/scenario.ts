@@ -126,6 +126,7 @@ export const PlayedBrief = z.object({
   }),
   attempt: z.number(),
   feedback: z.array(z.object({ kind: z.string(), text: z.string(), files: z.array(z.string()).default([]) })),
+  shown: z.object({ files: z.array(z.string()) }).optional(),
 });
 export type PlayedBrief = z.infer<typeof PlayedBrief>;
 

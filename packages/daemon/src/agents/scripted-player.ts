@@ -76,9 +76,11 @@ function proposal({ approve, reject, ...step }: ResultStep, brief: PlayedBrief):
   if (!isVerdict && approve === undefined && reject === undefined) {
     return { outcome: SUCCESS[brief.mode], ...step };
   }
+  // A scenario looks at nothing; it names what it was shown.
+  const seen = `checked by the scenario: ${brief.shown?.files[0] ?? '"approved"'}`;
   const criteria = brief.task.acceptance.map(({ id }, index) => {
     const isMet = reject === undefined || index > 0;
-    return { id, met: isMet, evidence: isMet ? 'checked by the scenario' : reject };
+    return { id, met: isMet, evidence: isMet ? seen : reject };
   });
   const review = { criteria, comments: reject === undefined ? [] : [reject] };
   return { outcome: reject === undefined ? 'approved' : 'changes_requested', review, ...step };

@@ -1,6 +1,6 @@
 import type { AgentView } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { findDaemon } from '../daemon/reach.ts';
+import { reachDaemon } from '../daemon/reach.ts';
 import { inspectRepository } from '../git/repository.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 
@@ -47,7 +47,7 @@ async function list({ cwd, env, terminal }: CliContext, options: Json): Promise<
 
 /** As the daemon that works here finds them; where none does, as they are found from this shell. */
 async function found(env: NodeJS.ProcessEnv, root: string): Promise<AgentView[]> {
-  const daemon = await findDaemon(env);
+  const daemon = await reachDaemon(env);
   const [project] = (await daemon?.api.projects({ root })) ?? [];
   if (daemon && project) return daemon.api.agents({ project: project.id });
   const { discoverAgents } = await import('../agents/discover.ts');

@@ -1,6 +1,6 @@
 import type { Api, Project } from '@tidemill/contract';
 import { type Offline, openOffline } from '../daemon/offline.ts';
-import { type DaemonFile, findDaemon } from '../daemon/reach.ts';
+import { type DaemonFile, reachDaemon } from '../daemon/reach.ts';
 import { gitWith } from '../git/program.ts';
 import { inspectRepository } from '../git/repository.ts';
 
@@ -15,7 +15,7 @@ export interface Connection {
 
 /** The running daemon, or the store itself: a command works either way. */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
-  const found = await findDaemon(env);
+  const found = await reachDaemon(env);
   if (found) return { ...found, repair: null, close: async () => undefined };
   const offline = await openOffline(env);
   return { api: offline.api, daemon: null, repair: offline.repair, close: () => offline.close() };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tidemill/contract';
-import { findDaemon } from '../daemon/reach.ts';
+import { type Reached, reachDaemon } from '../daemon/reach.ts';
 import type { Daemon } from '../daemon.ts';
 import type { BindOptions } from '../http/bind.ts';
 import type { CliContext } from './context.ts';
@@ -9,12 +9,13 @@ const START_ATTEMPTS = 50;
 const START_PAUSE_MS = 100;
 
 type Found = { running: Reached; started?: undefined } | { running?: undefined; started: Daemon };
-export type Reached = NonNullable<Awaited<ReturnType<typeof findDaemon>>>;
+
+export type { Reached };
 
 /** Of several that start at once one becomes the daemon; the others wait until it can be reached. */
 export async function startOrFind(env: NodeJS.ProcessEnv, port: number, bind: BindOptions = {}): Promise<Found> {
   for (let attempt = 1; ; attempt += 1) {
-    const running = await findDaemon(env);
+    const running = await reachDaemon(env);
     if (running) return { running };
     try {
       const { Daemon } = await import('../daemon.ts');

@@ -1,11 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '@tidemill/contract';
 
-/** Settles when nothing is left in the project that a machine could do, or the signal aborts. */
+/** That nothing more can be begun (the budget is used up, say) is no event. */
+const LOOK_MS = 2_000;
+
+/** Settles when nothing is left in the project that a machine could do now, or the signal aborts. */
 export async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<void> {
   const first = await api.status({ project });
   if (first.idle) return;
-  for await (const _ of api.events({ project, after: first.lastSeq, follow: true }, signal)) {
-    if (signal.aborted || (await api.status({ project })).idle) return;
+  const over = new AbortController();
+  const ending = AbortSignal.any([signal, over.signal]);
+  const look = async () => {
+    if (!ending.aborted && (await api.status({ project })).idle) over.abort();
+  };
+  const looking = lookEvery(look, ending);
+  try {
+    for await (const _ of api.events({ project, after: first.lastSeq, follow: true }, ending)) {
+      await look();
+      if (ending.aborted) return;
+    }
+  } finally {
+    over.abort();
+    await looking;
+  }
+}
+
+async function lookEvery(look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+    await look();
   }
 }
 

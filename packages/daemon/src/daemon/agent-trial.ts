@@ -132,7 +132,10 @@ async function makeTask(root: string): Promise<{ task: Task; briefing: Briefing 
       }),
     );
     const project = (await store.project(projectId))!;
-    const workspace = { diff: async () => '', changedFiles: async () => ({ changed: [], before: new Map() }) };
+    const workspace = {
+      diff: async () => ({ files: [], sections: [], isCut: false }),
+      changedFiles: async () => ({ changed: [], before: new Map() }),
+    };
     const gates = { checks: [] };
     return {
       task: task!,

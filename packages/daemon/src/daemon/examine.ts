@@ -1,19 +1,24 @@
+import { statfs } from 'node:fs/promises';
 import type { Finding } from '@tidemill/contract';
 import { gitVersion } from '../git/program.ts';
 import type { Store } from '../ports.ts';
 import { leakedProcesses, leakScanObstacle } from '../process/leaks.ts';
 import { sandboxStatus, UNHELD } from '../process/sandbox.ts';
 import { compare } from '../store/compare.ts';
+import { LEAST_FREE_BYTES } from '../workspace/outage.ts';
 
 const SHOWN = 5;
 const TO_REPAIR =
   'Stop the daemon and run `tidemill doctor --repair`: the row is set aside and made anew from the log.';
+/** A run's log, a worktree and the dependencies of one project easily take as much. */
+const LITTLE_BYTES = 1024 ** 3;
 
 /** The machine and the store: what `doctor` looks at besides the projects. */
 export async function examineMachine(about: {
   store: Store;
   storeName: string;
   folderId: string;
+  dataFolder: string;
   daemonPid: number | null;
 }): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -25,6 +30,7 @@ export async function examineMachine(about: {
     const hint = error instanceof Error && 'hint' in error ? String(error.hint) : '';
     say('problem', 'git', error instanceof Error ? error.message : String(error), hint);
   }
+  await sayFreeSpace(about.dataFolder, say);
   say('ok', 'store', `${about.storeName} opens, ${await about.store.lastSeq()} events`);
 
   const { rows, log, unread } = await compare(about.store);
@@ -49,4 +55,17 @@ export async function examineMachine(about: {
   if (sandbox.available) say('ok', 'sandbox', sandbox.why);
   else say('warning', 'sandbox', sandbox.why, UNHELD);
   return findings;
+}
+
+async function sayFreeSpace(
+  folder: string,
+  say: (level: Finding['level'], check: string, text: string, hint?: string) => void,
+): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  const text = `${(free / 1024 ** 2).toLocaleString('en-US', { maximumFractionDigits: 0 })} MB are free for ${folder}`;
+  const hint = 'Free some space. With less than 16 MB nothing is begun; work goes on by itself when there is more.';
+  if (free < LEAST_FREE_BYTES) say('problem', 'disk', text, hint);
+  else if (free < LITTLE_BYTES) say('warning', 'disk', text, hint);
+  else say('ok', 'disk', text);
 }

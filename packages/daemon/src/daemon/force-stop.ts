@@ -4,7 +4,7 @@ import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { killLeaked, type MarkedProcess } from '../process/leaks.ts';
 import { sendSignal } from '../process/process-table.ts';
 import { readDaemonFile, removeDaemonFile } from './daemon-file.ts';
-import { takeLock } from './lock.ts';
+import { isLockFree } from './lock.ts';
 
 const LOOK_MS = 20;
 const DIE_MS = 5_000;
@@ -30,7 +30,7 @@ export async function forceStop(env: NodeJS.ProcessEnv): Promise<ForcedStop> {
 
 /** The lock tells whether there is one: a pid alone may belong to another program by now. */
 async function endDaemon(folder: DataFolder): Promise<number | null> {
-  if (isFree(folder)) return null;
+  if (isLockFree(folder.lockFile)) return null;
   const pid = readDaemonFile(folder)?.pid;
   if (pid === undefined)
     throw new AppError('daemon_running', `a daemon is just starting on ${folder.path}`, {
@@ -38,7 +38,7 @@ async function endDaemon(folder: DataFolder): Promise<number | null> {
       retriable: true,
     });
   sendSignal(pid, 'SIGKILL');
-  for (let waitedMs = 0; !isFree(folder); waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; !isLockFree(folder.lockFile); waitedMs += LOOK_MS) {
     if (waitedMs > DIE_MS)
       throw new AppError('daemon_running', `the daemon (pid ${pid}) cannot be ended`, {
         hint: 'It may belong to another user.',
@@ -46,10 +46,4 @@ async function endDaemon(folder: DataFolder): Promise<number | null> {
     await delay(LOOK_MS);
   }
   return pid;
-}
-
-function isFree(folder: DataFolder): boolean {
-  const lock = takeLock(folder.lockFile);
-  lock?.release();
-  return lock !== null;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   ALL_PROJECTS,
   AppError,
@@ -84,6 +85,8 @@ export class LiveSettings {
   async #reload(): Promise<void> {
     const { root } = this.#made.project;
     const { store, onNote } = this.#around;
+    // The engine says that it is gone. When it is back the file has changed again.
+    if (!existsSync(root)) return;
     try {
       const settings = await loadSettings(root);
       const later = FIXED.filter((key) => settings.config[key] !== this.#first.config[key]).map(

@@ -8,6 +8,13 @@ export interface FolderLock {
   release(): void;
 }
 
+/** Does nobody hold it? */
+export function isLockFree(file: string): boolean {
+  const lock = takeLock(file);
+  lock?.release();
+  return lock !== null;
+}
+
 /**
  * Null when another process holds it. An open transaction is the lock: the operating system ends it with the process,
  * however that dies, so there is no stale lock to clean up and no pid to guess about.

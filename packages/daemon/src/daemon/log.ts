@@ -13,6 +13,15 @@ export interface Log {
 export function openLog(file: string): Log {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > ROTATE_BYTES) renameSync(file, `${file}.1`);
   const destination = pino.destination({ dest: file, sync: true, mode: 0o600 });
+  // On a full disk the daemon goes on without its log, and says so once, until it can be written again.
+  let isLost = false;
+  destination.on('error', (error) => {
+    if (!isLost) process.stderr.write(`tidemill: ${file} cannot be written: ${error.message}\n`);
+    isLost = true;
+  });
+  destination.on('write', () => {
+    isLost = false;
+  });
   const logger = pino({ base: null, redact: ['token', '*.token', 'authorization', '*.authorization'] }, destination);
   return {
     info: (text, more = {}) => logger.info(more, scrub(text)),

@@ -55,7 +55,13 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
     emergencyStop: async () => new Map(),
     examine: async () => {
       const { examineMachine } = await import('./examine.ts');
-      return examineMachine({ store, storeName: opened.name, folderId: folder.id, daemonPid: null });
+      return examineMachine({
+        store,
+        storeName: opened.name,
+        folderId: folder.id,
+        dataFolder: folder.path,
+        daemonPid: null,
+      });
     },
   });
   return { api, repair: () => store.repair(), close: () => store.close() };

@@ -87,7 +87,7 @@ export async function createProjectEngine(
     prompts: promptsOf(project),
     catalogue: questionsOf(root, onNote),
     sessions: createSessionFiles({ root, clock, onNote }),
-    openRunLog: createRunLog({ dir: folder.runs, clock }),
+    openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
     clock,
     ids,
     owner,

@@ -8,7 +8,7 @@ import {
   plainText,
   type Usage,
 } from '@tidemill/contract';
-import { MAX_TURNS, RUN_LIMIT_MS } from '@tidemill/core';
+import { MAX_TURNS, RUN_LIMIT_MS, type ShownChange } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../ports.ts';
 import { askInRun } from './asking.ts';
 import { briefingFor } from './briefing.ts';
@@ -47,6 +47,7 @@ export class AgentRun {
   /** What the run's record says; a session that is gone on with is this run's as well. */
   #recordedSession: string | null = null;
   #lastWords = '';
+  #shown: ShownChange | undefined;
   #isCompacted = false;
   /** Questions on their way to the record: the run does not end before they are there. */
   readonly #asking: Promise<string>[] = [];
@@ -110,6 +111,7 @@ export class AgentRun {
           },
           attempt: (task.runs[this.#mode] ?? 0) + this.#attempt,
           feedback,
+          ...(this.#shown && { shown: this.#shown }),
         },
       },
       {
@@ -144,8 +146,14 @@ export class AgentRun {
     this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS);
   }
 
+  /** Of a reviewer: which files it was shown. */
+  get shownFiles(): readonly string[] {
+    return this.#shown?.files ?? [];
+  }
+
   async #brief(feedback: Feedback[]): Promise<Briefing> {
-    const briefing = await briefingFor(this.#deps, { ...this.#held.task, feedback }, this.#mode);
+    const { shown, ...briefing } = await briefingFor(this.#deps, { ...this.#held.task, feedback }, this.#mode);
+    if (this.#mode === 'review') this.#shown = shown;
     const { promptTokens, dropped } = briefing;
     await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
     return briefing;

@@ -60,7 +60,8 @@ export async function agentStage(
     const { failure, message = '', retryAt } = conclusion;
     const setback = failure ? { mode, failure, message, retryAt } : null;
     if (setback) onSetback(setback);
-    await held.must({ type: 'run.finish', runId, usage: run.usage, ...conclusion, envelope });
+    const { usage, shownFiles } = run;
+    await held.must({ type: 'run.finish', runId, usage, shownFiles, ...conclusion, envelope });
     return { mode, setback };
   } finally {
     await run.close();

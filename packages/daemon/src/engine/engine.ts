@@ -5,7 +5,9 @@ import { claimNext } from './claiming.ts';
 import type { EngineDeps } from './deps.ts';
 import { Fleet } from './fleet.ts';
 import { Occasions } from './occasions.ts';
+import { Outages } from './outages.ts';
 import { OutsideWork } from './outside.ts';
+import { patientStore } from './patience.ts';
 import { Prover } from './prove.ts';
 import { QuestionTimes } from './questions.ts';
 import { expireLeases, recover } from './recovery.ts';
@@ -33,6 +35,7 @@ export class Engine {
   /** The budget held something back at the last look. */
   #isShort = false;
   readonly #supervisor: Supervisor;
+  readonly #outages: Outages;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -40,11 +43,18 @@ export class Engine {
   #offCommit: () => void = () => undefined;
   #loops: Promise<void>[] = [];
 
-  constructor(deps: EngineDeps) {
+  constructor(given: EngineDeps) {
+    const { signal } = this.#stopped;
+    const onAway = (error: unknown, isBack: boolean) => this.#heedStore(error, isBack);
+    const store = patientStore(given.store, given.clock, signal, onAway);
+    // Not a copy: some of what is given changes with the settings.
+    const deps: EngineDeps = Object.create(given, { store: { value: store } });
     this.#deps = deps;
+    this.#outages = new Outages(deps, signal, () => this.wake());
     this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
     const prover = new Prover(deps);
-    this.fleet = new Fleet(deps, { rests: this.#rests, prover }, () => this.wake());
+    const outages = this.#outages;
+    this.fleet = new Fleet(deps, { rests: this.#rests, prover, outages }, () => this.wake());
     this.outside = new OutsideWork(deps, {
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
       // A task that was taken from a slot waits until that slot has let go of the worktree.
@@ -74,9 +84,9 @@ export class Engine {
     this.wake();
   }
 
-  /** Every agent waits for a person: what is ready cannot be begun. */
+  /** What is ready for an agent cannot be begun: every agent waits for a person, or nothing more is paid for. */
   get isWaitingForPerson(): boolean {
-    return this.#rests.isWaitingForPerson;
+    return this.#isShort || this.#rests.isWaitingForPerson;
   }
 
   wake(): void {
@@ -112,14 +122,21 @@ export class Engine {
   async #dispatch(): Promise<void> {
     this.#isDirty = false;
     try {
+      // Whoever is back from an outage wakes us.
+      if (await this.#outages.look()) return;
       const exhausted = new Set<string>();
-      this.#isShort = false;
+      let isShort = false;
       for (const slot of this.fleet.slots) {
         if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
         const claimed = await this.#claim(slot);
         if ('task' in claimed) this.#begin(slot, claimed.task);
-        else if (!claimed.isForOthers) exhausted.add(slot.role);
+        else {
+          isShort ||= claimed.isShort;
+          if (!claimed.isForOthers) exhausted.add(slot.role);
+        }
       }
+      // Only now: whoever asks meanwhile gets the answer of the last look.
+      this.#isShort = isShort;
       await this.#sleepUntilNext();
     } catch (error) {
       this.#deps.onNote('claiming failed; trying again in 5 s', error);
@@ -127,16 +144,16 @@ export class Engine {
     }
   }
 
-  async #claim(slot: Slot): Promise<{ task: Task } | { isForOthers: boolean }> {
+  async #claim(slot: Slot): Promise<{ task: Task } | { isForOthers: boolean; isShort: boolean }> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
     const who = { type: 'work.claim', projectId: project.id, workerId, role, owner } as const;
     const agents = this.#labels();
     const reply = await claimNext(store, (window) => ({ ...who, window, restingModes: this.#rests.modes(), agents }));
-    if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true };
+    if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true, isShort: false };
     const { code, hint } = reply.refusal;
-    if (code === 'budget_exhausted') this.#isShort = true;
-    return { isForOthers: code !== 'window_exhausted' && (hint === FOR_OTHERS || code === 'worker_paused') };
+    const isForOthers = code !== 'window_exhausted' && (hint === FOR_OTHERS || code === 'worker_paused');
+    return { isForOthers, isShort: code === 'budget_exhausted' };
   }
 
   #labels(): Partial<Record<Mode, string>> {
@@ -154,6 +171,14 @@ export class Engine {
     this.#working.set(task.id, work);
     // The emergency was called while the claim was on its way.
     if (this.fleet.isHalted) slot.held?.kill();
+  }
+
+  #heedStore(error: unknown, isBack: boolean): void {
+    this.#deps.onNote(
+      isBack ? 'the store answers again' : 'the store does not answer; work waits for it',
+      error ?? undefined,
+    );
+    if (!isBack) void this.#outages.look(true);
   }
 
   #wakeAfterRest(restMs: number): void {

@@ -17,10 +17,11 @@ import {
   outsideOwner,
   outsideRefusal,
   problemOfResult,
+  type ShownChange,
   stageOf,
   unwrap,
 } from '@tidemill/core';
-import { briefingFor } from './briefing.ts';
+import { briefingFor, namesIn } from './briefing.ts';
 import { claimNext } from './claiming.ts';
 import { beginMerge, buildsIn, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from './conclusion.ts';
 import type { EngineDeps } from './deps.ts';
@@ -92,13 +93,22 @@ export class OutsideWork {
       throw new AppError('conflict', `no run of #${about.number} is under way`, {
         hint: 'Claim again: the same task is given out, with a run to hand in.',
       });
-    const problem = problemOfResult(result, { mode: run.mode, criteria: about.criteria });
+    const shown = run.mode === 'review' ? await this.#shownTo(about) : undefined;
+    const problem = problemOfResult(result, { mode: run.mode, criteria: about.criteria, shown });
     if (problem !== null) throw new AppError('bad_input', problem, { hint: 'Nothing was changed; hand it in anew.' });
     return this.#holding(about, holder, async (held) => {
       const conclusion = await this.#conclude(held, run.mode, result);
-      const end = { type: 'run.finish', runId: run.id, usage: withReport(NOTHING_USED, usage), ...conclusion } as const;
+      const end = {
+        type: 'run.finish',
+        ...{ runId: run.id, usage: withReport(NOTHING_USED, usage), shownFiles: shown?.files, ...conclusion },
+      } as const;
       return unwrap(await held.execute(end)).task!;
     });
+  }
+
+  async #shownTo({ number, branch }: Task): Promise<ShownChange> {
+    const change = await this.#deps.workspace.diff({ number, branch }, 0);
+    return { files: namesIn(change), gates: this.#deps.project.rules.gates };
   }
 
   /** Settles when nothing that was asked for is under way. */

@@ -4,6 +4,7 @@ import { agentStage, type StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { EnvironmentTrouble } from './environment.ts';
 import { Held, Unwound } from './held.ts';
+import type { Outages } from './outages.ts';
 import type { Prover } from './prove.ts';
 import { keep } from './recovery.ts';
 import type { Rests } from './rest.ts';
@@ -14,6 +15,7 @@ import { mergeStage, verifyStage } from './system-stage.ts';
 export interface SlotTools {
   rests: Pick<Rests, 'hold'>;
   prover: Prover;
+  outages: Outages;
 }
 
 /** A worker's place: works on one task at a time, from claim to the end of its stage. */
@@ -24,15 +26,17 @@ export class Slot {
   readonly #deps: EngineDeps;
   readonly #rests: SlotTools['rests'];
   readonly #prover: Prover;
+  readonly #outages: Outages;
   held: Held | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
   #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
 
-  constructor(deps: EngineDeps, { rests, prover }: SlotTools, name: string, role: Role) {
+  constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, name: string, role: Role) {
     this.#deps = deps;
     this.#rests = rests;
     this.#prover = prover;
+    this.#outages = outages;
     this.workerId = workerIdOf(deps.project.id, name);
     this.name = name;
     this.role = role;
@@ -103,6 +107,9 @@ export class Slot {
       }
       if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, held, error.message);
       if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
+      const outage = await this.#outages.look(true);
+      // Nothing of it is the task's: it goes on where it was, without having been counted.
+      if (outage) return await held.release(outage.text);
       if (error instanceof EnvironmentTrouble) return await this.#wait(held, error);
       this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
       await this.#reportFailure(held, error instanceof Error ? error.message : String(error));
@@ -125,7 +132,7 @@ export class Slot {
       const end = { outcome: 'failed', failure: 'workspace', message, envelope: null, usage: run.usage } as const;
       await held.execute({ type: 'run.finish', runId: run.id, ...end });
     } else {
-      await held.execute({ type: 'stage.wait', why: message, untilMs: 30_000 });
+      await held.execute({ type: 'stage.wait', why: message, untilMs: 30_000, isPassing: true });
     }
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Api, Task } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DaemonBed } from '../../../../test/support/daemon-bed.ts';
+import { DiffReader } from '../../../web/src/features/diff/parse.ts';
 import { systemClock } from '../clock.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 
@@ -80,6 +81,30 @@ describe('the change of a task', () => {
     expect(text).not.toContain('secret.txt\n+++ b/lib');
   });
 
+  test('shows what attributes would hide, in the worktree and as landed', async () => {
+    await begin();
+    write('.gitattributes', '*.ts -diff\n*.js binary\n');
+    write('a.ts', 'evil();\n');
+    write('b.js', 'evil(1);\n');
+    const { text } = await diff();
+    expect(text).toContain('+evil();');
+    expect(text).toContain('+evil(1);');
+    const { commit } = await workspace.capture(task, 'work');
+    expect((await workspace.lookAtCommit(commit, 10_000))?.text).toContain('+evil();');
+  });
+
+  test('of a long file hides no other, and can be read to its end', async () => {
+    await begin();
+    write('a-table.json', 'x\n'.repeat(400_000));
+    write('z.ts', 'evil();\n');
+    const { text, isCut } = await diff({ maxBytes: 50_000 });
+    expect(isCut).toBe(true);
+    const reader = new DiffReader();
+    reader.push(text);
+    reader.end();
+    expect(reader.files.map(({ path }) => path)).toEqual(['a-table.json', 'z.ts']);
+  });
+
   test('of 50 MB is cut at the end of a line, and others are served meanwhile', { timeout: 120_000 }, async () => {
     await begin();
     const line = `${'äöü '.repeat(20)}\n`;
@@ -91,7 +116,7 @@ describe('the change of a task', () => {
     expect(cut!.isCut).toBe(true);
     expect(Buffer.byteLength(cut!.text)).toBeLessThanOrEqual(100_000);
     expect(Buffer.byteLength(cut!.text)).toBeGreaterThan(99_000);
-    expect(cut!.text.endsWith(`+${line}`)).toBe(true);
+    expect(cut!.text.endsWith(`+${line}\\ [cut here: the rest of this file is not shown]\n`)).toBe(true);
     expect(cut!.text).not.toContain('\ufffd');
     expect(lists).toHaveLength(20);
     for (const maxBytes of [0, 10_000_001])

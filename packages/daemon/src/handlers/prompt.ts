@@ -21,7 +21,8 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     ...{ project, store: services.store, prompts: services.promptsOf(project) },
     ...{ workspace: { diff, changedFiles }, gates: { checks } },
   };
-  return { number: task.number, mode, ...(await briefingFor(sources, task, mode)) };
+  const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode);
+  return { number: task.number, mode, ...briefing };
 }
 
 function modeNamed(text: string): Mode {

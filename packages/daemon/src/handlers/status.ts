@@ -1,4 +1,5 @@
 import type { InboxItem, Project, ProjectStatus, QuestionView, RouteRequest, SandboxView } from '@tidemill/contract';
+import { isReady } from '@tidemill/core';
 import { CONFIG_FILE } from '../config/check.ts';
 import { loadSettings } from '../config/load.ts';
 import { settingsMark } from '../config/watch.ts';
@@ -47,7 +48,7 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
   const { id, name, root, rules } = project;
   return {
     project: { id, name, root, target: rules.target },
-    idle: workload.leased === 0 && (workload.ready === 0 || services.isWaitingForPerson(project.id)),
+    idle: workload.leased === 0 && (workload.ready === 0 || (await onlyWaits(services, project))),
     tasks: workload.byStage,
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
     workers: await workerViews(services, project),
@@ -61,6 +62,15 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
     alerts: alerts.slice(0, ALERTS_SHOWN),
     lastSeq,
   };
+}
+
+/** Is there nothing but work that no agent can begin now, and nothing that could land without one? */
+async function onlyWaits({ store, isWaitingForPerson }: Services, { id, rules }: Project): Promise<boolean> {
+  if (!isWaitingForPerson(id)) return false;
+  const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
+  const system = new Set(stages.flatMap(([name, { actor }]) => (actor === 'system' ? [name] : [])));
+  const there = await store.tasks({ projectId: id, stages: [...system], limit: SHOWN });
+  return !there.some((task) => isReady(task) && task.waiting === null);
 }
 
 /** As many as the inbox shows, from the counts by stage: of a task that also asks something, only the question counts. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Caller } from '@tidemill/contract';
+import type { Strangers } from './strangers.ts';
 
 /** One address the daemon listens on: by which names it is called, and what opens it. */
 export interface Door {
@@ -14,6 +15,7 @@ export interface Door {
   token: string;
   /** Whose token it is that a person has given out. */
   callerOf(token: string): Caller | null;
+  strangers: Strangers;
 }
 
 const DEFAULT_PORT = { http: 80, https: 443 };

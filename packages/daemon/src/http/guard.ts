@@ -26,6 +26,7 @@ export function checkCaller(request: IncomingMessage, door: Door): Caller {
     throw foreign();
   const caller = callerOf(request, door);
   if (!caller) throw unauthorized(door, request);
+  door.strangers.trust(request.socket);
   if (authorization !== undefined) return caller;
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { AppError, type Caller } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
 import { Streams } from '../stream/streams.ts';
@@ -10,6 +10,7 @@ import { type Door, hostsFor } from './door.ts';
 import { Repeats } from './repeats.ts';
 import { refuse } from './reply.ts';
 import { answer, type Desk } from './request.ts';
+import { Strangers } from './strangers.ts';
 import { upgrade } from './upgrade.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -90,7 +91,15 @@ async function listen(
   wanted: number,
 ): Promise<Listening> {
   const { token, callerOf, bind, onError } = options;
-  const door: Door = { scheme: tls ? 'https' : 'http', port: 0, hosts: [], isPublic, token, callerOf };
+  const door: Door = {
+    scheme: tls ? 'https' : 'http',
+    port: 0,
+    hosts: [],
+    isPublic,
+    token,
+    callerOf,
+    strangers: new Strangers(),
+  };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     answer(desk, door, request, response).catch((error: unknown) => {
       if (!response.destroyed) refuse(response, error, onError);
@@ -102,6 +111,7 @@ async function listen(
   const settings = { ...limits, shouldUpgradeCallback };
   const server = tls ? createTlsServer({ ...settings, ...tls }, onRequest) : createServer(settings, onRequest);
   Object.assign(server, { timeout, maxConnections });
+  server.on('connection', (socket: Socket) => door.strangers.add(socket));
   server.on('upgrade', (request, socket, head) => {
     upgrade(streams, door, request, socket, head).catch((error: unknown) => {
       onError(error, 'a live connection could not be opened');

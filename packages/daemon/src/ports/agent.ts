@@ -1,4 +1,5 @@
 import type { AgentEnvelope, AskedQuestion, FailureClass, Feedback, Mode, Usage } from '@tidemill/contract';
+import type { ShownChange } from '@tidemill/core';
 import type { GuardVerdict, ToolCall } from './guard.ts';
 import type { Reins } from './reins.ts';
 
@@ -17,6 +18,8 @@ export interface AgentBrief {
   };
   attempt: number;
   feedback: Feedback[];
+  /** For a reviewer: what its evidence may point at. */
+  shown?: ShownChange;
 }
 
 export interface AgentSink {

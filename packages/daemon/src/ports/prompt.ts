@@ -1,5 +1,6 @@
 import type { HilConfig, Mode, Task } from '@tidemill/contract';
 import type { Deciding } from '@tidemill/core';
+import type { Change } from './workspace.ts';
 
 /** What an agent is told, and what its template's head asks for. */
 export interface Briefing {
@@ -20,7 +21,7 @@ export interface Prompts {
     task: Task;
     mode: Mode;
     target: string;
-    diff: string;
+    diff: Change;
     /** Files of the change that decide what gates check. */
     deciding: Deciding[];
     gates: string;

@@ -24,6 +24,33 @@ export interface Captured {
   refused: string[];
 }
 
+export interface FileChange {
+  path: string;
+  /** What it was called before, when it was renamed. */
+  from: string | null;
+  /** Lines; null where they were not counted. */
+  added: number | null;
+  removed: number | null;
+  /** Of the larger of both versions. */
+  bytes: number;
+  isBinary: boolean;
+}
+
+/** A change as it can be shown: all files by name, and as much of each as there is room for. */
+export interface Change {
+  files: FileChange[];
+  /** The parts of the diff, one for each file that is shown. */
+  sections: string[];
+  isCut: boolean;
+}
+
+/** What keeps all work on the repository from going on, whatever the task. */
+export interface Outage {
+  kind: 'disk_full' | 'repository_gone' | 'target_gone';
+  /** For a person: what is wrong, and what puts it right. */
+  text: string;
+}
+
 export type Candidate =
   | { kind: 'clean'; tree: string; base: string; files: string[] }
   | { kind: 'conflict'; base: string; files: string[] }
@@ -72,8 +99,8 @@ export interface Workspace {
   restore(task: WorktreeRef, why: string): Promise<string | null>;
   /** Saves all that is in the worktree to a hidden ref; null when it equals the branch's commit. */
   snapshot(task: WorktreeRef, why: string): Promise<string | null>;
-  /** The diff against the base, cut at `maxBytes` with a mark. */
-  diff(task: WorktreeRef, maxBytes: number): Promise<string>;
+  /** The committed change against the base. Long files are cut so that all of it has at most `maxBytes`. */
+  diff(task: WorktreeRef, maxBytes: number): Promise<Change>;
   /**
    * A hash of what the branch's commit changes in these files, against its base. The same change on a newer base has the
    * same hash, as long as the lines around it are the same.
@@ -105,6 +132,8 @@ export interface Workspace {
   /** Fast-forwards the target from `base` to `commit`; never touches a checkout that is dirty. */
   land(commit: string, base: string): Promise<Landing>;
   isLanded(commit: string): Promise<boolean>;
+  /** Null when work is possible. `isSuspected`: something failed, so it is looked at more closely. */
+  outage(isSuspected: boolean): Promise<Outage | null>;
   /** Why landing would have to wait for a person, or null. */
   landingObstacle(): Promise<string | null>;
   /** Pushes the target to its remote; `none` without one. Never forces. */

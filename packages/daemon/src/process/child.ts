@@ -123,6 +123,8 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
       return spec.onOutput(chunk, 'stderr');
     }),
   ];
+  // finish() tells of a reader that failed. Until then nobody waits for these, and that must not end the daemon.
+  for (const stream of streams) stream.catch(() => undefined);
   // A child that ends without reading its input breaks the pipe; its exit says all that matters.
   child.stdin?.on('error', () => undefined);
   if (typeof spec.stdin === 'function') spec.stdin(child.stdin!);

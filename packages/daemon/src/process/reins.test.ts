@@ -167,3 +167,10 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
     expect(await reins.use()).toEqual({ memoryMb: 0, cpuPercent: 0 });
   });
 });
+
+test('a reader that fails while its child still talks is told at the end, and ends nobody', async () => {
+  const child = start('echo one; sleep 0.3; echo two', {
+    onOutput: () => Promise.reject(new Error('no space left')),
+  });
+  await expect(child.end).rejects.toThrow('no space left');
+});

@@ -1,3 +1,5 @@
+import { evenCap } from '@tidemill/core';
+
 /** What the vendors' own counts come to for English and code, near enough for a budget. */
 const CHARACTERS_PER_TOKEN = 4;
 export const DEFAULT_PROMPT_TOKENS = 60_000;
@@ -87,19 +89,6 @@ function leaveOut({ pieces, shape }: PromptPart, room: number): Fitted {
     text: kept.length === 0 ? '' : shape(kept),
     dropped: kept.length === 0 ? all : `the first ${pieces.length - kept.length} of ${pieces.length} left out`,
   };
-}
-
-/** The length beyond which pieces are cut so that together they fit: short ones stay whole. */
-function evenCap(lengths: number[], room: number): number {
-  let left = room;
-  let open = lengths.length;
-  for (const length of lengths.toSorted((a, b) => a - b)) {
-    const share = left / open;
-    if (length > share) return Math.max(0, Math.floor(share));
-    left -= length;
-    open -= 1;
-  }
-  return Number.POSITIVE_INFINITY;
 }
 
 function cut(text: string, most: number, rest = ''): string {

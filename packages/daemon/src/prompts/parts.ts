@@ -40,8 +40,11 @@ export function partsOf(
   const { plan, feedback: urgent } = PRIORITY;
   return {
     diffSection: {
-      ...text('the change', PRIORITY.task, input.diff, (diff) => section('The change', [fenced(diff, 'diff')])),
-      ...{ times: times('diffSection'), rest: 'the files themselves are in your folder' },
+      // A piece for each file: where room is short, every long one gives way, and none the next.
+      ...{ name: 'the change', priority: PRIORITY.task, pieces: input.diff.sections, times: times('diffSection') },
+      shape: (sections) =>
+        section('The change', [fenced(sections.map((each) => each.replace(/\n*$/, '\n')).join(''), 'diff')]),
+      rest: 'the files themselves are in your folder',
     },
     feedbackSection: {
       ...feedbackPart('what has to be put right', feedback, (texts) =>

@@ -20,7 +20,7 @@ export interface PromptsOptions {
 const QUESTIONS = '_questions.md';
 
 /** Added at the end when a template does not show them: no agent goes without them. */
-const NEVER_MISSING = ['feedbackSection', 'autonomySection', 'questionsSection'] as const;
+const NEVER_MISSING = ['feedbackSection', 'changedFilesSection', 'autonomySection', 'questionsSection'] as const;
 
 /** Templates are read anew for each run, so that an edit counts from the next run on. */
 export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
@@ -59,7 +59,7 @@ function assemble(
   return {
     prompt,
     promptTokens: tokensIn(prompt),
-    dropped: [...dropped, ...cutBefore(input)],
+    dropped: input.diff.isCut ? [...dropped, 'the change: long files are cut'] : dropped,
     model: head.model ?? null,
     tools: head.tools ?? null,
     maxTurns: head.turns ?? null,
@@ -71,12 +71,6 @@ function put(template: Template, values: Record<Placeholder, string>, context: s
   const before = context === '' ? '' : `## Task context\n\n${context}---\n\n`;
   const missing = NEVER_MISSING.filter((name) => !template.uses.has(name) && values[name] !== '');
   return [`${before}${fillTemplate(template, values)}`, ...missing.map((name) => values[name])].join('\n');
-}
-
-/** The workspace ends a very long diff itself, and says so in its last line. */
-function cutBefore({ diff }: PromptInput): string[] {
-  const limit = /\n\[diff cut after (\d+) bytes\]\n?$/.exec(diff.slice(-80))?.[1];
-  return limit === undefined ? [] : [`the change: all that comes after ${Number(limit).toLocaleString('en-US')} bytes`];
 }
 
 async function ownOrBuiltin(name: string, root: string, builtinDir: string): Promise<{ text: string; file: string }> {

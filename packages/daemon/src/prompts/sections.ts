@@ -1,13 +1,15 @@
 import type { HilConfig, Task } from '@tidemill/contract';
 import type { Deciding } from '@tidemill/core';
+import type { Change } from '../ports.ts';
 import { autonomySection } from './autonomy.ts';
+import { changedFilesSection } from './changed-files.ts';
 import type { Placeholder } from './template.ts';
 import { fenced, section } from './text.ts';
 
 export interface PromptInput {
   task: Task;
   target: string;
-  diff: string;
+  diff: Change;
   deciding: Deciding[];
   gates: string;
   hilConfig: HilConfig;
@@ -40,6 +42,7 @@ export function fixedSections(input: PromptInput, questions: string): Record<Fix
       task.files.map((file) => `- ${file}`),
       'The work is expected to stay within these; other agents may be busy elsewhere.',
     ),
+    changedFilesSection: input.diff.files.length === 0 ? '' : changedFilesSection(input.diff.files),
     relatedTaskSection: relatedTasks(task, target),
     gatesSection: section('What the gates found', input.gates.trim() === '' ? [] : [fenced(input.gates, '')]),
     autonomySection: autonomySection(input.hilConfig),

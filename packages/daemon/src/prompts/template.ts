@@ -15,6 +15,7 @@ const PLACEHOLDERS = [
   'planCommentsSection',
   'priorReviewSection',
   'relatedTaskSection',
+  'changedFilesSection',
   'diffSection',
   'gatesSection',
   'feedbackSection',

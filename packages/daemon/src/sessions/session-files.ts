@@ -36,7 +36,10 @@ export function createSessionFiles(options: SessionFilesOptions): SessionFiles {
       excluded = undefined;
       throw error;
     });
-    await mkdir(join(options.root, SESSIONS_FOLDER), { recursive: true });
+    await mkdir(join(options.root, SESSIONS_FOLDER)).catch((error: NodeJS.ErrnoException) => {
+      // Never the repository's own folder: one that was moved away must find its place free when it comes back.
+      if (error.code !== 'EEXIST') throw error;
+    });
   };
   return {
     put: (file) => lineOf(file.agentId).ask(file),
@@ -61,6 +64,8 @@ class Line {
   /** Undefined: nothing is asked for. Null: the file shall go. */
   #wanted: SessionFile | null | undefined;
   work: Promise<void> | null = null;
+  /** Once, until it works again. */
+  #isTold = false;
 
   constructor(name: string, options: SessionFilesOptions, ready: () => Promise<void>) {
     this.#name = name;
@@ -94,9 +99,11 @@ class Line {
       if (wanted === null) await rm(this.#path, { force: true });
       else if (wanted) await this.#write(wanted);
       if (this.#wanted === wanted) this.#wanted = undefined;
+      this.#isTold = false;
       return true;
     } catch (error) {
-      this.#options.onNote(`the session file of ${this.#name} could not be written`, error);
+      if (!this.#isTold) this.#options.onNote(`the session file of ${this.#name} could not be written`, error);
+      this.#isTold = true;
       return false;
     }
   }

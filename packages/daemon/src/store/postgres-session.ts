@@ -108,14 +108,18 @@ export function pause(attempt: number): Promise<void> {
   return sleep(FIRST_RETRY_MS * 2 ** (Math.min(attempt, ATTEMPTS) - 1));
 }
 
+/** What became of a commit must be known before anything else is: whoever asks waits longer. */
+const SETTLE_ATTEMPTS = 60;
+export const untilBack = <T>(read: () => Promise<T>) => retrying(read, SETTLE_ATTEMPTS);
+
 /** For what can be done twice without harm. */
-export async function retrying<T>(read: () => Promise<T>): Promise<T> {
+async function retrying<T>(read: () => Promise<T>, attempts = ATTEMPTS): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await read();
     } catch (error) {
       const failure = classify(error);
-      if (failure !== 'lost' || attempt >= ATTEMPTS)
+      if (failure !== 'lost' || attempt >= attempts)
         throw isServerError(error) || failure === 'lost' ? explain(error, failure) : error;
       await pause(attempt);
     }

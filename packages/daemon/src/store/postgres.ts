@@ -9,7 +9,7 @@ import { classify, explain, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
 import { ask, type PreparedCall } from './postgres-pipeline.ts';
-import { ATTEMPTS, clientQuery, PostgresAddress, pause, poolQuery, retrying } from './postgres-session.ts';
+import { ATTEMPTS, clientQuery, PostgresAddress, pause, poolQuery, untilBack } from './postgres-session.ts';
 import { fill, loadsOf, rowSavesOf, savesOf } from './postgres-slices.ts';
 import { PREPARATIONS } from './postgres-statements.ts';
 import { setMisfitsAside } from './repair.ts';
@@ -135,7 +135,7 @@ export class PostgresDriver implements Driver {
   /** Asks the server what became of a commit; if it took place, where its events begin. Null: nothing was kept. */
   async #settle({ xid, head }: Doubt): Promise<number | null> {
     for (let attempt = 1; ; attempt++) {
-      const { rows } = await retrying(() =>
+      const { rows } = await untilBack(() =>
         this.#readers.query<Row>(
           `SELECT pg_xact_status($1::xid8) AS status, (SELECT min(seq) - 1 FROM events WHERE seq > $2
            AND xmin::text = (($1::text)::numeric % 4294967296)::text) AS before`,

@@ -54,7 +54,14 @@ export class SqliteDriver implements Driver {
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#commit = this.#db.prepare('COMMIT');
     this.#dataVersion = this.#db.prepare('PRAGMA data_version');
-    this.#run = runner(this.#db);
+    const run = runner(this.#db);
+    this.#run = async (sql, values) => {
+      try {
+        return await run(sql, values);
+      } catch (error) {
+        throw this.#explain(error);
+      }
+    };
     this.reads = { ...sqlReads(this.#run), ...figureReads(this.#db) };
   }
 
@@ -92,9 +99,18 @@ export class SqliteDriver implements Driver {
   /** `data_version` changes when another connection has committed. */
   watch(wake: () => void, keepAlive: boolean): () => void {
     const look = () => Number(this.#dataVersion.get()?.data_version);
+    // A file that cannot be read now (a full disk) is looked at again; whoever reads is told.
+    const lookIfPossible = () => {
+      try {
+        return look();
+      } catch (error) {
+        if (sqliteCode(error) === null) throw error;
+        return seen;
+      }
+    };
     let seen = look();
     const timer = setInterval(() => {
-      const version = look();
+      const version = lookIfPossible();
       if (version === seen) return;
       seen = version;
       wake();

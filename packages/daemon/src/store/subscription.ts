@@ -1,8 +1,10 @@
-import type { LoggedEvent } from '@tidemill/contract';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError, type LoggedEvent } from '@tidemill/contract';
 import type { EventFilter } from '../ports.ts';
 import type { Reads } from './driver.ts';
 
 const PAGE = 500;
+const AGAIN_MS = 500;
 
 /** Something happened since the last look: a flag that can be waited for, so that a wake-up between two looks counts. */
 class Bell {
@@ -16,6 +18,30 @@ class Bell {
     if (!this.#rung) await new Promise<void>((resolve) => (this.#ring = resolve));
     this.#ring = null;
     this.#rung = false;
+  }
+}
+
+interface Page {
+  head: number;
+  page: LoggedEvent[];
+}
+
+async function readPage(reads: Reads, cursor: number, filter: EventFilter): Promise<Page> {
+  const head = await reads.lastSeq();
+  if (head <= cursor) return { head, page: [] };
+  return { head, page: await reads.events({ ...filter, after: cursor, upTo: head, limit: PAGE }) };
+}
+
+/** Whoever follows waits for a store that is away: nothing of the log is lost meanwhile. */
+async function patiently(signal: AbortSignal, read: () => Promise<Page>): Promise<Page> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (signal.aborted) return { head: 0, page: [] };
+      if (!(error instanceof AppError && error.retriable)) throw error;
+      await delay(AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined); // aborted: the loop ends
+    }
   }
 }
 
@@ -37,12 +63,11 @@ export async function* follow(
   try {
     let cursor = after;
     while (!signal.aborted) {
-      const head = await reads.lastSeq();
+      const { head, page } = await patiently(signal, () => readPage(reads, cursor, filter));
       if (head <= cursor) {
         await bell.wait();
         continue;
       }
-      const page = await reads.events({ ...filter, after: cursor, upTo: head, limit: PAGE });
       for (const event of page) {
         if (signal.aborted) return;
         yield event;

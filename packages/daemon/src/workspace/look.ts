@@ -1,32 +1,18 @@
-import { rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { join, matchesGlob } from 'node:path';
 import type { CutText } from '@tidemill/contract';
 import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
+import { type ChangeLimits, readChange } from './file-changes.ts';
 import type { Place, Site } from './site.ts';
 import { copyIndex, findAdmin, isThere } from './standing.ts';
 import { EMPTY_BLOB, findOpened } from './tree.ts';
-
-/** Nothing that a repository configures is run for it, and a file that is no text is only named. */
-const OPTIONS = [
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-color',
-  '--find-renames',
-  '--submodule=short',
-  '--ignore-submodules=dirty',
-];
-
-interface Limits {
-  maxBytes: number;
-  signal?: AbortSignal;
-}
 
 /**
  * A task's change as it lies there, what no commit has yet included; null when there is none. It takes no turn of the
  * task's and writes nothing but an index of its own, so that looking never holds up or changes the work.
  */
-export async function lookAtWork(site: Site, place: Place, limits: Limits): Promise<CutText | null> {
+export async function lookAtWork(site: Site, place: Place, limits: ChangeLimits): Promise<CutText | null> {
   const names = [place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`);
   const [own, branch] = await site.resolver.resolve(names);
   const tip = own ?? branch;
@@ -43,12 +29,10 @@ export async function lookAtWork(site: Site, place: Place, limits: Limits): Prom
 }
 
 /** What a commit changed, against its first parent; null when the repository does not have it. */
-export async function lookAtCommit(site: Site, commit: string, limits: Limits): Promise<CutText | null> {
+export async function lookAtCommit(site: Site, commit: string, limits: ChangeLimits): Promise<CutText | null> {
   const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
   if (!known) return null;
-  return parent
-    ? cutDiff(site.git, [parent, known], limits)
-    : cutText(site.git, ['show', '--format=', ...OPTIONS, known], limits);
+  return cutDiff(site.git, [parent ?? (await emptyTree(site.git)), known], limits);
 }
 
 /** Files of a commit that fit one of the globs, with the hashes of their contents. */
@@ -77,7 +61,7 @@ async function lookAtFiles(
   site: Site,
   place: Place,
   { tip, base }: { tip: string; base: string },
-  limits: Limits,
+  limits: ChangeLimits,
 ): Promise<CutText | null> {
   const admin = (await isThere(place.path)) && !(await isThere(place.marker)) ? await findAdmin(site, place) : null;
   if (!admin) return null;
@@ -91,20 +75,32 @@ async function lookAtFiles(
     const entries = fresh.map((path) => `100644 ${EMPTY_BLOB}\t${path}\0`).join('');
     const input = Buffer.from(entries, 'latin1');
     if (fresh.length > 0) await git(['update-index', '--add', '--replace', '-z', '--index-info'], { input });
-    return await cutDiff(git, [base], limits);
+    return await cutDiff(git, [base], limits, (path) => sizeIn(place, path));
   } finally {
     await rm(index, { force: true });
   }
 }
 
-const cutDiff = (git: Git, revisions: string[], limits: Limits) =>
-  cutText(git, ['diff', ...OPTIONS, ...revisions, '--'], limits);
-
-/** git is stopped once it has said enough. Bytes that are no UTF-8 become marks, and the cut is at the end of a line. */
-async function cutText(git: Git, args: string[], limits: Limits): Promise<CutText> {
-  const { stdout, truncated } = await git(args, { maxBytes: limits.maxBytes, ...aborted(limits) });
-  if (!truncated) return { text: stdout, isCut: false };
-  return { text: stdout.slice(0, stdout.lastIndexOf('\n') + 1) || stdout, isCut: true };
+async function cutDiff(
+  git: Git,
+  revisions: string[],
+  limits: ChangeLimits,
+  sizeOf?: (path: string) => Promise<number>,
+): Promise<CutText> {
+  const { sections, isCut } = await readChange(git, revisions, limits, sizeOf);
+  return { text: sections.join(''), isCut };
 }
 
-const aborted = ({ signal }: Limits) => (signal ? { signal } : {});
+async function sizeIn(place: Place, path: string): Promise<number> {
+  try {
+    return (await lstat(join(place.path, path))).size;
+  } catch (error) {
+    // Deleted, or gone since git has named it.
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return 0;
+  }
+}
+
+/** What a repository's first commit is compared with. */
+const emptyTree = async (git: Git) =>
+  (await git(['hash-object', '-t', 'tree', '--stdin'], { input: '' })).stdout.trim();

@@ -2,17 +2,19 @@ import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type CutText } from '@tidemill/contract';
 import { checkTarget, inspectRepository } from '../git/repository.ts';
-import type { ConflictDesk, Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import type { Change, ConflictDesk, Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork } from './capture.ts';
 import { hashChange } from './change.ts';
 import { openPool } from './clean-checkout.ts';
 import { makeDesk } from './desk.ts';
+import { readChange } from './file-changes.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
 import { filesAt, ignoredInCheckout, lookAtCommit, lookAtWork } from './look.ts';
 import { awaitOrphans } from './orphan.ts';
+import { findOutage } from './outage.ts';
 import { pushTarget } from './push.ts';
 import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
@@ -84,6 +86,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     amend: (task, tree, message) => at(task, (place) => amendWork(site, place, tree, message)),
     land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
     isLanded: (commit) => isLanded(site, commit),
+    outage: (isSuspected) => findOutage(site, isSuspected),
     landingObstacle: () => site.landing(() => findObstacle(site)),
     push: () => pushTarget(site),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
@@ -130,13 +133,10 @@ async function openTask(site: Site, place: Standing): Promise<Worktree> {
   return { number, branch, path, base: target, tip: target };
 }
 
-async function diffOf(site: Site, place: Place, maxBytes: number): Promise<string> {
+async function diffOf(site: Site, place: Place, maxBytes: number): Promise<Change> {
   const [tip, target] = await Promise.all([branchTip(site, place), site.target()]);
   const base = await site.mergeBase(tip, target);
-  if (base === tip) return '';
-  const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--submodule=short'];
-  const { stdout, truncated } = await site.git(['diff', ...options, base, tip], { maxBytes });
-  return truncated ? `${stdout}\n[diff cut after ${maxBytes} bytes]\n` : stdout;
+  return base === tip ? { files: [], sections: [], isCut: false } : readChange(site.git, [base, tip], { maxBytes });
 }
 
 async function isLanded(site: Site, commit: string): Promise<boolean> {

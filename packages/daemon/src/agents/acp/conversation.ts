@@ -61,7 +61,8 @@ async function opened(talk: Talk, hello: InitializeResponse) {
 
 async function work(talk: Talk, session: string, meter: Meter): Promise<AgentEnd> {
   const { request } = talk;
-  const expected: ResultExpectation = { mode: request.brief.mode, criteria: request.brief.task.acceptance };
+  const { mode, task, shown } = request.brief;
+  const expected: ResultExpectation = { mode, criteria: task.acceptance, shown };
   let next = `${request.brief.prompt}\n\nEnd with your result as one JSON object, in a block like this one:\n\n${exampleResult(expected)}`;
   let requests = 0;
   let rejections = 0;

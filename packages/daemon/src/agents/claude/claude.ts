@@ -99,12 +99,12 @@ async function converse(
   sink: AgentSink,
   { sdk, home, until, signal }: Means,
 ): Promise<AgentEnd> {
-  const { mode, task, prompt } = request.brief;
+  const { mode, task, prompt, shown } = request.brief;
   const base = await settings(options, request, sdk, home);
   const abort = new AbortController();
   let process: ClaudeProcess | null = null;
   const conversation: Conversation = new Conversation({
-    expected: { mode, criteria: task.acceptance },
+    expected: { mode, criteria: task.acceptance, shown },
     prompt,
     sink,
     ledger: new Ledger(options.prices, request.resume !== null, (...usage) => sink.usage(...usage)),

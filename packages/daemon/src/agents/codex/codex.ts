@@ -95,7 +95,8 @@ async function converse(
     const first = await firstTurn(spec, home.hasSession ? session : null, request.brief.prompt);
     const trouble = troubleOf(first, request);
     if (trouble) return trouble;
-    const expected = { mode, criteria: request.brief.task.acceptance };
+    const { shown } = request.brief;
+    const expected = { mode, criteria: request.brief.task.acceptance, shown };
     const read = readResult(first.lastMessage, expected);
     if ('envelope' in read) return { kind: 'result', envelope: read.envelope };
     const problem = 'invalid' in read ? read.invalid : read.missing;

@@ -1,0 +1,12 @@
+/** The length beyond which pieces are cut so that together they fit: short ones stay whole. */
+export function evenCap(lengths: number[], room: number): number {
+  let left = room;
+  let open = lengths.length;
+  for (const length of lengths.toSorted((a, b) => a - b)) {
+    const share = left / open;
+    if (length > share) return Math.max(0, Math.floor(share));
+    left -= length;
+    open -= 1;
+  }
+  return Number.POSITIVE_INFINITY;
+}

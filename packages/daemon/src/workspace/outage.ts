@@ -1,0 +1,55 @@
+import { rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Outage } from '../ports.ts';
+import type { Site } from './site.ts';
+import { isThere } from './standing.ts';
+
+/** With less than this nothing is begun: git, the store and the logs would fail at the next step. */
+export const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+/** What a step writes at least; a quota shows only when it is written. */
+const PROBE_BYTES = 256 * 1024;
+
+/** What keeps every task of the project from going on. `isSuspected`: something failed, so a file is written to be sure. */
+export async function findOutage(site: Site, isSuspected: boolean): Promise<Outage | null> {
+  const { root, commonDir } = site.info;
+  if (!(await isThere(root)) || !(await isThere(commonDir)))
+    return {
+      kind: 'repository_gone',
+      text: `The repository ${root} is not there any more. Move it back; until then nothing is begun, and no work is lost.`,
+    };
+  const full = (await shortOf(site.dataDir)) ?? (await shortOf(commonDir)) ?? (isSuspected ? await probe(site) : null);
+  if (full) return full;
+  const [target] = await site.resolver.resolve([`${site.targetRef}^{commit}`]);
+  if (target) return null;
+  const { target: name } = site.options;
+  return {
+    kind: 'target_gone',
+    text: `The target branch ${name} is gone from ${root}. Make it again (git branch ${name} COMMIT); until then nothing is begun, and no work is lost.`,
+  };
+}
+
+async function shortOf(folder: string): Promise<Outage | null> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize < LEAST_FREE_BYTES
+    ? diskFull(folder, `${Math.floor((bavail * bsize) / 1024)} KB are left`)
+    : null;
+}
+
+async function probe({ dataDir }: Site): Promise<Outage | null> {
+  const file = join(dataDir, `.probe-${process.pid}`);
+  try {
+    await writeFile(file, Buffer.alloc(PROBE_BYTES));
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+    return diskFull(dataDir, code === 'EDQUOT' ? 'the quota is used up' : 'nothing is left');
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+const diskFull = (folder: string, how: string): Outage => ({
+  kind: 'disk_full',
+  text: `There is no space on the disk of ${folder}: ${how}. Free some; until then nothing is begun, and no work is lost.`,
+});

@@ -1,0 +1,217 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Api } from '@tidemill/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reachDaemon } from '../../../packages/daemon/src/daemon/reach.ts';
+import { TidemillHome } from '../../support/tidemill-home.ts';
+import { QUIET_CONFIG, TemporaryRepository } from '../cli-repository.ts';
+
+describe('a daemon that does not answer', () => {
+  let machine: TidemillHome;
+  let repository: TemporaryRepository;
+  let pid: number;
+  let url: string;
+  beforeAll(async () => {
+    machine = new TidemillHome();
+    repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+    ({ pid, url } = await machine.up(repository.root));
+  });
+  afterAll(async () => {
+    await machine.close();
+    repository.remove();
+  });
+
+  test('because it is frozen: every command says so within five seconds, and goes on when it is thawed', async () => {
+    process.kill(pid, 'SIGSTOP');
+    try {
+      // What every command asks first, without the time a program needs to start on a busy machine.
+      const begun = performance.now();
+      await expect(reachDaemon(machine.env)).rejects.toMatchObject({ code: 'daemon_unreachable' });
+      expect(performance.now() - begun).toBeLessThan(4_000);
+      for (const args of [['status'], ['up']]) {
+        const { code, stderr } = await machine.run(args, repository.root);
+        expect(code).toBe(1);
+        expect(stderr).toContain(`the daemon (pid ${pid}) is running but stopped by a signal`);
+        expect(stderr).toContain(`kill -CONT ${pid}`);
+      }
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect((await machine.run(['status'], repository.root)).code).toBe(0);
+  });
+
+  test('1,000 connections without a token lock nobody out', { timeout: 60_000 }, async () => {
+    const port = Number(new URL(url).port);
+    const open = (): Socket => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      return socket;
+    };
+    const sockets = Array.from({ length: 1_200 }, open);
+    try {
+      await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+      for (const socket of sockets.slice(600)) socket.write('GET / HTTP/1.1\r\nHost: x');
+      expect(await reachDaemon(machine.env)).toMatchObject({ daemon: { pid } });
+      const { code, stderr } = await machine.run(['status'], repository.root);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
+});
+
+/** Talks until the file `go` is beside its repository, then makes its file. */
+const PATIENT_AGENT = `n=$(grep -o '"number":[0-9]*' | head -1 | tr -dc 0-9)
+i=0
+while [ ! -e "$GO" ]; do i=$((i+1)); echo "line $i of much output"; sleep 0.05; done
+echo made > "made-$n.txt"
+echo '{"tidemill":"result","outcome":"pr_ready","summary":"made it"}'
+`;
+const config = (go: string) => `target: main
+pipeline: quick
+sandbox: off
+agents:
+  default: { type: command, command: ["sh", "-c", ${JSON.stringify(PATIENT_AGENT)}], env: { GO: ${JSON.stringify(go)} } }
+gates:
+  - { name: test, run: "echo fine; sleep 1; echo still fine" }
+`;
+
+describe('a full disk', () => {
+  let machine: TidemillHome;
+  let repository: TemporaryRepository;
+  beforeAll(() => {
+    machine = new TidemillHome();
+    repository = new TemporaryRepository();
+    mkdirSync(machine.data);
+  });
+  afterAll(async () => {
+    if (isMounted) execFileSync('umount', ['-l', machine.data]);
+    await machine.close();
+    repository.remove();
+  });
+  let isMounted = false;
+
+  test('ends nobody: it is told once, work pauses, and goes on when there is space', {
+    timeout: 120_000,
+  }, async (context) => {
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', machine.data], { stdio: 'ignore' });
+      isMounted = true;
+    } catch {
+      context.skip(true, 'a small disk can only be made by root');
+    }
+    const go = join(repository.folder, 'go');
+    repository.write({ '.tidemill/config.yaml': config(go) });
+    repository.git('add', '-A');
+    repository.git('commit', '-qm', 'Configure');
+    const daemon = await machine.up(repository.root);
+    await machine.run(['task', 'add', 'Make a file'], repository.root);
+    await machine.event('run.started');
+    const api = machine.api();
+    const { number, id: project } = { number: 1, ...(await api.projects({}))[0]! };
+    fill(join(machine.data, 'filler'));
+    // Long enough for the agent's output to be flushed, and refused.
+    await delay(2_500);
+    writeFileSync(go, '');
+    await expect(api.addTask({ project, title: 'No room for it' })).rejects.toMatchObject({ code: 'disk_full' });
+    await delay(2_500);
+    expect(daemon.child.exitCode).toBeNull();
+    const doctor = await api.doctor({});
+    expect(doctor.findings).toContainEqual(expect.objectContaining({ level: 'problem', check: 'disk' }));
+    rmSync(join(machine.data, 'filler'));
+    await machine.event('merge.landed');
+    expect((await api.task({ project, task: number })).task).toMatchObject({
+      stage: 'done',
+      counters: { failures: {} },
+    });
+    const alerts = (await api.inbox({ project })).filter(({ title }) => title.startsWith('disk full'));
+    expect(alerts).toMatchObject([{ title: 'disk full' }]);
+    // The log has room for it, or the terminal is told instead.
+    const said = `${readFileSync(join(machine.data, 'daemon.log'), 'utf8')}${daemon.stderr()}`;
+    expect(said).toMatch(/work pauses: There is no space|daemon\.log cannot be written/);
+    expect(await api.addTask({ project, title: 'Room again' })).toMatchObject({ number: 2 });
+  });
+
+  function fill(file: string): void {
+    const handle = openSync(file, 'w');
+    for (let size = 1024 * 1024; size >= 1; ) {
+      try {
+        writeSync(handle, Buffer.alloc(size));
+      } catch {
+        size = Math.floor(size / 2);
+      }
+    }
+    closeSync(handle);
+  }
+});
+
+describe('a repository', () => {
+  let machine: TidemillHome;
+  let repository: TemporaryRepository;
+  let go: string;
+  let api: Api;
+  let project: string;
+  beforeAll(async () => {
+    machine = new TidemillHome();
+    repository = new TemporaryRepository();
+    go = join(repository.folder, 'go');
+    repository.write({ '.tidemill/config.yaml': config(go) });
+    repository.git('add', '-A');
+    repository.git('commit', '-qm', 'Configure');
+    await machine.up(repository.root);
+    api = machine.api();
+    project = (await api.projects({}))[0]!.id;
+  });
+  afterAll(async () => {
+    await machine.close();
+    repository.remove();
+  });
+  const alerts = async (title: string) => (await api.inbox({ project })).filter((item) => item.title.startsWith(title));
+  const told = (kind: string) => machine.event('alert.raised', (body) => body.kind === kind);
+
+  test('whose target is gone pauses with one notice, costs no task a try, and goes on when it is back', async () => {
+    const landed = machine.event('merge.landed');
+    for (const title of ['One', 'Two', 'Three']) await api.addTask({ project, title });
+    await machine.event('run.started');
+    const main = repository.git('rev-parse', 'main');
+    repository.git('checkout', '-q', '--detach');
+    repository.git('branch', '-D', 'main');
+    writeFileSync(go, '');
+    await told('target_gone');
+    repository.git('branch', 'main', main);
+    await landed;
+    await machine.idle(repository.root);
+    const tasks = await Promise.all([1, 2, 3].map((task) => api.task({ project, task })));
+    for (const { task } of tasks) expect(task).toMatchObject({ stage: 'done', counters: { failures: {} } });
+    expect(await alerts('target gone')).toMatchObject([{ title: 'target gone' }]);
+    repository.git('checkout', '-q', 'main');
+  });
+
+  test('that was moved away pauses with one notice, finds its place free, and goes on when it is back', async () => {
+    const elsewhere = join(repository.folder, 'elsewhere');
+    renameSync(repository.root, elsewhere);
+    await api.addTask({ project, title: 'While it is away' });
+    await told('repository_gone');
+    expect(existsSync(repository.root)).toBe(false);
+    renameSync(elsewhere, repository.root);
+    const { seq } = await machine.event('task.created', ({ title }) => title === 'While it is away');
+    await machine.event('merge.landed', () => true, seq);
+    const others = (await api.inbox({ project })).filter(({ kind }) => kind === 'alert').map(({ title }) => title);
+    expect(others.sort()).toEqual(['repository gone', 'target gone']);
+    expect((await api.task({ project, task: 4 })).task.counters.failures).toEqual({});
+  });
+});
