@@ -105,6 +105,9 @@ export class SimRepository implements Workspace {
     await this.#takeTime();
     return null;
   }
+  async provenCommits(): Promise<[]> {
+    return [];
+  }
   async outage(): Promise<null> {
     return null;
   }

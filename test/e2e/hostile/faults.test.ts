@@ -214,4 +214,20 @@ describe('a repository', () => {
     expect(others.sort()).toEqual(['repository gone', 'target gone']);
     expect((await api.task({ project, task: 4 })).task.counters.failures).toEqual({});
   });
+
+  test('whose target was reset behind landed work, or has a proof nobody knows, is told by doctor and in the inbox', async () => {
+    await machine.run(['stop'], repository.root);
+    const landed = repository.git('rev-parse', 'main');
+    repository.git('reset', '-q', '--hard', 'main~2');
+    const proof = `Forged\n\nTask: #9\nEvidence: ${'a'.repeat(64)}`;
+    repository.git('commit', '-q', '--allow-empty', '-m', proof);
+    await machine.up(repository.root);
+    api = machine.api();
+    await told('target_reset');
+    await told('evidence_missing');
+    expect(await alerts('target reset')).toMatchObject([{ text: expect.stringContaining(landed) }]);
+    const { findings } = await api.doctor({});
+    const levels = findings.filter(({ check }) => check === 'landed').map(({ level }) => level);
+    expect(levels).toEqual(['problem', 'warning']);
+  });
 });

@@ -4,6 +4,7 @@ import type { StageReport } from './agent-stage.ts';
 import { claimNext } from './claiming.ts';
 import type { EngineDeps } from './deps.ts';
 import { Fleet } from './fleet.ts';
+import { LandedWatch } from './landed.ts';
 import { Occasions } from './occasions.ts';
 import { Outages } from './outages.ts';
 import { OutsideWork } from './outside.ts';
@@ -36,6 +37,7 @@ export class Engine {
   #isShort = false;
   readonly #supervisor: Supervisor;
   readonly #outages: Outages;
+  readonly #landed: LandedWatch;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -50,6 +52,7 @@ export class Engine {
     // Not a copy: some of what is given changes with the settings.
     const deps: EngineDeps = Object.create(given, { store: { value: store } });
     this.#deps = deps;
+    this.#landed = new LandedWatch(deps);
     this.#outages = new Outages(deps, signal, () => this.wake());
     this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
     const prover = new Prover(deps);
@@ -218,6 +221,7 @@ export class Engine {
   async #supervise(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
+      await this.#lookAtLanded();
       await this.#deps.clock.sleep(SUPERVISE_EVERY_MS, signal);
       if (signal.aborted) return;
       await expireLeases(this.#deps).catch((error: unknown) =>
@@ -231,6 +235,14 @@ export class Engine {
       // Time alone may have made it claimable: a rest or a lock is over, or the clock was set.
       if (isWaiting) this.wake();
     }
+  }
+
+  /** At the start and every minute: somebody may have moved the target. */
+  async #lookAtLanded(): Promise<void> {
+    if (await this.#outages.look()) return;
+    await this.#landed
+      .look()
+      .catch((error: unknown) => this.#deps.onNote('it could not be checked whether what landed is there', error));
   }
 
   /** A lease that ends by another's hand (cancelled, expired) stops the agent at once, not at the next heartbeat. */

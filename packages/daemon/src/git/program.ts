@@ -28,7 +28,7 @@ export class GitError extends AppError {
   readonly exitCode: number | null;
   readonly stderr: string;
   constructor(args: string[], exitCode: number | null, stderr: string) {
-    const full = stderr.includes('No space left on device');
+    const full = /No space left on device|Out of diskspace|Disk quota exceeded/i.test(stderr);
     const said = stderr.trim().split('\n').slice(0, 12).join('\n') || `exit code ${exitCode}`;
     super(full ? 'disk_full' : 'git_failed', `git ${args[0] ?? ''} failed: ${said}`, {
       hint: full ? 'free some disk space; the work goes on from where it is' : hintFor(stderr),

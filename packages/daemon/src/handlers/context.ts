@@ -20,7 +20,10 @@ import type { Clock, ConflictDesk, Ids, Prompts, Store, Workspace, WorktreeRef }
 /** What handlers do with a repository: look, write a snapshot's files beside it, and resolve what a person decides. */
 export interface LentWorkspace
   extends ConflictDesk,
-    Pick<Workspace, 'candidate' | 'changedFiles' | 'diff' | 'snapshot' | 'snapshots' | 'leaks'> {
+    Pick<
+      Workspace,
+      'candidate' | 'changedFiles' | 'diff' | 'snapshot' | 'snapshots' | 'leaks' | 'isLanded' | 'provenCommits'
+    > {
   restoreSnapshot(ref: string, to: string): Promise<string>;
   lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config, Finding, Project } from '@tidemill/contract';
 import { loadSettings } from '../config/load.ts';
+import { examineLanded } from '../engine/landed.ts';
 import { aliveRefs } from '../engine/recovery.ts';
 import { readablePlaces } from '../process/network-settings.ts';
 import { UNHELD } from '../process/sandbox.ts';
@@ -37,6 +38,13 @@ async function examineProject(services: Services, project: Project, say: Say): P
     for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
     await sayWhatIsSeen(services, project, config, say);
+  });
+  await guarded(say, 'landed', name, async () => {
+    const { store } = services;
+    const found = await services.withWorkspace(project, (workspace) => examineLanded({ store, project, workspace }));
+    if (found.length === 0) say('ok', 'landed', `${name}: the target has all that landed, and the store its evidence`);
+    for (const { kind, text } of found)
+      say(kind === 'target_reset' ? 'problem' : 'warning', 'landed', `${name}: ${text}`);
   });
   await guarded(say, 'worktrees', name, async () => {
     const alive = await aliveRefs({ store: services.store, project });

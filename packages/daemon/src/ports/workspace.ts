@@ -132,6 +132,8 @@ export interface Workspace {
   /** Fast-forwards the target from `base` to `commit`; never touches a checkout that is dirty. */
   land(commit: string, base: string): Promise<Landing>;
   isLanded(commit: string): Promise<boolean>;
+  /** The newest commits of the target that name their evidence, newest first. */
+  provenCommits(limit: number): Promise<{ commit: string; evidence: string; at: number }[]>;
   /** Null when work is possible. `isSuspected`: something failed, so it is looked at more closely. */
   outage(isSuspected: boolean): Promise<Outage | null>;
   /** Why landing would have to wait for a person, or null. */

@@ -86,6 +86,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     amend: (task, tree, message) => at(task, (place) => amendWork(site, place, tree, message)),
     land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
     isLanded: (commit) => isLanded(site, commit),
+    provenCommits: (limit) => provenCommits(site, limit),
     outage: (isSuspected) => findOutage(site, isSuspected),
     landingObstacle: () => site.landing(() => findObstacle(site)),
     push: () => pushTarget(site),
@@ -142,6 +143,15 @@ async function diffOf(site: Site, place: Place, maxBytes: number): Promise<Chang
 async function isLanded(site: Site, commit: string): Promise<boolean> {
   const [known] = await site.resolver.resolve([`${commit}^{commit}`]);
   return known !== null && known !== undefined && isAncestor(site.git, known, await site.target());
+}
+
+async function provenCommits(site: Site, limit: number) {
+  const format = '--format=%H%x00%ct%x00%(trailers:key=Evidence,valueonly,separator=%x2C)';
+  const { stdout } = await site.git(['log', `--max-count=${limit}`, format, await site.target(), '--']);
+  return stdout.split('\n').flatMap((line) => {
+    const [commit = '', seconds = '', evidence = ''] = line.split('\0');
+    return /^[0-9a-f]{64}$/.test(evidence) ? [{ commit, evidence, at: Number(seconds) * 1000 }] : [];
+  });
 }
 
 async function removeTask(site: Site, trash: Trash, place: Place, why: string): Promise<void> {
