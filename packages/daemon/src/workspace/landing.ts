@@ -5,6 +5,7 @@ import { GitError } from '../git/program.ts';
 import type { Landing } from '../ports.ts';
 import { changesBetween } from './capture.ts';
 import { type Checkout, checkoutsOnTarget, dirtyText, lockedText, obstacleIn, untrackedText } from './checkout.ts';
+import { inTurn } from './checkout-turn.ts';
 import { forgetLanding, noteLanding, undoInterrupted } from './interrupted.ts';
 import { isAncestor } from './ref.ts';
 import type { Site } from './site.ts';
@@ -33,7 +34,13 @@ export async function landCommit(site: Site, commit: string, base: string): Prom
   const checkouts = await checkoutsOnTarget(site);
   if (checkouts.length > 1) return { kind: 'waiting', why: twice(site, checkouts) };
   const [checkout] = checkouts;
-  return checkout ? fastForward(site, checkout, commit, base) : swap(site, commit, base);
+  if (!checkout) return swap(site, commit, base);
+  const landed = await inTurn(site, checkout, async (): Promise<Landing> => {
+    // Somebody else may have had the turn before.
+    if ((await site.target()) !== base) return { kind: 'moved' };
+    return fastForward(site, checkout, commit, base);
+  });
+  return landed ?? { kind: 'waiting', why: `another Tidemill is landing in ${checkout.path}; this goes on afterwards` };
 }
 
 export async function findObstacle(site: Site): Promise<string | null> {

@@ -39,7 +39,7 @@ async function isOrphan(pid: number, dataDir: string): Promise<boolean> {
   return folder === dataDir && owner !== undefined && !isAlive(Number(owner));
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,0 +1,45 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Checkout } from './checkout.ts';
+import { isAlive } from './orphan.ts';
+import type { Site } from './site.ts';
+
+const PATIENCE_MS = 5_000;
+/** No landing takes that long; a process that got a dead one's number must not keep others away for ever. */
+const FORGOTTEN_MS = 10 * 60_000;
+
+/**
+ * Two daemons, with a data folder each, may land in one checkout. git's own locks keep neither from writing files and an index
+ * that the other has just replaced. Null when the other one does not come to an end.
+ */
+export async function inTurn<T>(site: Site, checkout: Checkout, work: () => Promise<T>): Promise<T | null> {
+  const file = join(checkout.gitDir, 'tidemill-landing');
+  const until = site.clock.now() + PATIENCE_MS;
+  while (!(await taken(file))) {
+    if (await isLeft(site, file)) await rm(file, { force: true });
+    else if (site.clock.now() > until) return null;
+    else await site.clock.sleep(20);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+const taken = (file: string): Promise<boolean> =>
+  writeFile(file, `${process.pid}`, { flag: 'wx' }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+
+async function isLeft(site: Site, file: string): Promise<boolean> {
+  const [owner, found] = await Promise.all([readFile(file, 'utf8').catch(() => ''), stat(file).catch(() => null)]);
+  if (!found) return false;
+  // Made and not yet written to.
+  if (owner === '') return site.clock.now() - found.mtimeMs > PATIENCE_MS;
+  return !isAlive(Number(owner)) || site.clock.now() - found.mtimeMs > FORGOTTEN_MS;
+}
