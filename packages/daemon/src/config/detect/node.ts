@@ -17,7 +17,11 @@ interface Manager {
   locks: string[];
   /** Further files that show it, and that decide what it installs. */
   settings: string[];
-  install(isLocked: boolean, folder: Folder, manifest: PackageJson): Promise<Omit<ProposedStep, 'files' | 'makes'>>;
+  install(
+    isLocked: boolean,
+    folder: Folder,
+    manifest: PackageJson,
+  ): Promise<Omit<ProposedStep, 'files' | 'makes'> & { makes?: string[] }>;
   /** The test that it runs by itself, without a script. */
   ownTest?: string;
   run(script: string): string;
@@ -86,7 +90,7 @@ async function stepsOf(manager: Manager, folder: Folder, manifest: PackageJson):
     ...folder.present('.npmrc', ...manager.settings, '.nvmrc', '.node-version'),
     ...(folder.has('patches') ? ['patches/**'] : []),
   ];
-  return [{ ...(await manager.install(locks.length > 0, folder, manifest)), files, makes: ['node_modules'] }];
+  return [{ makes: ['node_modules'], ...(await manager.install(locks.length > 0, folder, manifest)), files }];
 }
 
 /** Globs of the folders that the install at the root takes care of. */
@@ -123,8 +127,10 @@ async function yarnInstall(isLocked: boolean, folder: Folder, { packageManager =
     folder.has('.yarnrc.yml') ||
     (await folder.text('yarn.lock')).includes('__metadata:');
   if (!isModern) return { run: `yarn install --non-interactive ${isLocked ? '--frozen-lockfile' : '--pure-lockfile'}` };
+  const hasModules = (await folder.text('.yarnrc.yml')).includes('node-modules');
   return {
     run: `yarn install${isLocked ? ' --immutable' : ''}`,
+    makes: [hasModules ? 'node_modules' : '.yarn/cache'],
     // Without node_modules the packages are used where Yarn keeps them, so that has to be in the worktree.
     env: { YARN_ENABLE_GLOBAL_CACHE: 'false', YARN_CACHE_FOLDER: '.yarn/cache' },
   };
