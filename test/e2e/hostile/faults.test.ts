@@ -14,7 +14,7 @@ import {
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Api } from '@tidemill/contract';
+import type { Api, ProjectStatus } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reachDaemon } from '../../../packages/daemon/src/daemon/reach.ts';
 import { TidemillHome } from '../../support/tidemill-home.ts';
@@ -229,5 +229,44 @@ describe('a repository', () => {
     const { findings } = await api.doctor({});
     const levels = findings.filter(({ check }) => check === 'landed').map(({ level }) => level);
     expect(levels).toEqual(['problem', 'warning']);
+  });
+});
+
+describe('up --until-idle', () => {
+  let machine: TidemillHome;
+  let repository: TemporaryRepository;
+  beforeAll(() => {
+    machine = new TidemillHome();
+    repository = new TemporaryRepository();
+  });
+  afterAll(async () => {
+    await machine.close();
+    repository.remove();
+  });
+
+  test('ends when the budget is used up, and not before what was built has landed', async () => {
+    const agent = `n=$(grep -o '"number":[0-9]*' | head -1 | tr -dc 0-9)
+echo made > "made-$n.txt"
+echo '{"tidemill":"usage","costUsd":9.5}'
+echo '{"tidemill":"result","outcome":"pr_ready","summary":"made it"}'
+`;
+    repository.write({
+      '.tidemill/config.yaml': `target: main
+pipeline: quick
+workers: 1
+sandbox: off
+budget: { dailyUsd: 10, monthlyUsd: 100 }
+agents:
+  default: { type: command, command: ["sh", "-c", ${JSON.stringify(agent)}] }
+gates:
+  - { name: test, run: "sleep 1" }
+`,
+    });
+    repository.git('add', '-A');
+    repository.git('commit', '-qm', 'Configure');
+    for (const title of ['First', 'Second']) await machine.run(['task', 'add', title], repository.root);
+    expect((await machine.run(['up', '--until-idle'], repository.root)).code).toBe(0);
+    const { tasks } = await machine.json<ProjectStatus>(['status'], repository.root);
+    expect(tasks).toEqual({ done: 1, open: 1 });
   });
 });
