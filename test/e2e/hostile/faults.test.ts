@@ -11,11 +11,12 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api, ProjectStatus } from '@tidemill/contract';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { reachDaemon } from '../../../packages/daemon/src/daemon/reach.ts';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from '../cli-repository.ts';
@@ -268,5 +269,75 @@ gates:
     expect((await machine.run(['up', '--until-idle'], repository.root)).code).toBe(0);
     const { tasks } = await machine.json<ProjectStatus>(['status'], repository.root);
     expect(tasks).toEqual({ done: 1, open: 1 });
+  });
+});
+
+describe('a Postgres that is away for longer than a restart', () => {
+  const url = inject('postgresUrl');
+  const name = `faults_${process.pid}`;
+  let machine: TidemillHome;
+  let repository: TemporaryRepository;
+  /** Stands between the daemon and the server, so that the server can be away for one and there for the others. */
+  const passing = new Set<Socket>();
+  let proxy: Server;
+  const listen = async (port: number) => {
+    const { hostname, port: there } = new URL(url);
+    proxy = createServer((near) => {
+      const far = connect(Number(there || 5432), hostname);
+      for (const socket of [near, far]) {
+        passing.add(socket);
+        socket.on('error', () => undefined).on('close', () => passing.delete(socket));
+      }
+      near.pipe(far).pipe(near);
+    });
+    proxy.listen(port, '127.0.0.1');
+    await once(proxy, 'listening');
+    return (proxy.address() as AddressInfo).port;
+  };
+  const cut = () => {
+    proxy.close();
+    for (const socket of passing) socket.destroy();
+  };
+  const onServer = async (sql: string) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  afterAll(async () => {
+    if (url === '') return;
+    await machine?.close();
+    cut();
+    repository?.remove();
+    await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+
+  test('costs running work nothing: it goes on within seconds', { timeout: 90_000 }, async (context) => {
+    context.skip(url === '', 'no Postgres could be started');
+    await onServer(`CREATE DATABASE ${name}`);
+    const port = await listen(0);
+    const address = new URL(url);
+    Object.assign(address, { hostname: '127.0.0.1', port: String(port), pathname: `/${name}` });
+    machine = new TidemillHome({ DATABASE_URL: address.href });
+    repository = new TemporaryRepository();
+    const go = join(repository.folder, 'go');
+    repository.write({ '.tidemill/config.yaml': config(go) });
+    repository.git('add', '-A');
+    repository.git('commit', '-qm', 'Configure');
+    await machine.up(repository.root);
+    const api = machine.api();
+    const project = (await api.projects({}))[0]!.id;
+    await api.addTask({ project, title: 'Work on' });
+    await machine.event('run.started');
+    cut();
+    // The agent ends while nobody can be told.
+    writeFileSync(go, '');
+    await delay(12_000);
+    await listen(port);
+    const back = performance.now();
+    await machine.event('merge.landed');
+    expect(performance.now() - back).toBeLessThan(20_000);
+    const { runs } = await api.task({ project, task: 1 });
+    expect(runs.map(({ outcome }) => outcome)).toEqual(['pr_ready']);
   });
 });
