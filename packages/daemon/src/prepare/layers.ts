@@ -53,8 +53,12 @@ export class Layers {
   async place(key: string, { paths }: Layer, name: string, folder: string): Promise<void> {
     await this.clear(name, folder);
     await this.#sparing.get(key);
-    const spare = this.#at(key, 'spare');
-    const hasSpare = await isThere(spare);
+    // Only one can rename it: whoever comes second makes a copy.
+    const spare = this.#at(key, `spare.${name}`);
+    const hasSpare = await rename(this.#at(key, 'spare'), spare).then(
+      () => true,
+      () => false,
+    );
     for (const each of paths) {
       const to = path.join(folder, each);
       await rm(to, { recursive: true, force: true });
@@ -125,6 +129,7 @@ export class Layers {
 
   /** Beside other work, and only where nobody has made one already. */
   #spareSoon(key: string, paths: string[]): void {
+    if (this.#sparing.has(key)) return;
     const making = this.#makeSpare(key, paths).finally(() => this.#sparing.delete(key));
     this.#sparing.set(key, making);
     // Without a spare the next folder gets a copy, which takes longer and is all the same.
