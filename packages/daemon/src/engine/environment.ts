@@ -15,7 +15,7 @@ export class EnvironmentTrouble extends Error {
 }
 
 const FIRST_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 5 * 60_000;
+const LONGEST_WAIT_MS = 60_000;
 
 /** How long work waits for its surroundings, and that a person is told once of each trouble. */
 export class Environment {

@@ -87,7 +87,8 @@ async function runStep(
 const cacheVariables = (cache: string) => ({
   XDG_CACHE_HOME: cache,
   npm_config_cache: path.join(cache, 'npm'),
-  npm_config_store_dir: path.join(cache, 'pnpm'),
+  // Where pnpm keeps its store. Its own variable would make npm complain.
+  XDG_DATA_HOME: path.join(cache, 'data'),
   YARN_CACHE_FOLDER: path.join(cache, 'yarn'),
   BUN_INSTALL_CACHE_DIR: path.join(cache, 'bun'),
   PIP_CACHE_DIR: path.join(cache, 'pip'),

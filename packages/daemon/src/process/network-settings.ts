@@ -48,7 +48,7 @@ const CERTIFICATE_IN_FILE =
  */
 export const SCRATCH_CACHES = {
   npm_config_cache: '/tmp/.cache/npm',
-  npm_config_store_dir: '/tmp/.cache/pnpm',
+  XDG_DATA_HOME: '/tmp/.cache/data',
   YARN_CACHE_FOLDER: '/tmp/.cache/yarn',
   UV_CACHE_DIR: '/tmp/.cache/uv',
   POETRY_CACHE_DIR: '/tmp/.cache/poetry',
