@@ -64,8 +64,6 @@ class Line {
   /** Undefined: nothing is asked for. Null: the file shall go. */
   #wanted: SessionFile | null | undefined;
   work: Promise<void> | null = null;
-  /** Once, until it works again. */
-  #isTold = false;
 
   constructor(name: string, options: SessionFilesOptions, ready: () => Promise<void>) {
     this.#name = name;
@@ -99,11 +97,9 @@ class Line {
       if (wanted === null) await rm(this.#path, { force: true });
       else if (wanted) await this.#write(wanted);
       if (this.#wanted === wanted) this.#wanted = undefined;
-      this.#isTold = false;
       return true;
     } catch (error) {
-      if (!this.#isTold) this.#options.onNote(`the session file of ${this.#name} could not be written`, error);
-      this.#isTold = true;
+      this.#options.onNote(`the session file of ${this.#name} could not be written`, error);
       return false;
     }
   }
