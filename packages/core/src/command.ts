@@ -86,6 +86,8 @@ export type Command = { projectId: string } & (
   | { type: 'task.note'; taskId: string; by: string; text: string }
   /** Null lets any worker take it again. */
   | { type: 'task.assign'; taskId: string; workerId: string | null; by: string }
+  /** The engine's, at its start: what was in the way may be gone, so it is tried now. */
+  | { type: 'task.wake'; taskId: string }
   | { type: 'task.set_dependencies'; taskId: string; dependsOn: string[] }
   /** `from`: only if it still is in the stage that the person saw it in. */
   | { type: 'task.cancel'; taskId: string; by: string; from?: string }

@@ -135,6 +135,8 @@ export function decide(slice: Slice, command: Command, env: DecideEnv): Decision
       return steerWorker(slice, command, env);
     case 'lease.take':
       return takeLease(slice, command);
+    case 'task.wake':
+      return wakeTask(slice, command, env);
     case 'task.assign':
       return assignTask(slice, command);
     case 'supervisor.decide': {
@@ -177,6 +179,14 @@ function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: Decide
     released(task, command.why),
     ...parkedIfAsking(task),
   );
+}
+
+function wakeTask(slice: Slice, command: CommandOf<'task.wake'>, env: DecideEnv): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { id: taskId, lease, waiting } = found.task;
+  if (lease || waiting === null) return accept();
+  return accept({ type: 'task.waiting', taskId, why: 'it is tried again', until: env.now, isPassing: true });
 }
 
 function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {

@@ -201,6 +201,7 @@ export function scopeOf(command: Command): Scope {
       scope.tasks.push(command.taskId);
       if (command.workerId !== null) scope.workers.push(command.workerId);
       return scope;
+    case 'task.wake':
     case 'task.edit':
     case 'task.note':
     case 'work.commit':

@@ -70,7 +70,8 @@ export class Prover {
     held.isTesting = true;
     const checkout = await this.#deps.workspace.checkOut(work.commit);
     try {
-      const broken = await prepareCheckout(this.#deps, checkout, held);
+      const { signal, reins } = held;
+      const broken = await prepareCheckout(this.#deps, checkout, { signal, reins, base: work.base });
       if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
       this.environment.clear(PREPARE);
       const reports = await this.#run(held, checkout, work, gates);
@@ -100,7 +101,7 @@ export class Prover {
     const again = failedGates(reports).filter((gate) => gate !== INTEGRITY_GATE);
     if (again.length === 0 || signal.aborted || reports.some(({ fixed }) => fixed.length > 0)) return reports;
     await checkout.reset();
-    await prepareCheckout(this.#deps, checkout, held);
+    await prepareCheckout(this.#deps, checkout, { signal, reins, base: work.base });
     // Those too that were not run because they need one that failed.
     const hasPassed = (gate: string) =>
       reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');

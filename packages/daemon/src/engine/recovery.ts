@@ -28,7 +28,11 @@ export async function recover(deps: EngineDeps): Promise<void> {
     // A worker outside any daemon works on in its worktree: only its silence ends that.
     if (owner !== deps.owner && !isOutsideOwner(owner) && deps.isOwnerDead(owner)) await takeBack(deps, task, true);
   }
-  const garbage = await deps.workspace.collectGarbage(await aliveRefs(deps));
+  const alive = await aliveTasks(deps);
+  // What they waited for may have been put right meanwhile.
+  for (const { id: taskId, projectId, waiting, lease } of alive)
+    if (waiting !== null && !lease) await deps.store.execute({ type: 'task.wake', projectId, taskId });
+  const garbage = await deps.workspace.collectGarbage(alive);
   if (garbage.length > 0) deps.onNote(`removed ${garbage.length} leftover worktrees and branches`);
 }
 
@@ -40,12 +44,13 @@ export async function expireLeases(deps: EngineDeps): Promise<void> {
   }
 }
 
-export async function aliveRefs(deps: Pick<EngineDeps, 'store' | 'project'>): Promise<WorktreeRef[]> {
-  const alive: WorktreeRef[] = [];
+export const aliveRefs = (deps: Pick<EngineDeps, 'store' | 'project'>): Promise<WorktreeRef[]> => aliveTasks(deps);
+
+async function aliveTasks(deps: Pick<EngineDeps, 'store' | 'project'>): Promise<Task[]> {
+  const alive: Task[] = [];
   for (let afterNumber = 0; ; ) {
     const page = await deps.store.tasks({ projectId: deps.project.id, afterNumber, limit: 1000 });
-    for (const { stage, number, branch } of page)
-      if (stage !== 'done' && stage !== 'cancelled') alive.push({ number, branch });
+    alive.push(...page.filter(({ stage }) => stage !== 'done' && stage !== 'cancelled'));
     if (page.length < 1000) return alive;
     afterNumber = page.at(-1)!.number;
   }

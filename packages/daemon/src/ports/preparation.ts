@@ -13,6 +13,8 @@ export type Prepared =
     };
 
 export interface PreparationRequest {
+  /** The target's commit that a checkout's work stands on. */
+  base?: string;
   signal: AbortSignal;
   reins?: Reins;
 }

@@ -19,6 +19,8 @@ interface Spot {
   name: string;
   path: string;
   commit: string;
+  /** The target's commit that the work there stands on. */
+  base?: string;
 }
 
 /**
@@ -42,9 +44,12 @@ export function createPreparation(options: PreparationOptions): Preparation {
     return READY;
   };
   return {
-    worktree: ({ path: folder, tip }, request) =>
-      prepare({ name: path.basename(folder), path: folder, commit: tip }, request),
-    checkout: (checkout, request) => prepare(checkout, request, checkout),
+    worktree: ({ path: folder, tip, base }, request) =>
+      prepare({ name: path.basename(folder), path: folder, commit: tip, base }, request),
+    checkout: (checkout, request) => {
+      const { name, path: folder, commit } = checkout;
+      return prepare({ name, path: folder, commit, base: request.base }, request, checkout);
+    },
     settled: () => maker.settled(),
   };
 }
@@ -63,7 +68,7 @@ class Maker {
   async provide(spot: Spot, request: PreparationRequest, checkout?: CleanCheckout): Promise<StepFailure | null> {
     if (this.#options.steps.length === 0) return null;
     const key = await this.#keyOf(spot.commit);
-    const failure = await this.#ensure(key, spot.commit, request);
+    const failure = await this.#ensure(key, spot, request);
     if (failure) return failure;
     const layer = await this.#layers.find(key);
     if (!layer) return { text: 'What prepare had made is gone from the data folder.', isEnvironment: true };
@@ -73,7 +78,7 @@ class Maker {
     if (!isFine && layer.isMovable) await this.#layers.place(key, layer, spot.name, spot.path);
     else if (!isFine) {
       await this.#layers.clear(spot.name, spot.path);
-      const { isTrusted } = await this.#sourceOf(key, spot.commit);
+      const { isTrusted } = await this.#sourceOf(key, spot);
       const trouble = await runSteps(this.#options, spot.path, isTrusted, request);
       if (trouble) return { ...trouble, isEnvironment: trouble.isEnvironment || isTrusted };
       await this.#layers.note(spot.name, key, layer.paths);
@@ -90,11 +95,11 @@ class Maker {
   }
 
   /** Sees that there is a layer for the key. */
-  async #ensure(key: string, commit: string, request: PreparationRequest): Promise<StepFailure | null> {
+  async #ensure(key: string, spot: Spot, request: PreparationRequest): Promise<StepFailure | null> {
     while (!(await this.#layers.find(key))) {
       const known = this.#making.get(key);
       if (!known) {
-        const making = this.#makeLayer(key, commit, request).finally(() => this.#making.delete(key));
+        const making = this.#makeLayer(key, spot, request).finally(() => this.#making.delete(key));
         this.#making.set(key, making);
         return making;
       }
@@ -106,8 +111,8 @@ class Maker {
     return null;
   }
 
-  async #makeLayer(key: string, commit: string, request: PreparationRequest): Promise<StepFailure | null> {
-    const source = await this.#sourceOf(key, commit);
+  async #makeLayer(key: string, spot: Spot, request: PreparationRequest): Promise<StepFailure | null> {
+    const source = await this.#sourceOf(key, spot);
     const checkout = await this.#options.workspace.checkOut(source.commit);
     try {
       // What another key's steps left here is neither this one's nor whole.
@@ -123,12 +128,14 @@ class Maker {
   }
 
   /**
-   * Where the files that decide are the target's, the target is what is prepared: nothing else that a change holds has
-   * a say in what others are given.
+   * Where the files that decide are the target's, now or when the work began, the target is what is prepared: nothing
+   * else that a change holds has a say in what others are given, and no change is to blame when it fails.
    */
-  async #sourceOf(key: string, commit: string): Promise<{ commit: string; isTrusted: boolean }> {
+  async #sourceOf(key: string, { commit, base }: Spot): Promise<{ commit: string; isTrusted: boolean }> {
     const target = await this.#options.workspace.targetCommit();
-    return (await this.#keyOf(target)) === key ? { commit: target, isTrusted: true } : { commit, isTrusted: false };
+    if ((await this.#keyOf(target)) === key) return { commit: target, isTrusted: true };
+    const isUnchanged = base !== undefined && (await this.#keyOf(base)) === key;
+    return isUnchanged ? { commit: base, isTrusted: true } : { commit, isTrusted: false };
   }
 
   async #keyOf(commit: string): Promise<string> {
