@@ -46,6 +46,8 @@ export function attempts({ folder, data }: { folder: string; data: string }): At
     building('worktree', `echo x > '${join(folder, 'evil.txt')}'`),
     writing('untouchable', '.tidemill/guards/mine.yaml', '[]'),
     building('untouchable', 'echo x > .git'),
+    writing('person-settings', '.vscode/tasks.json', '{}'),
+    building('person-settings', 'echo x > .mcp.json'),
     building('whole-worktree', 'rm -rf "$PWD"'),
     building('store', `cat '${join(data, 'store.db')}'`),
     building('hooks', 'tidemill hooks uninstall'),
@@ -168,7 +170,7 @@ export function resultOf(mode: GuardedMode, prompt: string): Record<string, unkn
   if (mode === 'plan') return { outcome: 'plan_complete', summary: 'planned', plan: '1. Write it.' };
   if (mode === 'implement') return { outcome: 'pr_ready', summary: 'written' };
   const ids = [...new Set([...prompt.matchAll(/- `([^`]+)`: /g)].map(([, id]) => id))];
-  const criteria = ids.map((id) => ({ id, met: true, evidence: 'seen' }));
+  const criteria = ids.map((id) => ({ id, met: true, evidence: 'done.txt:1 is there' }));
   return { outcome: 'approved', summary: 'fine', review: { criteria, comments: [] } };
 }
 

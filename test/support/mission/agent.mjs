@@ -53,7 +53,7 @@ const BEHAVIOURS = {
   },
   'approves itself': () => {
     write(`out/${task.number}.txt`, 'not what the check wants\n');
-    const criteria = task.acceptance.map(({ id }) => ({ id, met: true, evidence: 'I looked' }));
+    const criteria = task.acceptance.map(({ id }) => ({ id, met: true, evidence: 'the gate check passed' }));
     result('approved', { review: { criteria, comments: [] } });
   },
   'exits at once': () => process.exit(3),
