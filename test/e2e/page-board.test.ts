@@ -233,7 +233,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     ];
     for (const title of titles) await bed.add(title, { after: [5] });
     expect(await card('open', 10).locator('bdi').textContent()).toBe(titles[0]);
-    expect(await card('open', 11).locator('bdi').textContent()).toBe('abc [U+202E]dlrow olleh[U+202C] red');
+    expect(await card('open', 11).locator('bdi').textContent()).toBe('abc dlrow olleh red');
     for (const number of [12, 13]) expect(await isWithin(card('open', number))).toBe(true);
     expect(await page.evaluate('window.pwned')).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api, NewTask, TaskDetail } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
@@ -33,7 +33,8 @@ export class PageBed {
   context!: BrowserContext;
   page!: Page;
   /** In the repository's own folder: an agent in its cage can see it. */
-  readonly #doors = join(this.repository.root, '.git', 'doors');
+  /** A sandbox shows it, and git does not. */
+  readonly #doors = join(this.repository.root, '.doors');
 
   static async open(scene: Scene): Promise<PageBed> {
     const bed = new PageBed();
@@ -44,6 +45,7 @@ export class PageBed {
   async #start({ config, scenario, files = {} }: Scene): Promise<void> {
     const { repository, machine } = this;
     mkdirSync(this.#doors);
+    appendFileSync(join(this.repository.root, '.git', 'info', 'exclude'), '.doors\n');
     const waiting = (_: string, name: string) => `until [ -e '${join(this.#doors, name)}' ]; do sleep 0.1; done`;
     repository.write({
       ...files,

@@ -168,8 +168,8 @@ describe('an answer', () => {
 
   test('with script in it stays the text it is', () => {
     const mill = new Mill();
-    const script = '<script>alert(1)</script>\u001b[2J{taskTitle}';
-    const [question] = ask(mill, mill.add(), script);
+    const script = '<script>alert(1)</script>{taskTitle}';
+    const [question] = ask(mill, mill.add(), `\u001b[2J${script}`);
     answer(mill, question!, script);
     expect(now(mill, question!)).toMatchObject({ text: script, answer: { text: script } });
   });
