@@ -31,7 +31,7 @@ describe('an agent that meddles with git', () => {
     const captured = await capture();
     expect(captured).toMatchObject({ commit: tree.base, files: [], notes: [] });
     expect(await bed.workspace.candidate(task)).toEqual({ kind: 'empty', base: tree.base });
-    expect(await bed.workspace.diff(task, 1000)).toBe('');
+    expect(await bed.workspace.diff(task, 1000)).toEqual({ files: [], sections: [], isCut: false });
   });
 
   it('commits by itself: its files are taken, its commits kept', async () => {

@@ -44,7 +44,7 @@ if (mode === 'plan') say({ outcome: 'plan_complete', plan: 'do it', summary: 'pl
 else if (mode === 'review') {
   const [first, ...rest] = prompt.split('\\n');
   const named = rest.find((line) => line.startsWith('test/')) ?? '';
-  const criteria = task.acceptance.map(({ id }) => ({ id, met: true, evidence: 'src/sum.js:1 exports sum' }));
+  const criteria = task.acceptance.map(({ id }) => ({ id, met: true, evidence: 'test/sum.test.js:1, and the gate test passed' }));
   say({ outcome: 'approved', summary: first + ' | ' + named, review: { criteria, comments: [] } });
 } else {
   const deed = JSON.parse(task.body);
