@@ -9,7 +9,7 @@ const CONFIG = `workers: 2
 pipeline: feature
 reviewPlans: true
 critical: [ledger.txt]
-budget: { dailyUsd: 40 }
+budget: { dailyUsd: 20 }
 gates:
   - { name: test, run: "true" }
 `;
@@ -31,7 +31,7 @@ const SCENARIO = `runs:
   - when: { task: Buy gold, mode: implement }
     do:
       - write: { path: gold.txt, content: "gold\\n" }
-      - spend: { inputTokens: 1000, outputTokens: 200, costUsd: 36.5 }
+      - spend: { inputTokens: 1000, outputTokens: 200, costUsd: 18.2 }
       - result: { summary: bought }
 default:
   plan: [ { result: { plan: "1. Dig.\\n2. Line it with oak.", planSummary: dig and line } } ]
@@ -174,7 +174,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     const config = await editor.inputValue();
     await editor.fill(config.replace('pipeline: feature', 'pipeline: featur'));
     await page.getByText('Correct what is wrong first.').waitFor();
-    await editor.fill(config.replace('dailyUsd: 40', 'dailyUsd: 49'));
+    await editor.fill(config.replace('dailyUsd: 20', 'dailyUsd: 49'));
     await page.getByText('This can be saved.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText(/^Saved\./).waitFor();
