@@ -208,10 +208,21 @@ describe('integrity', () => {
     expect(await refusal(['a.txt'])).toContain('conflict markers');
   });
 
+  it('refuses links that lead out of the repository, and no others', async () => {
+    for (const target of ['/etc/hosts', '../x', 'sub/../../x', worktree.path]) {
+      await symlink(target, path.join(worktree.path, 'out'));
+      expect(await refusal(['out']), target).toContain('out: a link must not lead out of the repository');
+      await rm(path.join(worktree.path, 'out'));
+    }
+    await mkdir(path.join(worktree.path, 'sub'));
+    await symlink('../a.txt', path.join(worktree.path, 'sub', 'in'));
+    expect(await refusal(['sub/in'])).toBeNull();
+  });
+
   it('is not misled by headings, binary files, links and deleted files', async () => {
     await put('a.txt', 'Title\n=======\n\n  <<<<<<< quoted\n>>>>>>> quoted\n');
     await put('b.bin', `\0<<<<<<< HEAD\n=======\n>>>>>>> main\n`);
-    await symlink('/dev/zero', path.join(worktree.path, 'link'));
+    await symlink('b.bin', path.join(worktree.path, 'link'));
     expect(await refusal(['a.txt', 'b.bin', 'link', 'gone.txt', '.tidemillrc'])).toBeNull();
   });
 });

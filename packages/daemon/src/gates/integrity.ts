@@ -1,4 +1,4 @@
-import { lstat, open, readFile } from 'node:fs/promises';
+import { lstat, open, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { plainName } from '@tidemill/contract';
 import { actsByItself, looseParts, modulesProblem, personFile } from './person-files.ts';
@@ -6,7 +6,7 @@ import { actsByItself, looseParts, modulesProblem, personFile } from './person-f
 /**
  * What every change must fulfil, whatever a project configures. No process is needed, so there is no way around it:
  * the change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
- * no unresolved conflict.
+ * no unresolved conflict and no link that leads out of the repository.
  * Returns what is wrong, one line each; nothing when all is well.
  */
 export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
@@ -19,6 +19,8 @@ export async function integrityProblems(folder: string, files: string[], signal:
       problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
     } else if (await isPersons(folder, file)) {
       problems.push(`${name}: an agent or editor on a person's machine acts on it, so only a person may change it`);
+    } else if (await leadsOut(folder, file)) {
+      problems.push(`${name}: a link must not lead out of the repository; make it relative, to a file in it`);
     } else if (await hasConflictMarkers(path.join(folder, file))) {
       problems.push(`${name}: holds unresolved conflict markers`);
     } else if (looseParts(file).join('/') === '.gitmodules') {
@@ -32,6 +34,14 @@ export async function integrityProblems(folder: string, files: string[], signal:
 
 /** Whatever the case: some file systems do not tell `.Tidemill` from `.tidemill`. */
 const isSettings = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.tidemill';
+
+/** Where it leads exists on this machine and in no clone, or not as it does here. */
+async function leadsOut(folder: string, file: string): Promise<boolean> {
+  const target = await readlink(path.join(folder, file)).catch(() => null);
+  if (target === null) return false;
+  const inside = path.posix.join(path.posix.dirname(file), target);
+  return path.posix.isAbsolute(target) || inside.split('/')[0] === '..';
+}
 
 const LONGEST_TEXT = 1024 * 1024;
 
