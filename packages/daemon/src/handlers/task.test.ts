@@ -29,7 +29,7 @@ describe('editing', () => {
     expect(made).toMatchObject({ number, title: plain.title, files: [WILD], priority: 0 });
     const { task } = await api.task({ project, task: number });
     expect(task).toMatchObject(plain);
-    expect(task.criteria.map(({ text }) => text)).toEqual(['stays', plain.title]);
+    expect(task.criteria.map(({ text }) => text)).toEqual(['stays', plainText(WILD)]);
     expect((await api.tasks({ project, search: 'SCRIPT' })).map(({ title }) => title)).toEqual([plain.title]);
     const { findings } = await api.doctor({});
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
