@@ -115,6 +115,7 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
         { name: 'Write', input: { file_path: join(repository.root, '.git/hooks/pre-commit'), content: 'x' } },
         'untouchable',
       ],
+      [{ name: 'Write', input: { file_path: join(repository.root, '.mcp.json'), content: 'x' } }, 'person-settings'],
       [
         { name: 'Write', input: { file_path: join(repository.root, '.claude/settings.json'), content: '{}' } },
         'untouchable',
