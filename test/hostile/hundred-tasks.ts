@@ -31,7 +31,8 @@ test('a fresh clone passes its gates after every landing, whatever the agents tr
     const landed = all.filter(({ stage }) => stage === 'done');
     const commits = (await machine.git(root, 'rev-list', '--reverse', 'main')).split('\n');
     expect(commits.length).toBe(1 + landed.length);
-    expect(landed.filter(({ title }) => title === 'honest-work').length).toBe(TASKS / 3);
+    const honest = (list: { title: string }[]) => list.filter(({ title }) => title === 'honest-work').length;
+    expect(honest(landed)).toBe(honest(tasks));
     for (const commit of commits) expect(await failuresOfClone(machine, root, commit), commit).toEqual([]);
     console.log(`${all.length} tasks, ${landed.length} landed, ${commits.length} clones passed their gates`);
   } finally {
