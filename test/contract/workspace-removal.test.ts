@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bed, git, makeBed, personEnv, write } from './workspace-bed.ts';
@@ -53,6 +53,39 @@ describe('removal', () => {
     expect(existsSync(tree.path)).toBe(false);
     await bed.workspace.close();
     expect(await readdir(join(bed.dataDir, 'trash'))).toEqual([]);
+  });
+
+  it('gets over the lock that a killed git of its own left, and not over a lock of somebody else', async () => {
+    const [lock, note] = [join(bed.root, '.git/packed-refs.lock'), join(bed.dataDir, 'deleting-refs')];
+    await bed.workspace.open(task);
+    await writeFile(note, '');
+    await writeFile(lock, '');
+    await bed.workspace.remove(task);
+    expect([existsSync(lock), existsSync(note)]).toEqual([false, false]);
+    await bed.workspace.open(task);
+    await writeFile(lock, '');
+    await expect(bed.workspace.remove(task)).rejects.toThrow(/packed-refs\.lock': File exists/);
+    expect([existsSync(lock), existsSync(note)]).toEqual([true, false]);
+  });
+
+  it('gets over the lock that stays when the repository is moved away during a deletion', async () => {
+    await bed.workspace.open(task);
+    const [elsewhere, programs] = [`${bed.root} elsewhere`, join(bed.dataDir, 'programs')];
+    const path = process.env.PATH;
+    const git = `#!/bin/sh
+case "$*" in *"update-ref --stdin"*)
+  touch "${bed.root}/.git/packed-refs.lock"; mv "${bed.root}" "${elsewhere}"; echo moved >&2; exit 128;;
+esac
+PATH="${path}" exec git "$@"
+`;
+    await write(programs, { git });
+    await chmod(join(programs, 'git'), 0o755);
+    process.env.PATH = `${programs}:${path}`;
+    await expect(bed.workspace.remove(task)).rejects.toThrow('moved');
+    process.env.PATH = path;
+    await rename(elsewhere, bed.root);
+    await bed.workspace.remove(task);
+    expect(existsSync(join(bed.root, '.git/packed-refs.lock'))).toBe(false);
   });
 
   it('empties at the start what an earlier process left in the trash', async () => {

@@ -32,8 +32,17 @@ export async function recover(deps: EngineDeps): Promise<void> {
   // What they waited for may have been put right meanwhile.
   for (const { id: taskId, projectId, waiting, lease } of alive)
     if (waiting !== null && !lease) await deps.store.execute({ type: 'task.wake', projectId, taskId });
-  const garbage = await deps.workspace.collectGarbage(alive);
-  if (garbage.length > 0) deps.onNote(`removed ${garbage.length} leftover worktrees and branches`);
+  await collectGarbage(deps, alive);
+}
+
+/** Leftovers cost some disk space. That they cannot be removed now does not stop the work. */
+async function collectGarbage(deps: EngineDeps, alive: WorktreeRef[]): Promise<void> {
+  try {
+    const garbage = await deps.workspace.collectGarbage(alive);
+    if (garbage.length > 0) deps.onNote(`removed ${garbage.length} leftover worktrees and branches`);
+  } catch (error) {
+    deps.onNote('some leftover worktrees or branches could not be removed; the next start tries again', error);
+  }
 }
 
 /** While running: leases nobody renews. */

@@ -60,6 +60,8 @@ const SETTINGS = [
   ...['core.quotePath=false', 'gc.auto=0', 'maintenance.auto=false', 'commit.gpgSign=false', 'rerere.enabled=false'],
   ...['core.protectHFS=true', 'core.protectNTFS=true', 'status.submoduleSummary=false', 'diff.ignoreSubmodules=dirty'],
   ...['submodule.recurse=false', 'advice.detachedHead=false', 'advice.addEmbeddedRepo=false'],
+  // How long git itself waits for another git that deletes or packs refs.
+  'core.packedRefsTimeout=3000',
 ].flatMap((setting) => ['-c', setting]);
 
 /** Variables by which a surrounding git (a hook, an alias) would point us at another repository or index. */

@@ -4,6 +4,7 @@ import { type Git, GitError } from '../git/program.ts';
 import { recordTips } from './own-tip.ts';
 import type { Site } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
+import { isThere } from './standing.ts';
 
 export interface RefChange {
   ref: string;
@@ -26,32 +27,41 @@ export async function moveRefs(site: Site, changes: RefChange[]): Promise<void> 
   const change = () => site.git(['update-ref', '--stdin'], { input });
   await recordTips(site, changes);
   if (changes.every(({ to }) => to !== null)) await change();
-  else await notedDeletion(site.dataDir, change);
+  else await notedDeletion(site, change);
 }
 
 const deletionNote = (dataDir: string): string => join(dataDir, 'deleting-refs');
 
+const packedLock = (site: Site): string => join(site.info.commonDir, 'packed-refs.lock');
+
 /**
- * To delete a ref git locks the list of packed refs, which is not ours alone. The note tells the next process that a lock as
- * old as the note was left by a git of ours that was killed, and not by a person's that is at work.
+ * To delete a ref git locks the list of packed refs, which is not ours alone. The note tells the next deletion that a lock as
+ * old as the note was left by a git of ours, and not by a person's that is at work. Git leaves its lock when it is killed, and
+ * when the repository is moved away while it works.
  */
-async function notedDeletion(dataDir: string, work: () => Promise<unknown>): Promise<void> {
-  await writeFile(deletionNote(dataDir), '');
+async function notedDeletion(site: Site, work: () => Promise<unknown>): Promise<void> {
+  await clearDeadDeletion(site);
+  const note = deletionNote(site.dataDir);
+  await writeFile(note, '');
   try {
     await work();
   } catch (error) {
-    if (error instanceof GitError && error.exitCode !== null) await rm(deletionNote(dataDir), { force: true });
+    if (error instanceof GitError && error.exitCode !== null && (await leftNoLock(site, error))) await rm(note);
     throw error;
   }
-  await rm(deletionNote(dataDir), { force: true });
+  await rm(note, { force: true });
+}
+
+async function leftNoLock(site: Site, { stderr }: GitError): Promise<boolean> {
+  if (stderr.includes(`${packedLock(site)}': File exists`)) return true;
+  return (await isThere(site.info.commonDir)) && !(await isThere(packedLock(site)));
 }
 
 export async function clearDeadDeletion(site: Site): Promise<void> {
   const note = await stat(deletionNote(site.dataDir)).catch(() => null);
   if (!note) return;
-  const lock = join(site.info.commonDir, 'packed-refs.lock');
-  const found = await stat(lock).catch(() => null);
-  if (found && found.mtimeMs >= note.mtimeMs) await clearStaleLock(lock, site.clock);
+  const found = await stat(packedLock(site)).catch(() => null);
+  if (found && found.mtimeMs >= note.mtimeMs) await clearStaleLock(packedLock(site), site.clock);
   await rm(deletionNote(site.dataDir), { force: true });
 }
 

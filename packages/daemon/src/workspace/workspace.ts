@@ -183,16 +183,21 @@ async function saveRest(
   }
 }
 
+/** One leftover that cannot be removed keeps no other from being removed. */
 async function collect(site: Site, trash: Trash, alive: WorktreeRef[]): Promise<string[]> {
-  const leaks = await findLeaks(site, alive);
   const gone: string[] = [];
-  for (const leak of leaks) {
+  const failures: unknown[] = [];
+  for (const leak of await findLeaks(site, alive)) {
     const place = leakedPlace(site, leak);
-    await site.perTask(place.name)(() =>
-      removeTask(site, trash, place, 'left over from a task nobody works on any more'),
-    );
-    gone.push(...leak.what);
+    const why = 'left over from a task nobody works on any more';
+    await site
+      .perTask(place.name)(() => removeTask(site, trash, place, why))
+      .then(
+        () => gone.push(...leak.what),
+        (error: unknown) => failures.push(error),
+      );
   }
+  if (failures.length > 0) throw failures[0];
   return gone;
 }
 
