@@ -19,8 +19,6 @@ export class PeopleInvariants {
   dailyUsd = Number.POSITIVE_INFINITY;
   /** The dearest request there was: nobody knows its price before it is made. */
   dearestUsd = 0;
-  /** Agents that may have a request under way at once. */
-  agents = 1;
 
   constructor(onBreak: Break) {
     this.#break = onBreak;
@@ -69,7 +67,7 @@ export class PeopleInvariants {
     return held;
   }
 
-  /** One request per agent may be under way when the limit is reached: it is paid for, and nothing after it is begun. */
+  /** One request may be under way when the limit is reached: it is paid for, and nothing after it is begun. */
   #book(at: number, runId: string, usage: Usage): void {
     const cost = usage.costUsd ?? 0;
     const more = cost - (this.#costs.get(runId) ?? 0);
@@ -79,7 +77,7 @@ export class PeopleInvariants {
     this.#day = Math.max(this.#day, Math.floor(at / DAY));
     const spent = (this.#spent.get(this.#day) ?? 0) + more;
     this.#spent.set(this.#day, spent);
-    const most = this.dailyUsd + this.dearestUsd * this.agents;
+    const most = this.dailyUsd + this.dearestUsd;
     if (spent > most + 1e-9)
       this.#break('no overspend beyond a request under way', `${spent.toFixed(2)} of ${this.dailyUsd} USD`);
   }

@@ -124,8 +124,6 @@ class Simulation {
     });
     this.#invariants.people.dailyUsd = RULES.budget.dailyUsd;
     this.#invariants.people.dearestUsd = 0.5;
-    // Each may have asked for one thing more when the limit was reached, and a run that a crash cut short counts as one.
-    this.#invariants.people.agents = WORKERS + 1;
     void this.#follow();
     await this.#store.execute({
       type: 'project.register',

@@ -40,12 +40,15 @@ export function estimateKey(agent: string, mode: Mode, task: Task): string {
   return `${agent}/${mode}/${sizeOf(task)}`;
 }
 
-/** What to set aside for a run, from what runs like it have cost. */
+/**
+ * What to set aside for a run, from what runs like it have cost. Never less than one request of unknown price, which is what
+ * a run is charged that is cut short before it reports anything, unless runs like it are free.
+ */
 export function estimateOf(purses: Purse[], agent: string, mode: Mode, task: Task): number {
   const known = purses[0]?.account.estimates[estimateKey(agent, mode, task)];
   const guess = known ? known.meanUsd * MARGIN : FIRST_GUESS_USD[mode];
   const smallest = Math.min(...purses.map(({ limits }) => Math.min(limits.dailyUsd, limits.monthlyUsd)));
-  return Math.min(guess, smallest * LARGEST_PART);
+  return guess === 0 ? 0 : Math.min(Math.max(guess, UNKNOWN_REQUEST_USD), smallest * LARGEST_PART);
 }
 
 export function learnEstimate(before: Account['estimates'][string] | undefined, costUsd: number) {
