@@ -123,6 +123,7 @@ async function add(store: Store, taskId: string): Promise<number> {
 function timelessAgent(onStart: (taskNumber: number) => void): Agent {
   return {
     label: 'bench',
+    isFree: true,
     start({ cwd, brief }) {
       onStart(brief.task.number);
       const envelope = { outcome: 'pr_ready' as const, summary: 'One file more.' };

@@ -52,9 +52,11 @@ export async function mergeStage(deps: EngineDeps, held: Held, prover: Prover): 
   if (prepared && (await land(deps, held, prepared.commit, prepared.base))) return;
   for (;;) {
     held.check();
-    const obstacle = await deps.workspace.landingObstacle();
+    const [obstacle, candidate] = await Promise.all([
+      deps.workspace.landingObstacle(),
+      deps.workspace.candidate(held.ref),
+    ]);
     if (obstacle) return wait(held, obstacle);
-    const candidate = await deps.workspace.candidate(held.ref);
     if (candidate.kind === 'conflict') return conflict(deps, held, candidate.files);
     if (candidate.kind === 'empty')
       return void (await held.must({
@@ -67,8 +69,12 @@ export async function mergeStage(deps: EngineDeps, held: Held, prover: Prover): 
     if (proof.kind !== 'passed')
       return sendBack(held, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
     const { tree, base } = proof.work;
-    if (await holdForPerson(deps, held, { tree, base })) return;
-    const commit = await deps.workspace.seal(held.ref, { tree, base }, await landingMessage(deps, held.task, tree));
+    const message = await landingMessage(deps, held.task, tree);
+    const [isHeld, commit] = await Promise.all([
+      holdForPerson(deps, held, { tree, base }),
+      deps.workspace.seal(held.ref, { tree, base }, message),
+    ]);
+    if (isHeld) return;
     await held.must({ type: 'merge.prepare', commit, tree, base });
     if (await land(deps, held, commit, base)) return;
   }
@@ -92,12 +98,11 @@ async function land(deps: EngineDeps, held: Held, commit: string, base: string):
 /** The task is done; what follows may fail without changing that. */
 async function afterLanding(deps: EngineDeps, held: Held): Promise<void> {
   const { projectId, id: taskId } = held.task;
-  const push = await deps.workspace.push();
+  const [push] = await Promise.all([deps.workspace.push(), deps.workspace.remove(held.ref)]);
   if (push.kind === 'failed') {
     const text = `#${held.task.number} landed on ${deps.project.rules.target}, but the push failed: ${push.why}`;
     await deps.store.execute({ type: 'alert.raise', projectId, taskId, kind: 'push_failed', text });
   }
-  await deps.workspace.remove(held.ref);
 }
 
 async function proveCandidate(
