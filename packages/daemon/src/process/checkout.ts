@@ -6,7 +6,6 @@ const SECRET_FILE =
 const SKIPPED = new Set(['node_modules', '.git', 'target', 'vendor', '.venv', 'dist', 'build']);
 const MOST_FOLDERS = 2_000;
 const MOST_FILES = 200;
-const DEEPEST = 5;
 /** A new one is hidden a little later; a large repository is not walked through for every gate. */
 const KEPT_MS = 20_000;
 
@@ -28,7 +27,7 @@ async function walk(root: string, dataDir: string): Promise<string[]> {
   const secrets: string[] = [];
   let level = [root];
   let seen = 0;
-  for (let depth = 0; depth < DEEPEST && level.length > 0 && seen < MOST_FOLDERS; depth += 1) {
+  while (level.length > 0 && seen < MOST_FOLDERS) {
     seen += level.length;
     const entries = (await Promise.all(level.map(entriesIn))).flat();
     const at = (entry: { parentPath: string; name: string }) => path.join(entry.parentPath, entry.name);

@@ -54,6 +54,7 @@ beforeAll(async () => {
     'projects/mine/.env': 'KEY',
     'projects/mine/apps/web/.env.local': 'KEY',
     'projects/mine/apps/web/server.key': 'KEY',
+    'projects/mine/a/b/c/d/e/f/.env': 'KEY',
     'projects/mine/.env.example': 'NAME=\n',
     '.tidemill/store.db': 'KEY',
     'letter.txt': 'KEY',
