@@ -15,7 +15,11 @@ import { findCodex } from './program.ts';
 import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
 
 /** What Codex gets from the daemon's environment without being named in `pass`: its model's door and the key to it. */
-export const CODEX_ENV = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'CODEX_API_KEY'];
+export const CODEX_ENV = [
+  ...['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'CODEX_API_KEY'],
+  ...['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
+];
 
 export interface CodexAgentOptions {
   label: string;
