@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 
@@ -24,7 +24,8 @@ const ASSETS: [from: string, to: string][] = [
   ['packages/daemon/src/demo/sample', 'demo/sample'],
   ['packages/web/dist', 'web'],
 ];
-const COPIES = ['LICENSE', 'README.md'];
+/** The README leads to the documents, and so do some messages of the program. */
+const COPIES = ['LICENSE', 'README.md', 'docs'];
 
 async function bundle(): Promise<void> {
   const manifest = JSON.parse(readFileSync(join(daemon, 'package.json'), 'utf8')) as {
@@ -56,11 +57,12 @@ function copyAssets(): void {
   for (const [from, to] of ASSETS) {
     if (existsSync(join(root, from))) cpSync(join(root, from), join(dist, to), { recursive: true });
   }
-  for (const name of COPIES) if (existsSync(join(root, name))) copyFileSync(join(root, name), join(daemon, name));
+  for (const name of COPIES)
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(daemon, name), { recursive: true });
 }
 
 if (process.argv.includes('--clean')) {
-  for (const name of COPIES) rmSync(join(daemon, name), { force: true });
+  for (const name of COPIES) rmSync(join(daemon, name), { recursive: true, force: true });
 } else {
   rmSync(dist, { recursive: true, force: true });
   // npm prints what packing prints on standard output as its own answer: the page's build may only complain.

@@ -63,7 +63,14 @@ describe('the packed tarball, installed into an empty folder', () => {
     context.skip(offline !== '', offline);
     const root = join(empty, 'node_modules', 'tidemill');
     const listed = spawnSync('find', ['.', '-type', 'f'], { cwd: root, encoding: 'utf8' }).stdout.split('\n');
-    for (const file of ['bin/tidemill.mjs', 'dist/main.js', 'dist/scripted-player.js', 'LICENSE', 'README.md'])
+    for (const file of [
+      'bin/tidemill.mjs',
+      'dist/main.js',
+      'dist/scripted-player.js',
+      'LICENSE',
+      'README.md',
+      'docs/agents.md',
+    ])
       expect(listed).toContain(`./${file}`);
     expect(listed.some((file) => /^\.\/dist\/prompts\/.+\.md$/.test(file))).toBe(true);
     expect(listed).toContain('./dist/prompts/guards/worktree.yaml');

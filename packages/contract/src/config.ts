@@ -120,7 +120,7 @@ export type GateConfig = z.infer<typeof GateConfig>;
 /** A command that makes what a worktree needs and git does not track, such as installed dependencies. */
 export const PrepareStep = z.strictObject({
   run: z.string().min(1, 'a step of `prepare` needs a command in `run`'),
-  /** The step runs again only when one of these changed; globs. None: it runs once per worktree. */
+  /** The step runs again only when one of these changed; globs. None: it runs once, until `prepare` changes. */
   files: z.array(z.string().min(1)).default([]),
   timeout: Duration.default(600_000),
   network: z.boolean().default(true),

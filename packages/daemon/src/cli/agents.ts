@@ -10,7 +10,7 @@ export function addAgents(program: Command, context: CliContext): void {
     .command('list', { isDefault: true })
     .description('all that Tidemill knows by name: version, whether it answers, what it can do')
     .option(...jsonOption)
-    .addHelpText('after', '\nAny other program can be an agent too: see the README, "Plug in any agent".')
+    .addHelpText('after', '\nAny other program can be an agent too: see docs/agents.md, "The command agent".')
     .action((options: Json) => list(context, options));
   agents
     .command('test <name>')

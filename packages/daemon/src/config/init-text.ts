@@ -46,8 +46,8 @@ sandbox: auto
 critical: []
 
 # Who does the work. An agent is any program: it is started in the task's worktree, reads one JSON object from standard
-# input and prints {"tidemill":"result","outcome":"pr_ready","summary":"..."} when it is done; the README tells
-# the rest. "default" does everything; an entry named after a mode (plan, investigate, implement, request_changes,
+# input and prints {"tidemill":"result","outcome":"pr_ready","summary":"..."} when it is done; docs/agents.md
+# describes the rest. "default" does everything; an entry named after a mode (plan, investigate, implement, request_changes,
 # review) takes that mode over.
 agents:
 ${agent ? `  default: ${inline(agent)}` : '  default: { type: command, command: [./my-agent] }   # replace ./my-agent by your agent'}
