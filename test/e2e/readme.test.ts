@@ -1,69 +1,161 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { callsIn, checkout, codeSpans, deadLinks, marked, readDocuments } from '../support/documents.ts';
+import { findCall, type ListedCommand, listCommands } from '../support/program-commands.ts';
 
 const run = promisify(execFile);
-const checkout = resolve(import.meta.dirname, '../..');
-
-/** The README's blocks that follow a mark, in order. */
-function blocks(text: string, mark: RegExp): string[] {
-  return [...text.matchAll(mark)].map((match) => match[1]!);
+const documents = readDocuments();
+const page = (path: string) => documents.get(path) ?? '';
+/** The only block of a page that has the mark. */
+function block(path: string, mark: string): string {
+  const found = marked(page(path), mark);
+  expect(found, `${path} has one block marked ${mark}`).toHaveLength(1);
+  return found[0]!;
 }
 
 describe('README', () => {
   let home: string;
-  let readme: string;
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'tidemill-readme-'));
-    readme = await readFile(join(checkout, 'README.md'), 'utf8');
   });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
-  it('its tour does what it says', async () => {
-    const tour = blocks(readme, /<!-- tour -->\n```sh\n([\s\S]*?)```/g);
-    expect(tour.length).toBeGreaterThan(3);
+  const sh = async (script: string, timeout: number) => {
     const identity = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'A' };
     const env = { PATH: process.env.PATH, HOME: home, ...identity, GIT_COMMITTER_EMAIL: 'a@example.org' };
-    const { stdout } = await run('sh', ['-euc', tour.join('\n')], { cwd: checkout, env, timeout: 150_000 });
+    return (await run('sh', ['-euc', script], { cwd: checkout, env, timeout })).stdout;
+  };
+
+  it('its tour does what it says', async () => {
+    const tour = marked(page('README.md'), 'tour');
+    expect(tour.length).toBeGreaterThan(3);
+    const stdout = await sh(tour.join('\n'), 150_000);
     expect(stdout).toContain('hello ann');
     expect(stdout).toContain('hello bob');
-    expect(stdout).toContain('Whom shall I greet?');
+    expect(stdout).toContain('Whom should I greet?');
     expect(stdout).toContain('hello carla');
     expect(stdout.match(/Evidence: [0-9a-f]{64}/g)?.length).toBeGreaterThanOrEqual(2);
   }, 180_000);
 
-  it('the pipeline it shows is a sound one', async () => {
+  it('is short: what a user needs first', () => {
+    expect(page('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_300);
+  });
+
+  it('a command agent gets what docs/agents.md shows', async () => {
+    const stdout = await sh(
+      `export PATH="$PWD/node_modules/.bin:$PATH"
+       mkdir "$HOME/shown" && cd "$HOME/shown" && git init -q -b main
+       printf '#!/bin/sh\ncat > input.json\necho "{\\"tidemill\\":\\"result\\",\\"outcome\\":\\"pr_ready\\"}"\n' > agent
+       chmod +x agent && mkdir .tidemill
+       echo '{ pipeline: quick, agents: { default: { type: command, command: [./agent] } } }' > .tidemill/config.yaml
+       git add -A && git commit -q -m first
+       tidemill task add "Show" --accept "It is shown" > /dev/null && tidemill up --until-idle --plain > /dev/null
+       cat input.json`,
+      60_000,
+    );
+    const [told, shown] = [JSON.parse(stdout), JSON.parse(block('docs/agents.md', 'request'))];
+    expect(Object.keys(told).sort()).toEqual(Object.keys(shown).sort());
+    expect(Object.keys(told.task).sort()).toEqual(Object.keys(shown.task).sort());
+    expect(Object.keys(told.task.acceptance[0])).toEqual(Object.keys(shown.task.acceptance[0]));
+  }, 60_000);
+});
+
+describe('the blocks of the documents', () => {
+  it('show a sound pipeline', async () => {
     const { checkPipeline } = await import('@tidemill/core');
     const { Pipeline } = await import('@tidemill/contract');
-    const [text] = blocks(readme, /```yaml\n(name: docs[\s\S]*?)```/g);
-    expect(checkPipeline(Pipeline.parse(parse(text!)), ['integrity', 'test'])).toEqual([]);
+    const pipeline = Pipeline.parse(parse(block('docs/pipelines.md', 'pipeline')));
+    expect(checkPipeline(pipeline, ['integrity', 'test'])).toEqual([]);
   });
 
-  it('the settings it shows are valid', async () => {
+  it('show valid settings', async () => {
     const { Config } = await import('@tidemill/contract');
-    const [text] = blocks(readme, /```yaml\n(target: main {3,}[\s\S]*?)```/g);
-    expect(Config.safeParse(parse(text!)).error).toBeUndefined();
-    const [agents] = blocks(readme, /```yaml\n(agents:\n {2}default: \{ type: claude[\s\S]*?)```/g);
-    expect(Config.safeParse(parse(agents!)).error).toBeUndefined();
-    const [channels] = blocks(readme, /```yaml\n(channels:[\s\S]*?)```/g);
     const any = { agents: { default: { type: 'command', command: ['true'] } } };
-    expect(Config.safeParse({ ...any, ...parse(channels!) }).error).toBeUndefined();
+    const blocks = [
+      block('docs/settings.md', 'config'),
+      block('docs/settings.md', 'channels'),
+      block('docs/agents.md', 'agents'),
+    ];
+    for (const text of blocks) expect(Config.safeParse({ ...any, ...parse(text) }).error, text).toBeUndefined();
   });
 
-  it('the template it shows is sound', async () => {
+  it('show every key of the settings', async () => {
+    const { Config } = await import('@tidemill/contract');
+    const spans = codeSpans(page('docs/settings.md')).join(' ');
+    const shown = { ...parse(block('docs/settings.md', 'config')), ...parse(block('docs/settings.md', 'channels')) };
+    for (const key of Object.keys(Config.shape)) expect(key in shown || spans.includes(key), key).toBe(true);
+  });
+
+  it('show sound prices, tasks and templates', async () => {
+    const { ImportedTask } = await import('@tidemill/contract');
+    const { loadPrices } = await import('../../packages/daemon/src/agents/prices.ts');
     const { parseTemplate } = await import('../../packages/daemon/src/prompts/template.ts');
-    const [text] = blocks(readme, /```markdown\n(---\nmodel[\s\S]*?)```/g);
-    const { head } = parseTemplate(text!, 'README.md', 'review');
+    const { head } = parseTemplate(block('docs/agents.md', 'template'), 'docs/agents.md', 'review');
     expect(head).toMatchObject({ model: 'opus', turns: 40, timeout: 900_000, prompt_tokens: 30_000 });
+    const tasks: unknown[] = parse(block('docs/commands.md', 'tasks'));
+    for (const task of tasks) expect(ImportedTask.safeParse(task).error).toBeUndefined();
+    const root = await mkdtemp(join(tmpdir(), 'tidemill-prices-'));
+    await mkdir(join(root, '.tidemill'));
+    await writeFile(join(root, '.tidemill', 'prices.yaml'), block('docs/agents.md', 'prices'));
+    expect(loadPrices(root).isOwn('my-model')).toBe(true);
+    await rm(root, { recursive: true });
   });
 
-  it('the guards it shows are sound', async () => {
+  it('show sound guards', async () => {
     const { parseGuards } = await import('../../packages/daemon/src/guards/parse.ts');
-    const [text] = blocks(readme, /```yaml\n(- name: generated[\s\S]*?)```/g);
-    expect(parseGuards('README.md', text!, false)).toHaveLength(3);
+    expect(parseGuards('docs/guards.md', block('docs/guards.md', 'guards'), false)).toHaveLength(3);
+  });
+
+  it('show messages that an agent may print', async () => {
+    const { createProtocolReader } = await import('../../packages/daemon/src/agents/protocol.ts');
+    const heard: string[] = [];
+    const note = (kind: string) => () => void heard.push(kind);
+    const [usage, progress, question, output] = ['usage', 'progress', 'question', 'output'].map(note);
+    const result = (given: object) => void heard.push('envelope' in given ? 'result' : 'invalid');
+    const reader = createProtocolReader({
+      ...{ usage: usage!, progress: progress!, question: question!, output: output! },
+      result,
+    });
+    reader.push(block('docs/agents.md', 'messages'));
+    reader.end();
+    expect(heard).toEqual(['progress', 'usage', 'question', 'result']);
+  });
+});
+
+describe('docs/commands.md', () => {
+  const commands = listCommands();
+  const text = page('docs/commands.md');
+  const rows = text.split('\n').filter((line) => line.startsWith('| `tidemill '));
+  const namedIn = (part: string): ListedCommand[] => {
+    const spans = codeSpans(part).map((span) => `${span.replace(/^tidemill /, '')} `);
+    return commands.filter(({ path }) => spans.some((span) => span.startsWith(`${path} `)));
+  };
+  const USUAL = ['--json', '--help'];
+
+  it('names every command of the program', () => {
+    const named = namedIn(rows.join('\n')).map(({ path }) => path);
+    expect(commands.map(({ path }) => path).filter((path) => !named.includes(path))).toEqual([]);
+  });
+
+  it.each(rows.map((row) => [row.split('|')[1]!.trim(), row]))('has the options of %s, all and no others', (_, row) => {
+    const known = [...new Set(namedIn(row).flatMap(({ options }) => options))];
+    const shown = [...new Set(codeSpans(row).flatMap((span) => span.match(/--[a-z][a-z-]*/g) ?? []))];
+    const plain = (options: string[]) => options.filter((option) => !USUAL.includes(option)).sort();
+    expect(plain(shown)).toEqual(plain(known));
+  });
+});
+
+describe('the documents', () => {
+  it.each([...documents])('%s has no dead link', (path, text) => {
+    expect(deadLinks(path, text)).toEqual([]);
+  });
+
+  it.each([...documents])('%s calls the program as it is', (_, text) => {
+    expect(callsIn(text).flatMap((call) => findCall(call) ?? [])).toEqual([]);
   });
 });
