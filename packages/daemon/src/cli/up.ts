@@ -23,7 +23,7 @@ export function addUp(program: Command, context: CliContext): void {
   program
     .command('up')
     .description('start working on this repository, until stopped')
-    .option('--until-idle', 'end when every task is done, cancelled or waits for a person')
+    .option('--until-idle', 'end when nothing can be done now: every task is done, cancelled or waits')
     .option('--port <port>', 'the port to serve on (default: a free one)', integer(0, 65_535))
     .option('--host <address>', 'serve other machines too, at this address (0.0.0.0: at every one)')
     .option('--tls-cert <file>', 'its certificate, PEM')

@@ -30,7 +30,7 @@ budget: { dailyUsd: 50, monthlyUsd: 500 }
 # review). Your own go to .tidemill/pipelines/NAME.yaml.
 pipeline: feature
 
-# One commit per task on the target: squash, rebase or merge.
+# How a task lands: squash (one commit), rebase (its own commits) or merge (a merge commit).
 landing: squash
 
 # true: a person approves each plan before it is built.
