@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { importRules } from './import-rules.ts';
+import { coreFolders, importRules, pageFrame } from './import-rules.ts';
 import {
   agentGuide,
   brokenImports,
@@ -18,6 +18,8 @@ import { loadTree } from './repo-tree.ts';
 
 const RULES: Rule[] = [
   importRules,
+  coreFolders,
+  pageFrame,
   brokenImports,
   unpluggedModules,
   determinism,

@@ -77,3 +77,54 @@ export const importRules: Rule = (tree) =>
       return [fail(`${part} may not import ${other ?? target} (${specifier})`)];
     });
   });
+
+/** Folders of core import each other in one direction only, so that a noun can be read, and moved, by itself. */
+export const coreFolders: Rule = (tree) => {
+  const imports = new Map<string, Map<string, string>>();
+  for (const [path, text] of sources(tree)) {
+    const from = coreFolder(path);
+    if (!from) continue;
+    for (const specifier of importsOf(text)) {
+      const to = coreFolder(resolveImport(path, specifier) ?? '');
+      if (!to || to === from) continue;
+      imports.set(from, (imports.get(from) ?? new Map<string, string>()).set(to, path));
+    }
+  }
+  return [...imports.keys()].sort().flatMap((folder) => cycleFrom(folder, imports));
+};
+
+const coreFolder = (path: string): string | null => /^packages\/core\/src\/([^/]+)\//.exec(path)?.[1] ?? null;
+
+/** A cycle is reported once, at its first folder in the order of names. */
+function cycleFrom(start: string, imports: Map<string, Map<string, string>>): Finding[] {
+  const seen = new Set<string>();
+  const walk = (folder: string, way: string[]): string[] | null => {
+    for (const next of imports.get(folder)?.keys() ?? []) {
+      if (next === start) return [...way, next];
+      if (next < start || seen.has(next)) continue;
+      seen.add(next);
+      const found = walk(next, [...way, next]);
+      if (found) return found;
+    }
+    return null;
+  };
+  const cycle = walk(start, [start]);
+  if (!cycle) return [];
+  const path = imports.get(start)?.get(cycle[1]!) ?? start;
+  return [
+    { rule: 'cycle', path, text: `folders of core import each other: ${cycle.join(' → ')}`, severity: 'failure' },
+  ];
+}
+
+/** The frame of the page knows no feature: features are handed to it by app.tsx. */
+export const pageFrame: Rule = (tree) =>
+  sources(tree).flatMap(([path, text]) => {
+    if (!/^packages\/web\/src\/(shell|graph)\//.test(path)) return [];
+    return importsOf(text).flatMap((specifier): Finding[] => {
+      const target = resolveImport(path, specifier) ?? '';
+      if (!target.startsWith('packages/web/src/features/')) return [];
+      return [
+        { rule: 'imports', path, text: `the frame may not import a feature (${specifier})`, severity: 'failure' },
+      ];
+    });
+  });

@@ -1,9 +1,10 @@
+export { alertId } from './alert/alert.ts';
+export type { NewNotification } from './alert/commands.ts';
 export * from './alert/routing.ts';
 export { exhaustedPeriod, howToRaise } from './budget/budget.ts';
 export { nextPeriodAt, purseOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';
 export * from './command.ts';
-export { isOpenConflict, whyForPerson } from './conflict/open.ts';
 export { decide } from './decide.ts';
 export { workerHealth } from './fleet/health.ts';
 export { workerStatus } from './fleet/status.ts';
@@ -12,21 +13,13 @@ export { manifestsOf } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export * from './health/examine.ts';
-export { decideLock, type LockDecision } from './health/file-lock.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
-export { isReviewed } from './pipeline/review.ts';
-export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
-export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
-export { touchesOf } from './question/touches.ts';
-export { reduce } from './reduce.ts';
-export { unwrap } from './refusal.ts';
-export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
-export { evenCap } from './run/even-cap.ts';
-export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './run/fingerprint.ts';
+export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './pipeline/fingerprint.ts';
+export { isOpenConflict, whyForPerson } from './pipeline/open-conflict.ts';
 export {
   isInfrastructure,
   isResumable,
@@ -35,9 +28,18 @@ export {
   needsPerson,
   RUN_LIMIT_MS,
   VENDOR_WAIT_MS,
-} from './run/policy.ts';
+} from './pipeline/policy.ts';
+export { isReviewed } from './pipeline/review.ts';
+export { sentence } from './pipeline/sentence.ts';
+export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
+export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
+export { touchesOf } from './question/touches.ts';
+export { reduce } from './reduce.ts';
+export { unwrap } from './refusal.ts';
+export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
+export { evenCap } from './run/even-cap.ts';
 export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
-export { sentence } from './run/sentence.ts';
+export { decideLock, type LockDecision } from './schedule/file-lock.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export * from './scope.ts';
 export { Rows, Slice } from './slice.ts';

@@ -9,7 +9,7 @@ import type {
   Task,
   Worker,
 } from '@tidemill/contract';
-import { isOpenConflict } from './conflict/open.ts';
+import { isOpenConflict } from './pipeline/open-conflict.ts';
 
 /** Rows of one noun that are loaded, and which of them changed since. Rows are replaced, never mutated. */
 export class Rows<T extends { id: string }> {

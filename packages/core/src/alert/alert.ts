@@ -1,7 +1,6 @@
-import { type EventBody, Severity } from '@tidemill/contract';
+import { Severity } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
-import { alertId } from '../scope.ts';
 import type { Slice } from '../slice.ts';
 
 const MINUTE = 60_000;
@@ -31,42 +30,4 @@ export function acknowledgeAlert(slice: Slice, command: CommandOf<'alert.acknowl
   return accept({ type: 'alert.acknowledged', alertId: alert.id, by: command.by });
 }
 
-export function reduceAlert(slice: Slice, projectId: string, at: number, body: EventBody): void {
-  switch (body.type) {
-    case 'alert.raised': {
-      // The count is in the event: decisions that raise an alert by the way do not have the row at hand.
-      const { kind, subject, severity, text, count } = body;
-      const id = alertId(projectId, kind, subject);
-      slice.records.put({
-        ...{ noun: 'alert', id, projectId, kind, subject, severity, text, at, count, acknowledgedAt: null },
-      });
-      return;
-    }
-    case 'alert.repeated': {
-      const alert = slice.record('alert', body.alertId);
-      if (alert) slice.records.put({ ...alert, count: alert.count + 1 });
-      return;
-    }
-    case 'alert.acknowledged': {
-      const alert = slice.record('alert', body.alertId);
-      if (alert) slice.records.put({ ...alert, acknowledgedAt: at });
-      return;
-    }
-    case 'notification.queued':
-      slice.records.put(body.notification);
-      return;
-    case 'notification.tried': {
-      const notification = slice.record('notification', body.notificationId);
-      if (!notification) return;
-      const { error, reference, nextAt } = body;
-      const deliveredAt = error === null ? at : notification.deliveredAt;
-      slice.records.put({
-        ...{ ...notification, error, nextAt, deliveredAt, attempts: notification.attempts + 1 },
-        reference: reference ?? notification.reference,
-      });
-      return;
-    }
-    default:
-      return;
-  }
-}
+export const alertId = (projectId: string, kind: string, subject: string) => `alert/${projectId}/${kind}/${subject}`;

@@ -1,11 +1,11 @@
 import type { Project, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { findTask } from '../lease/fence.ts';
+import { findTask } from '../fence.ts';
 import { enter } from '../pipeline/enter.ts';
+import { isOpenConflict } from '../pipeline/open-conflict.ts';
 import { withdrawHolding } from '../question/answer.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
-import { isOpenConflict } from './open.ts';
 
 /**
  *   blocked (conflict) ──resolve_file, in any order and again──▶ blocked

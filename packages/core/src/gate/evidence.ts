@@ -1,6 +1,6 @@
 import type { EventBody, Evidence, Project, ProjectRules, Receipt } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced } from '../lease/fence.ts';
+import { fenced } from '../fence.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 

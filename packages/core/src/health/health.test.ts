@@ -1,8 +1,8 @@
 import type { Worker } from '@tidemill/contract';
 import { describe, expect, it, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
+import { decideLock } from '../schedule/file-lock.ts';
 import { examine, type Observation } from './examine.ts';
-import { decideLock } from './file-lock.ts';
 import { patienceMs, stuckAction } from './stuck.ts';
 import { cyclesIn } from './wait-graph.ts';
 

@@ -1,17 +1,17 @@
 import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor } from '../budget/budget.ts';
 import { type Purse, pursesOf } from '../budget/period.ts';
+import { inTheEnd } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { tooManyConflicts } from '../conflict/open.ts';
+import { fenced, findTask } from '../fence.ts';
 import { deadEnd } from '../pipeline/dead-end.ts';
 import { enter } from '../pipeline/enter.ts';
+import { tooManyConflicts } from '../pipeline/open-conflict.ts';
+import { parkedIfAsking } from '../pipeline/park.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
-import { parkedIfAsking } from '../question/park.ts';
 import { accept, refuse } from '../refusal.ts';
-import { inTheEnd } from '../run/usage.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
-import { fenced, findTask } from './fence.ts';
 
 export const HEARTBEAT_MS = 30_000;
 export const LEASE_MS = 120_000;

@@ -1,6 +1,6 @@
 import type { CommandOf, Decision } from '../command.ts';
+import { fenced } from '../fence.ts';
 import { passingEvidence } from '../gate/evidence.ts';
-import { fenced } from '../lease/fence.ts';
 import { released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import { stageOf } from '../pipeline/stage.ts';

@@ -1,7 +1,7 @@
 import { FailureClass, type Feedback, Outcome } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { type Ending, Mill, typesOf } from '../../../../test/support/mill.ts';
-import { RETRY_POLICY } from '../run/policy.ts';
+import { RETRY_POLICY } from './policy.ts';
 
 /** Where each stage's own outcomes lead; all others must lead to a person. */
 const WAYS: Record<string, Record<string, Partial<Record<Outcome, string>>>> = {

@@ -9,20 +9,13 @@ import type {
   Task,
 } from '@tidemill/contract';
 import type { DecideEnv } from '../command.ts';
-import { pileUp, whyForPerson } from '../conflict/open.ts';
-import { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from '../run/fingerprint.ts';
-import {
-  backoffMs,
-  isInfrastructure,
-  MAX_RETURNS,
-  MAX_REVIEW_CYCLES,
-  needsPerson,
-  RETRY_POLICY,
-} from '../run/policy.ts';
-import { sentence } from '../run/sentence.ts';
 import type { Slice } from '../slice.ts';
 import { deadEnd } from './dead-end.ts';
 import { enter } from './enter.ts';
+import { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './fingerprint.ts';
+import { pileUp, whyForPerson } from './open-conflict.ts';
+import { backoffMs, isInfrastructure, MAX_RETURNS, MAX_REVIEW_CYCLES, needsPerson, RETRY_POLICY } from './policy.ts';
+import { sentence } from './sentence.ts';
 import { stageOf } from './stage.ts';
 
 export interface End {

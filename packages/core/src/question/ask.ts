@@ -1,12 +1,12 @@
 import type { Answer, AskedQuestion, EventBody, Project, Question, Task } from '@tidemill/contract';
 import type { Asker, CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced, findTask } from '../lease/fence.ts';
+import { fenced, findTask } from '../fence.ts';
+import { fingerprintOf } from '../pipeline/fingerprint.ts';
+import { canPark, parked } from '../pipeline/park.ts';
 import { accept, refuse } from '../refusal.ts';
-import { fingerprintOf } from '../run/fingerprint.ts';
 import type { Slice } from '../slice.ts';
 import { ASKED_AGAIN_MS, BATCH_MS, defaultOf, timesOf } from './life.ts';
 import { answerNote } from './note.ts';
-import { canPark, parked } from './park.ts';
 
 /**
  *   asked ──answer by a person, a learned default──▶ answered

@@ -1,11 +1,11 @@
 import type { AskedQuestion, EventBody, Project, Run, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv } from '../command.ts';
-import type { Verdict } from '../run/verdict.ts';
+import type { End } from '../pipeline/end-stage.ts';
+import { canPark, parked } from '../pipeline/park.ts';
 import type { Slice } from '../slice.ts';
 import { withdrawn } from './answer.ts';
 import { type About, approvalFor, blocking } from './approval.ts';
 import { type Asking, type AskResult, askAll } from './ask.ts';
-import { canPark, parked } from './park.ts';
 
 interface RunEnd {
   slice: Slice;
@@ -13,7 +13,7 @@ interface RunEnd {
   task: Task;
   run: Run;
   command: CommandOf<'run.finish'>;
-  end: Verdict;
+  end: End;
   /** What would follow if nobody had anything to ask. */
   after: EventBody[];
   env: DecideEnv;

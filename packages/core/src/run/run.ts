@@ -1,15 +1,15 @@
 import type { AgentEnvelope, ContextEntry, EventBody, Mode, Outcome, Run } from '@tidemill/contract';
 import { afterSpending, estimateOf, shortageFor } from '../budget/budget.ts';
 import { pursesOf } from '../budget/period.ts';
+import { bounded, inTheEnd, moreUsd } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { type Fenced, fenced, findTask } from '../lease/fence.ts';
+import { type Fenced, fenced, findTask } from '../fence.ts';
 import { released } from '../lease/lease.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { askAtEnd } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
-import { bounded, inTheEnd, moreUsd } from './usage.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: DecideEnv): Decision {

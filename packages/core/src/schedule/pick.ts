@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { decideLock } from '../health/file-lock.ts';
+import { decideLock } from './file-lock.ts';
 import { isReady } from './ready.ts';
 
 /** A bounded snapshot: candidates in claiming order, and the running tasks that have a file scope. */

@@ -1,5 +1,5 @@
 import type { CommandOf, Decision } from '../command.ts';
-import { findTask } from '../lease/fence.ts';
+import { findTask } from '../fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { criteriaOf } from './criteria.ts';

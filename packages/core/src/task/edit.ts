@@ -1,6 +1,6 @@
 import type { ContextEntry, Criterion, Task, TaskEdit } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { findTask } from '../lease/fence.ts';
+import { findTask } from '../fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { criteriaOf } from './criteria.ts';

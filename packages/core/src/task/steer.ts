@@ -1,6 +1,6 @@
 import type { EventBody, Feedback, Project, Refusal, Task } from '@tidemill/contract';
 import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
-import { type Fenced, findTask } from '../lease/fence.ts';
+import { type Fenced, findTask } from '../fence.ts';
 import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import { answerAll, answered, openApproval, withdrawAll, withdrawHolding } from '../question/answer.ts';

@@ -1,8 +1,8 @@
 import type { AccountView, Project, ProjectStatus } from '@tidemill/contract';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
-import { projectName } from '../features/project/name.ts';
 import { plainLine } from '../plain.ts';
+import { projectName } from '../project-name.ts';
 import { limit, money, plural } from '../words.ts';
 import { moveFocus, useKeys } from './keys.ts';
 import type { Liveness } from './live.ts';

@@ -3,7 +3,6 @@ import type { LoggedEvent, StreamMessage, TaskSummary } from '@tidemill/contract
 import { openStream, type Stream, type StreamState } from '@tidemill/contract/stream';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../api.ts';
-import { feed } from '../features/feed/feed.ts';
 
 export type Liveness = StreamState;
 
@@ -32,6 +31,8 @@ const AFFECTED: [begins: string, keys: string[]][] = [
 const SIGNS_OF_LIFE = ['worker.beat', 'lease.renewed', 'run.progressed'];
 
 type Hear<T> = (value: T) => void;
+type HearProject = (project: string, events: LoggedEvent[]) => void;
+const projectListeners = new Set<HearProject>();
 const eventListeners = new Set<Hear<LoggedEvent[]>>();
 const taskListeners = new Set<Hear<TaskSummary[]>>();
 const logListeners = new Map<string, Set<Hear<Extract<StreamMessage, { type: 'log' }>>>>();
@@ -74,7 +75,7 @@ function take(message: StreamMessage, project: string, cache: QueryClient, refre
       for (const hear of taskListeners) hear(message.tasks);
       return;
     case 'events': {
-      feed.add(project, message.events);
+      for (const hear of projectListeners) hear(project, message.events);
       for (const hear of eventListeners) hear(message.events);
       const kinds = message.events.map(({ body }) => body.type).filter((type) => !SIGNS_OF_LIFE.includes(type));
       refresh(AFFECTED.flatMap(([begins, keys]) => (kinds.some((type) => type.startsWith(begins)) ? keys : [])));
@@ -84,6 +85,9 @@ function take(message: StreamMessage, project: string, cache: QueryClient, refre
       for (const hear of logListeners.get(message.run) ?? []) hear(message);
   }
 }
+
+/** For what lives as long as the page does. */
+export const onEvents = (hear: HearProject) => void projectListeners.add(hear);
 
 function useLatest<T>(value: T) {
   const latest = useRef(value);

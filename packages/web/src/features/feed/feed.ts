@@ -1,5 +1,6 @@
 import type { LoggedEvent } from '@tidemill/contract';
 import { useSyncExternalStore } from 'react';
+import { onEvents } from '../../shell/live.ts';
 import { isTold } from './told.ts';
 
 /** More is not read; the task's own page has all of its past. */
@@ -33,5 +34,6 @@ class Feed {
 }
 
 export const feed = new Feed();
+onEvents((project, events) => feed.add(project, events));
 
 export const useFeed = (project: string) => useSyncExternalStore(feed.subscribe, () => feed.of(project));

@@ -1,6 +1,6 @@
 import type { EventBody, ProjectRules, Task } from '@tidemill/contract';
-import { CONFLICT_FILES_LIMIT } from '../run/policy.ts';
 import { scopesOverlap } from '../schedule/overlap.ts';
+import { CONFLICT_FILES_LIMIT } from './policy.ts';
 
 /** With more conflicts than this waiting for a person, building on would only make more of them. */
 const MAX_OPEN_CONFLICTS = 5;

@@ -1,5 +1,5 @@
 import type { Project } from '@tidemill/contract';
-import { plainLine } from '../../plain.ts';
+import { plainLine } from './plain.ts';
 
 /** Its name; with its folder where another one is called the same. */
 export function projectName({ id, name, root }: Project, all: Project[]): string {

@@ -1,5 +1,5 @@
 import type { Project, Refusal, Task } from '@tidemill/contract';
-import type { Slice } from '../slice.ts';
+import type { Slice } from './slice.ts';
 
 export type Fenced = { ok: true; task: Task; project: Project } | { ok: false; refusal: Refusal };
 

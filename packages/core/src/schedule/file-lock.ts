@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { scopesOverlap } from '../schedule/overlap.ts';
+import { scopesOverlap } from './overlap.ts';
 
 /** A task that is worked on holds the files of its scope; after this time they no longer keep others away. */
 const LOCK_MS = 30 * 60_000;

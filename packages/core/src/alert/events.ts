@@ -1,0 +1,30 @@
+import type { Reductions } from '../noun.ts';
+import { alertId } from './alert.ts';
+
+export const alertEvents = {
+  // The count is in the event: decisions that raise an alert by the way do not have the row at hand.
+  'alert.raised': (slice, { kind, subject, severity, text, count }, { projectId, at }) => {
+    const id = alertId(projectId, kind, subject);
+    slice.records.put({
+      ...{ noun: 'alert', id, projectId, kind, subject, severity, text, at, count, acknowledgedAt: null },
+    });
+  },
+  'alert.repeated': (slice, { alertId: id }) => {
+    const alert = slice.record('alert', id);
+    if (alert) slice.records.put({ ...alert, count: alert.count + 1 });
+  },
+  'alert.acknowledged': (slice, { alertId: id }, { at }) => {
+    const alert = slice.record('alert', id);
+    if (alert) slice.records.put({ ...alert, acknowledgedAt: at });
+  },
+  'notification.queued': (slice, { notification }) => slice.records.put(notification),
+  'notification.tried': (slice, { notificationId, error, reference, nextAt }, { at }) => {
+    const notification = slice.record('notification', notificationId);
+    if (!notification) return;
+    const deliveredAt = error === null ? at : notification.deliveredAt;
+    slice.records.put({
+      ...{ ...notification, error, nextAt, deliveredAt, attempts: notification.attempts + 1 },
+      reference: reference ?? notification.reference,
+    });
+  },
+} satisfies Reductions;

@@ -1,0 +1,68 @@
+import type { Account } from '@tidemill/contract';
+import { ALL_PROJECTS, accountId, sumUsd } from '@tidemill/contract';
+import type { EventOf, Happened, Reductions } from '../noun.ts';
+import type { Slice } from '../slice.ts';
+import { estimateKey, learnEstimate } from './budget.ts';
+import { newAccount, pursesOf } from './period.ts';
+import { moreUsd } from './usage.ts';
+
+/** The accounts after an event. Applied before the run's own row changes: what it cost so far is still there. */
+export const budgetEvents = {
+  'run.started': (slice, { runId, reservedUsd }, happened) =>
+    // A new day begins with the first run of it, even one that nothing is set aside for: a clock that is set back
+    // must not lead a run that was begun today into yesterday's account.
+    onAccounts(slice, happened, (account) =>
+      reservedUsd > 0 ? { reserved: { ...account.reserved, [runId]: reservedUsd } } : {},
+    ),
+  'run.spent': book,
+  'run.finished': book,
+  'budget.limited': (slice, { accountId: id, limits: { dailyUsd, monthlyUsd }, timeZone }, { at }) => {
+    const limits = { dailyUsd, monthlyUsd, timeZone };
+    slice.records.put({ ...(slice.record('account', id) ?? newAccount(ALL_PROJECTS, limits, at)), limits });
+  },
+  'budget.reserved': (slice, { accountId: id, reserved }) => {
+    const account = slice.record('account', id);
+    if (account) slice.records.put({ ...account, reserved: { ...account.reserved, ...reserved } });
+  },
+  'budget.threshold_reached': (slice, { accountId: id, period, threshold }, happened) =>
+    onAccounts(slice, happened, (account) =>
+      account.id === id ? { told: { ...account.told, [period]: threshold } } : {},
+    ),
+} satisfies Reductions;
+
+function book(slice: Slice, body: EventOf<'run.spent' | 'run.finished'>, happened: Happened): void {
+  const run = slice.runs.get(body.runId);
+  if (!run) return;
+  const { projectId } = happened;
+  const more = moreUsd(run.usage, body.usage);
+  const isOver = body.type === 'run.finished';
+  const accounts = [accountId(projectId), accountId(ALL_PROJECTS)].map((id) => slice.record('account', id));
+  const isSetAside = accounts.some((account) => account?.reserved[run.id] !== undefined);
+  if (!isSetAside && more === 0 && run.reservedUsd === 0) return;
+  const task = slice.tasks.get(run.taskId);
+  const key = task ? estimateKey(run.agent, run.mode, task) : null;
+  onAccounts(slice, happened, (account) => {
+    const { [run.id]: left = 0, ...others } = account.reserved;
+    const isOwn = account.id === accountId(projectId);
+    // What was interrupted or failed says little about what a run like it costs.
+    const isTelling = isOver && isOwn && key !== null && body.failure === null && body.outcome !== 'interrupted';
+    return {
+      spentDayUsd: sumUsd(account.spentDayUsd, more),
+      spentMonthUsd: sumUsd(account.spentMonthUsd, more),
+      reserved: isOver || left === 0 ? others : { ...others, [run.id]: Math.max(0, left - more) },
+      estimates: isTelling
+        ? { ...account.estimates, [key]: learnEstimate(account.estimates[key], body.usage.costUsd ?? 0) }
+        : account.estimates,
+    };
+  });
+}
+
+function onAccounts(slice: Slice, { projectId, at }: Happened, change: (account: Account) => Partial<Account>): void {
+  const project = slice.projects.get(projectId);
+  if (!project) return;
+  for (const { account } of pursesOf(slice, project, at)) {
+    const changed = change(account);
+    if (Object.keys(changed).length > 0 || account !== slice.record('account', account.id))
+      slice.records.put({ ...account, ...changed });
+  }
+}

@@ -1,0 +1,17 @@
+import type { FileResolution } from '@tidemill/contract';
+import type { CommandParts } from '../noun.ts';
+import { steeredTask } from '../task-lookup.ts';
+import { abortConflict, resolveFile, settleConflict } from './conflict.ts';
+
+/** A person's: what lies in the worktree is on record, and what becomes of the task is decided here. */
+export interface ConflictCommands {
+  'conflict.resolve_file': { taskId: string; path: string; how: FileResolution; by: string };
+  'conflict.settle': { taskId: string; commit: string; tree: string; notes: string[]; by: string };
+  'conflict.abort': { taskId: string; by: string; snapshot: string | null };
+}
+
+export const conflictCommands: CommandParts<keyof ConflictCommands> = {
+  'conflict.resolve_file': { scope: ({ taskId }) => [{ find: 'tasks', by: taskId }], decide: resolveFile },
+  'conflict.settle': { scope: steeredTask, decide: settleConflict },
+  'conflict.abort': { scope: steeredTask, decide: abortConflict },
+};

@@ -1,0 +1,43 @@
+import type { Beat, EmergencyOperation, Role, SupervisorAction, WorkerWish } from '@tidemill/contract';
+import type { CommandParts } from '../noun.ts';
+import { accept } from '../refusal.ts';
+import type { Lookup } from '../scope.ts';
+import { registerWorker, removeWorker, steerWorker } from './fleet.ts';
+
+export interface WorkerCommands {
+  'worker.register': { workerId: string; name: string; role: Role; isOutside?: boolean };
+  'worker.remove': { workerId: string };
+  'worker.wish': { workerId: string; wish: WorkerWish; by: string };
+  'worker.beat': { workerId: string; beat: Omit<Beat, 'at'> };
+  'worker.crash': { workerId: string; error: string; status?: 'crashed' | 'failed' };
+  'worker.reset': { workerId: string; by: string };
+  'supervisor.decide': { taskId: string | null; action: SupervisorAction; subject: string; reason: string };
+  'emergency.record': {
+    operation: EmergencyOperation;
+    by: string;
+    reason: string;
+    workers: string[];
+    tasks: number[];
+  };
+}
+
+const scope = ({ workerId }: { workerId: string }): Lookup[] => [{ find: 'workers', by: workerId }];
+
+export const workerCommands: CommandParts<keyof WorkerCommands> = {
+  'worker.register': { scope, decide: registerWorker },
+  'worker.remove': { scope, decide: removeWorker },
+  'worker.wish': { scope, decide: steerWorker },
+  'worker.beat': { scope, decide: steerWorker },
+  'worker.crash': { scope, decide: steerWorker },
+  'worker.reset': { scope, decide: steerWorker },
+  'supervisor.decide': {
+    scope: () => [],
+    decide: (_slice, { taskId, action, subject, reason }) =>
+      accept({ type: 'supervisor.decided', taskId, action, subject, reason }),
+  },
+  'emergency.record': {
+    scope: () => [],
+    decide: (_slice, { operation, by, reason, workers, tasks }) =>
+      accept({ type: 'emergency.executed', operation, by, reason, workers, tasks }),
+  },
+};

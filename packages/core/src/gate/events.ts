@@ -1,0 +1,9 @@
+import type { Reductions } from '../noun.ts';
+
+export const gateEvents = {
+  'evidence.recorded': (slice, { evidence }, { projectId }) => {
+    slice.putEvidence(evidence);
+    const project = slice.projects.get(projectId)!;
+    slice.projects.put({ ...project, evidence: { head: evidence.hash, count: evidence.position } });
+  },
+} satisfies Reductions;

@@ -1,0 +1,49 @@
+import type { Mode, Role } from '@tidemill/contract';
+import { readAccountsOf } from '../budget/lookup.ts';
+import type { Fence } from '../command.ts';
+import type { CommandParts } from '../noun.ts';
+import { taskAndPaidRun } from '../task-lookup.ts';
+import { claim, expire, release, renew } from './lease.ts';
+import { takeLease } from './take.ts';
+
+export interface LeaseCommands {
+  'work.claim': {
+    workerId: string;
+    role: Role;
+    owner: string;
+    window: number;
+    restingModes?: Mode[];
+    /** Who would do the work: a task whose estimate the budget does not cover is not given out. */
+    agents?: Partial<Record<Mode, string>>;
+  };
+  'lease.renew': { frozenMs?: number } & Fence;
+  'lease.release': { why: string } & Fence;
+  /** A person's or the supervisor's: takes the task from whoever holds it, its work kept. */
+  'lease.take': {
+    taskId: string;
+    by: string;
+    why: string;
+    /** The work was silent for too long. After MAX_STUCK times a person is asked. */
+    isStuck?: boolean;
+  };
+  /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
+  'lease.expire': { taskId: string; token: number; ownerIsDead: boolean };
+}
+
+export const leaseCommands: CommandParts<keyof LeaseCommands> = {
+  'work.claim': {
+    scope: ({ projectId, workerId, role, window }) => [
+      { find: 'workers', by: workerId },
+      { find: 'leasedBy', by: workerId },
+      { find: 'ready', by: { projectId, role, limit: window } },
+      { find: 'scopedRunning', by: projectId },
+      ...(role === 'builder' ? [{ find: 'openConflicts' as const, by: projectId }] : []),
+      ...(role === 'builder' || role === 'reviewer' ? readAccountsOf(projectId) : []),
+    ],
+    decide: claim,
+  },
+  'lease.renew': { scope: taskAndPaidRun, decide: renew },
+  'lease.release': { scope: taskAndPaidRun, decide: release },
+  'lease.take': { scope: taskAndPaidRun, decide: takeLease },
+  'lease.expire': { scope: taskAndPaidRun, decide: expire },
+};

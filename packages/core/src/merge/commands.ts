@@ -1,0 +1,29 @@
+import type { Fence } from '../command.ts';
+import type { CommandParts } from '../noun.ts';
+import { taskAlone, taskAndRun } from '../task-lookup.ts';
+import { abandonMerge, landMerge, prepareMerge } from './merge.ts';
+
+export interface MergeCommands {
+  'merge.prepare': { commit: string; tree: string; base: string } & Fence;
+  'merge.abandon': { why: string } & Fence;
+  'merge.land': { commit: string; workers?: string[] } & Fence;
+}
+
+export const mergeCommands: CommandParts<keyof MergeCommands> = {
+  'merge.prepare': {
+    scope: (command) => [
+      ...taskAlone(command),
+      { find: 'evidence', by: { projectId: command.projectId, tree: command.tree } },
+    ],
+    decide: prepareMerge,
+  },
+  'merge.abandon': { scope: taskAlone, decide: abandonMerge },
+  'merge.land': {
+    scope: (command) => [
+      ...(command.workers ?? []).map((by) => ({ find: 'workers' as const, by })),
+      ...taskAndRun(command),
+      { find: 'dependentsOf', by: command.taskId },
+    ],
+    decide: landMerge,
+  },
+};

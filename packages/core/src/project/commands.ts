@@ -1,0 +1,18 @@
+import type { ProjectRules } from '@tidemill/contract';
+import type { CommandParts } from '../noun.ts';
+import { saveProject } from './project.ts';
+
+export interface ProjectCommands {
+  'project.register': { name: string; root: string; rules: ProjectRules };
+  'project.configure': { rules: ProjectRules };
+}
+
+const save = {
+  scope: ({ projectId }: { projectId: string }) => [{ find: 'lockedProjects' as const, by: projectId }],
+  decide: saveProject,
+};
+
+export const projectCommands: CommandParts<keyof ProjectCommands> = {
+  'project.register': save,
+  'project.configure': save,
+};

@@ -1,0 +1,49 @@
+import type { AgentEnvelope, AskedQuestion, MatterContents, Mode, Usage } from '@tidemill/contract';
+import { accountsOf } from '../budget/lookup.ts';
+import type { Fence, StageEnd } from '../command.ts';
+import type { CommandParts } from '../noun.ts';
+import { askInRun } from '../question/ask.ts';
+import { askingTask, endingStage, taskAndPaidRun, taskAndRun } from '../task-lookup.ts';
+import { briefRun, denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run.ts';
+
+export interface RunCommands {
+  /** `isFree`: its agent costs nothing, also when it reports nothing. */
+  'run.start': { runId: string; mode: Mode; agent: string; isFree?: boolean } & Fence;
+  /** Asked while it runs, through a tool. */
+  'run.ask': { runId: string; questions: AskedQuestion[] } & Fence;
+  'run.progress': { runId: string; percent: number; text: string } & Fence;
+  'run.spend': { runId: string; usage: Usage } & Fence;
+  'run.brief': { runId: string; promptTokens: number; dropped: string[] } & Fence;
+  'run.know_session': { runId: string; session: string } & Fence;
+  'guard.deny': { runId: string; guard: string; tool: string; reason: string } & Fence;
+  'run.send_back': { runId: string; gates: string[] } & Fence;
+  'run.finish': {
+    runId: string;
+    envelope: AgentEnvelope | null;
+    usage: Usage;
+    /** Whose run it was, so that it counts in that worker's figures. */
+    workerId?: string;
+    touches?: MatterContents;
+    /** The changed files that a reviewer was shown: its evidence may name them. */
+    shownFiles?: readonly string[];
+  } & StageEnd;
+}
+
+export const runCommands: CommandParts<keyof RunCommands> = {
+  'run.start': { scope: taskAndPaidRun, decide: startRun },
+  'run.ask': { scope: askingTask, decide: askInRun },
+  'run.progress': { scope: taskAndRun, decide: progressRun },
+  'run.spend': { scope: taskAndPaidRun, decide: spendInRun },
+  'run.brief': { scope: taskAndRun, decide: briefRun },
+  'run.know_session': { scope: taskAndRun, decide: knowSession },
+  'guard.deny': { scope: taskAndRun, decide: denyInRun },
+  'run.send_back': { scope: taskAndRun, decide: sendBackRun },
+  'run.finish': {
+    scope: (command) => [
+      ...(command.workerId ? [{ find: 'workers' as const, by: command.workerId }] : []),
+      ...endingStage(command),
+      ...accountsOf(command.projectId),
+    ],
+    decide: finishRun,
+  },
+};

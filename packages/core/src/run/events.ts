@@ -1,0 +1,71 @@
+import type { Outcome, Run, Task } from '@tidemill/contract';
+import { changesNothing, type EventOf, type Reductions } from '../noun.ts';
+import type { Slice } from '../slice.ts';
+import { changeTask } from '../task-row.ts';
+
+/** Failure classes of system stages: a builder's success does not wipe them, only a person does. */
+const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
+
+/** Outcomes after which a run's feedback has been dealt with. After any other the next run still needs it. */
+const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved', 'changes_requested'];
+
+export const runEvents = {
+  'run.started': (slice, body, { projectId, at }) => {
+    const { taskId, workerId, stage, mode, agent, attempt, reservedUsd, isFree } = body;
+    const builds = mode === 'implement' || mode === 'request_changes';
+    changeTask(slice, body, (task) => ({
+      waiting: null,
+      lastRunId: body.runId,
+      runs: { ...task.runs, [mode]: attempt },
+      builders: builds && !task.builders.includes(workerId) ? [...task.builders, workerId] : task.builders,
+    }));
+    slice.runs.put({
+      ...{ id: body.runId, projectId, taskId, workerId, stage, mode, agent, attempt, reservedUsd },
+      ...{ status: 'running', outcome: null, failure: null, summary: '', startedAt: at, endedAt: null },
+      ...{ validationRetries: 0, progress: null, session: null, briefing: null },
+      usage: { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 },
+      ...(isFree ? { isFree } : {}),
+    });
+  },
+  'run.briefed': (slice, { runId, promptTokens, dropped }) =>
+    change(slice, runId, { briefing: { promptTokens, dropped } }),
+  'run.session_known': (slice, { runId, session }) => change(slice, runId, { session }),
+  'run.progressed': (slice, { runId, percent, text }) => change(slice, runId, { progress: { percent, text } }),
+  'run.spent': (slice, { runId, usage }) => change(slice, runId, { usage }),
+  'run.overdrawn': changesNothing,
+  'run.sent_back': (slice, { runId, retry }) => change(slice, runId, { validationRetries: retry }),
+  'guard.denied': changesNothing,
+  'run.finished': (slice, body, { at }) => {
+    const { runId, outcome, failure, usage, envelope, message } = body;
+    changeTask(slice, body, (task) => afterRun(task, slice.runs.get(runId), body));
+    const summary = envelope?.summary || message;
+    change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at });
+  },
+} satisfies Reductions;
+
+function change(slice: Slice, runId: string, changed: Partial<Run>): void {
+  const run = slice.runs.get(runId);
+  if (run) slice.runs.put({ ...run, ...changed });
+}
+
+function afterRun(task: Task, run: Run | undefined, body: EventOf<'run.finished'>): Partial<Task> {
+  const { counters } = task;
+  if (body.outcome === 'interrupted') return { counters: { ...counters, interruptions: counters.interruptions + 1 } };
+  if (!DEALT_WITH.includes(body.outcome)) return {};
+  const lasting = Object.entries(counters.failures).filter(([kind]) => LASTING_FAILURES.includes(kind));
+  const rejected = run?.mode === 'review' && body.outcome === 'changes_requested' ? 1 : 0;
+  return {
+    feedback: [],
+    rework: false,
+    plan: planAfter(task, body),
+    subtasks: body.envelope?.subtasks ?? task.subtasks,
+    counters: { ...counters, failures: Object.fromEntries(lasting), reviewCycles: counters.reviewCycles + rejected },
+  };
+}
+
+/** A planner that gave only a summary has given that as its plan. */
+function planAfter(task: Task, { outcome, envelope }: EventOf<'run.finished'>): string {
+  if (envelope?.plan) return envelope.plan;
+  if (outcome !== 'plan_complete') return task.plan;
+  return task.plan || envelope?.planSummary || envelope?.summary || '';
+}

@@ -1,0 +1,54 @@
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { fenced, findTask } from '../fence.ts';
+import { interruptRun, released } from '../lease/lease.ts';
+import { endStage } from '../pipeline/end-stage.ts';
+import { parkedIfAsking } from '../pipeline/park.ts';
+import { stageOf } from '../pipeline/stage.ts';
+import { askAfterProof } from '../question/at-end.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+
+export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const { outcome, failure, message = '', feedback, tree } = command;
+  const stage = stageOf(project.rules, task);
+  if (stage?.actor === 'agent')
+    return refuse('wrong_stage', `stage ${task.stage} belongs to an agent`, 'its end is the end of its run');
+  if (stage?.actor === 'system' && stage.does === 'merge' && outcome === 'approved')
+    return refuse('wrong_stage', `#${task.number} is approved by landing it`, 'use merge.prepare, then merge.land');
+  if (task.prepared)
+    return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
+  const after = endStage(slice, project.rules, task, { outcome, failure, message, feedback, tree }, env);
+  const sendBackTo = (stage?.actor === 'system' && stage.on.failed) || task.stage;
+  return accept(...askAfterProof({ slice, project, task, env }, command, after, sendBackTo), released(task, outcome));
+}
+
+/** Something a person holds is in the way (a dirty checkout): give the worker back and look again later. */
+export function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: DecideEnv): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task } = checked;
+  const passing = command.isPassing ? { isPassing: true } : {};
+  return accept(
+    ...interruptRun(slice, task, command.why),
+    { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs, ...passing },
+    released(task, command.why),
+    ...parkedIfAsking(task),
+  );
+}
+
+export function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { taskId, commit, tree, notes } = command;
+  if (checked.task.head?.commit === commit && notes.length === 0) return accept();
+  return accept({ type: 'work.committed', taskId, commit, tree, notes });
+}
+
+export function noteSnapshot(slice: Slice, command: CommandOf<'snapshot.note'>): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  return accept({ type: 'snapshot.taken', taskId: command.taskId, ref: command.ref, why: command.why });
+}

@@ -1,0 +1,69 @@
+import type { HilConfig, TaskEdit, TaskKind } from '@tidemill/contract';
+import type { CommandParts } from '../noun.ts';
+import { steeredTask, taskAlone } from '../task-lookup.ts';
+import { assignTask } from './assign.ts';
+import { createTask, setDependencies } from './create.ts';
+import { editTask, noteTask } from './edit.ts';
+import { approve, cancel, reject, retry } from './steer.ts';
+import { wakeTask } from './wake.ts';
+
+export interface TaskCommands {
+  'task.create': {
+    taskId: string;
+    title: string;
+    body: string;
+    kind: TaskKind;
+    pipeline?: string;
+    accept: string[];
+    files: string[];
+    dependsOn: string[];
+    priority: number;
+    hilConfig?: HilConfig;
+    repairs?: string[];
+  };
+  'task.set_dependencies': { taskId: string; dependsOn: string[] };
+  'task.edit': { taskId: string; by: string } & TaskEdit;
+  'task.note': { taskId: string; by: string; text: string };
+  /** Null lets any worker take it again. */
+  'task.assign': { taskId: string; workerId: string | null; by: string };
+  /** The engine's, at its start: what was in the way may be gone, so it is tried now. */
+  'task.wake': { taskId: string };
+  /** `from`: only if it still is in the stage that the person saw it in. */
+  'task.cancel': { taskId: string; by: string; from?: string };
+  'task.retry': { taskId: string; by: string; note?: string; stage?: string; from?: string };
+  'task.approve': { taskId: string; by: string; note?: string; from?: string };
+  'task.reject': { taskId: string; by: string; note: string; from?: string };
+}
+
+export const taskCommands: CommandParts<keyof TaskCommands> = {
+  'task.create': {
+    scope: ({ projectId, taskId, dependsOn }) => [
+      { find: 'lockedProjects', by: projectId },
+      ...[taskId, ...dependsOn].map((by) => ({ find: 'tasks' as const, by })),
+    ],
+    decide: createTask,
+  },
+  'task.set_dependencies': {
+    scope: ({ projectId, taskId, dependsOn }) => [
+      // One at a time per project: two that each see no cycle could make one together.
+      { find: 'lockedProjects', by: projectId },
+      ...[taskId, ...dependsOn].map((by) => ({ find: 'tasks' as const, by })),
+      { find: 'edges', by: projectId },
+    ],
+    decide: setDependencies,
+  },
+  'task.edit': { scope: taskAlone, decide: editTask },
+  'task.note': { scope: taskAlone, decide: noteTask },
+  'task.assign': {
+    scope: (command) => [
+      ...taskAlone(command),
+      ...(command.workerId === null ? [] : [{ find: 'workers' as const, by: command.workerId }]),
+    ],
+    decide: assignTask,
+  },
+  'task.wake': { scope: taskAlone, decide: wakeTask },
+  'task.cancel': { scope: steeredTask, decide: cancel },
+  'task.retry': { scope: steeredTask, decide: retry },
+  'task.approve': { scope: steeredTask, decide: approve },
+  'task.reject': { scope: steeredTask, decide: reject },
+};

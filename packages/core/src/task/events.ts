@@ -1,0 +1,82 @@
+import type { Feedback, Task } from '@tidemill/contract';
+import { changesNothing, type Reductions } from '../noun.ts';
+import { roleOf } from '../pipeline/stage.ts';
+import { changeTask } from '../task-row.ts';
+import { newTask } from './new-task.ts';
+
+export const taskEvents = {
+  'task.created': (slice, body, { projectId, at }) => {
+    const project = slice.projects.get(projectId)!;
+    slice.putTask(newTask(projectId, at, body, roleOf(project.rules, body.pipeline, 'open')));
+    slice.projects.put({ ...project, nextNumber: body.number + 1 });
+  },
+  'task.dependencies_set': (slice, body) =>
+    changeTask(slice, body, () => ({ dependsOn: body.dependsOn, unmet: body.unmet })),
+  'task.dependency_met': (slice, body) => changeTask(slice, body, ({ unmet }) => ({ unmet: unmet - 1 })),
+  'task.moved': (slice, body, { at }) =>
+    changeTask(slice, body, ({ projectId, pipeline }) => {
+      const { rules } = slice.projects.get(projectId)!;
+      // A cancelled task's branch goes: should it ever come back, it starts without what was said about its work.
+      const gone = body.to === 'cancelled' ? { head: null, feedback: [], rework: false } : {};
+      return { ...settled(at), ...gone, stage: body.to, role: roleOf(rules, pipeline, body.to) };
+    }),
+  'task.blocked': (slice, body, { at }) =>
+    changeTask(slice, body, () => ({
+      ...settled(at),
+      stage: 'blocked',
+      role: null,
+      resumeStage: body.from,
+      blocked: { reason: body.reason, text: body.text },
+    })),
+  'task.parked': (slice, body, { at }) =>
+    changeTask(slice, body, () => ({ ...settled(at), stage: 'needs_info', role: null, resumeStage: body.from })),
+  'task.edited': (slice, body) =>
+    changeTask(slice, body, (task) => {
+      const { title = task.title, body: text = task.body, criteria = task.criteria } = body;
+      return { title, body: text, criteria, files: body.files ?? task.files, priority: body.priority ?? task.priority };
+    }),
+  'task.assigned': (slice, body) => changeTask(slice, body, () => ({ assignee: body.workerId })),
+  'task.matter_approved': (slice, body) =>
+    changeTask(slice, body, (task) => ({
+      approved: [...new Set([...task.approved, ...body.matters])],
+      approvedContents: { ...task.approvedContents, ...body.contents },
+      approvedChecks: [...new Set([...task.approvedChecks, ...(body.checks ? [body.checks] : [])])],
+    })),
+  'task.waiting': (slice, body) =>
+    changeTask(slice, body, () => ({ waiting: body.isPassing ? null : body.why, notBefore: body.until })),
+  'task.counters_reset': (slice, body) =>
+    changeTask(slice, body, () => ({
+      counters: { failures: {}, reviewCycles: 0, interruptions: 0, fingerprints: {} },
+    })),
+  'task.feedback_given': (slice, body) =>
+    changeTask(slice, body, ({ feedback }) => ({
+      feedback: feedbackAfter(feedback, body.feedback),
+      rework: body.feedback.length > 0,
+    })),
+  'task.noted': (slice, body) => changeTask(slice, body, ({ context }) => ({ context: [...context, body.entry] })),
+  'task.criteria_judged': (slice, body) => changeTask(slice, body, () => ({ criteria: body.criteria })),
+  'work.committed': (slice, body) =>
+    changeTask(slice, body, () => ({ head: { commit: body.commit, tree: body.tree } })),
+  'snapshot.taken': changesNothing,
+  'failure.counted': (slice, body) =>
+    changeTask(slice, body, ({ counters }) => ({
+      counters: { ...counters, failures: { ...counters.failures, [body.failure]: body.count } },
+      notBefore: body.notBefore,
+    })),
+  'failure.recognised': (slice, body) =>
+    changeTask(slice, body, ({ counters }) => ({
+      counters: { ...counters, fingerprints: { ...counters.fingerprints, [body.fingerprint]: body.count } },
+    })),
+} satisfies Reductions;
+
+/** Every arrival in a stage starts with a clean slate of what was in the way. */
+function settled(at: number): Partial<Task> {
+  return { stageSince: at, resumeStage: null, blocked: null, waiting: null, notBefore: 0 };
+}
+
+/** Newer output of a gate, a reviewer or a merge replaces the older; what a person said stays. An empty list takes all back. */
+function feedbackAfter(before: Feedback[], given: Feedback[]): Feedback[] {
+  if (given.length === 0) return [];
+  const renewed = new Set(given.map(({ kind }) => kind));
+  return [...before.filter(({ kind }) => kind === 'person' || !renewed.has(kind)), ...given];
+}
