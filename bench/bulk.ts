@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { EVENT_VERSION, type Task } from '@tidemill/contract';
-import { taskColumns } from '../packages/daemon/src/store/task-columns.ts';
+import { TABLES } from '@tidemill/core';
 
 /**
  * Copies of a task, made inside the database: a million through the front door would take minutes. Of ten copies, six are
@@ -21,8 +21,7 @@ function shapesOf(template: Task, count: number): Shape[] {
   ];
 }
 
-const COLUMNS =
-  'id, project_id, number, stage, ready_role, priority, rework, not_before, waiting, lease_worker, scoped';
+const COLUMNS = [...Object.keys(TABLES.tasks), 'doc'].join(', ');
 
 const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`;
 const ID_AND_NUMBER = /"id":"task_copy"|"number":-1/g;
@@ -36,13 +35,13 @@ function documentOf(task: Task): string {
 
 /** A copy's columns as SQL, `n` its number. */
 function copyOf(task: Task, documentType: string): string {
-  const c = taskColumns(task);
-  const text = (value: string | null) => (value === null ? 'NULL' : quoted(value));
-  return [
-    ...["'task_bulk' || n", text(task.projectId), 'n', text(task.stage), text(c.ready_role)],
-    ...[c.priority, c.rework, c.not_before, c.waiting, text(c.lease_worker), c.scoped],
-    ...['NULL', `CAST(${documentOf(task)} AS ${documentType})`],
-  ].join(', ');
+  const value = (of: (task: Task) => string | number | null) => {
+    const found = of(task);
+    return found === null ? 'NULL' : typeof found === 'number' ? String(found) : quoted(found);
+  };
+  const own: Record<string, string> = { id: "'task_bulk' || n", number: 'n', last_run_id: 'NULL' };
+  const columns = Object.entries(TABLES.tasks).map(([name, { of }]) => own[name] ?? value(of));
+  return [...columns, `CAST(${documentOf(task)} AS ${documentType})`].join(', ');
 }
 
 export function fillSqlite(file: string, template: Task, count: number): void {
@@ -52,7 +51,7 @@ export function fillSqlite(file: string, template: Task, count: number): void {
      SELECT n FROM numbers WHERE n % 10 IN (${modulus.join(', ')})`;
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE');
   for (const { modulus, task } of shapesOf(template, count)) {
-    db.exec(`INSERT INTO tasks (${COLUMNS}, last_run_id, doc)
+    db.exec(`INSERT INTO tasks (${COLUMNS})
       SELECT ${copyOf(task, 'TEXT')} FROM (${numbers(modulus)})`);
   }
   db.exec(`INSERT INTO dependencies SELECT 'task_bulk' || n, 'task_bulk${count}' FROM (${numbers([9])})`);
@@ -67,7 +66,7 @@ export function fillSqlite(file: string, template: Task, count: number): void {
 export function fillPostgresText(template: Task, count: number): string {
   const numbers = (modulus: number[]) => `generate_series(2, ${count}) AS n WHERE n % 10 IN (${modulus.join(', ')})`;
   const tasks = shapesOf(template, count).map(
-    ({ modulus, task }) => `INSERT INTO tasks (${COLUMNS}, last_run_id, doc)
+    ({ modulus, task }) => `INSERT INTO tasks (${COLUMNS})
       SELECT ${copyOf(task, 'json')} FROM ${numbers(modulus)}`,
   );
   return [

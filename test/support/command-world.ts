@@ -4,22 +4,22 @@ import {
   type Project,
   type Role,
   type Run,
-  recordColumns,
   type StoredRecord,
   Task,
   type Worker,
 } from '@tidemill/contract';
 import {
   type Command,
-  claimOrder,
+  compareBy,
   type DecideEnv,
   type Decision,
   decide,
-  emptyScope,
-  isOpenConflict,
+  declared,
   isReady,
+  LOOKUPS,
+  type Lookup,
+  merged,
   reduce,
-  type Scope,
   Slice,
   scopeOf,
 } from '@tidemill/core';
@@ -51,7 +51,7 @@ export class CommandWorld {
   }
   /** As a store does that lets several commands share a transaction: one slice, loaded once for all of them. */
   executeBatch(commands: Command[]): Decision[] {
-    const slice = this.load(mergedScope(commands));
+    const slice = this.load(commands.flatMap(scopeOf));
     const decisions = commands.map((command) => this.#apply(slice, command));
     this.#save(slice);
     return decisions;
@@ -108,69 +108,42 @@ export class CommandWorld {
     return { now: this.now, hash: digest, newId };
   }
 
-  load(scope: Scope): Slice {
+  /** Exactly what the lookups name. */
+  load(lookups: Lookup[]): Slice {
     const slice = new Slice();
-    for (const id of [...scope.projects, ...scope.lockedProjects]) loadRow(slice.projects, this.projects.get(id));
-    for (const id of scope.workers) loadRow(slice.workers, this.workers.get(id));
-    const tasks = (found: Task[]) => {
-      for (const task of found) slice.tasks.load(task);
-      return found.map((task) => task.id);
-    };
-    const all = [...this.tasks.values()];
-    for (const id of scope.tasks) loadRow(slice.tasks, this.tasks.get(id));
-    for (const id of scope.dependentsOf)
-      slice.loadDependents(id, tasks(all.filter((task) => task.dependsOn.includes(id))));
-    for (const id of scope.lastRunsOf) loadRow(slice.runs, this.runs.get(this.tasks.get(id)?.lastRunId ?? ''));
-    for (const { projectId, role, limit } of scope.ready)
-      slice.loadReady(projectId, role, tasks(this.ready(projectId, role).slice(0, limit)));
-    for (const id of scope.leasedBy) slice.loadLeasedBy(id, tasks(all.filter((task) => task.lease?.workerId === id)));
-    for (const id of scope.openConflicts)
-      slice.loadOpenConflicts(id, all.filter((task) => task.projectId === id && isOpenConflict(task)).length);
-    for (const id of scope.scopedRunning)
-      slice.loadScopedRunning(
-        id,
-        tasks(all.filter((task) => task.lease && task.projectId === id && task.files.length)),
-      );
-    for (const { projectId, tree } of scope.evidence)
-      for (const link of this.evidence.values())
-        if (link.projectId === projectId && link.tree === tree) slice.loadEvidence(link);
-    for (const id of [...scope.records, ...scope.readRecords]) loadRow(slice.records, this.records.get(id));
-    for (const record of this.records.values()) {
-      const { taskId, isOpen } = recordColumns(record);
-      const isWanted = scope.projectRecords.some((w) => w.projectId === record.projectId && w.noun === record.noun);
-      if (isWanted || (isOpen && scope.openRecordsOf.includes(taskId ?? ''))) slice.records.load(record);
+    const whole = this.loadAll();
+    for (const lookup of merged(lookups)) {
+      const { kind, due } = declared(lookup.find);
+      const all = () => whole.list(lookup.find, ...(lookup.by as never));
+      if (kind === 'count') slice.loadCount(lookup, all().length);
+      else if (kind === 'edges') slice.loadEdges(edgesOf([...this.tasks.values()], String(lookup.by[0])));
+      else if (due !== undefined) slice.load(lookup, this.ready(...(lookup.by as [string, Role, number])));
+      else if (kind === 'lastRun') {
+        const run = this.runs.get(this.tasks.get(String(lookup.by[0]))?.lastRunId ?? '');
+        slice.load(lookup, run ? [run] : []);
+      } else slice.load(lookup, all());
     }
-    for (const id of scope.edges)
-      for (const task of all)
-        if (task.projectId === id && task.stage !== 'done') slice.loadEdges(task.id, task.dependsOn);
     return slice;
   }
 
   /** A slice that holds all there is, whatever a scope asks for. */
   loadAll(): Slice {
-    const trees = [...this.evidence.values()].map(({ projectId, tree }) => ({ projectId, tree }));
-    const [projects, tasks, workers] = [this.projects, this.tasks, this.workers].map((rows) => [...rows.keys()]);
-    const roles: Role[] = ['builder', 'reviewer', 'verifier', 'merger'];
-    return this.load({
-      ...{
-        projects: projects!,
-        lockedProjects: [],
-        scopedRunning: projects!,
-        edges: projects!,
-        openConflicts: projects!,
-      },
-      ...{ workers: workers!, leasedBy: workers!, tasks: tasks!, dependentsOf: tasks!, lastRunsOf: tasks! },
-      ready: projects!.flatMap((projectId) => roles.map((role) => ({ projectId, role, limit: Number.MAX_VALUE }))),
-      evidence: trees,
-      ...{ records: [...this.records.keys()], readRecords: [], openRecordsOf: [], projectRecords: [] },
-    });
+    const slice = new Slice({ isWhole: true });
+    for (const row of this.projects.values()) slice.projects.load(row);
+    for (const row of this.tasks.values()) slice.tasks.load(row);
+    for (const row of this.runs.values()) slice.runs.load(row);
+    for (const row of this.workers.values()) slice.workers.load(row);
+    for (const row of this.evidence.values()) slice.evidence.load(row);
+    for (const row of this.records.values()) slice.records.load(row);
+    return slice;
   }
 
-  ready(projectId: string, role: Role): Task[] {
+  ready(projectId: string, role: Role, limit = Number.POSITIVE_INFINITY): Task[] {
     return [...this.tasks.values()]
       .filter((task) => task.projectId === projectId && task.role === role && isReady(task))
       .filter((task) => task.notBefore <= this.now)
-      .sort((a, b) => compare(claimOrder(a), claimOrder(b)));
+      .sort((a, b) => compareBy('tasks', LOOKUPS.ready.order, a, b))
+      .slice(0, limit);
   }
 
   #save(slice: Slice): void {
@@ -185,7 +158,7 @@ export class CommandWorld {
 
 /** The rows that the events alone lead to, from nothing. */
 export function replay(log: WorldEvent[]): Record<string, unknown[]> {
-  const slice = new Slice();
+  const slice = new Slice({ isWhole: true });
   for (const { projectId, at, body } of log)
     reduce(slice, projectId, at, EventBody.parse(JSON.parse(JSON.stringify(body))));
   return rowsOf(slice);
@@ -202,13 +175,10 @@ export function rowsOf(from: Slice | CommandWorld): Record<string, unknown[]> {
   };
 }
 
-function mergedScope(commands: Command[]): Scope {
-  const merged = emptyScope();
-  for (const command of commands)
-    for (const [field, wanted] of Object.entries(scopeOf(command)))
-      (merged[field as keyof Scope] as unknown[]).push(...wanted);
-  return merged;
-}
+const edgesOf = (tasks: Task[], projectId: string) =>
+  tasks
+    .filter((task) => task.projectId === projectId && task.stage !== 'done')
+    .flatMap(({ id, dependsOn }) => dependsOn.map((on) => [id, on] as const));
 
 /** Good enough to tell texts apart, and needs nothing of any runtime. */
 export function digest(text: string): string {
@@ -236,13 +206,4 @@ type ChangedRows<T> = { changed: Map<string, T>; removed: Set<string> };
 function save<T extends { id: string }>(rows: Map<string, T>, { changed, removed }: ChangedRows<T>): void {
   for (const row of changed.values()) rows.set(row.id, deepFreeze(row));
   for (const id of removed) rows.delete(id);
-}
-
-function loadRow<T>(rows: { load(row: T): void }, row: T | undefined): void {
-  if (row) rows.load(row);
-}
-
-function compare(a: number[], b: number[]): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at < 0 ? 0 : a[at]! - b[at]!;
 }

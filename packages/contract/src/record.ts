@@ -4,7 +4,7 @@ import { Alert, Notification } from './notice.ts';
 import { Preference, Question } from './question.ts';
 
 /**
- * Nouns that need no columns of their own: a store keeps them in one table, found by id, by noun and project, by task,
+ * Nouns that need no columns of their own: a store keeps them in one table, found by id, by noun and project, by parent,
  * and by whether something is still due.
  */
 export const StoredRecord = z.discriminatedUnion('noun', [Question, Preference, Account, Alert, Notification]);
@@ -14,7 +14,8 @@ export type RecordOf<N extends RecordNoun> = Extract<StoredRecord, { noun: N }>;
 
 /** What a query needs to know of a record without reading it. */
 export interface RecordColumns {
-  taskId: string | null;
+  /** What it belongs to: a task, or its project. */
+  parent: string;
   /** Waits for something: an answer, a delivery. */
   isOpen: boolean;
   /** When somebody has to look at it; null when nobody has to. */
@@ -26,15 +27,19 @@ export function recordColumns(record: StoredRecord): RecordColumns {
     case 'question': {
       const isOpen = record.status === 'open';
       const due = [record.remindAt, record.expiresAt].filter((at) => at !== null);
-      return { taskId: record.taskId, isOpen, dueAt: isOpen && due.length > 0 ? Math.min(...due) : null };
+      return {
+        parent: record.taskId ?? record.projectId,
+        isOpen,
+        dueAt: isOpen && due.length > 0 ? Math.min(...due) : null,
+      };
     }
     case 'notification':
-      return { taskId: record.taskId, isOpen: record.nextAt !== null, dueAt: record.nextAt };
+      return { parent: record.taskId ?? record.projectId, isOpen: record.nextAt !== null, dueAt: record.nextAt };
     case 'preference':
-      return { taskId: null, isOpen: record.isActive, dueAt: null };
+      return { parent: record.projectId, isOpen: record.isActive, dueAt: null };
     case 'alert':
-      return { taskId: null, isOpen: record.acknowledgedAt === null, dueAt: null };
+      return { parent: record.projectId, isOpen: record.acknowledgedAt === null, dueAt: null };
     case 'account':
-      return { taskId: null, isOpen: false, dueAt: null };
+      return { parent: record.projectId, isOpen: false, dueAt: null };
   }
 }

@@ -16,6 +16,15 @@ export * from './health/examine.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
+export {
+  declared,
+  keyOf,
+  keysFor,
+  LOOKUPS,
+  type Lookup,
+  type LookupName,
+  merged,
+} from './lookup.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './pipeline/fingerprint.ts';
@@ -41,8 +50,9 @@ export { evenCap } from './run/even-cap.ts';
 export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
 export { decideLock, type LockDecision } from './schedule/file-lock.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
-export * from './scope.ts';
+export { scopeOf } from './scope.ts';
 export { Rows, Slice } from './slice.ts';
+export * from './tables.ts';
 export { criteriaOf } from './task/criteria.ts';
 export { movesOf } from './task/move.ts';
 export { movedOn } from './task/steer.ts';

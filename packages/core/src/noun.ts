@@ -1,6 +1,6 @@
 import type { EventBody, EventType } from '@tidemill/contract';
 import type { CommandOf, CommandType, DecideEnv, Decision } from './command.ts';
-import type { Lookup } from './scope.ts';
+import type { Lookup } from './lookup.ts';
 import type { Slice } from './slice.ts';
 
 /** What there is to know of a command: the rows it reads, and what follows from it. Both are pure. */

@@ -59,11 +59,21 @@ describe('rows', () => {
     expect(rows.removed.size).toBe(0);
   });
 
-  test('evidence that two scopes ask for is there once', () => {
+  test('what two lookups find is there once, and what was not looked up cannot be read', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     mill.bring(mill.add(), 'merge');
+    const links = [...mill.evidence.values()];
+    const { tree } = links[0]!;
     const slice = new Slice();
-    for (const link of [...mill.evidence.values(), ...mill.evidence.values()]) slice.loadEvidence(link);
-    expect(slice.evidenceFor(projectId, [...mill.evidence.values()][0]!.tree)).toHaveLength(2);
+    for (let times = 0; times < 2; times += 1) slice.load({ find: 'evidenceFor', by: [projectId, tree] }, links);
+    expect(slice.list('evidenceFor', projectId, tree)).toHaveLength(2);
+    expect(() => slice.list('evidenceFor', projectId, 'another')).toThrow('does not load it');
+    expect(() => slice.list('leasedBy', 'worker_1')).toThrow('does not load it');
+    expect(() => slice.count('openConflicts', projectId)).toThrow('does not load it');
+    expect(() => slice.edges('task_9')).toThrow('does not load them');
+    expect(() => slice.tasks.get('task_9')).toThrow('does not load it');
+    expect(() => slice.record('account', 'account/*')).toThrow('does not load it');
+    slice.load({ find: 'task', by: ['task_9'] }, []);
+    expect(slice.tasks.get('task_9')).toBeUndefined();
   });
 });

@@ -1,32 +1,55 @@
-import type {
-  Evidence,
-  Project,
-  RecordNoun,
-  RecordOf,
-  Role,
-  Run,
-  StoredRecord,
-  Task,
-  Worker,
-} from '@tidemill/contract';
-import { isOpenConflict } from './pipeline/open-conflict.ts';
+import type { Evidence, Project, RecordNoun, RecordOf, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
+import {
+  declared,
+  keyOf,
+  keysFor,
+  type LOOKUPS,
+  type Lookup,
+  type LookupArgs,
+  type LookupName,
+  type LookupRow,
+} from './lookup.ts';
+import { compareBy, type TableName, type TableRows } from './tables.ts';
 
 /** Rows of one noun that are loaded, and which of them changed since. Rows are replaced, never mutated. */
 export class Rows<T extends { id: string }> {
   readonly #rows = new Map<string, T>();
+  readonly #asked = new Set<string>();
+  readonly #isWhole: boolean;
+  readonly #onPut: (row: T, before: T | undefined) => void;
   readonly changed = new Map<string, T>();
   readonly removed = new Set<string>();
 
+  constructor(isWhole = true, onPut: (row: T, before: T | undefined) => void = () => undefined) {
+    this.#isWhole = isWhole;
+    this.#onPut = onPut;
+  }
+
+  /** Notes that the store was asked for this id: when nothing was loaded for it, there is no such row. */
+  ask(id: string): void {
+    this.#asked.add(id);
+  }
+  /** The first row loaded under an id stays. */
   load(row: T): void {
     if (!this.#rows.has(row.id)) this.#rows.set(row.id, row);
   }
+  /** Undefined when there is no such row. Throws when nobody asked the store for it. */
   get(id: string): T | undefined {
+    const row = this.#rows.get(id);
+    if (row === undefined && !this.#isWhole && !this.#asked.has(id) && !this.removed.has(id))
+      throw new Error(`row ${id} was read, and the command's scope does not load it`);
+    return row;
+  }
+  /** The row if it is loaded, whether or not there is one. */
+  ifLoaded(id: string): T | undefined {
     return this.#rows.get(id);
   }
   put(row: T): void {
+    const before = this.#rows.get(row.id);
     this.#rows.set(row.id, row);
     this.changed.set(row.id, row);
     this.removed.delete(row.id);
+    this.#onPut(row, before);
   }
   remove(id: string): void {
     this.#rows.delete(id);
@@ -39,117 +62,131 @@ export class Rows<T extends { id: string }> {
 }
 
 /**
- * The part of the world a batch of commands may see and change. A store loads it by `scopeOf`, `decide` reads it,
- * `reduce` writes it, and the store saves what changed: one projection for every store and for replay.
- * Commands of one batch see each other's changes, because the indexes below are kept in `putTask` and `putEvidence`.
+ * The part of the world a batch of commands may see and change. A store loads it by the commands' lookups, `decide`
+ * reads it, `reduce` writes it, and the store saves what changed: one projection for every store and for replay.
+ * Commands of one batch see each other's changes. Reading what was not looked up throws.
  */
 export class Slice {
-  readonly projects = new Rows<Project>();
-  readonly tasks = new Rows<Task>();
-  readonly runs = new Rows<Run>();
-  readonly workers = new Rows<Worker>();
-  readonly evidence = new Rows<Evidence>();
-  readonly records = new Rows<StoredRecord>();
-  readonly #ready = new Map<string, string[]>();
-  readonly #openConflicts = new Map<string, number>();
-  readonly #scopedRunning = new Map<string, Set<string>>();
-  readonly #leasedBy = new Map<string, Set<string>>();
-  readonly #dependents = new Map<string, Set<string>>();
-  readonly #byTree = new Map<string, Evidence[]>();
+  readonly projects: Rows<Project>;
+  readonly tasks: Rows<Task>;
+  readonly runs: Rows<Run>;
+  readonly workers: Rows<Worker>;
+  readonly evidence: Rows<Evidence>;
+  readonly records: Rows<StoredRecord>;
+  readonly #isWhole: boolean;
+  readonly #found = new Map<LookupName, Map<string, Set<string>>>();
+  readonly #counts = new Map<LookupName, Map<string, number>>();
   readonly #edges = new Map<string, string[]>();
+  #hasEdges = false;
 
-  loadReady(projectId: string, role: Role, taskIds: string[]): void {
-    this.#ready.set(`${projectId}/${role}`, taskIds);
+  /** `isWhole`: it holds all rows there are, as when the log is replayed, so that nothing can be missing. */
+  constructor({ isWhole = false } = {}) {
+    this.#isWhole = isWhole;
+    const rows = <T extends TableName>(table: T) =>
+      new Rows<TableRows[T]>(isWhole, (row, before) => this.#follow(table, row, before));
+    this.projects = rows('projects');
+    this.tasks = rows('tasks');
+    this.runs = rows('runs');
+    this.workers = rows('workers');
+    this.evidence = rows('evidence');
+    this.records = rows('records');
   }
-  /** Candidates in claiming order; some may have been claimed by an earlier command of the batch. */
-  ready(projectId: string, role: Role): Task[] {
-    const ids = this.#ready.get(`${projectId}/${role}`) ?? [];
-    return ids.map((id) => this.tasks.get(id)).filter((task) => task !== undefined);
-  }
-  loadOpenConflicts(projectId: string, count: number): void {
-    this.#openConflicts.set(projectId, count);
-  }
-  /** Those that wait for a person, as far as the scope asked for them. */
-  openConflicts(projectId: string): number {
-    return this.#openConflicts.get(projectId) ?? 0;
-  }
-  loadScopedRunning(projectId: string, taskIds: string[]): void {
-    this.#scopedRunning.set(projectId, new Set(taskIds));
-  }
-  scopedRunning(projectId: string): Task[] {
-    const ids = this.#scopedRunning.get(projectId) ?? [];
-    return [...ids]
-      .map((id) => this.tasks.get(id))
-      .filter((task) => task !== undefined && task.lease !== null) as Task[];
-  }
-  loadLeasedBy(workerId: string, taskIds: string[]): void {
-    for (const id of taskIds) this.#addLeasedBy(workerId, id);
-  }
-  /** The task a worker holds, if any. */
-  leasedBy(workerId: string): Task | undefined {
-    for (const id of this.#leasedBy.get(workerId) ?? []) {
-      const task = this.tasks.get(id);
-      if (task?.lease?.workerId === workerId) return task;
+
+  /** Takes what a store found. */
+  load<T extends TableName>(lookup: Lookup, rows: readonly TableRows[T][]): void {
+    const { table, where } = declared(lookup.find);
+    const ids = this.#idsOf(lookup);
+    const known = this.#rows<T>(table);
+    if (where.length === 1 && where[0] === 'id') known.ask(String(lookup.by[0]));
+    for (const row of rows) {
+      known.load(row);
+      ids.add(row.id);
     }
-    return undefined;
   }
-  loadDependents(taskId: string, dependents: string[]): void {
-    for (const id of dependents) this.#addDependent(taskId, id);
+  loadCount(lookup: Lookup, count: number): void {
+    const counts = this.#counts.get(lookup.find) ?? new Map<string, number>();
+    this.#counts.set(lookup.find, counts.set(keyOf(lookup), count));
   }
-  dependents(taskId: string): Task[] {
-    const ids = this.#dependents.get(taskId) ?? [];
-    return [...ids]
-      .sort()
-      .map((id) => this.tasks.get(id))
-      .filter((task) => task !== undefined);
+  loadEdges(edges: Iterable<readonly [taskId: string, dependsOn: string]>): void {
+    this.#hasEdges = true;
+    for (const [taskId, dependsOn] of edges) this.#edges.set(taskId, [...(this.#edges.get(taskId) ?? []), dependsOn]);
   }
-  loadEdges(taskId: string, dependsOn: string[]): void {
-    this.#edges.set(taskId, dependsOn);
+
+  /** The rows that fit a lookup now, after all that earlier commands of the batch did. */
+  list<N extends LookupName>(find: N, ...by: LookupArgs<N>): LookupRow<N>[] {
+    const lookup = { find, by };
+    const { table } = declared(find);
+    const rows = this.#rows<(typeof LOOKUPS)[N]['table']>(table);
+    const key = keyOf(lookup);
+    const fits = (row: LookupRow<N> | undefined): row is LookupRow<N> =>
+      row !== undefined && keysFor(find, row).includes(key);
+    if (this.#isWhole) return inOrder(find, [...rows.values()].filter(fits), by);
+    const ids = this.#found.get(find)?.get(key);
+    if (!ids) throw notLoaded(lookup);
+    return [...ids].map((id) => rows.ifLoaded(id)).filter(fits);
   }
+  count<N extends LookupName>(find: N, ...by: LookupArgs<N>): number {
+    const lookup = { find, by };
+    if (this.#isWhole) return this.list(find, ...by).length;
+    const count = this.#counts.get(find)?.get(keyOf(lookup));
+    if (count === undefined) throw notLoaded(lookup);
+    return count;
+  }
+  /** What a task depends on. */
   edges(taskId: string): string[] {
-    return this.tasks.get(taskId)?.dependsOn ?? this.#edges.get(taskId) ?? [];
+    const loaded = this.tasks.ifLoaded(taskId);
+    if (loaded) return loaded.dependsOn;
+    if (!this.#hasEdges && !this.#isWhole) throw new Error('edges were read, and the scope does not load them');
+    return this.#edges.get(taskId) ?? [];
   }
   record<N extends RecordNoun>(noun: N, id: string): RecordOf<N> | undefined {
-    const found = this.records.get(id);
-    return found?.noun === noun ? (found as RecordOf<N>) : undefined;
+    return ofNoun(noun, this.records.get(id));
   }
-  /** Those of the project that are loaded: see `Scope.projectRecords` and `Scope.openRecordsOf`. */
-  recordsOf<N extends RecordNoun>(noun: N, projectId: string): RecordOf<N>[] {
-    const all = [...this.records.values()].filter((each) => each.noun === noun && each.projectId === projectId);
-    return all as RecordOf<N>[];
+  /** The same for one that is loaded only if it is open: see `openRecordsOf`. */
+  openRecord<N extends RecordNoun>(noun: N, id: string): RecordOf<N> | undefined {
+    return ofNoun(noun, this.records.ifLoaded(id));
   }
-  loadEvidence(evidence: Evidence): void {
-    if (this.evidence.get(evidence.id)) return;
-    this.evidence.load(evidence);
-    this.#indexEvidence(evidence);
+
+  #rows<T extends TableName>(table: TableName): Rows<TableRows[T]> {
+    return this[table] as unknown as Rows<TableRows[T]>;
   }
-  evidenceFor(projectId: string, tree: string): Evidence[] {
-    return this.#byTree.get(`${projectId}/${tree}`) ?? [];
+  #idsOf(lookup: Lookup): Set<string> {
+    const byKey = this.#found.get(lookup.find) ?? new Map<string, Set<string>>();
+    this.#found.set(lookup.find, byKey);
+    const key = keyOf(lookup);
+    const ids = byKey.get(key) ?? new Set();
+    byKey.set(key, ids);
+    return ids;
   }
-  putTask(task: Task): void {
-    const before = this.tasks.get(task.id);
-    const more = Number(isOpenConflict(task)) - Number(before !== undefined && isOpenConflict(before));
-    if (more !== 0) this.#openConflicts.set(task.projectId, this.openConflicts(task.projectId) + more);
-    this.tasks.put(task);
-    for (const dependency of task.dependsOn) this.#addDependent(dependency, task.id);
-    if (task.lease) this.#addLeasedBy(task.lease.workerId, task.id);
-    if (task.lease && task.files.length > 0) {
-      const running = this.#scopedRunning.get(task.projectId) ?? new Set();
-      this.#scopedRunning.set(task.projectId, running.add(task.id));
+  /** A row that comes to fit a lookup is found by it from then on, but for windows: those are as they were locked. */
+  #follow<T extends TableName>(table: T, row: TableRows[T], before: TableRows[T] | undefined): void {
+    for (const [find, byKey] of this.#found) {
+      const { table: from, kind } = declared(find);
+      if (from !== table || kind === 'window') continue;
+      for (const key of keysFor(find, row)) byKey.get(key)?.add(row.id);
+    }
+    for (const [find, counts] of this.#counts) {
+      if (declared(find).table !== table) continue;
+      for (const key of before ? keysFor(find, before) : []) add(counts, key, -1);
+      for (const key of keysFor(find, row)) add(counts, key, 1);
     }
   }
-  putEvidence(evidence: Evidence): void {
-    this.evidence.put(evidence);
-    this.#indexEvidence(evidence);
-  }
-  #indexEvidence(evidence: Evidence): void {
-    const key = `${evidence.projectId}/${evidence.tree}`;
-    this.#byTree.set(key, [...(this.#byTree.get(key) ?? []), evidence]);
-  }
-  #addLeasedBy(workerId: string, taskId: string): void {
-    this.#leasedBy.set(workerId, (this.#leasedBy.get(workerId) ?? new Set()).add(taskId));
-  }
-  #addDependent(dependency: string, dependent: string): void {
-    this.#dependents.set(dependency, (this.#dependents.get(dependency) ?? new Set()).add(dependent));
-  }
+}
+
+function add(counts: Map<string, number>, key: string, more: number): void {
+  const count = counts.get(key);
+  if (count !== undefined) counts.set(key, count + more);
+}
+
+const ofNoun = <N extends RecordNoun>(noun: N, record: StoredRecord | undefined) =>
+  record?.noun === noun ? (record as RecordOf<N>) : undefined;
+
+const notLoaded = ({ find, by }: Lookup) =>
+  new Error(`${find} of ${by.join(', ')} was read, and the command's scope does not load it`);
+
+/** As a store would have found them. */
+function inOrder<Row extends { id: string }>(find: LookupName, rows: Row[], by: readonly (string | number)[]): Row[] {
+  const { table, order = ['id'], kind } = declared(find);
+  const sorted = rows.sort((a, b) => compareBy(table, order, a, b));
+  return kind === 'window' ? sorted.slice(0, Number(by.at(-1))) : sorted;
 }

@@ -1,18 +1,15 @@
 import { accountsOf } from './budget/lookup.ts';
-import type { Lookup } from './scope.ts';
+import { type Lookup, look } from './lookup.ts';
 
 interface AboutTask {
   projectId: string;
   taskId: string;
 }
 
-export const taskAlone = ({ taskId }: AboutTask): Lookup[] => [{ find: 'tasks', by: taskId }];
+export const taskAlone = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId)];
 
 /** The task and the run that may be under way. */
-export const taskAndRun = ({ taskId }: AboutTask): Lookup[] => [
-  { find: 'tasks', by: taskId },
-  { find: 'lastRunsOf', by: taskId },
-];
+export const taskAndRun = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId), look('lastRunOf', taskId)];
 
 /** The same, where the run may end, and with that be paid for. */
 export const taskAndPaidRun = (about: AboutTask): Lookup[] => [...taskAndRun(about), ...accountsOf(about.projectId)];
@@ -20,24 +17,24 @@ export const taskAndPaidRun = (about: AboutTask): Lookup[] => [...taskAndRun(abo
 /** All that a person's decision about a task may change: its run, its questions, and who waits for it. */
 export const steeredTask = (about: AboutTask): Lookup[] => [
   ...taskAndPaidRun(about),
-  { find: 'dependentsOf', by: about.taskId },
-  { find: 'openRecordsOf', by: about.taskId },
+  look('dependentsOf', about.taskId),
+  look('openRecordsOf', about.taskId),
 ];
 
 /** The end of a stage: where the task goes from there, and what is asked about it. */
 export const endingStage = (about: AboutTask & { tree?: string }): Lookup[] => [
   ...taskAndRun(about),
-  { find: 'dependentsOf', by: about.taskId },
-  { find: 'openRecordsOf', by: about.taskId },
+  look('dependentsOf', about.taskId),
+  look('openRecordsOf', about.taskId),
   // The conflict that is one too many raises an alert.
-  { find: 'openConflicts', by: about.projectId },
-  { find: 'projectRecords', by: { projectId: about.projectId, noun: 'preference' } },
-  ...(about.tree ? [{ find: 'evidence' as const, by: { projectId: about.projectId, tree: about.tree } }] : []),
+  look('openConflicts', about.projectId),
+  look('recordsOf', about.projectId, 'preference'),
+  ...(about.tree ? [look('evidenceFor', about.projectId, about.tree)] : []),
 ];
 
 /** A question that is asked in the middle of a stage. */
 export const askingTask = (about: AboutTask): Lookup[] => [
   ...taskAndRun(about),
-  { find: 'openRecordsOf', by: about.taskId },
-  { find: 'projectRecords', by: { projectId: about.projectId, noun: 'preference' } },
+  look('openRecordsOf', about.taskId),
+  look('recordsOf', about.projectId, 'preference'),
 ];

@@ -10,5 +10,5 @@ export function changeTask(
   const task = slice.tasks.get(body.taskId);
   if (!task) throw new Error(`${body.type} is about task ${body.taskId}, which is not loaded`);
   const changed = change(task);
-  if (changed) slice.putTask({ ...task, ...changed });
+  if (changed) slice.tasks.put({ ...task, ...changed });
 }

@@ -1,4 +1,5 @@
 import type { Notification, Severity } from '@tidemill/contract';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { acknowledgeAlert, alertId, raiseAlert } from './alert.ts';
 import { queueNotification, settleNotification } from './notification.ts';
@@ -22,16 +23,16 @@ export interface AlertCommands {
 
 export const alertCommands: CommandParts<keyof AlertCommands> = {
   'alert.raise': {
-    scope: ({ projectId, kind, subject = '' }) => [{ find: 'records', by: alertId(projectId, kind, subject) }],
+    scope: ({ projectId, kind, subject = '' }) => [look('record', alertId(projectId, kind, subject))],
     decide: raiseAlert,
   },
-  'alert.acknowledge': { scope: (command) => [{ find: 'records', by: command.alertId }], decide: acknowledgeAlert },
+  'alert.acknowledge': { scope: (command) => [look('record', command.alertId)], decide: acknowledgeAlert },
   'notification.queue': {
-    scope: ({ notification }) => [{ find: 'records', by: notification.id }],
+    scope: ({ notification }) => [look('record', notification.id)],
     decide: queueNotification,
   },
   'notification.settle': {
-    scope: ({ notificationId }) => [{ find: 'records', by: notificationId }],
+    scope: ({ notificationId }) => [look('record', notificationId)],
     decide: settleNotification,
   },
 };

@@ -1,4 +1,5 @@
 import type { BudgetLimits } from '@tidemill/contract';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { limitBudget } from './budget.ts';
 
@@ -7,5 +8,5 @@ export interface BudgetCommands {
 }
 
 export const budgetCommands: CommandParts<keyof BudgetCommands> = {
-  'budget.limit': { scope: (command) => [{ find: 'records', by: command.accountId }], decide: limitBudget },
+  'budget.limit': { scope: (command) => [look('record', command.accountId)], decide: limitBudget },
 };

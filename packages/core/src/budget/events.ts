@@ -31,7 +31,7 @@ export const budgetEvents = {
 } satisfies Reductions;
 
 function book(slice: Slice, body: EventOf<'run.spent' | 'run.finished'>, happened: Happened): void {
-  const run = slice.runs.get(body.runId);
+  const run = slice.runs.ifLoaded(body.runId);
   if (!run) return;
   const { projectId } = happened;
   const more = moreUsd(run.usage, body.usage);

@@ -1,4 +1,5 @@
 import type { FileResolution } from '@tidemill/contract';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask } from '../task-lookup.ts';
 import { abortConflict, resolveFile, settleConflict } from './conflict.ts';
@@ -11,7 +12,7 @@ export interface ConflictCommands {
 }
 
 export const conflictCommands: CommandParts<keyof ConflictCommands> = {
-  'conflict.resolve_file': { scope: ({ taskId }) => [{ find: 'tasks', by: taskId }], decide: resolveFile },
+  'conflict.resolve_file': { scope: ({ taskId }) => [look('task', taskId)], decide: resolveFile },
   'conflict.settle': { scope: steeredTask, decide: settleConflict },
   'conflict.abort': { scope: steeredTask, decide: abortConflict },
 };

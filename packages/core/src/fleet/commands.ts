@@ -1,7 +1,7 @@
 import type { Beat, EmergencyOperation, Role, SupervisorAction, WorkerWish } from '@tidemill/contract';
+import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { accept } from '../refusal.ts';
-import type { Lookup } from '../scope.ts';
 import { registerWorker, removeWorker, steerWorker } from './fleet.ts';
 
 export interface WorkerCommands {
@@ -21,7 +21,7 @@ export interface WorkerCommands {
   };
 }
 
-const scope = ({ workerId }: { workerId: string }): Lookup[] => [{ find: 'workers', by: workerId }];
+const scope = ({ workerId }: { workerId: string }): Lookup[] => [look('worker', workerId)];
 
 export const workerCommands: CommandParts<keyof WorkerCommands> = {
   'worker.register': { scope, decide: registerWorker },

@@ -30,7 +30,7 @@ export const workerEvents = {
   'lease.claimed': (slice, { workerId }) => change(slice, workerId, ({ crash }) => (crash ? { crash: null } : null)),
   'run.finished': (slice, { workerId, runId, failure, message, outcome }) => {
     if (!workerId) return;
-    const isReview = slice.runs.get(runId)?.mode === 'review';
+    const isReview = slice.runs.ifLoaded(runId)?.mode === 'review';
     change(slice, workerId, ({ errors, completed }) => {
       if (failure !== null) return { errors: errors + 1, lastError: `${failure}: ${message}` };
       return isReview && outcome !== 'interrupted' ? { completed: completed + 1 } : null;

@@ -1,5 +1,6 @@
 import type { Receipt } from '@tidemill/contract';
 import type { Fence } from '../command.ts';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { recordEvidence } from './evidence.ts';
 
@@ -10,9 +11,9 @@ export interface GateCommands {
 export const gateCommands: CommandParts<keyof GateCommands> = {
   'evidence.record': {
     scope: ({ projectId, taskId, receipts }) => [
-      { find: 'lockedProjects', by: projectId },
-      { find: 'tasks', by: taskId },
-      ...receipts.map(({ tree }) => ({ find: 'evidence' as const, by: { projectId, tree } })),
+      look('lockedProject', projectId),
+      look('task', taskId),
+      ...receipts.map(({ tree }) => look('evidenceFor', projectId, tree)),
     ],
     decide: recordEvidence,
   },

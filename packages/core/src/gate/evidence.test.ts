@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { digest } from '../../../../test/support/command-world.ts';
 import { Mill, receipt } from '../../../../test/support/mill.ts';
+import { Slice } from '../slice.ts';
 import { CHAIN_START, chainFaults, evidenceHash, hasPassed } from './evidence.ts';
 
 const START = { prev: CHAIN_START, position: 0 };
@@ -95,22 +96,8 @@ describe('has a tree passed?', () => {
     record('unverified');
     expect(passed('T', ['test'])).toBe(false);
     record('fail', 'pass');
-    const backwards = mill.load({ ...emptyFor(mill), evidence: [] });
-    for (const link of [...mill.evidence.values()].reverse()) backwards.loadEvidence(link);
+    const backwards = new Slice();
+    backwards.load({ find: 'evidenceFor', by: [mill.projectId, 'T'] }, [...mill.evidence.values()].reverse());
     expect(hasPassed(backwards, mill.projects.get(mill.projectId)!, 'T', ['test'])).toBe(true);
   });
 });
-
-function emptyFor(mill: Mill) {
-  const none = { lockedProjects: [], workers: [], leasedBy: [], tasks: [], dependentsOf: [], lastRunsOf: [] };
-  const records = { records: [], readRecords: [], openRecordsOf: [], projectRecords: [] };
-  return {
-    projects: [mill.projectId],
-    ...none,
-    ...records,
-    ready: [],
-    openConflicts: [],
-    scopedRunning: [],
-    edges: [],
-  };
-}

@@ -71,7 +71,7 @@ type Judge = Pick<Project, 'id' | 'rules'>;
 
 /** Of these gates, the receipts by which the tree has passed. */
 export function passingEvidence(slice: Slice, project: Judge, tree: string, gates: string[]): Evidence[] {
-  const newest = newestByGate(slice.evidenceFor(project.id, tree), project.rules.gateConfigs);
+  const newest = newestByGate(slice.list('evidenceFor', project.id, tree), project.rules.gateConfigs);
   return gates.map((gate) => newest.get(gate)).filter((evidence) => evidence?.status === 'pass') as Evidence[];
 }
 

@@ -1,6 +1,7 @@
 import type { Mode, Role } from '@tidemill/contract';
 import { readAccountsOf } from '../budget/lookup.ts';
 import type { Fence } from '../command.ts';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { taskAndPaidRun } from '../task-lookup.ts';
 import { claim, expire, release, renew } from './lease.ts';
@@ -33,11 +34,11 @@ export interface LeaseCommands {
 export const leaseCommands: CommandParts<keyof LeaseCommands> = {
   'work.claim': {
     scope: ({ projectId, workerId, role, window }) => [
-      { find: 'workers', by: workerId },
-      { find: 'leasedBy', by: workerId },
-      { find: 'ready', by: { projectId, role, limit: window } },
-      { find: 'scopedRunning', by: projectId },
-      ...(role === 'builder' ? [{ find: 'openConflicts' as const, by: projectId }] : []),
+      look('worker', workerId),
+      look('leasedBy', workerId),
+      look('ready', projectId, role, window),
+      look('scopedRunning', projectId),
+      ...(role === 'builder' ? [look('openConflicts', projectId)] : []),
       ...(role === 'builder' || role === 'reviewer' ? readAccountsOf(projectId) : []),
     ],
     decide: claim,

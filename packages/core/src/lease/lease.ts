@@ -32,9 +32,9 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   if (worker.role !== command.role)
     return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
   if (worker.wish !== 'running') return refuse('worker_paused', `${worker.name} is ${worker.wish}`, 'resume it first');
-  const held = slice.leasedBy(command.workerId);
+  const held = slice.list('leasedBy', command.workerId)[0];
   if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
-  const jam = worker.role === 'builder' && tooManyConflicts(slice.openConflicts(project.id));
+  const jam = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));
   if (jam) return refuse('conflicts_open', jam.text, jam.hint);
   const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
   const purses = isPaid ? pursesOf(slice, project, env.now) : [];
@@ -46,10 +46,10 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     shortage ??= missing;
     return missing !== null;
   };
-  const window = slice.ready(command.projectId, command.role);
+  const window = slice.list('ready', command.projectId, command.role, command.window);
   const task = pick({
     window,
-    running: slice.scopedRunning(command.projectId),
+    running: slice.list('scopedRunning', command.projectId),
     workerId: worker.id,
     now: env.now,
     isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []) || isTooDear(candidate),
@@ -163,7 +163,7 @@ export function released(task: Task, why: string): EventBody {
 
 /** A run that loses its lease ends as interrupted: nobody counts it, and the task stays in its stage. */
 export function interruptRun(slice: Slice, task: Task, why: string): EventBody[] {
-  const run = task.lastRunId ? slice.runs.get(task.lastRunId) : undefined;
+  const run = task.lastRunId ? slice.runs.ifLoaded(task.lastRunId) : undefined;
   if (run?.status !== 'running') return [];
   const { id: runId } = run;
   return [

@@ -1,4 +1,5 @@
 import type { Fence } from '../command.ts';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { taskAlone, taskAndRun } from '../task-lookup.ts';
 import { abandonMerge, landMerge, prepareMerge } from './merge.ts';
@@ -11,18 +12,15 @@ export interface MergeCommands {
 
 export const mergeCommands: CommandParts<keyof MergeCommands> = {
   'merge.prepare': {
-    scope: (command) => [
-      ...taskAlone(command),
-      { find: 'evidence', by: { projectId: command.projectId, tree: command.tree } },
-    ],
+    scope: (command) => [...taskAlone(command), look('evidenceFor', command.projectId, command.tree)],
     decide: prepareMerge,
   },
   'merge.abandon': { scope: taskAlone, decide: abandonMerge },
   'merge.land': {
     scope: (command) => [
-      ...(command.workers ?? []).map((by) => ({ find: 'workers' as const, by })),
+      ...(command.workers ?? []).map((id) => look('worker', id)),
       ...taskAndRun(command),
-      { find: 'dependentsOf', by: command.taskId },
+      look('dependentsOf', command.taskId),
     ],
     decide: landMerge,
   },

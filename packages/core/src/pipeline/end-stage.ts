@@ -39,7 +39,7 @@ interface Ending {
 /** What a stage's outcome leads to. The caller adds the release of the lease. */
 export function endStage(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {
   const events = outcomeOf(slice, rules, task, end, env);
-  return [...events, ...pileUp(events, slice.openConflicts(task.projectId))];
+  return [...events, ...pileUp(events, slice.count('openConflicts', task.projectId))];
 }
 
 function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {

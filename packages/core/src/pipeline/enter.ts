@@ -63,7 +63,7 @@ export function arePlansReviewed(rules: ProjectRules, task: Task): boolean {
 
 function meetDependents(slice: Slice, task: Task): EventBody[] {
   return slice
-    .dependents(task.id)
-    .filter((dependent) => dependent.dependsOn.includes(task.id))
+    .list('dependentsOf', task.id)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((dependent) => ({ type: 'task.dependency_met', taskId: dependent.id, dependency: task.id }));
 }

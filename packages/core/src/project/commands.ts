@@ -1,4 +1,5 @@
 import type { ProjectRules } from '@tidemill/contract';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { saveProject } from './project.ts';
 
@@ -8,7 +9,7 @@ export interface ProjectCommands {
 }
 
 const save = {
-  scope: ({ projectId }: { projectId: string }) => [{ find: 'lockedProjects' as const, by: projectId }],
+  scope: ({ projectId }: { projectId: string }) => [look('lockedProject', projectId)],
   decide: saveProject,
 };
 

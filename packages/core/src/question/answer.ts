@@ -2,6 +2,7 @@ import type { Answer, EventBody, Project, Question, Task } from '@tidemill/contr
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { openQuestionsOf, preferencesOf } from './ask.ts';
 import { APPROVE, effectOf, SEND_BACK } from './effect.ts';
 import { LEARNED_AFTER, TAKES_DEFAULT } from './life.ts';
 import { answerNote, wholeAnswer } from './note.ts';
@@ -90,10 +91,7 @@ export function answerAll(slice: Slice, task: Task, text: string, by: string, en
 
 /** The task is going where its questions no longer matter. */
 export function withdrawAll(slice: Slice, task: Task, why: string): EventBody[] {
-  return slice
-    .recordsOf('question', task.projectId)
-    .filter((question) => question.taskId === task.id && question.status === 'open')
-    .map((question) => withdrawn(question, why));
+  return openQuestionsOf(slice, task.id).map((question) => withdrawn(question, why));
 }
 
 /** The task goes on without the answers it waited for. */
@@ -109,7 +107,7 @@ export function openApproval(slice: Slice, task: Task) {
 
 function holdingOf(slice: Slice, task: Task): Question[] {
   return task.openQuestions.flatMap(({ id }) => {
-    const question = slice.record('question', id);
+    const question = slice.openRecord('question', id);
     return question?.status === 'open' ? [question] : [];
   });
 }
@@ -139,7 +137,7 @@ function learned(slice: Slice, question: Question, answer: Answer): EventBody[] 
   if (answer.source !== 'user' || !isOfInterest) return [];
   const { projectId, fingerprint, text } = question;
   const id = `preference/${projectId}/${fingerprint}`;
-  const before = slice.record('preference', id);
+  const before = preferencesOf(slice, projectId).find((preference) => preference.id === id);
   const count = before?.answer === answer.text ? before.count + 1 : 1;
   const isActive = question.type === 'preference' || count >= LEARNED_AFTER;
   return [{ type: 'preference.learned', preferenceId: id, fingerprint, text, answer: answer.text, count, isActive }];

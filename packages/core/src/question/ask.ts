@@ -1,4 +1,13 @@
-import type { Answer, AskedQuestion, EventBody, Project, Question, Task } from '@tidemill/contract';
+import type {
+  Answer,
+  AskedQuestion,
+  EventBody,
+  Preference,
+  Project,
+  Question,
+  StoredRecord,
+  Task,
+} from '@tidemill/contract';
 import type { Asker, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
@@ -64,23 +73,18 @@ function askedBefore(slice: Slice, { task, project }: Asking, fingerprint: strin
   if (task) {
     const before = task.asked[fingerprint];
     if (!before) return null;
-    const isOpen = slice.record('question', before.questionId)?.status === 'open';
+    const isOpen = slice.openRecord('question', before.questionId)?.status === 'open';
     return isOpen || now - before.at < ASKED_AGAIN_MS ? before.questionId : null;
   }
-  const same = slice
-    .recordsOf('question', project.id)
-    .find(
-      (other) =>
-        other.taskId === null &&
-        other.fingerprint === fingerprint &&
-        (other.status === 'open' || now - other.askedAt < ASKED_AGAIN_MS),
-    );
+  const same = ofProject(slice, project.id).find(
+    (other) => other.fingerprint === fingerprint && (other.status === 'open' || now - other.askedAt < ASKED_AGAIN_MS),
+  );
   return same?.id ?? null;
 }
 
 /** One that could wait when it was asked, and cannot any more. */
 function hold(slice: Slice, questionId: string, { events, holding }: AskResult): void {
-  const question = slice.record('question', questionId);
+  const question = slice.openRecord('question', questionId);
   if (question?.status !== 'open' || question.holds || question.taskId === null) return;
   events.push({ type: 'question.held', taskId: question.taskId, questionId, text: question.text });
   holding.push({ id: questionId, text: question.text });
@@ -105,7 +109,7 @@ function questionFrom(
   // What an answer sets in motion is never taken for granted.
   const learned =
     effect.kind === 'none'
-      ? slice.recordsOf('preference', project.id).find((each) => each.isActive && each.fingerprint === fingerprint)
+      ? preferencesOf(slice, project.id).find((each) => each.isActive && each.fingerprint === fingerprint)
       : undefined;
   const id = env.newId('question');
   const ref = task ? `Q${task.number}.${task.questionCount + number}` : `Q${project.nextQuestion + number - 1}`;
@@ -124,18 +128,32 @@ function questionFrom(
   };
 }
 
+/** Enough for those that are open and those of the last day: a catalogue asks each of its questions once a day. */
+export const NEWEST_QUESTIONS = 500;
+
+const isQuestion = (record: StoredRecord) => record.noun === 'question';
+
+/** The newest questions about the project itself. */
+const ofProject = (slice: Slice, projectId: string): Question[] =>
+  slice.list('newestRecordsOf', projectId, 'question', NEWEST_QUESTIONS).filter(isQuestion);
+
+export const openQuestionsOf = (slice: Slice, taskId: string): Question[] =>
+  slice.list('openRecordsOf', taskId).filter(isQuestion);
+
+export const preferencesOf = (slice: Slice, projectId: string): Preference[] =>
+  slice.list('recordsOf', projectId, 'preference').filter((record) => record.noun === 'preference');
+
 /** The batch of a question that the same agent asked in the same stage a moment ago. */
 function batchOf(slice: Slice, question: Question): string | null {
-  const recent = slice
-    .recordsOf('question', question.projectId)
-    .find(
-      (other) =>
-        other.status === 'open' &&
-        other.agent === question.agent &&
-        other.stage === question.stage &&
-        other.taskId === question.taskId &&
-        question.askedAt - other.askedAt < BATCH_MS,
-    );
+  const { taskId, projectId } = question;
+  const others = taskId === null ? ofProject(slice, projectId) : openQuestionsOf(slice, taskId);
+  const recent = others.find(
+    (other) =>
+      other.status === 'open' &&
+      other.agent === question.agent &&
+      other.stage === question.stage &&
+      question.askedAt - other.askedAt < BATCH_MS,
+  );
   return recent?.batchId ?? null;
 }
 
@@ -160,9 +178,9 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
 function isTooSoon(slice: Slice, { projectId, source, sourceId }: CommandOf<'question.ask'>, now: number): boolean {
   return (
     source === 'catalogue' &&
-    slice
-      .recordsOf('question', projectId)
-      .some((other) => other.source === source && other.sourceId === sourceId && now - other.askedAt < ASKED_AGAIN_MS)
+    ofProject(slice, projectId).some(
+      (other) => other.source === source && other.sourceId === sourceId && now - other.askedAt < ASKED_AGAIN_MS,
+    )
   );
 }
 
@@ -171,7 +189,7 @@ export function askInRun(slice: Slice, command: CommandOf<'run.ask'>, env: Decid
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
-  const run = slice.runs.get(command.runId);
+  const run = slice.runs.ifLoaded(command.runId);
   if (run?.status !== 'running' || task.lastRunId !== run.id)
     return refuse('conflict', `run ${command.runId} is not under way`);
   const source = run.mode === 'plan' || run.mode === 'plan_revision' ? 'plan' : 'execute';

@@ -5,7 +5,7 @@ import { canPark, parked } from '../pipeline/park.ts';
 import type { Slice } from '../slice.ts';
 import { withdrawn } from './answer.ts';
 import { type About, approvalFor, blocking } from './approval.ts';
-import { type Asking, type AskResult, askAll } from './ask.ts';
+import { type Asking, type AskResult, askAll, openQuestionsOf } from './ask.ts';
 
 interface RunEnd {
   slice: Slice;
@@ -47,11 +47,8 @@ export function askAtEnd(runEnd: RunEnd): EventBody[] {
 }
 
 function noLongerStuck(slice: Slice, task: Task): EventBody[] {
-  return slice
-    .recordsOf('question', task.projectId)
-    .filter(({ taskId, status, effect, holds }) => {
-      return taskId === task.id && status === 'open' && effect.kind === 'stuck' && !holds;
-    })
+  return openQuestionsOf(slice, task.id)
+    .filter(({ effect, holds }) => effect.kind === 'stuck' && !holds)
     .map((question) => withdrawn(question, 'its run has ended'));
 }
 

@@ -1,10 +1,10 @@
 import type { AnswerSource, AskedQuestion } from '@tidemill/contract';
 import type { Asker } from '../command.ts';
+import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import type { Lookup } from '../scope.ts';
 import { steeredTask } from '../task-lookup.ts';
 import { answerQuestion, expireQuestion, remindOfQuestion, revokePreference } from './answer.ts';
-import { askQuestion } from './ask.ts';
+import { askQuestion, NEWEST_QUESTIONS } from './ask.ts';
 
 export interface QuestionCommands {
   'question.ask': { taskId: string | null; stage: string; questions: readonly AskedQuestion[] } & Asker;
@@ -28,12 +28,12 @@ interface AboutQuestion {
 
 const around = ({ projectId, taskId }: AboutQuestion): Lookup[] => [
   ...(taskId === null ? [] : steeredTask({ projectId, taskId })),
-  { find: 'projectRecords', by: { projectId, noun: 'preference' } },
+  look('recordsOf', projectId, 'preference'),
 ];
 
 const scope = (command: AboutQuestion & { questionId: string }): Lookup[] => [
   ...around(command),
-  { find: 'records', by: command.questionId },
+  look('record', command.questionId),
 ];
 
 export const questionCommands: CommandParts<keyof QuestionCommands> = {
@@ -42,8 +42,8 @@ export const questionCommands: CommandParts<keyof QuestionCommands> = {
       const { projectId, taskId } = command;
       // Counted, and compared with the same question asked before.
       const ofProject: Lookup[] = [
-        { find: 'lockedProjects', by: projectId },
-        { find: 'projectRecords', by: { projectId, noun: 'question' } },
+        look('lockedProject', projectId),
+        look('newestRecordsOf', projectId, 'question', NEWEST_QUESTIONS),
       ];
       return [...around(command), ...(taskId === null ? ofProject : [])];
     },
@@ -53,7 +53,7 @@ export const questionCommands: CommandParts<keyof QuestionCommands> = {
   'question.expire': { scope, decide: expireQuestion },
   'question.remind': { scope, decide: remindOfQuestion },
   'preference.revoke': {
-    scope: ({ preferenceId }) => [{ find: 'records', by: preferenceId }],
+    scope: ({ preferenceId }) => [look('record', preferenceId)],
     decide: revokePreference,
   },
 };

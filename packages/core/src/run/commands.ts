@@ -1,6 +1,7 @@
 import type { AgentEnvelope, AskedQuestion, MatterContents, Mode, Usage } from '@tidemill/contract';
 import { accountsOf } from '../budget/lookup.ts';
 import type { Fence, StageEnd } from '../command.ts';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { askInRun } from '../question/ask.ts';
 import { askingTask, endingStage, taskAndPaidRun, taskAndRun } from '../task-lookup.ts';
@@ -40,7 +41,7 @@ export const runCommands: CommandParts<keyof RunCommands> = {
   'run.send_back': { scope: taskAndRun, decide: sendBackRun },
   'run.finish': {
     scope: (command) => [
-      ...(command.workerId ? [{ find: 'workers' as const, by: command.workerId }] : []),
+      ...(command.workerId ? [look('worker', command.workerId)] : []),
       ...endingStage(command),
       ...accountsOf(command.projectId),
     ],

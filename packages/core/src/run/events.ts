@@ -37,14 +37,14 @@ export const runEvents = {
   'guard.denied': changesNothing,
   'run.finished': (slice, body, { at }) => {
     const { runId, outcome, failure, usage, envelope, message } = body;
-    changeTask(slice, body, (task) => afterRun(task, slice.runs.get(runId), body));
+    changeTask(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
     const summary = envelope?.summary || message;
     change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at });
   },
 } satisfies Reductions;
 
 function change(slice: Slice, runId: string, changed: Partial<Run>): void {
-  const run = slice.runs.get(runId);
+  const run = slice.runs.ifLoaded(runId);
   if (run) slice.runs.put({ ...run, ...changed });
 }
 

@@ -21,7 +21,7 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
   // Else "approved" would not be judged by the criteria.
   if ((stage.mode === 'review') !== (command.mode === 'review'))
     return refuse('wrong_stage', `stage ${task.stage} is not for mode ${command.mode}`, `start it as ${stage.mode}`);
-  if (slice.runs.get(task.lastRunId ?? '')?.status === 'running')
+  if (slice.runs.ifLoaded(task.lastRunId ?? '')?.status === 'running')
     return refuse('conflict', `run ${task.lastRunId} of #${task.number} is still under way`);
   const attempt = (task.runs[command.mode] ?? 0) + 1;
   const { runId, mode, agent } = command;
@@ -57,7 +57,7 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
   const { taskId, runId } = command;
   // A run that lost its lease has cost something until its agent was gone, and that is told only then.
-  const late = slice.runs.get(runId);
+  const late = slice.runs.ifLoaded(runId);
   const isLate = late?.outcome === 'interrupted' && late.taskId === taskId;
   const found = isLate ? findTask(slice, command) : currentRun(slice, command);
   if (!found.ok) return found;
@@ -150,7 +150,7 @@ function currentRun(
 ): (Fenced & { ok: false }) | (Fenced & { ok: true; run: Run }) {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  const run = slice.runs.get(command.runId);
+  const run = slice.runs.ifLoaded(command.runId);
   if (run && run.status === 'running' && checked.task.lastRunId === run.id) return { ...checked, run };
   return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not under way`, hint: '' } };
 }

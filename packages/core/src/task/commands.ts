@@ -1,4 +1,5 @@
 import type { HilConfig, TaskEdit, TaskKind } from '@tidemill/contract';
+import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask, taskAlone } from '../task-lookup.ts';
 import { assignTask } from './assign.ts';
@@ -38,17 +39,17 @@ export interface TaskCommands {
 export const taskCommands: CommandParts<keyof TaskCommands> = {
   'task.create': {
     scope: ({ projectId, taskId, dependsOn }) => [
-      { find: 'lockedProjects', by: projectId },
-      ...[taskId, ...dependsOn].map((by) => ({ find: 'tasks' as const, by })),
+      look('lockedProject', projectId),
+      ...[taskId, ...dependsOn].map((id) => look('task', id)),
     ],
     decide: createTask,
   },
   'task.set_dependencies': {
     scope: ({ projectId, taskId, dependsOn }) => [
       // One at a time per project: two that each see no cycle could make one together.
-      { find: 'lockedProjects', by: projectId },
-      ...[taskId, ...dependsOn].map((by) => ({ find: 'tasks' as const, by })),
-      { find: 'edges', by: projectId },
+      look('lockedProject', projectId),
+      ...[taskId, ...dependsOn].map((id) => look('task', id)),
+      look('edges', projectId),
     ],
     decide: setDependencies,
   },
@@ -57,7 +58,7 @@ export const taskCommands: CommandParts<keyof TaskCommands> = {
   'task.assign': {
     scope: (command) => [
       ...taskAlone(command),
-      ...(command.workerId === null ? [] : [{ find: 'workers' as const, by: command.workerId }]),
+      ...(command.workerId === null ? [] : [look('worker', command.workerId)]),
     ],
     decide: assignTask,
   },

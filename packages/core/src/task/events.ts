@@ -7,7 +7,7 @@ import { newTask } from './new-task.ts';
 export const taskEvents = {
   'task.created': (slice, body, { projectId, at }) => {
     const project = slice.projects.get(projectId)!;
-    slice.putTask(newTask(projectId, at, body, roleOf(project.rules, body.pipeline, 'open')));
+    slice.tasks.put(newTask(projectId, at, body, roleOf(project.rules, body.pipeline, 'open')));
     slice.projects.put({ ...project, nextNumber: body.number + 1 });
   },
   'task.dependencies_set': (slice, body) =>

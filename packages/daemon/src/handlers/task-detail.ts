@@ -42,7 +42,7 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
 
 /** Where a person may put it; `questions` are those about it. */
 export function movesFor(project: Project, task: Task, questions: readonly Question[]): TaskMove[] {
-  const slice = new Slice();
+  const slice = new Slice({ isWhole: true });
   slice.projects.load(project);
   slice.tasks.load(task);
   for (const question of questions) if (question.status === 'open') slice.records.load(question);

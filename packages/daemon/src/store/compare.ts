@@ -31,7 +31,7 @@ type Read = Pick<Store, 'events' | 'rows'>;
  * event touched after the first reading began is left out, since it may be seen either way.
  */
 export async function compare(store: Read): Promise<Comparison> {
-  const found: Comparison = { rows: [], log: [], unread: [], slice: new Slice() };
+  const found: Comparison = { rows: [], log: [], unread: [], slice: new Slice({ isWhole: true }) };
   const { slice } = found;
   const head = await fold(store, found, 0);
   const before = snapshot(slice);

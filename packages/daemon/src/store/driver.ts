@@ -1,5 +1,5 @@
 import { AppError, type EventBody } from '@tidemill/contract';
-import type { Scope, Slice } from '@tidemill/core';
+import type { Lookup, Slice } from '@tidemill/core';
 import type { RepairedRow, Store, Workload } from '../ports.ts';
 
 /** An event that has no place in the log yet; the driver gives it one as the last thing before the commit. */
@@ -24,11 +24,11 @@ export interface Reads extends Pick<Store, ReadName> {
 export interface Driver {
   readonly reads: Reads;
   /**
-   * One transaction: loads the scope into a slice, lets `work` decide on it, saves the rows it changed and appends its
+   * One transaction: loads what is looked up into a slice, lets `work` decide on it, saves the rows it changed and appends its
    * events. All or nothing, durable when it resolves. Answers the number before the first event's.
    * `work` is called again on a fresh slice when the transaction lost a race or its connection.
    */
-  transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number>;
+  transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number>;
   /** When to start the next batch: late enough that calls of the same moment come together. */
   defer(start: () => void): void;
   /** Watches for commits of other processes. With `keepAlive` the watch keeps this process running. Answers its end. */

@@ -5,6 +5,7 @@ import {
   type DecideEnv,
   type Decision,
   type decide,
+  merged,
   type Reply,
   type reduce,
   type Slice,
@@ -13,7 +14,6 @@ import {
 import type { Clock, Ids } from '../ports.ts';
 import { ConstraintError, type Driver, type PendingEvent } from './driver.ts';
 import { UnreadableRow } from './loaded-slice.ts';
-import { mergeScopes } from './scope-merge.ts';
 
 /** More would hold the event loop (SQLite) or the rows' locks (Postgres) for longer than it gains. */
 const LARGEST_BATCH = 256;
@@ -98,8 +98,8 @@ export class GroupCommit {
     const outcomes: Outcome[] = [];
     const now = this.#clock.now();
     try {
-      const scope = mergeScopes(batch.map((call) => scopeOf(call.command)));
-      const before = await this.#driver.transact(scope, now, (slice) => {
+      const lookups = merged(batch.flatMap((call) => scopeOf(call.command)));
+      const before = await this.#driver.transact(lookups, now, (slice) => {
         outcomes.length = 0;
         for (const call of batch) outcomes.push(this.#decide(slice, call, now));
         return outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));

@@ -1,5 +1,14 @@
 import { AppError, Evidence, Project, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
-import { type Rows, Slice } from '@tidemill/core';
+import {
+  declared,
+  keyOf,
+  keysFor,
+  type Lookup,
+  type LookupName,
+  Slice,
+  type TableName,
+  type TableRows,
+} from '@tidemill/core';
 import { ZodError, type z } from 'zod';
 
 /** Twice as many texts at most; a batch of the largest size finds all of its candidates again. */
@@ -33,10 +42,31 @@ export class Memo<T> {
   }
 }
 
+/** How a document of each table is read. Rows that come again and again are remembered. */
 export class RowMemo {
-  readonly projects = new Memo(Project, 'project');
-  readonly tasks = new Memo(Task, 'task');
-  readonly workers = new Memo(Worker, 'worker');
+  readonly #memos = {
+    projects: new Memo(Project, 'project'),
+    tasks: new Memo(Task, 'task'),
+    workers: new Memo(Worker, 'worker'),
+  };
+
+  parse<T extends TableName>(table: T, text: string): TableRows[T] {
+    return this.#parse(table, text) as TableRows[T];
+  }
+  #parse(table: TableName, text: string): TableRows[TableName] {
+    switch (table) {
+      case 'projects':
+      case 'tasks':
+      case 'workers':
+        return this.#memos[table].parse(text);
+      case 'runs':
+        return parseRow(Run, 'run', text);
+      case 'records':
+        return parseRow(StoredRecord, 'record', text);
+      case 'evidence':
+        return parseRow(Evidence, 'piece of evidence', text);
+    }
+  }
 }
 
 /** A row that is no row of its table. Whoever needs others beside it may go on without it. */
@@ -95,41 +125,26 @@ export class LoadedSlice {
     this.#memo = memo;
   }
 
-  project(text: string): void {
-    this.#load(this.slice.projects, this.#memo.projects.parse(text));
+  /** The documents that a lookup found. */
+  take(lookup: Lookup, docs: readonly string[]): void {
+    this.slice.load(lookup, this.#read(lookup.find, docs));
   }
-  worker(text: string): void {
-    this.#load(this.slice.workers, this.#memo.workers.parse(text));
-  }
-  run(text: string): void {
-    this.#load(this.slice.runs, parseRow(Run, 'run', text));
-  }
-  record(text: string): void {
-    this.#load(this.slice.records, parseRow(StoredRecord, 'record', text));
-  }
-  evidence(text: string): void {
-    this.slice.loadEvidence(parseRow(Evidence, 'piece of evidence', text));
-  }
-  task(text: string): string {
-    const task = this.#memo.tasks.parse(text);
-    if (!this.#stored.has(task.id)) this.#dependsOn.set(task.id, task.dependsOn);
-    this.#load(this.slice.tasks, task);
-    return task.id;
-  }
-  tasks(texts: string[]): string[] {
-    return texts.map((text) => this.task(text));
-  }
-  /** One of many that are looked through: the others are there without it. */
-  readableTasks(texts: string[]): string[] {
-    return texts.flatMap((text) => ifReadable(() => this.task(text)) ?? []);
-  }
-  readableRecord(text: string): void {
-    ifReadable(() => this.record(text));
+  /** The documents that several lookups of one kind found together: each gets those that fit it. */
+  takeAll(lookups: readonly Lookup[], docs: readonly string[]): void {
+    const [first] = lookups;
+    if (!first || lookups.length === 1) {
+      if (first) this.take(first, docs);
+      return;
+    }
+    const byKey = new Map<string, TableRows[TableName][]>();
+    for (const row of this.#read(first.find, docs))
+      for (const key of keysFor(first.find, row)) byKey.set(key, [...(byKey.get(key) ?? []), row]);
+    for (const lookup of lookups) this.slice.load(lookup, byKey.get(keyOf(lookup)) ?? []);
   }
   isStored(id: string): boolean {
     return this.#stored.has(id);
   }
-  /** Saved tasks whose dependency rows must be written anew. */
+  /** Saved tasks whose dependency rows must be written again. */
   withNewDependencies(): Task[] {
     return [...this.slice.tasks.changed.values()].filter((task) => {
       const before = this.#dependsOn.get(task.id) ?? [];
@@ -137,8 +152,14 @@ export class LoadedSlice {
     });
   }
 
-  #load<T extends { id: string }>(rows: Rows<T>, row: T): void {
-    this.#stored.add(row.id);
-    rows.load(row);
+  #read(find: LookupName, docs: readonly string[]): TableRows[TableName][] {
+    const { table, lenient } = declared(find);
+    const read = (doc: string) => this.#memo.parse(table, doc);
+    const rows = lenient ? docs.flatMap((doc) => ifReadable(() => read(doc)) ?? []) : docs.map(read);
+    for (const row of rows) {
+      if (table === 'tasks' && !this.#stored.has(row.id)) this.#dependsOn.set(row.id, (row as Task).dependsOn);
+      this.#stored.add(row.id);
+    }
+    return rows;
   }
 }

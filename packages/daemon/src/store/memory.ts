@@ -2,36 +2,29 @@ import {
   EVENT_VERSION,
   type Evidence,
   type LoggedEvent,
-  type Project,
   type RecordNoun,
   type RecordOf,
-  type Run,
   recordColumns,
   type StoredRecord,
   type Task,
   taskIdOf,
-  type Worker,
 } from '@tidemill/contract';
-import { isOpenConflict, isReady, PROJECT_RECORDS, type Rows, type Scope, Slice } from '@tidemill/core';
+import { declared, isOpenConflict, isReady, type Lookup, Slice, TABLES, type TableName } from '@tidemill/core';
 import type { EventFilter, RecordQuery, RepairedRow, StoredRow, Workload } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
-import { ReadyQueues } from './ready-queue.ts';
-import { FINISHED_STAGES, runCount } from './task-columns.ts';
+import { MemoryTables } from './memory-tables.ts';
+import { runCount } from './task-columns.ts';
 import { tasksWhere } from './task-query.ts';
 
 /** Rows in maps, for the simulator and for tests. Rows are never changed in place, so they are handed out as they are. */
 export class MemoryDriver implements Driver {
-  readonly #projects = new Map<string, Project>();
-  readonly #tasks = new Map<string, Task>();
-  readonly #runs = new Map<string, Run>();
-  readonly #workers = new Map<string, Worker>();
-  readonly #evidence = new Map<string, Evidence>();
-  readonly #records = new Map<string, StoredRecord>();
-  readonly #byTree = new Map<string, Evidence[]>();
-  readonly #dependents = new Map<string, Set<string>>();
-  readonly #leased = new Map<string, Task>();
-  readonly #ready = new ReadyQueues();
-  readonly #conflicts = new Map<string, Set<string>>();
+  readonly #tables = new MemoryTables();
+  readonly #projects = this.#tables.rows('projects');
+  readonly #tasks = this.#tables.rows('tasks');
+  readonly #runs = this.#tables.rows('runs');
+  readonly #workers = this.#tables.rows('workers');
+  readonly #evidence = this.#tables.rows('evidence');
+  readonly #records = this.#tables.rows('records');
   readonly #log: LoggedEvent[] = [];
   readonly reads: Reads;
 
@@ -39,8 +32,8 @@ export class MemoryDriver implements Driver {
     this.reads = this.#reads();
   }
 
-  async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
-    const slice = this.#load(scope, now);
+  async transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+    const slice = this.#load(lookups, now);
     const events = work(slice);
     const before = this.#log.length;
     for (const event of events) this.#log.push({ seq: this.#log.length + 1, v: EVENT_VERSION, ...event });
@@ -62,106 +55,33 @@ export class MemoryDriver implements Driver {
     this.#log.length = 0;
   }
 
-  #load(scope: Scope, now: number): Slice {
+  #load(lookups: readonly Lookup[], now: number): Slice {
     const slice = new Slice();
-    const task = (id: string) => load(slice.tasks, this.#tasks.get(id));
-    for (const id of [...scope.projects, ...scope.lockedProjects]) load(slice.projects, this.#projects.get(id));
-    for (const id of scope.workers) load(slice.workers, this.#workers.get(id));
-    for (const id of scope.tasks) task(id);
-    for (const id of scope.dependentsOf) {
-      const dependents = [...(this.#dependents.get(id) ?? [])];
-      for (const dependent of dependents) task(dependent);
-      slice.loadDependents(id, dependents);
-    }
-    for (const id of scope.lastRunsOf) {
-      const run = this.#runs.get(this.#tasks.get(id)?.lastRunId ?? '');
-      load(slice.runs, run);
-    }
-    for (const { projectId, role, limit } of scope.ready) {
-      const window = this.#ready.window(projectId, role, now, limit);
-      for (const each of window) slice.tasks.load(each);
-      slice.loadReady(
-        projectId,
-        role,
-        window.map((each) => each.id),
-      );
-    }
-    for (const id of scope.openConflicts) slice.loadOpenConflicts(id, this.#conflicts.get(id)?.size ?? 0);
-    this.#loadRunning(slice, scope);
-    for (const { projectId, tree } of scope.evidence) {
-      for (const each of this.#byTree.get(`${projectId}/${tree}`) ?? []) slice.loadEvidence(each);
-    }
-    this.#loadRecords(slice, scope);
-    for (const projectId of scope.edges) {
-      for (const each of this.#tasks.values()) {
-        if (each.projectId === projectId && !isFinished(each)) slice.loadEdges(each.id, each.dependsOn);
-      }
+    for (const lookup of lookups) {
+      const { kind } = declared(lookup.find);
+      const [first] = lookup.by;
+      if (kind === 'edges') slice.loadEdges(this.#edgesOf(String(first)));
+      else if (kind === 'count') slice.loadCount(lookup, this.#tables.find(lookup, now).length);
+      else if (kind === 'lastRun') {
+        const run = this.#runs.get(this.#tasks.get(String(first))?.lastRunId ?? '');
+        slice.load(lookup, run ? [run] : []);
+      } else slice.load(lookup, this.#tables.find(lookup, now));
     }
     return slice;
   }
 
-  #loadRecords(slice: Slice, scope: Scope): void {
-    for (const id of [...scope.records, ...scope.readRecords]) load(slice.records, this.#records.get(id));
-    if (scope.openRecordsOf.length + scope.projectRecords.length === 0) return;
-    const all = [...this.#records.values()];
-    const open = all.filter((record) => recordColumns(record).isOpen);
-    for (const taskId of scope.openRecordsOf)
-      for (const record of open) if (recordColumns(record).taskId === taskId) slice.records.load(record);
-    for (const { projectId, noun } of scope.projectRecords)
-      for (const record of all
-        .filter((each) => each.projectId === projectId && each.noun === noun)
-        .sort((a, b) => (a.id < b.id ? 1 : -1))
-        .slice(0, PROJECT_RECORDS))
-        slice.records.load(record);
-  }
-
-  #loadRunning(slice: Slice, scope: Scope): void {
-    if (scope.leasedBy.length === 0 && scope.scopedRunning.length === 0) return;
-    const leased = [...this.#leased.values()];
-    for (const workerId of scope.leasedBy) {
-      const held = leased.filter((task) => task.lease?.workerId === workerId);
-      for (const task of held) slice.tasks.load(task);
-      slice.loadLeasedBy(
-        workerId,
-        held.map((task) => task.id),
-      );
-    }
-    for (const projectId of scope.scopedRunning) {
-      const running = leased.filter((task) => task.projectId === projectId && task.files.length > 0);
-      for (const task of running) slice.tasks.load(task);
-      slice.loadScopedRunning(
-        projectId,
-        running.map((task) => task.id),
-      );
-    }
+  #edgesOf(projectId: string) {
+    return [...this.#tasks.values()]
+      .filter((task) => task.projectId === projectId && task.stage !== 'done')
+      .flatMap(({ id, dependsOn }) => dependsOn.map((on) => [id, on] as const));
   }
 
   #save(slice: Slice): void {
-    for (const project of slice.projects.changed.values()) this.#projects.set(project.id, project);
-    for (const run of slice.runs.changed.values()) this.#runs.set(run.id, run);
-    for (const worker of slice.workers.changed.values()) this.#workers.set(worker.id, worker);
-    for (const id of slice.workers.removed) this.#workers.delete(id);
-    for (const evidence of slice.evidence.changed.values()) {
-      this.#evidence.set(evidence.id, evidence);
-      const tree = `${evidence.projectId}/${evidence.tree}`;
-      this.#byTree.set(tree, [...(this.#byTree.get(tree) ?? []), evidence]);
+    for (const table of Object.keys(TABLES) as TableName[]) {
+      const { changed, removed } = slice[table];
+      for (const row of changed.values()) this.#tables.put(table, row);
+      for (const id of removed) this.#tables.remove(table, id);
     }
-    for (const record of slice.records.changed.values()) this.#records.set(record.id, record);
-    for (const task of slice.tasks.changed.values()) this.#saveTask(task);
-  }
-
-  #saveTask(task: Task): void {
-    const before = this.#tasks.get(task.id);
-    this.#tasks.set(task.id, task);
-    if (before) this.#ready.remove(before);
-    this.#ready.add(task);
-    const conflicts = this.#conflicts.get(task.projectId) ?? new Set();
-    if (isOpenConflict(task)) this.#conflicts.set(task.projectId, conflicts.add(task.id));
-    else conflicts.delete(task.id);
-    if (task.lease) this.#leased.set(task.id, task);
-    else this.#leased.delete(task.id);
-    for (const id of before?.dependsOn ?? []) this.#dependents.get(id)?.delete(task.id);
-    for (const id of task.dependsOn) this.#dependents.set(id, (this.#dependents.get(id) ?? new Set()).add(task.id));
   }
 
   #reads(): Reads {
@@ -190,9 +110,9 @@ export class MemoryDriver implements Driver {
             ...{ id, number, stage, createdAt, stageSince },
             runs: runCount(runs),
           })),
-      leased: async (projectId) => [...this.#leased.values()].filter((task) => task.projectId === projectId),
+      leased: async (projectId) => tasksOf(projectId).filter(({ lease }) => lease !== null),
       workload: async (projectId, now) => workloadOf(tasksOf(projectId), now),
-      nextNotBefore: async (projectId, now) => this.#ready.nextNotBefore(projectId, now),
+      nextNotBefore: async (projectId, now) => nextNotBefore(tasksOf(projectId), now),
       workers: async (projectId) => [...this.#workers.values()].filter((worker) => worker.projectId === projectId),
       run: async (id) => this.#runs.get(id) ?? null,
       runs: async (taskId) => [...this.#runs.values()].filter((run) => run.taskId === taskId),
@@ -201,7 +121,8 @@ export class MemoryDriver implements Driver {
           .filter((each) => each.projectId === projectId && each.position > afterPosition)
           .filter((each) => taskId === undefined || each.taskId === taskId)
           .slice(0, limit),
-      evidenceForTree: async (projectId, tree) => this.#byTree.get(`${projectId}/${tree}`) ?? [],
+      evidenceForTree: async (projectId, tree) =>
+        this.#tables.find({ find: 'evidenceFor', by: [projectId, tree] }, 0) as Evidence[],
       evidenceById: async (id) => this.#evidence.get(id) ?? null,
       evidenceByHash: async (hash) => [...this.#evidence.values()].find((each) => each.hash === hash) ?? null,
       runsEnded: async ({ projectId, after, limit }) =>
@@ -239,10 +160,6 @@ export class MemoryDriver implements Driver {
   }
 }
 
-function load<T extends { id: string }>(rows: Rows<T>, row: T | undefined): void {
-  if (row) rows.load(row);
-}
-
 function ofNoun<N extends RecordNoun>(noun: N, record: StoredRecord | undefined): RecordOf<N> | null {
   return record?.noun === noun ? (record as RecordOf<N>) : null;
 }
@@ -254,7 +171,7 @@ function recordsWhere<N extends RecordNoun>(all: StoredRecord[], query: RecordQu
     return (
       record.noun === noun &&
       (projectId === undefined || record.projectId === projectId) &&
-      (taskId === undefined || columns.taskId === taskId) &&
+      (taskId === undefined || columns.parent === taskId) &&
       (isOpen === undefined || columns.isOpen === isOpen) &&
       (dueBefore === undefined || (columns.dueAt !== null && columns.dueAt <= dueBefore))
     );
@@ -262,8 +179,9 @@ function recordsWhere<N extends RecordNoun>(all: StoredRecord[], query: RecordQu
   return found.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit) as RecordOf<N>[];
 }
 
-function isFinished(task: Task): boolean {
-  return FINISHED_STAGES.some((stage) => stage === task.stage);
+function nextNotBefore(tasks: Task[], now: number): number | null {
+  const waiting = tasks.filter((task) => isReady(task) && task.notBefore > now).map(({ notBefore }) => notBefore);
+  return waiting.length > 0 ? Math.min(...waiting) : null;
 }
 
 function matches(event: LoggedEvent, filter: EventFilter): boolean {

@@ -58,6 +58,11 @@ CREATE INDEX runs_figures ON runs (
 ) WHERE ended_at IS NOT NULL;
 `;
 
+const recordParents = `
+ALTER TABLE records RENAME COLUMN task_id TO parent;
+UPDATE records SET parent = project_id WHERE parent IS NULL;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -156,6 +161,8 @@ ${listIndexes}`,
   },
   // Read by sqlite-figures.ts. Postgres parses a document once per field: there it is taken over whole.
   { version: 6, sqlite: figureIndex, postgres: '' },
+  // A record belongs to something: to a task, or to its project.
+  { version: 7, sqlite: recordParents, postgres: recordParents },
 ];
 
 /** The steps a store at `version` still needs. */

@@ -1,11 +1,17 @@
-import { EVENT_VERSION, type Task, taskIdOf } from '@tidemill/contract';
-import { PROJECT_RECORDS, type Rows, type Scope } from '@tidemill/core';
+import { EVENT_VERSION, taskIdOf } from '@tidemill/contract';
+import {
+  columnValues,
+  declared,
+  type Lookup,
+  type LookupName,
+  type Rows,
+  type TableName,
+  type TableRows,
+} from '@tidemill/core';
 import type { PendingEvent } from './driver.ts';
 import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { JsonText, PreparedCall, Rowset, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, type StatementName } from './postgres-statements.ts';
-import { recordValues, runValues } from './record-columns.ts';
-import { taskColumns } from './task-columns.ts';
 
 /** From here on one statement over arrays is quicker than one per row (measured). */
 const MANY = 5;
@@ -17,159 +23,41 @@ interface Load {
   take(rows: Rowset, loaded: LoadedSlice): void;
 }
 
-/** The statements that load a scope, in the order in which locks must be taken, and what to do with their answers. */
-export function loadsOf(scope: Scope, now: number): Load[] {
-  const loads: Load[] = [];
-  const load = (locked: boolean, wanted: unknown[], step: () => PreparedCall, take: Load['take']) => {
-    if (wanted.length > 0) loads.push({ step: step(), locked, take });
+/** The statements that load what is looked up, in the order in which locks must be taken, and what to do with their answers. */
+export function loadsOf(lookups: readonly Lookup[], now: number): Load[] {
+  const byName = Map.groupBy(lookups, ({ find }) => find);
+  return [...byName].flatMap(([find, all]) =>
+    declared(find).kind === 'window' ? all.map((lookup) => windowLoad(lookup, now)) : [listLoad(find, all)],
+  );
+}
+
+function windowLoad(lookup: Lookup, now: number): Load {
+  const { due, where, lock } = declared(lookup.find);
+  const values = [...lookup.by];
+  if (due !== undefined) values.splice(where.length, 0, now);
+  return {
+    step: call(`find_${lookup.find}`, ...values),
+    locked: lock !== 'none',
+    take: (rows, to) => to.take(lookup, rows.map(doc)),
   };
-  const s = scope;
-  load(
-    false,
-    ['always'],
-    () => call('load_projects', s.projects),
-    (rows, to) => {
-      for (const row of rows) if (row[0] !== null) to.project(doc(row));
-    },
-  );
-  load(
-    true,
-    s.lockedProjects,
-    () => call('lock_projects', s.lockedProjects),
-    (rows, to) => {
-      for (const row of rows) to.project(doc(row));
-    },
-  );
-  load(
-    true,
-    s.workers,
-    () => call('lock_workers', s.workers),
-    (rows, to) => {
-      for (const row of rows) to.worker(doc(row));
-    },
-  );
-  load(
-    false,
-    s.leasedBy,
-    () => call('load_leased_by', s.leasedBy),
-    (rows, to) => {
-      for (const row of rows) to.slice.loadLeasedBy(owner(row), to.readableTasks([doc(row)]));
-    },
-  );
-  load(
-    true,
-    s.tasks,
-    () => call('lock_tasks', s.tasks),
-    (rows, to) => {
-      for (const row of rows) to.task(doc(row));
-    },
-  );
-  load(
-    true,
-    s.dependentsOf,
-    () => call('lock_dependents', s.dependentsOf),
-    (rows, to) => {
-      for (const id of to.tasks(rows.map(doc)))
-        for (const dependency of to.slice.tasks.get(id)?.dependsOn ?? []) to.slice.loadDependents(dependency, [id]);
-    },
-  );
-  load(
-    false,
-    s.lastRunsOf,
-    () => call('load_last_runs', s.lastRunsOf),
-    (rows, to) => {
-      for (const row of rows) to.run(doc(row));
-    },
-  );
-  for (const { projectId, role, limit } of s.ready) {
-    load(
-      true,
-      ['window'],
-      () => call('lock_ready', projectId, role, now, limit),
-      (rows, to) => {
-        to.slice.loadReady(projectId, role, to.readableTasks(rows.map(doc)));
-      },
-    );
-  }
-  load(
-    false,
-    s.openConflicts,
-    () => call('count_conflicts', s.openConflicts),
-    (rows, to) => {
-      for (const row of rows) to.slice.loadOpenConflicts(owner(row), Number(row[0]));
-    },
-  );
-  load(
-    false,
-    s.scopedRunning,
-    () => call('load_scoped_running', s.scopedRunning),
-    (rows, to) => {
-      const byProject = Map.groupBy(rows, owner);
-      for (const [projectId, running] of byProject)
-        to.slice.loadScopedRunning(projectId, to.readableTasks(running.map(doc)));
-    },
-  );
-  load(
-    false,
-    s.evidence,
-    () =>
-      call(
-        'load_evidence',
-        s.evidence.map((e) => e.projectId),
-        s.evidence.map((e) => e.tree),
-      ),
-    (rows, to) => {
-      for (const row of rows) to.evidence(doc(row));
-    },
-  );
-  load(
-    false,
-    s.edges,
-    () => call('load_edges', s.edges),
-    (rows, to) => {
-      const byTask = Map.groupBy(rows, owner);
-      for (const [taskId, of] of byTask)
-        to.slice.loadEdges(
-          taskId,
-          of.map(([dependsOn]) => String(dependsOn)),
-        );
-    },
-  );
-  load(
-    true,
-    s.records,
-    () => call('lock_records', s.records),
-    (rows, to) => {
-      for (const row of rows) to.record(doc(row));
-    },
-  );
-  load(
-    true,
-    s.openRecordsOf,
-    () => call('lock_open_records', s.openRecordsOf),
-    (rows, to) => {
-      for (const row of rows) to.record(doc(row));
-    },
-  );
-  load(
-    false,
-    s.readRecords,
-    () => call('load_records', s.readRecords),
-    (rows, to) => {
-      for (const row of rows) to.record(doc(row));
-    },
-  );
-  for (const { projectId, noun } of s.projectRecords) {
-    load(
-      false,
-      ['records'],
-      () => call('load_project_records', projectId, noun, PROJECT_RECORDS),
-      (rows, to) => {
-        for (const row of rows) to.readableRecord(doc(row));
-      },
-    );
-  }
-  return loads;
+}
+
+/** One statement for all arguments of a lookup: each gets the rows that fit it. */
+function listLoad(find: LookupName, all: Lookup[]): Load {
+  const { where, lock } = declared(find);
+  const lists = where.map((_, index) => all.map(({ by }) => by[index]!));
+  return { step: call(`find_${find}`, ...lists), locked: lock !== 'none', take: takerOf(find, all) };
+}
+
+function takerOf(find: LookupName, all: Lookup[]): Load['take'] {
+  const { kind } = declared(find);
+  if (kind === 'edges') return (rows, to) => to.slice.loadEdges(rows.map((row) => [owner(row), doc(row)] as const));
+  if (kind === 'count')
+    return (rows, to) => {
+      const counts = new Map(rows.map((row) => [owner(row), Number(row[0])]));
+      for (const lookup of all) to.slice.loadCount(lookup, counts.get(String(lookup.by[0])) ?? 0);
+    };
+  return (rows, to) => to.takeAll(all, rows.filter((row) => row[0] !== null).map(doc));
 }
 
 export function fill(loads: Load[], answers: Rowset[], memo: RowMemo): LoadedSlice {
@@ -196,12 +84,9 @@ export function savesOf(loaded: LoadedSlice, events: PendingEvent[], notify: Not
 export function rowSavesOf(loaded: LoadedSlice): PreparedCall[] {
   const { projects, workers, tasks, runs, evidence, records } = loaded.slice;
   const steps: PreparedCall[] = [];
-  const save = <T extends { id: string }>(
-    noun: 'projects' | 'workers' | 'tasks' | 'runs',
-    rows: Rows<T>,
-    values: (row: T) => Values,
-  ) => {
+  const save = <T extends 'projects' | 'workers' | 'tasks' | 'runs'>(noun: T, rows: Rows<TableRows[T]>) => {
     const changed = [...rows.changed.values()];
+    const values = (row: TableRows[T]) => valuesOf(noun, row);
     write(`insert_${noun}`, changed.filter((row) => !loaded.isStored(row.id)).map(values));
     write(`update_${noun}`, changed.filter((row) => loaded.isStored(row.id)).map(values));
   };
@@ -209,26 +94,18 @@ export function rowSavesOf(loaded: LoadedSlice): PreparedCall[] {
     if (name === 'update_tasks' && rows.length < MANY) steps.push(...rows.map((row) => call('update_task', ...row)));
     else if (rows.length > 0) steps.push(call(name, ...columnsOf(rows)));
   };
-  save('projects', projects, (row) => [row.id, row.root, json(row)]);
-  save('workers', workers, (row) => [row.id, row.projectId, json(row)]);
+  save('projects', projects);
+  save('workers', workers);
   if (workers.removed.size > 0) steps.push(call('delete_workers', [...workers.removed]));
-  save('tasks', tasks, taskValues);
-  save('runs', runs, (row) => [...runValues(row), json(row)]);
+  save('tasks', tasks);
+  save('runs', runs);
   write(
     'save_records',
-    [...records.changed.values()].map((row) => [...recordValues(row), json(row)]),
+    [...records.changed.values()].map((row) => valuesOf('records', row)),
   );
   write(
     'insert_evidence',
-    [...evidence.changed.values()].map((row) => [
-      row.id,
-      row.projectId,
-      row.position,
-      row.tree,
-      row.taskId,
-      row.hash,
-      json(row),
-    ]),
+    [...evidence.changed.values()].map((row) => valuesOf('evidence', row)),
   );
   const depending = loaded.withNewDependencies();
   const stored = depending.filter((row) => loaded.isStored(row.id)).map((row) => row.id);
@@ -249,26 +126,7 @@ function appendOf(events: PendingEvent[], { channel, payload }: Notification): P
   return call('append_events', channel, payload, rows.length, ...columnsOf(rows));
 }
 
-function taskValues(task: Task): Values {
-  const c = taskColumns(task);
-  return [
-    task.id,
-    task.projectId,
-    task.number,
-    task.stage,
-    c.ready_role,
-    c.priority,
-    c.rework,
-    c.not_before,
-    c.waiting,
-    c.lease_worker,
-    c.scoped,
-    c.last_run_id,
-    c.title_key,
-    c.conflicting,
-    json(task),
-  ];
-}
+const valuesOf = <T extends TableName>(table: T, row: TableRows[T]): Values => [...columnValues(table, row), json(row)];
 
 function json(row: unknown): JsonText {
   return { json: JSON.stringify(row) };

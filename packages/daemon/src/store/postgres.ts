@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Scope, Slice } from '@tidemill/core';
+import type { Lookup, Slice } from '@tidemill/core';
 import type pg from 'pg';
 import type { RepairedRow } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
@@ -78,10 +78,10 @@ export class PostgresDriver implements Driver {
     this.reads = sqlReads(poolQuery(this.#readers));
   }
 
-  async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+  async transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(scope, now, work);
+        return await this.#attempt(lookups, now, work);
       } catch (error) {
         if (error instanceof InDoubt) {
           const before = await this.#settle(error.doubt);
@@ -96,11 +96,11 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  async #attempt(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+  async #attempt(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
     const writer = await this.#connect();
     let doubt: Doubt | null = null;
     try {
-      const loads = loadsOf(scope, now);
+      const loads = loadsOf(lookups, now);
       const [, ...answers] = await ask(writer, [BEGIN, ...loads.map((load) => load.step)]);
       const [, xid] = answers[0]![0]!;
       const loaded = fill(loads, answers, this.#memo);

@@ -45,9 +45,9 @@ export async function setMisfitsAside(run: RunQuery, reads: Pick<Reads, 'events'
 function putBack({ slice: to }: LoadedSlice, from: LoadedSlice['slice'], noun: RowNoun, id: string): void {
   const put = <T>(row: T | undefined, save: (row: T) => void) => row !== undefined && save(row);
   if (noun === 'project') put(from.projects.get(id), (row) => to.projects.put(row));
-  if (noun === 'task') put(from.tasks.get(id), (row) => to.putTask(row));
+  if (noun === 'task') put(from.tasks.get(id), (row) => to.tasks.put(row));
   if (noun === 'run') put(from.runs.get(id), (row) => to.runs.put(row));
   if (noun === 'worker') put(from.workers.get(id), (row) => to.workers.put(row));
-  if (noun === 'evidence') put(from.evidence.get(id), (row) => to.putEvidence(row));
+  if (noun === 'evidence') put(from.evidence.get(id), (row) => to.evidence.put(row));
   if (noun === 'record') put(from.records.get(id), (row) => to.records.put(row));
 }

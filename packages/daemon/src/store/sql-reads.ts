@@ -117,7 +117,7 @@ export function sqlReads(run: RunQuery): Reads {
         where: [
           ['noun =', noun],
           ['project_id =', projectId],
-          ['task_id =', taskId],
+          ['parent =', taskId],
           ['is_open =', isOpen === undefined ? undefined : Number(isOpen)],
           ['due_at <=', dueBefore],
         ],

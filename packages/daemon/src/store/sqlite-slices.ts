@@ -1,65 +1,35 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { EVENT_VERSION, type Task, taskIdOf } from '@tidemill/contract';
-import { PROJECT_RECORDS, type Scope } from '@tidemill/core';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { EVENT_VERSION, taskIdOf } from '@tidemill/contract';
+import {
+  columnValues,
+  declared,
+  LOOKUPS,
+  type Lookup,
+  type LookupName,
+  type Rows,
+  TABLES,
+  type TableName,
+  type TableRows,
+} from '@tidemill/core';
 import type { PendingEvent } from './driver.ts';
 import { LoadedSlice, RowMemo } from './loaded-slice.ts';
-import { RECORD_COLUMNS, RUN_COLUMNS, recordValues, runValues } from './record-columns.ts';
-import { FINISHED_STAGES, taskColumns } from './task-columns.ts';
 
 /** Loads and saves slices. Every statement is compiled once, here. */
 export class SqliteSlices {
-  readonly #one: Record<'project' | 'worker' | 'task' | 'lastRun' | 'record', StatementSync>;
-  readonly #many: Record<
-    'leasedBy' | 'dependents' | 'ready' | 'scopedRunning' | 'evidence' | 'edges' | 'openRecordsOf' | 'projectRecords',
-    StatementSync
-  >;
-  readonly #save: Record<
-    'project' | 'worker' | 'run' | 'evidence' | 'task' | 'dependency' | 'event' | 'record',
-    StatementSync
-  >;
+  readonly #find: Record<LookupName, StatementSync>;
+  readonly #save: Record<TableName | 'dependency' | 'event', StatementSync>;
   readonly #delete: Record<'worker' | 'dependencies', StatementSync>;
   readonly #head: StatementSync;
-  readonly #conflicts: StatementSync;
   readonly #memo = new RowMemo();
 
   constructor(db: DatabaseSync) {
-    this.#one = {
-      project: db.prepare('SELECT doc FROM projects WHERE id = ?'),
-      worker: db.prepare('SELECT doc FROM workers WHERE id = ?'),
-      task: db.prepare('SELECT doc FROM tasks WHERE id = ?'),
-      record: db.prepare('SELECT doc FROM records WHERE id = ?'),
-      lastRun: db.prepare('SELECT runs.doc FROM tasks JOIN runs ON runs.id = tasks.last_run_id WHERE tasks.id = ?'),
-    };
-    this.#many = {
-      leasedBy: db.prepare('SELECT doc FROM tasks WHERE lease_worker = ?'),
-      dependents: db.prepare(
-        `SELECT tasks.doc FROM dependencies JOIN tasks ON tasks.id = dependencies.task_id
-         WHERE dependencies.depends_on = ?`,
-      ),
-      ready: db.prepare(
-        `SELECT doc FROM tasks INDEXED BY tasks_ready
-         WHERE project_id = ? AND ready_role = ? AND ready_role IS NOT NULL AND not_before <= ?
-         ORDER BY priority, rework, number LIMIT ?`,
-      ),
-      scopedRunning: db.prepare(
-        `SELECT doc FROM tasks INDEXED BY tasks_leased
-         WHERE project_id = ? AND scoped = 1 AND lease_worker IS NOT NULL`,
-      ),
-      evidence: db.prepare('SELECT doc FROM evidence WHERE project_id = ? AND tree = ? ORDER BY position'),
-      openRecordsOf: db.prepare('SELECT doc FROM records WHERE task_id = ? AND is_open = 1 ORDER BY id'),
-      projectRecords: db.prepare('SELECT doc FROM records WHERE project_id = ? AND noun = ? ORDER BY id DESC LIMIT ?'),
-      edges: db.prepare(
-        `SELECT task_id, depends_on FROM tasks JOIN dependencies ON dependencies.task_id = tasks.id
-         WHERE project_id = ? AND stage NOT IN (${FINISHED_STAGES.map((stage) => `'${stage}'`).join(', ')})`,
-      ),
-    };
+    const each = <K extends string>(names: K[], sql: (name: K) => string) =>
+      Object.fromEntries(names.map((name) => [name, db.prepare(sql(name))])) as Record<K, StatementSync>;
+    this.#find = each(Object.keys(LOOKUPS) as LookupName[], selection);
     this.#save = {
-      project: db.prepare(upsert('projects', ['id', 'root', 'doc'])),
-      worker: db.prepare(upsert('workers', ['id', 'project_id', 'doc'])),
-      run: db.prepare(upsert('runs', RUN_COLUMNS)),
-      record: db.prepare(upsert('records', RECORD_COLUMNS)),
-      evidence: db.prepare(insert('evidence', ['id', 'project_id', 'position', 'tree', 'task_id', 'hash', 'doc'])),
-      task: db.prepare(upsert('tasks', TASK_COLUMNS)),
+      ...each(TABLE_NAMES, (table) => upsert(table, [...Object.keys(TABLES[table]), 'doc'])),
+      // A link of the chain is never written over.
+      evidence: db.prepare(insert('evidence', [...Object.keys(TABLES.evidence), 'doc'])),
       dependency: db.prepare(insert('dependencies', ['task_id', 'depends_on'])),
       event: db.prepare(insert('events', ['seq', 'project_id', 'task_id', 'type', 'at', 'v', 'body'])),
     };
@@ -67,53 +37,37 @@ export class SqliteSlices {
       worker: db.prepare('DELETE FROM workers WHERE id = ?'),
       dependencies: db.prepare('DELETE FROM dependencies WHERE task_id = ?'),
     };
-    this.#conflicts = db.prepare(
-      'SELECT count(*) AS n FROM tasks INDEXED BY tasks_conflicting WHERE project_id = ? AND conflicting = 1',
-    );
     this.#head = db.prepare('SELECT max(seq) AS seq FROM events');
   }
 
-  load(scope: Scope, now: number): LoadedSlice {
+  load(lookups: readonly Lookup[], now: number): LoadedSlice {
     const loaded = new LoadedSlice(this.#memo);
-    const { slice } = loaded;
-    for (const id of [...scope.projects, ...scope.lockedProjects])
-      one(this.#one.project, id, (doc) => loaded.project(doc));
-    for (const id of scope.workers) one(this.#one.worker, id, (doc) => loaded.worker(doc));
-    for (const id of scope.tasks) one(this.#one.task, id, (doc) => loaded.task(doc));
-    for (const id of scope.lastRunsOf) one(this.#one.lastRun, id, (doc) => loaded.run(doc));
-    for (const id of scope.leasedBy) slice.loadLeasedBy(id, loaded.readableTasks(docs(this.#many.leasedBy, id)));
-    for (const id of scope.dependentsOf) slice.loadDependents(id, loaded.tasks(docs(this.#many.dependents, id)));
-    for (const { projectId, role, limit } of scope.ready) {
-      slice.loadReady(projectId, role, loaded.readableTasks(docs(this.#many.ready, projectId, role, now, limit)));
+    // Rows by their id come first, as under a lock: here nobody else writes meanwhile, and the order does not matter.
+    for (const lookup of lookups) {
+      const { kind, due, where } = declared(lookup.find);
+      const values = [...lookup.by];
+      if (due !== undefined) values.splice(where.length, 0, now);
+      const rows = this.#find[lookup.find].all(...values);
+      if (kind === 'count') loaded.slice.loadCount(lookup, Number(rows[0]?.n ?? 0));
+      else if (kind === 'edges')
+        loaded.slice.loadEdges(rows.map((row) => [String(row.task_id), String(row.depends_on)] as const));
+      else
+        loaded.take(
+          lookup,
+          rows.map((row) => String(row.doc)),
+        );
     }
-    for (const id of scope.openConflicts) slice.loadOpenConflicts(id, Number(this.#conflicts.get(id)?.n ?? 0));
-    for (const id of scope.scopedRunning) {
-      slice.loadScopedRunning(id, loaded.readableTasks(docs(this.#many.scopedRunning, id)));
-    }
-    for (const { projectId, tree } of scope.evidence) {
-      for (const doc of docs(this.#many.evidence, projectId, tree)) loaded.evidence(doc);
-    }
-    for (const id of [...scope.records, ...scope.readRecords]) one(this.#one.record, id, (doc) => loaded.record(doc));
-    for (const id of scope.openRecordsOf) for (const doc of docs(this.#many.openRecordsOf, id)) loaded.record(doc);
-    for (const { projectId, noun } of scope.projectRecords)
-      for (const doc of docs(this.#many.projectRecords, projectId, noun, PROJECT_RECORDS)) loaded.readableRecord(doc);
-    for (const id of scope.edges) loadEdges(loaded, this.#many.edges.all(id));
     return loaded;
   }
 
-  /** Answers the number of the last event before these. */
+  /** Returns the number of the last event before these. */
   save(loaded: LoadedSlice, events: PendingEvent[]): number {
-    const { projects, workers, runs, evidence, tasks, records } = loaded.slice;
-    for (const row of projects.changed.values()) this.#save.project.run(row.id, row.root, JSON.stringify(row));
-    for (const row of workers.changed.values()) this.#save.worker.run(row.id, row.projectId, JSON.stringify(row));
-    for (const id of workers.removed) this.#delete.worker.run(id);
-    for (const row of tasks.changed.values()) this.#save.task.run(...taskValues(row));
-    for (const row of runs.changed.values()) this.#save.run.run(...runValues(row), JSON.stringify(row));
-    for (const row of records.changed.values()) this.#save.record.run(...recordValues(row), JSON.stringify(row));
-    for (const row of evidence.changed.values()) {
-      const { id, projectId, position, tree, taskId, hash } = row;
-      this.#save.evidence.run(id, projectId, position, tree, taskId, hash, JSON.stringify(row));
+    const { slice } = loaded;
+    for (const table of TABLE_NAMES) {
+      const rows = slice[table] as unknown as Rows<TableRows[typeof table]>;
+      for (const row of rows.changed.values()) this.#save[table].run(...columnValues(table, row), JSON.stringify(row));
     }
+    for (const id of slice.workers.removed) this.#delete.worker.run(id);
     for (const row of loaded.withNewDependencies()) {
       this.#delete.dependencies.run(row.id);
       for (const dependency of new Set(row.dependsOn)) this.#save.dependency.run(row.id, dependency);
@@ -131,44 +85,31 @@ export class SqliteSlices {
   }
 }
 
-const TASK_COLUMNS = [
-  'id',
-  'project_id',
-  'number',
-  'stage',
-  'ready_role',
-  'priority',
-  'rework',
-  'not_before',
-  'waiting',
-  'lease_worker',
-  'scoped',
-  'last_run_id',
-  'title_key',
-  'conflicting',
-  'doc',
-];
+const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
-function taskValues(task: Task): SQLInputValue[] {
-  const c = taskColumns(task);
-  return [
-    task.id,
-    task.projectId,
-    task.number,
-    task.stage,
-    c.ready_role,
-    c.priority,
-    c.rework,
-    c.not_before,
-    c.waiting,
-    c.lease_worker,
-    c.scoped,
-    c.last_run_id,
-    c.title_key,
-    c.conflicting,
-    JSON.stringify(task),
+function selection(find: LookupName): string {
+  const { kind, table, where, fixed = {}, present, due, order = [], index } = declared(find);
+  if (kind === 'lastRun')
+    return 'SELECT runs.doc FROM tasks JOIN runs ON runs.id = tasks.last_run_id WHERE tasks.id = ?';
+  if (kind === 'edges')
+    return `SELECT task_id, depends_on FROM tasks JOIN dependencies ON dependencies.task_id = tasks.id
+      WHERE project_id = ? AND stage <> 'done'`;
+  if (where[0] === 'depends_on')
+    return `SELECT tasks.doc FROM dependencies JOIN tasks ON tasks.id = dependencies.task_id
+      WHERE dependencies.depends_on = ?`;
+  const conditions = [
+    ...where.map((column) => `${column} = ?`),
+    ...Object.entries(fixed).map(([column, value]) => `${column} = ${Number(value)}`),
+    ...(present === undefined ? [] : [`${present} IS NOT NULL`]),
+    ...(due === undefined ? [] : [`${due} <= ?`]),
   ];
+  const from = `${table}${index === undefined ? '' : ` INDEXED BY ${index}`}`;
+  const sorted = order.length > 0 ? ` ORDER BY ${order.map(downwards).join(', ')}` : '';
+  const what = kind === 'count' ? 'count(*) AS n' : 'doc';
+  return `SELECT ${what} FROM ${from} WHERE ${conditions.join(' AND ')}${sorted}${kind === 'window' ? ' LIMIT ?' : ''}`;
 }
+
+const downwards = (column: string) => (column.startsWith('-') ? `${column.slice(1)} DESC` : column);
 
 function insert(table: string, columns: string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
@@ -177,22 +118,4 @@ function insert(table: string, columns: string[]): string {
 function upsert(table: string, columns: string[]): string {
   const sets = columns.slice(1).map((column) => `${column} = excluded.${column}`);
   return `${insert(table, columns)} ON CONFLICT (id) DO UPDATE SET ${sets.join(', ')}`;
-}
-
-function one(statement: StatementSync, id: string, take: (text: string) => void): void {
-  const row = statement.get(id);
-  if (row) take(String(row.doc));
-}
-
-function docs(statement: StatementSync, ...values: SQLInputValue[]): string[] {
-  return statement.all(...values).map((row) => String(row.doc));
-}
-
-function loadEdges(loaded: LoadedSlice, rows: Record<string, unknown>[]): void {
-  const edges = Map.groupBy(rows, (row) => String(row.task_id));
-  for (const [taskId, of] of edges)
-    loaded.slice.loadEdges(
-      taskId,
-      of.map((row) => String(row.depends_on)),
-    );
 }

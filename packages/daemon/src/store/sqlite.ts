@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Scope, Slice } from '@tidemill/core';
+import type { Lookup, Slice } from '@tidemill/core';
 import type { RepairedRow } from '../ports.ts';
 import {
   ConstraintError,
@@ -65,10 +65,10 @@ export class SqliteDriver implements Driver {
     this.reads = { ...sqlReads(this.#run), ...figureReads(this.#db) };
   }
 
-  async transact(scope: Scope, now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
+  async transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
     try {
       this.#begin.run();
-      const loaded = this.#slices.load(scope, now);
+      const loaded = this.#slices.load(lookups, now);
       const events = work(loaded.slice);
       const before = this.#slices.save(loaded, events);
       this.#commit.run();

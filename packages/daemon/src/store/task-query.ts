@@ -1,8 +1,7 @@
 import type { Task } from '@tidemill/contract';
-import { isReady } from '@tidemill/core';
+import { isReady, searchKey } from '@tidemill/core';
 import type { TaskQuery } from '../ports.ts';
 import { asInteger, compose, isInteger, type Query, type SqlCondition } from './sql-query.ts';
-import { searchKey } from './task-columns.ts';
 
 /** Values in one statement: SQLite takes 32,766, Postgres 65,535, and neither likes so many. */
 export const MOST_VALUES = 1000;

@@ -1,0 +1,103 @@
+import {
+  type Evidence,
+  type Project,
+  type Run,
+  recordColumns,
+  type StoredRecord,
+  type Task,
+  type Worker,
+} from '@tidemill/contract';
+import { isOpenConflict } from './pipeline/open-conflict.ts';
+import { claimOrder, isReady } from './schedule/ready.ts';
+
+/** The rows of each table. A row is stored as one document; its columns are what a query needs of it besides. */
+export interface TableRows {
+  projects: Project;
+  workers: Worker;
+  tasks: Task;
+  runs: Run;
+  evidence: Evidence;
+  records: StoredRecord;
+}
+export type TableName = keyof TableRows;
+export type ColumnValue = string | number | null;
+
+interface Column<Row> {
+  type: 'text' | 'smallint' | 'integer' | 'bigint';
+  of(row: Row): ColumnValue;
+}
+const column =
+  (type: Column<never>['type']) =>
+  <Row>(of: (row: Row) => ColumnValue): Column<Row> => ({ type, of });
+const text = column('text');
+const small = column('smallint');
+const integer = column('integer');
+const bigint = column('bigint');
+const flag = <Row>(of: (row: Row) => boolean): Column<Row> => small((row: Row) => (of(row) ? 1 : 0));
+
+/** Every column of every table, in the order of the database's. They are derived from the row on each save. */
+export const TABLES: { readonly [T in TableName]: Readonly<Record<string, Column<TableRows[T]>>> } = {
+  projects: { id: text(({ id }) => id), root: text(({ root }) => root) },
+  workers: { id: text(({ id }) => id), project_id: text(({ projectId }) => projectId) },
+  tasks: {
+    id: text(({ id }) => id),
+    project_id: text(({ projectId }) => projectId),
+    number: integer(({ number }) => number),
+    stage: text(({ stage }) => stage),
+    /** Set only while the task can be claimed, so that the index of claimable tasks holds nothing else. */
+    ready_role: text((task) => (isReady(task) ? task.role : null)),
+    priority: small((task) => claimOrder(task)[0]),
+    rework: small((task) => claimOrder(task)[1]),
+    not_before: bigint(({ notBefore }) => notBefore),
+    waiting: flag(({ waiting }) => waiting !== null),
+    lease_worker: text(({ lease }) => lease?.workerId ?? null),
+    scoped: flag(({ files }) => files.length > 0),
+    last_run_id: text(({ lastRunId }) => lastRunId),
+    title_key: text(({ title }) => searchKey(title)),
+    /** A conflict that waits for a person: each claim of a builder counts them. */
+    conflicting: flag(isOpenConflict),
+  },
+  runs: {
+    id: text(({ id }) => id),
+    task_id: text(({ taskId }) => taskId),
+    project_id: text(({ projectId }) => projectId),
+    ended_at: bigint(({ endedAt }) => endedAt),
+  },
+  evidence: {
+    id: text(({ id }) => id),
+    project_id: text(({ projectId }) => projectId),
+    position: integer(({ position }) => position),
+    tree: text(({ tree }) => tree),
+    task_id: text(({ taskId }) => taskId),
+    hash: text(({ hash }) => hash),
+  },
+  records: {
+    id: text(({ id }) => id),
+    noun: text(({ noun }) => noun),
+    project_id: text(({ projectId }) => projectId),
+    parent: text((record) => recordColumns(record).parent),
+    is_open: flag((record) => recordColumns(record).isOpen),
+    due_at: bigint((record) => recordColumns(record).dueAt),
+  },
+};
+
+/** The values of a row's columns, in the order of `TABLES`. */
+export function columnValues<T extends TableName>(table: T, row: TableRows[T]): ColumnValue[] {
+  return Object.values(TABLES[table]).map(({ of }) => of(row));
+}
+
+/** Titles and searched words are compared in one case, without the character that Postgres refuses in a text. */
+export const searchKey = (words: string) => words.toWellFormed().replaceAll('\0', '').toLowerCase();
+
+/** Orders two rows by columns; a leading minus sorts downwards. */
+export function compareBy(table: TableName, order: readonly string[], a: unknown, b: unknown): number {
+  for (const name of order) {
+    const isDown = name.startsWith('-');
+    const { of } = TABLES[table][isDown ? name.slice(1) : name] as Column<unknown>;
+    const [left, right] = [of(a), of(b)];
+    if (left === right) continue;
+    const isBefore = left !== null && (right === null || left < right);
+    return isBefore === isDown ? 1 : -1;
+  }
+  return 0;
+}
