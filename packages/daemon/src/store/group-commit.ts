@@ -165,7 +165,7 @@ function subject(slice: Slice, command: Command, events: PendingEvent[]): Task |
   const claimed = events.find((event) => event.body.type === 'lease.claimed')?.body;
   const named = 'taskId' in command ? command.taskId : null;
   const taskId = named ?? (claimed?.type === 'lease.claimed' ? claimed.taskId : null);
-  return (taskId && slice.tasks.get(taskId)) || null;
+  return (taskId && slice.tasks.ifLoaded(taskId)) || null;
 }
 
 function clash(error: ConstraintError): AppError {
