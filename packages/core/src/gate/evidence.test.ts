@@ -100,4 +100,15 @@ describe('has a tree passed?', () => {
     backwards.load({ find: 'evidenceFor', by: [mill.projectId, 'T'] }, [...mill.evidence.values()].reverse());
     expect(hasPassed(backwards, mill.projects.get(mill.projectId)!, 'T', ['test'])).toBe(true);
   });
+
+  test('a receipt made under other settings of its gate proves nothing', () => {
+    const fresh = new Mill();
+    const project = fresh.projects.get(fresh.projectId)!;
+    const under = (config: string) => ({ ...project, rules: { ...project.rules, gateConfigs: { test: config } } });
+    const { fence } = fresh.startRun(fresh.add());
+    const receipts = [{ ...receipt('test', 'T', 'pass'), config: 'a'.repeat(64) }];
+    fresh.must({ type: 'evidence.record', ...fence, receipts });
+    expect(hasPassed(fresh.loadAll(), under('a'.repeat(64)), 'T', ['test'])).toBe(true);
+    expect(hasPassed(fresh.loadAll(), under('b'.repeat(64)), 'T', ['test'])).toBe(false);
+  });
 });
