@@ -1,4 +1,4 @@
-import { accountId, type EventBody, type Usage } from '@tidemill/contract';
+import { accountId, type EventBody, MAX_COUNT, MAX_USD, type Usage } from '@tidemill/contract';
 import { describe, expect, it } from 'vitest';
 import { defaultRules, Mill, typesOf } from '../../../../test/support/mill.ts';
 import { purseOf } from './period.ts';
@@ -234,5 +234,40 @@ describe('AC-2.4.f: what a person sees', () => {
     expect(stopped).toContain('daily budget of the project is used up: 10.00 USD of 10.00 USD');
     expect(stopped).toContain('2026-11-17T00:00:00.000Z');
     expect(stopped).toContain('.tidemill/config.yaml');
+  });
+});
+
+describe('amounts that nobody could have spent', () => {
+  const [huge, none] = [1e308, Number.POSITIVE_INFINITY];
+
+  it.each([
+    ['two of 1e308', [huge, huge]],
+    ['infinity', [none, none]],
+    ['no number', [Number.NaN, Number.NaN]],
+    ['less than nothing', [-5, -huge]],
+  ])('add up to numbers that can be stored, whoever let them in: %s', (_name, amounts) => {
+    const mill = world(1_000_000, 1_000_000);
+    // Both begin before the first has spent all there is; what they cost is told when they are over.
+    const started = amounts.map((_, index) => {
+      const begun = mill.startRun(mill.add({ priority: index === 0 ? 1 : 0 }));
+      mill.must({ type: 'lease.release', ...begun.fence, why: 'shutdown' });
+      return begun;
+    });
+    for (const [index, { fence, runId }] of started.entries()) {
+      const [tokens, costUsd] = [amounts[index]!, amounts[index]!];
+      const told = { inputTokens: tokens, outputTokens: tokens, requests: tokens, costUsd };
+      mill.must({ type: 'run.spend', ...fence, runId, usage: told });
+      const { usage: kept } = mill.runs.get(runId)!;
+      for (const count of [kept.inputTokens, kept.outputTokens, kept.requests]) {
+        expect(count).toBeGreaterThanOrEqual(0);
+        expect(count).toBeLessThanOrEqual(MAX_COUNT);
+      }
+    }
+    const account = own(mill);
+    for (const spent of [account.spentDayUsd, account.spentMonthUsd]) {
+      expect(spent).toBeGreaterThanOrEqual(0);
+      expect(spent).toBeLessThanOrEqual(MAX_USD);
+    }
+    expect(JSON.parse(JSON.stringify(account))).toEqual(account);
   });
 });
