@@ -81,6 +81,9 @@ beforeAll(async () => {
   git('config', 'remote.mirror.pushurl', `https://${MARK}@example.invalid/mine.git?private_token=${MARK}`);
   git('config', 'http.https://example.invalid/.extraheader', `Authorization: Basic ${MARK}`);
   git('config', 'credential.helper', `!echo password=${MARK}`);
+  // One that only its key gives away, and one that only its section does.
+  git('config', 'remote.mirror.token', MARK);
+  git('config', 'vendor.login', MARK);
   git('config', 'extensions.worktreeConfig', 'true');
   await put(host.root, { '.env': secret, '.git/credentials': secret });
   await writeFile(path.join(host.root, '.git', 'worktrees', '1', 'config.worktree'), `[github]\n\ttoken = ${MARK}\n`);
