@@ -206,6 +206,35 @@ gates:
     expect((await detail(1)).runs).toHaveLength(1);
   });
 
+  test.each([
+    ['itself', 'kill -9 $$'],
+    ['in a program of it', "sh -c 'kill -9 $$'; exit $?"],
+  ])(
+    'is to blame for a gate that is killed %s; nothing is counted, and work goes on by itself',
+    async (_name, dies) => {
+      const memory = join(machine.folder, 'memory');
+      await repository(
+        `sandbox: off
+gates:
+  - name: test
+    run: |
+      test -f a.txt || exit 0
+      test -f ${memory} || { ${dies}; }
+`,
+        'echo x > a.txt',
+      );
+      await start();
+      await add('work');
+      await until(async () => (await task(1)).waiting !== null);
+      expect(await task(1)).toMatchObject({ stage: 'verify', blocked: null, counters: { failures: {} } });
+      expect((await alerts()).map(({ text }) => text).join()).toContain('short of memory');
+      await writeFile(memory, '');
+      await arrives('work', 'done');
+      const { runs } = await detail(1);
+      expect(runs.map(({ validationRetries }) => validationRetries)).toEqual([0]);
+    },
+  );
+
   test('that cannot be prepared costs nothing: no run begins, one notice, and it goes on by itself', async () => {
     await repository(
       `workers: 3

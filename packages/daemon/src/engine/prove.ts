@@ -125,9 +125,7 @@ export class Prover {
     const names = bad.map(({ receipt }) => receipt.gate);
     const red = await this.baseline.redAmong(work.base, names, held.signal);
     const own = bad.filter(({ receipt }) => !red.has(receipt.gate) || held.task.repairs.includes(receipt.gate));
-    const killed = own.find(
-      ({ receipt }) => receipt.status === 'unverified' && receipt.exitCode !== null && isKill(receipt.exitCode),
-    );
+    const killed = own.find(({ receipt }) => receipt.status === 'unverified' && isKill(receipt.exitCode));
     if (own.length > 0 && !killed)
       return { kind: 'failed', gates: own.map(({ receipt }) => receipt.gate), feedback: own.map(feedbackOf), work };
     const first = killed ?? bad[0]!;
@@ -140,7 +138,8 @@ export class Prover {
   }
 }
 
-const isKill = (exitCode: number) => exitCode === 137;
+/** A shell tells by its exit code that its program was killed; where the shell itself was, there is no code at all. */
+const isKill = (exitCode: number | null) => exitCode === null || exitCode === 137;
 
 const feedbackOf = ({ receipt, excerpt }: GateReport): Feedback => ({
   kind: 'gate',
