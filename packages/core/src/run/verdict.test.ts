@@ -43,6 +43,7 @@ describe('a review', () => {
     'attested',
     '""',
     '"."',
+    '"\u3164\u3164\u3164"',
     "it's what isn't wrong",
   ])('whose evidence is %j points at nothing: it is no verdict', (evidence) => {
     const { mill, id } = inReview(['fast']);
