@@ -30,16 +30,26 @@ const briefing = {
 let clock: VirtualClock;
 let store: Store;
 let engine: Engine;
+/** What the agent told and what its processes were told, in order. */
+let heard: string[];
 
 /** Works for ever, at three dollars each ten minutes. */
 const spendthrift = (): Agent => ({
   label: 'spendthrift',
-  start(_request, sink) {
+  start({ reins }, sink) {
     const stop = new AbortController();
+    reins?.take({
+      freeze: () => void heard.push('freeze'),
+      thaw: () => void heard.push('thaw'),
+      kill: () => void heard.push('kill'),
+      usage: async () => ({ memoryMb: 0, cpuMs: 0 }),
+    });
     const work = async (): Promise<AgentEnd> => {
       while (!stop.signal.aborted) {
         await clock.sleep(10 * MINUTE, stop.signal);
-        if (!stop.signal.aborted) sink.usage({ inputTokens: 1, outputTokens: 1, requests: 1, costUsd: COST });
+        if (stop.signal.aborted) break;
+        sink.usage({ inputTokens: 1, outputTokens: 1, requests: 1, costUsd: COST });
+        heard.push('told');
       }
       return { kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null };
     };
@@ -53,6 +63,7 @@ const must = async (command: Command) => {
 };
 
 beforeEach(async () => {
+  heard = [];
   clock = new VirtualClock();
   const ids = createIds(clock);
   store = await openStore({ url: 'memory:', clock, ids, rules: { decide, reduce } });
@@ -123,6 +134,12 @@ describe('an engine on a budget', () => {
     await pass(10 * MINUTE);
     expect((await log('run.started')).length).toBe(2);
     expect(await spent()).toBeLessThanOrEqual(COST);
+  });
+
+  it('stands an agent still in the very moment in which it passes what was set aside, until that is booked', async () => {
+    await pass(HOUR);
+    const each = ['freeze', 'told', 'thaw'];
+    expect(heard.slice(0, 12)).toEqual([...each, ...each, ...each, 'freeze', 'told', 'kill']);
   });
 
   it('goes on when the limit is raised, and stops when it is lowered', async () => {
