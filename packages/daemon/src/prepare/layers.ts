@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
@@ -76,6 +77,7 @@ export class Layers {
   async note(name: string, key: string, paths: string[]): Promise<void> {
     await mkdir(path.join(this.#folder, 'places'), { recursive: true });
     await writeFile(this.#placeFile(name), JSON.stringify({ key, paths }));
+    await nextTick(this.#placeFile(name));
   }
 
   /** The key of what the folder has, if all of it is still there. */
@@ -173,6 +175,24 @@ const isThere = (file: string): Promise<boolean> =>
 async function moveInto(from: string, to: string): Promise<void> {
   await mkdir(path.dirname(to), { recursive: true });
   await rename(from, to);
+}
+
+/** A clock that was set back meanwhile is not waited for. */
+const MOST_LOOKS = 100;
+
+/**
+ * File times move in steps of some milliseconds. Returns once a later change has a later time than the file: what is
+ * changed within the same step would not be found by it.
+ */
+async function nextTick(file: string): Promise<void> {
+  const { mtimeMs } = await stat(file);
+  const probe = `${file}.probe`;
+  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    await delay(1);
+    await writeFile(probe, '.');
+    if ((await stat(probe)).mtimeMs > mtimeMs) break;
+  }
+  await rm(probe);
 }
 
 /** The system's own program is many times faster than copying file by file from here. */
