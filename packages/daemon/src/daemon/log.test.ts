@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { scrub } from './log.ts';
 
@@ -8,3 +11,14 @@ test.each([
   ['API_KEY=abc next', 'API_KEY=*** next'],
   ['https://host:443/path stays', 'https://host:443/path stays'],
 ])('%s', (text, expected) => expect(scrub(text)).toBe(expected));
+
+test.skipIf(!existsSync('/dev/full'))('a full disk does not end whoever writes a log, and is told once', async () => {
+  const script = `
+    import { openLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
+    const log = openLog('/dev/full');
+    for (const text of ['one', 'two', 'three']) log.info(text);
+    setImmediate(() => console.log('lives'));`;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stdout).toBe('lives\n');
+  expect(stderr.match(/\/dev\/full cannot be written/g)).toHaveLength(1);
+});
