@@ -180,11 +180,35 @@ describe('the environment', { timeout: 2 * MINUTE }, () => {
     expect(others).toEqual([]);
     expect(told?.text).toMatch(/main itself does not pass test.*--repairs test/s);
     expect((await detail(1)).runs).toHaveLength(1);
-    await writeFile(join(root, 'agent'), `#!/bin/sh\ncat > /dev/null\necho fine > b.txt\n${RESULT}\n`);
+    // Its first try does not repair it: it is sent back as for any other gate.
+    const repair = 'if [ -f tried.txt ]; then echo fine > b.txt; else echo x > tried.txt; fi';
+    await writeFile(join(root, 'agent'), `#!/bin/sh\ncat > /dev/null\n${repair}\n${RESULT}\n`);
     await commit('An agent that repairs');
     await expect(add('repair', { repairs: ['tests'] })).rejects.toThrow('no gate "tests"');
     await add('repair', { repairs: ['test'], priority: 0 });
     await arrives('repair', 'done');
+    await arrives('work', 'done');
+  });
+
+  test('is looked at while the first agent works: a target that somebody broke is told before anything is handed in', async () => {
+    const go = join(machine.folder, 'go');
+    await repository(
+      `sandbox: off
+gates:
+  - { name: test, run: "! grep -q BROKEN b.txt" }
+`,
+      `while [ ! -e ${go} ]; do sleep 0.05; done; echo x > a.txt`,
+      { 'b.txt': 'fine\n' },
+    );
+    await start();
+    await save({ 'b.txt': 'BROKEN\n' });
+    await commit('From outside');
+    await add('work');
+    await until(async () => (await alerts()).some(({ text }) => text.includes('main itself does not pass test')));
+    expect((await detail(1)).runs).toMatchObject([{ status: 'running' }]);
+    await save({ 'b.txt': 'fine again\n' });
+    await commit('Repaired from outside');
+    await writeFile(go, '');
     await arrives('work', 'done');
   });
 
