@@ -113,11 +113,10 @@ export class CommandWorld {
     const slice = new Slice();
     const whole = this.loadAll();
     for (const lookup of merged(lookups)) {
-      const { kind, due } = declared(lookup.find);
+      const { kind } = declared(lookup.find);
       const all = () => whole.list(lookup.find, ...(lookup.by as never));
       if (kind === 'count') slice.loadCount(lookup, all().length);
       else if (kind === 'edges') slice.loadEdges(edgesOf([...this.tasks.values()], String(lookup.by[0])));
-      else if (due !== undefined) slice.load(lookup, this.ready(...(lookup.by as [string, Role, number])));
       else if (kind === 'lastRun') {
         const run = this.runs.get(this.tasks.get(String(lookup.by[0]))?.lastRunId ?? '');
         slice.load(lookup, run ? [run] : []);
@@ -128,7 +127,7 @@ export class CommandWorld {
 
   /** A slice that holds all there is, whatever a scope asks for. */
   loadAll(): Slice {
-    const slice = new Slice({ isWhole: true });
+    const slice = new Slice({ isWhole: true, now: this.now });
     for (const row of this.projects.values()) slice.projects.load(row);
     for (const row of this.tasks.values()) slice.tasks.load(row);
     for (const row of this.runs.values()) slice.runs.load(row);
@@ -165,13 +164,14 @@ export function replay(log: WorldEvent[]): Record<string, unknown[]> {
 }
 
 export function rowsOf(from: Slice | CommandWorld): Record<string, unknown[]> {
-  const { projects, tasks, runs, workers, evidence } = from;
+  const { projects, tasks, runs, workers, evidence, records } = from;
   return {
     projects: [...projects.values()],
     tasks: [...tasks.values()].map((task) => Task.parse(task)),
     runs: [...runs.values()],
     workers: [...workers.values()],
     evidence: [...evidence.values()],
+    records: [...records.values()],
   };
 }
 

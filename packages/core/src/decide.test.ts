@@ -15,7 +15,7 @@ const projectId = 'project_1';
 const story = fc.array(dice, { minLength: 20, maxLength: 200, size: 'max' });
 const RUNS = { numRuns: 100 };
 
-const NOUNS = ['projects', 'tasks', 'runs', 'workers', 'evidence'] as const;
+const NOUNS = ['projects', 'tasks', 'runs', 'workers', 'evidence', 'records'] as const;
 const allRows = (mill: Mill) => [...NOUNS.flatMap((noun) => [...mill[noun].values()]), ...mill.log];
 
 function changedBy(whole: Slice, events: EventBody[], now: number): unknown[] {
@@ -137,6 +137,7 @@ function faultsOf(mill: Mill): string[] {
   for (const task of tasks) {
     const { stage, lease, role } = task;
     const isParked = stage === 'blocked' || stage === 'needs_info';
+    const isOver = stage === 'done' || stage === 'cancelled';
     const truths: [string, boolean][] = [
       [
         'unmet counts what is not done',
@@ -144,7 +145,9 @@ function faultsOf(mill: Mill): string[] {
       ],
       ['the role is that of the stage', role === roleOf(mill.rules(), task.pipeline, stage)],
       ['blocked says why', (task.blocked !== null) === (stage === 'blocked')],
-      ['needs_info says what', task.openQuestions.length > 0 === (stage === 'needs_info')],
+      ['needs_info says what', stage !== 'needs_info' || task.openQuestions.length > 0],
+      // One that was asked while the agent works parks the task when the run ends.
+      ['an open question holds the task', task.openQuestions.length === 0 || isParked || isOver || lease !== null],
       ['a parked task knows where it resumes', (task.resumeStage !== null) === isParked],
       ['review cycles ≤ 3', task.counters.reviewCycles <= 3],
       ['a lease has the newest token', !lease || lease.token === task.fence],

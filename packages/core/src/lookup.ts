@@ -1,4 +1,4 @@
-import { type ColumnValue, TABLES, type TableName, type TableRows } from './tables.ts';
+import { type ColumnValue, columnOf, type TableName, type TableRows } from './tables.ts';
 
 /**
  * How rows are found. A store interprets these declarations: a new one needs no change there.
@@ -49,6 +49,8 @@ export const LOOKUPS = {
   },
   task: { kind: 'rows', table: 'tasks', where: ['id'], lock: 'wait' },
   dependentsOf: { kind: 'rows', table: 'tasks', where: ['depends_on'], lock: 'wait' },
+  /** Its task's lock protects it. */
+  run: { kind: 'rows', table: 'runs', where: ['id'], lock: 'none' },
   lastRunOf: { kind: 'lastRun', table: 'runs', where: ['task_id'], lock: 'none' },
   ready: {
     kind: 'window',
@@ -132,7 +134,7 @@ export function keyOf({ find, by }: Lookup): string {
 /** The keys under which a row is found by a lookup: none when it does not fit, several where a list is compared. */
 export function keysFor<T extends TableName>(find: LookupName, row: TableRows[T]): string[] {
   const { table, where, fixed = {}, present } = declared(find);
-  const value = (column: string) => (TABLES[table][column]!.of as (row: unknown) => ColumnValue)(row);
+  const value = (column: string) => columnOf(table, column, row);
   if (present !== undefined && value(present) === null) return [];
   for (const [column, wanted] of Object.entries(fixed)) if (value(column) !== wanted) return [];
   if (where[0] === 'depends_on') return (row as TableRows['tasks']).dependsOn.map((id) => JSON.stringify([id]));

@@ -9,7 +9,7 @@ import {
   type LookupName,
   type LookupRow,
 } from './lookup.ts';
-import { compareBy, type TableName, type TableRows } from './tables.ts';
+import { columnOf, compareBy, type TableName, type TableRows } from './tables.ts';
 
 /** Rows of one noun that are loaded, and which of them changed since. Rows are replaced, never mutated. */
 export class Rows<T extends { id: string }> {
@@ -74,14 +74,16 @@ export class Slice {
   readonly evidence: Rows<Evidence>;
   readonly records: Rows<StoredRecord>;
   readonly #isWhole: boolean;
+  readonly #now: number;
   readonly #found = new Map<LookupName, Map<string, Set<string>>>();
   readonly #counts = new Map<LookupName, Map<string, number>>();
   readonly #edges = new Map<string, string[]>();
   #hasEdges = false;
 
   /** `isWhole`: it holds all rows there are, as when the log is replayed, so that nothing can be missing. */
-  constructor({ isWhole = false } = {}) {
+  constructor({ isWhole = false, now = Number.POSITIVE_INFINITY } = {}) {
     this.#isWhole = isWhole;
+    this.#now = now;
     const rows = <T extends TableName>(table: T) =>
       new Rows<TableRows[T]>(isWhole, (row, before) => this.#follow(table, row, before));
     this.projects = rows('projects');
@@ -120,7 +122,7 @@ export class Slice {
     const key = keyOf(lookup);
     const fits = (row: LookupRow<N> | undefined): row is LookupRow<N> =>
       row !== undefined && keysFor(find, row).includes(key);
-    if (this.#isWhole) return inOrder(find, [...rows.values()].filter(fits), by);
+    if (this.#isWhole) return inOrder(find, [...rows.values()].filter(fits), by, this.#now);
     const ids = this.#found.get(find)?.get(key);
     if (!ids) throw notLoaded(lookup);
     return [...ids].map((id) => rows.ifLoaded(id)).filter(fits);
@@ -185,8 +187,15 @@ const notLoaded = ({ find, by }: Lookup) =>
   new Error(`${find} of ${by.join(', ')} was read, and the command's scope does not load it`);
 
 /** As a store would have found them. */
-function inOrder<Row extends { id: string }>(find: LookupName, rows: Row[], by: readonly (string | number)[]): Row[] {
-  const { table, order = ['id'], kind } = declared(find);
+function inOrder<Row extends { id: string }>(
+  find: LookupName,
+  rows: Row[],
+  by: readonly (string | number)[],
+  now: number,
+): Row[] {
+  const { table, order = ['id'], kind, due } = declared(find);
   const sorted = rows.sort((a, b) => compareBy(table, order, a, b));
-  return kind === 'window' ? sorted.slice(0, Number(by.at(-1))) : sorted;
+  if (kind !== 'window') return sorted;
+  const isDue = (row: Row) => due === undefined || Number(columnOf(table, due, row)) <= now;
+  return sorted.filter(isDue).slice(0, Number(by.at(-1)));
 }

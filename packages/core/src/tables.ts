@@ -89,12 +89,17 @@ export function columnValues<T extends TableName>(table: T, row: TableRows[T]): 
 /** Titles and searched words are compared in one case, without the character that Postgres refuses in a text. */
 export const searchKey = (words: string) => words.toWellFormed().replaceAll('\0', '').toLowerCase();
 
+/** The value of one column. */
+export const columnOf = (table: TableName, name: string, row: unknown): ColumnValue =>
+  (TABLES[table][name] as Column<unknown>).of(row);
+
 /** Orders two rows by columns; a leading minus sorts downwards. */
 export function compareBy(table: TableName, order: readonly string[], a: unknown, b: unknown): number {
   for (const name of order) {
     const isDown = name.startsWith('-');
-    const { of } = TABLES[table][isDown ? name.slice(1) : name] as Column<unknown>;
-    const [left, right] = [of(a), of(b)];
+    const column = isDown ? name.slice(1) : name;
+    const left = columnOf(table, column, a);
+    const right = columnOf(table, column, b);
     if (left === right) continue;
     const isBefore = left !== null && (right === null || left < right);
     return isBefore === isDown ? 1 : -1;

@@ -9,8 +9,7 @@ type AboutWorker = CommandOf<'worker.wish' | 'worker.beat' | 'worker.crash' | 'w
 export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv): Decision {
   const worker = slice.workers.get(command.workerId);
   if (worker?.projectId !== command.projectId) {
-    const known = [...slice.workers.values()].map(({ name }) => name).join(', ');
-    return refuse('not_found', `there is no worker ${workerName(command.workerId)}`, known);
+    return refuse('not_found', `there is no worker ${workerName(command.workerId)}`, '`tidemill workers` lists them');
   }
   const { workerId } = command;
   switch (command.type) {

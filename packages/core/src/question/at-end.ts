@@ -86,13 +86,16 @@ export function askAfterProof(
 ): EventBody[] {
   const { project, task } = about;
   const stage = stageAfter(task, after);
-  if (command.outcome !== 'approved' || !command.touches || !canPark({ stage })) return after;
+  if (!canPark({ stage })) return after;
+  // Asked while the gates ran.
+  const waiting = task.openQuestions.length > 0 ? [...after, parked(task, stage, task.openQuestions)] : after;
+  if (command.outcome !== 'approved' || !command.touches) return waiting;
   const change = { contents: command.touches, declares: [], message: command.message ?? '', sendBackTo, isNew: false };
   const origin = { agent: 'engine', source: 'engine', sourceId: task.id } as const;
   const asking = { project, task, runId: null, stage: task.stage, holdsAlways: false, ...origin };
   const { events, holding } = approvalFor(about, change, asking);
   const holders = [...task.openQuestions, ...holding];
-  return holding.length > 0 ? [...after, ...events, parked(task, stage, holders)] : after;
+  return holding.length > 0 ? [...after, ...events, parked(task, stage, holders)] : waiting;
 }
 
 function stageAfter(task: Task, events: EventBody[]): string {

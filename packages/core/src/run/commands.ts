@@ -34,7 +34,11 @@ export const runCommands: CommandParts<keyof RunCommands> = {
   'run.start': { scope: taskAndPaidRun, decide: startRun },
   'run.ask': { scope: askingTask, decide: askInRun },
   'run.progress': { scope: taskAndRun, decide: progressRun },
-  'run.spend': { scope: taskAndPaidRun, decide: spendInRun },
+  'run.spend': {
+    // A run that was interrupted reports its last costs when another one may have begun.
+    scope: (command) => [...taskAndPaidRun(command), look('run', command.runId)],
+    decide: spendInRun,
+  },
   'run.brief': { scope: taskAndRun, decide: briefRun },
   'run.know_session': { scope: taskAndRun, decide: knowSession },
   'guard.deny': { scope: taskAndRun, decide: denyInRun },

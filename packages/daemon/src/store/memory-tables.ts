@@ -1,4 +1,5 @@
 import {
+  columnOf,
   compareBy,
   declared,
   keyOf,
@@ -72,6 +73,3 @@ export class MemoryTables {
     }
   }
 }
-
-const columnOf = (table: TableName, column: string, row: Row) =>
-  (TABLES[table][column]!.of as (row: Row) => string | number | null)(row);

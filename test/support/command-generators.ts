@@ -1,0 +1,296 @@
+import {
+  ALL_PROJECTS,
+  type AskedQuestion,
+  AUTONOMY_PRESETS,
+  accountId,
+  type GateStatus,
+  Outcome,
+  type Question,
+  type RecordNoun,
+  type RecordOf,
+  type Role,
+  type Task,
+  type Usage,
+} from '@tidemill/contract';
+import { alertId, type CommandOf, type CommandType } from '@tidemill/core';
+import type { Mill } from './mill.ts';
+import { receipt } from './mill.ts';
+
+/** What a generator draws from: the world, a task of it, the task that a worker holds, and two numbers. */
+export interface Draw {
+  mill: Mill;
+  /** Some task; the world has at least two. */
+  task: Task;
+  /** The task whose worker writes, else the same as `task`; its fence may be an old one. */
+  held: Task;
+  fence: { projectId: string; taskId: string; token: number };
+  workerId: string;
+  a: number;
+  b: number;
+}
+
+export const projectId = 'project_1';
+export const at = <T>(items: readonly T[], index: number): T => items[index % items.length]!;
+export const TREES = ['T0', 'T1', 'T2'];
+export const roleOf = (workerId: string): Role => (workerId.startsWith('agent') ? 'builder' : (workerId as Role));
+
+const STATUSES: GateStatus[] = ['pass', 'pass', 'pass', 'fail', 'unverified'];
+const FILES = [[], [], ['src/'], ['src/a.ts', 'docs/b.md'], ['**/*.md']];
+const STAGES = ['open', 'plan', 'implement', 'verify', 'review', 'merge', 'done', 'x'];
+const TEXTS = ['Which colour?', 'How many?', 'Shall it be loud?'];
+const usageOf = (a: number): Usage => ({
+  inputTokens: a,
+  outputTokens: 1,
+  costUsd: a % 4 ? a / 100 : null,
+  requests: a % 3,
+});
+
+const some = (mill: Mill, bits: number) => [...mill.tasks.keys()].filter((_, index) => (bits >> (index % 6)) & 1);
+
+/** A record of the noun, or an id that nothing has. */
+function recordOf<N extends RecordNoun>(mill: Mill, noun: N, index: number): RecordOf<N> | undefined {
+  const all = [...mill.records.values()].filter((record): record is RecordOf<N> => record.noun === noun);
+  return all.length > 0 ? at(all, index) : undefined;
+}
+const idOf = (mill: Mill, noun: RecordNoun, index: number) => recordOf(mill, noun, index)?.id ?? `${noun}_0`;
+
+/** A question and the task it is about, now and then of another. */
+function aboutQuestion({ mill, task, a, b }: Draw): { questionId: string; taskId: string | null } {
+  const question: Question | undefined = recordOf(mill, 'question', a);
+  return { questionId: question?.id ?? 'question_0', taskId: b % 7 === 0 || !question ? task.id : question.taskId };
+}
+
+function asked(a: number, b: number): AskedQuestion {
+  const type = at(['blocking', 'clarifying', 'confirming', 'preference', 'educational', 'celebratory'] as const, b);
+  const options = a % 2 ? [{ label: 'red', description: '', recommended: b % 2 > 0, implications: '' }] : [];
+  return { text: at(TEXTS, a), type, context: '', options, allowFreeText: true, tags: [] };
+}
+
+export function failureOf(outcome: Outcome, b: number) {
+  if (outcome !== 'failed') return { outcome };
+  return { outcome, failure: at(['crash', 'no_result', 'validation', 'unverified_gate', 'network'] as const, b) };
+}
+
+const of = ({ task }: Draw) => ({ projectId, taskId: task.id, by: 'ada' });
+const runIdOf = ({ held }: Draw) => held.lastRunId ?? 'run_0';
+
+/** One generator for every command: sensible now and then, often not. A command without one does not compile. */
+export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>, 'type'> } = {
+  'project.register': ({ mill }) => ({ projectId, name: 'again', root: '/again', rules: mill.rules() }),
+  'project.configure': ({ mill, a }) => {
+    const gates = a % 3 ? ['integrity', 'test'] : ['integrity', 'test', 'lint'];
+    const hilConfig = at([AUTONOMY_PRESETS.full, AUTONOMY_PRESETS.confirm_all], a);
+    return { projectId, rules: { ...mill.rules(), reviewPlans: a % 2 > 0, gates, hilConfig } };
+  },
+  'worker.register': ({ workerId, a }) => ({
+    projectId,
+    workerId,
+    name: workerId,
+    role: roleOf(workerId),
+    ...(a % 9 === 0 ? { isOutside: true } : {}),
+  }),
+  'worker.remove': ({ workerId }) => ({ projectId, workerId }),
+  'worker.wish': ({ workerId, a }) => ({
+    projectId,
+    workerId,
+    wish: a % 3 ? 'running' : at(['paused', 'stopped'] as const, a),
+    by: 'ada',
+  }),
+  'worker.beat': ({ workerId, a }) => ({ projectId, workerId, beat: { memoryMb: a, cpuPercent: 1 } }),
+  'worker.crash': ({ workerId, a }) => ({ projectId, workerId, error: `broke ${a}` }),
+  'worker.reset': ({ workerId }) => ({ projectId, workerId, by: 'ada' }),
+  'supervisor.decide': ({ task, a }) => ({
+    projectId,
+    taskId: a % 2 ? task.id : null,
+    action: 'watch',
+    subject: `#${task.number}`,
+    reason: 'silent',
+  }),
+  'emergency.record': ({ task }) => ({
+    projectId,
+    operation: 'purge_queue',
+    by: 'ada',
+    reason: 'x',
+    workers: [],
+    tasks: [task.number],
+  }),
+
+  'task.create': ({ mill, a, b }) => ({
+    projectId,
+    taskId: `task_${mill.tasks.size + (b % 11 === 0 ? 0 : 1)}`,
+    title: `Task ${a}`,
+    body: a % 2 ? '- [ ] boxed' : '',
+    kind: 'feature',
+    accept: b % 5 ? ['given'] : [],
+    priority: a % 5,
+    files: at(FILES, a),
+    dependsOn: a % 3 === 0 ? some(mill, b) : [],
+    pipeline: at(['feature', 'bug', 'quick', 'quick', 'none'], b),
+  }),
+  'task.set_dependencies': ({ mill, task, a }) => ({ projectId, taskId: task.id, dependsOn: some(mill, a) }),
+  'task.edit': (draw) => ({
+    ...of(draw),
+    accept: draw.b % 2 ? ['given', `new ${draw.b}`] : [],
+    priority: draw.b % 5,
+    files: at(FILES, draw.b),
+  }),
+  'task.note': (draw) => ({ ...of(draw), text: 'mind this' }),
+  'task.assign': (draw) => ({ ...of(draw), workerId: draw.a % 3 ? null : draw.workerId }),
+  'task.wake': ({ task }) => ({ projectId, taskId: task.id }),
+  'task.cancel': (draw) => ({ ...of(draw), ...(draw.b % 4 ? {} : { from: at(STAGES, draw.a) }) }),
+  'task.retry': (draw) => ({
+    ...of(draw),
+    ...(draw.a % 3 === 0 ? { stage: at(STAGES, draw.b) } : {}),
+    ...(draw.b % 2 ? { note: 'try this' } : {}),
+  }),
+  'task.approve': (draw) => ({ ...of(draw), ...(draw.a % 3 ? {} : { note: 'fine' }) }),
+  'task.reject': (draw) => ({ ...of(draw), note: 'no' }),
+
+  'work.claim': ({ workerId, a }) => ({
+    projectId,
+    workerId,
+    role: roleOf(workerId),
+    owner: 'daemon',
+    window: a % 5 ? 1000 : 1,
+  }),
+  'lease.renew': ({ fence, a }) => ({ ...fence, ...(a % 4 ? {} : { frozenMs: 1000 }) }),
+  'lease.release': ({ fence }) => ({ ...fence, why: 'shutdown' }),
+  'lease.take': (draw) => ({ ...of(draw), why: 'taken', isStuck: draw.a % 2 > 0 }),
+  'lease.expire': ({ task, a }) => ({
+    projectId,
+    taskId: task.id,
+    token: task.fence - (a % 4 ? 0 : 1),
+    ownerIsDead: a % 2 > 0,
+  }),
+
+  'run.start': ({ mill, fence, a }) => ({
+    ...fence,
+    runId: `run_${mill.runs.size + 1}`,
+    mode: 'implement',
+    agent: 'x',
+    ...(a % 5 ? {} : { isFree: true }),
+  }),
+  'run.ask': (draw) => ({ ...draw.fence, runId: runIdOf(draw), questions: [asked(draw.a, draw.b)] }),
+  'run.progress': (draw) => ({ ...draw.fence, runId: runIdOf(draw), percent: draw.a, text: 'x' }),
+  'run.spend': (draw) => {
+    // Now and then for a run that lost its lease.
+    const late = [...draw.mill.runs.values()].find(({ outcome }) => outcome === 'interrupted');
+    const about = draw.b % 3 === 0 && late ? { taskId: late.taskId, runId: late.id } : { runId: runIdOf(draw) };
+    return { ...draw.fence, ...about, usage: usageOf(draw.a) };
+  },
+  'run.brief': (draw) => ({ ...draw.fence, runId: runIdOf(draw), promptTokens: draw.a, dropped: [] }),
+  'run.know_session': (draw) => ({ ...draw.fence, runId: runIdOf(draw), session: 's' }),
+  'guard.deny': (draw) => ({ ...draw.fence, runId: runIdOf(draw), guard: 'g', tool: 'Bash', reason: 'no' }),
+  'run.send_back': (draw) => ({ ...draw.fence, runId: runIdOf(draw), gates: ['test'] }),
+  'run.finish': (draw) => ({
+    ...draw.fence,
+    runId: runIdOf(draw),
+    ...failureOf(at(Outcome.options, draw.a), draw.b),
+    envelope: draw.a % 3 ? null : { outcome: 'needs_info', summary: 'asks', open_questions: [asked(draw.b, draw.a)] },
+    usage: usageOf(draw.b),
+    tree: at(TREES, draw.b),
+    ...(draw.b % 2 ? { workerId: draw.workerId } : {}),
+    ...(draw.a % 2 ? { touches: { dependencyModifications: `v${draw.b % 2}` } } : {}),
+  }),
+
+  'stage.finish': ({ fence, a, b }) => ({
+    ...fence,
+    ...failureOf(at(Outcome.options, a), b),
+    message: 'it ended',
+    tree: at(TREES, b),
+    ...(a % 2 ? { touches: { dependencyModifications: `v${b % 2}` } } : {}),
+  }),
+  'stage.wait': ({ fence, a }) => ({ ...fence, why: 'dirty', untilMs: 5_000, isPassing: a % 2 > 0 }),
+  'stage.hold': ({ fence, a }) => ({ ...fence, files: [{ file: 'x.test.ts', why: 'a test', content: `c${a % 3}` }] }),
+  'work.commit': ({ fence, b }) => ({ ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] }),
+  'snapshot.note': ({ task }) => ({ projectId, taskId: task.id, ref: 'refs/x', why: 'why' }),
+  'evidence.record': ({ fence, a, b }) => ({
+    ...fence,
+    receipts: [receipt(at(['test', 'integrity'], a), at(TREES, b), at(STATUSES, b))],
+  }),
+  'merge.prepare': ({ fence, b }) => ({
+    ...fence,
+    commit: `landing ${at(TREES, b)}`,
+    tree: at(TREES, b),
+    base: 'base',
+  }),
+  'merge.abandon': ({ fence }) => ({ ...fence, why: 'moved' }),
+  'merge.land': ({ fence, a, b, workerId }) => ({
+    ...fence,
+    commit: `landing ${at(TREES, b)}`,
+    ...(a % 2 ? { workers: [workerId] } : {}),
+  }),
+
+  'conflict.resolve_file': (draw) => ({ ...of(draw), path: 'a', how: 'ours' }),
+  'conflict.settle': (draw) => ({
+    ...of(draw),
+    commit: `settled ${draw.a}`,
+    tree: at(TREES, draw.a),
+    notes: [],
+  }),
+  'conflict.abort': (draw) => ({ ...of(draw), snapshot: null }),
+
+  'question.ask': ({ task, a, b }) => ({
+    projectId,
+    taskId: a % 3 ? task.id : null,
+    stage: task.stage,
+    questions: [asked(a, b), asked(b, a)],
+    agent: 'engine',
+    source: at(['engine', 'catalogue'] as const, b),
+    sourceId: at(['x', 'y'], a),
+    ...(b % 5 === 0 ? { effect: { kind: 'unblock' as const, leaves: ['red'] } } : {}),
+    ...(b % 5 === 1 ? { effect: { kind: 'stuck' as const } } : {}),
+  }),
+  'question.answer': (draw) => ({
+    projectId,
+    ...aboutQuestion(draw),
+    by: 'ada',
+    source: 'user',
+    text: at(['red', 'blue', 'yes', 'no', ''], draw.b),
+  }),
+  'question.expire': (draw) => ({ projectId, ...aboutQuestion(draw) }),
+  'question.remind': (draw) => ({ projectId, ...aboutQuestion(draw) }),
+  'preference.revoke': ({ mill, a }) => ({ projectId, preferenceId: idOf(mill, 'preference', a), by: 'ada' }),
+
+  'alert.raise': ({ task, a, b }) => ({
+    projectId,
+    taskId: a % 2 ? task.id : null,
+    kind: at(['x', 'stuck'], b),
+    text: 'x',
+    severity: at(['info', 'critical'] as const, a),
+  }),
+  'alert.acknowledge': ({ a }) => ({
+    projectId,
+    alertId: alertId(projectId, at(['x', 'stuck', 'z'], a), ''),
+    by: 'ada',
+  }),
+  'notification.queue': ({ task, a }) => ({
+    projectId,
+    notification: {
+      id: `notification_${a % 4}`,
+      taskId: a % 2 ? task.id : null,
+      channel: 'phone',
+      severity: 'info',
+      title: 't',
+      text: 't',
+      about: 'x',
+      group: 'x',
+      questionIds: [],
+      nextAt: 1,
+    },
+  }),
+  'notification.settle': ({ a, b }) => ({
+    projectId,
+    notificationId: `notification_${a % 5}`,
+    error: b % 2 ? 'away' : null,
+    reference: null,
+    nextAt: b % 2 ? 5 : null,
+  }),
+  'budget.limit': ({ a }) => ({
+    projectId,
+    accountId: accountId(ALL_PROJECTS),
+    limits: { dailyUsd: 1 + (a % 3) * 50, monthlyUsd: 500 },
+    timeZone: 'UTC',
+    by: 'ada',
+  }),
+};
