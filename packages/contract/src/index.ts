@@ -8,7 +8,6 @@ export * from './conflict.ts';
 export * from './duration-text.ts';
 export * from './errors.ts';
 export * from './event.ts';
-export * from './event-text.ts';
 export * from './gate.ts';
 export * from './history.ts';
 export * from './inbox.ts';

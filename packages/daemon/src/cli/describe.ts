@@ -1,4 +1,4 @@
-import { type Api, describeEvent, type LoggedEvent, MILL, taskIdOf } from '@tidemill/contract';
+import { type Api, describeEvent, type LoggedEvent, MILL, shownTo, taskIdOf } from '@tidemill/contract';
 import { oneLine } from './terminal.ts';
 
 /** Numbers and titles of tasks, so that nobody is shown an id. */
@@ -32,30 +32,4 @@ export function eventText(event: LoggedEvent, task: { number: number; title: str
 }
 
 /** What a person follows; the rest is bookkeeping. */
-const TOLD = new Set([
-  'task.created',
-  'task.moved',
-  'task.blocked',
-  'task.parked',
-  'task.waiting',
-  'run.started',
-  'run.sent_back',
-  'question.asked',
-  'question.answered',
-  'merge.abandoned',
-  'merge.landed',
-  'snapshot.taken',
-  'conflict.settled',
-  'conflict.aborted',
-  'alert.raised',
-  'worker.wished',
-  'worker.crashed',
-  'emergency.executed',
-]);
-
-export function isTold(event: LoggedEvent): boolean {
-  const { body } = event;
-  if (body.type === 'evidence.recorded') return body.evidence.status !== 'pass';
-  if (body.type === 'run.finished') return body.failure !== null;
-  return TOLD.has(body.type);
-}
+export const isNews = (event: LoggedEvent): boolean => shownTo(event.body) === 'terminal';

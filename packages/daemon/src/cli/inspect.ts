@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Api, AppError, EventBody, type Project, plainText } from '@tidemill/contract';
+import { type Api, AppError, EventBody, isSignOfLife, type Project, plainText } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { nearest } from '../config/nearest.ts';
 import { pageLink } from '../daemon/reach.ts';
@@ -70,7 +70,6 @@ interface EventOptions extends Json {
   all?: boolean;
 }
 
-const HEARTBEATS = ['lease.renewed', 'worker.beat'];
 const EVENT_TYPES = EventBody.options.map((option) => option.shape.type.value);
 
 async function events(context: CliContext, options: EventOptions): Promise<void> {
@@ -88,7 +87,7 @@ async function events(context: CliContext, options: EventOptions): Promise<void>
     const { follow = false, after = 0, task } = options;
     const stream = api.events({ project: project.id, follow, after, task, types });
     for await (const event of stream) {
-      if (HEARTBEATS.includes(event.body.type) && !options.all && !types) continue;
+      if (isSignOfLife(event.body.type) && !options.all && !types) continue;
       if (options.json) terminal.json(event);
       else terminal.line(`${event.seq}  ${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`);
     }

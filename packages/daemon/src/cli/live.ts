@@ -1,5 +1,5 @@
 import type { Api, ProjectStatus, WorkerView } from '@tidemill/contract';
-import { eventText, isTold, TaskNames } from './describe.ts';
+import { eventText, isNews, TaskNames } from './describe.ts';
 import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
 
 /** At most this often, however many events there are. */
@@ -36,7 +36,7 @@ export async function watchProject(
 async function tellLines(api: Api, project: string, terminal: Terminal, after: number, signal: AbortSignal) {
   const names = new TaskNames(api);
   for await (const event of api.events({ project, after, follow: true }, signal)) {
-    if (!isTold(event)) continue;
+    if (!isNews(event)) continue;
     terminal.line(fit(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`, terminal.width));
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError, EVENT_VERSION, type LoggedEvent, type Task } from '@tidemill/contract';
+import { AppError, EVENT_VERSION, isSignOfLife, type LoggedEvent, type Task } from '@tidemill/contract';
 import {
   type Command,
   type DecideEnv,
@@ -43,9 +43,6 @@ class SpoiledSlice extends Error {
     this.call = call;
   }
 }
-
-/** They change nothing that anybody could act on. */
-const SIGNS_OF_LIFE: string[] = ['worker.beat', 'lease.renewed'];
 
 /**
  * Group commit: calls that arrive together, or while a transaction is under way, share the next one. One fsync, then
@@ -106,7 +103,7 @@ export class GroupCommit {
       });
       answer(batch, outcomes, before);
       const events = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));
-      if (events.length > 0) this.#onCommit(events.every(({ body }) => SIGNS_OF_LIFE.includes(body.type)));
+      if (events.length > 0) this.#onCommit(events.every(({ body }) => isSignOfLife(body.type)));
     } catch (error) {
       await this.#recover(batch, error);
     }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
+import { type EventType, type LoggedEvent, taskIdOf } from '@tidemill/contract';
 import type { EventFilter, Store } from '../ports.ts';
 import type { StreamLimits } from './limits.ts';
 import { PAGE_BYTES, PageSize } from './page-size.ts';
@@ -13,7 +13,7 @@ export interface Line {
   seq: number;
   projectId: string;
   taskId: string | null;
-  type: string;
+  type: EventType;
   json: string;
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { changesSummary, isSignOfLife } from '@tidemill/contract';
 import { summaries } from '../handlers/answer.ts';
 import type { Services } from '../handlers/context.ts';
 import { status } from '../handlers/status.ts';
@@ -11,14 +12,8 @@ const TASKS_PER_MESSAGE = 100;
 /** What is put together for viewers gets a fifth of the time at most, however large the project is. */
 const REST = 4;
 
-/** Frequent, and nothing that a summary shows. */
-const INVISIBLE = new Set([
-  ...['lease.renewed', 'run.progressed', 'run.spent', 'run.briefed', 'run.session_known', 'run.overdrawn'],
-  ...['guard.denied', 'evidence.recorded', 'snapshot.taken'],
-]);
-
 /** The task whose summary an event may have changed. */
-export const changedTask = ({ taskId, type }: Line): string | null => (INVISIBLE.has(type) ? null : taskId);
+export const changedTask = ({ taskId, type }: Line): string | null => (changesSummary(type) ? taskId : null);
 
 /** Somebody who looks at a project. */
 export interface Viewer {
@@ -100,7 +95,7 @@ export class ProjectViews {
     const { tasksMs, statusMs, beatMs } = this.#options.limits;
     for (const id of lines.map(changedTask)) if (id !== null) this.#changed.add(id);
     if (this.#changed.size > 0) this.#tasks.ring(tasksMs);
-    this.#status.ring(lines.every(({ type }) => type === 'worker.beat') ? beatMs : statusMs);
+    this.#status.ring(lines.every(({ type }) => isSignOfLife(type)) ? beatMs : statusMs);
   }
 
   /** For a viewer that is up to date again: what it missed, as it is now. */

@@ -1,5 +1,5 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
-import type { LoggedEvent, StreamMessage, TaskSummary } from '@tidemill/contract';
+import { type LoggedEvent, type StreamMessage, staleAfter, type TaskSummary } from '@tidemill/contract';
 import { openStream, type Stream, type StreamState } from '@tidemill/contract/stream';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../api.ts';
@@ -8,27 +8,6 @@ export type Liveness = StreamState;
 
 /** What is shown beside the status is read anew at most this often, however many events there are. */
 const REFRESH_MS = 1000;
-
-/** Which readings an event makes old. The status and the tasks come by themselves. */
-const AFFECTED: [begins: string, keys: string[]][] = [
-  ['question.', ['inbox', 'questions', 'task']],
-  ['alert.', ['inbox']],
-  ['preference.', ['preferences']],
-  ['task.', ['task', 'inbox', 'conflicts', 'conflict']],
-  ['conflict.', ['task', 'inbox', 'conflicts', 'conflict']],
-  ['run.', ['task', 'runs']],
-  ['work.', ['task', 'diff']],
-  ['evidence.', ['task']],
-  ['snapshot.', ['snapshots']],
-  ['merge.', ['task', 'landed', 'conflicts']],
-  ['merge.landed', ['metrics']],
-  ['lease.', ['task']],
-  ['notification.', ['channels']],
-  ['budget.', ['budget']],
-  ['project.', ['projects', 'config']],
-];
-/** Signs of life change nothing but the status. */
-const SIGNS_OF_LIFE = ['worker.beat', 'lease.renewed', 'run.progressed'];
 
 type Hear<T> = (value: T) => void;
 type HearProject = (project: string, events: LoggedEvent[]) => void;
@@ -77,8 +56,7 @@ function take(message: StreamMessage, project: string, cache: QueryClient, refre
     case 'events': {
       for (const hear of projectListeners) hear(project, message.events);
       for (const hear of eventListeners) hear(message.events);
-      const kinds = message.events.map(({ body }) => body.type).filter((type) => !SIGNS_OF_LIFE.includes(type));
-      refresh(AFFECTED.flatMap(([begins, keys]) => (kinds.some((type) => type.startsWith(begins)) ? keys : [])));
+      refresh([...new Set(message.events.flatMap(({ body }) => staleAfter(body.type)))]);
       return;
     }
     case 'log':

@@ -1,7 +1,6 @@
-import type { LoggedEvent } from '@tidemill/contract';
+import { type LoggedEvent, shownTo } from '@tidemill/contract';
 import { useSyncExternalStore } from 'react';
 import { onEvents } from '../../shell/live.ts';
-import { isTold } from './told.ts';
 
 /** More is not read; the task's own page has all of its past. */
 const KEPT = 50;
@@ -17,7 +16,7 @@ class Feed {
   add(project: string, events: LoggedEvent[]): void {
     const before = this.of(project);
     const known = new Set(before.map(({ seq }) => seq));
-    const fresh = events.filter((event) => isTold(event) && !known.has(event.seq));
+    const fresh = events.filter((event) => shownTo(event.body) !== 'log' && !known.has(event.seq));
     if (fresh.length === 0) return;
     this.#events.set(project, [...fresh, ...before].sort((a, b) => b.seq - a.seq).slice(0, KEPT));
     for (const listener of this.#listeners) listener();

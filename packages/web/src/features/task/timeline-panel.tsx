@@ -1,4 +1,4 @@
-import { type LoggedEvent, type Run, type TaskDetail, workerName } from '@tidemill/contract';
+import { type LoggedEvent, type Run, shownTo, type TaskDetail, workerName } from '@tidemill/contract';
 import { memo, useEffect, useMemo, useState } from 'react';
 import { plain } from '../../plain.ts';
 import { LongList } from '../../shell/long-list.tsx';
@@ -6,7 +6,6 @@ import { errorText } from '../../shell/notices.tsx';
 import { elapsed } from '../../time.ts';
 import { money, plural, stageText, timeOf } from '../../words.ts';
 import { sentenceOf } from '../feed/sentence.ts';
-import { isTold } from '../feed/told.ts';
 import { rowsOf, useTimeline } from './timeline.ts';
 
 const LINE_PX = 29;
@@ -16,7 +15,7 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
   const [isOldestFirst, setOldestFirst] = useState(false);
   const [isAll, setAll] = useState(false);
   const rows = useMemo(() => {
-    const told = isAll ? events : events.filter(isTold);
+    const told = isAll ? events : events.filter(({ body }) => shownTo(body) !== 'log');
     return rowsOf(isOldestFirst ? told.toReversed() : told, runs);
   }, [events, isAll, isOldestFirst, runs]);
   // From the oldest on there is nothing to add at the end: the whole past has to be there first.

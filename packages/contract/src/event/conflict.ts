@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { FileResolution } from '../conflict.ts';
+import { event, ofTask, said } from './event.ts';
+
+export const conflictEvents = [
+  event(
+    'conflict.file_resolved',
+    { ...ofTask, path: z.string(), how: FileResolution, by: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ by, path, how }) => said(by, `resolved ${path}${how === 'text' ? '' : ` (${how})`}`),
+    },
+  ),
+  /** A person says that all of it is resolved; the commit that concludes the merge is on the branch. */
+  event(
+    'conflict.settled',
+    { ...ofTask, files: z.array(z.string()), by: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: ({ by }) => said(by, 'says that the conflict is resolved'),
+    },
+  ),
+  /** The work so far is kept in the snapshot; the task begins anew on another branch. */
+  event(
+    'conflict.aborted',
+    {
+      ...ofTask,
+      by: z.string(),
+      from: z.string(),
+      branch: z.string(),
+      snapshot: z.string().nullable(),
+    },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: ({ by, branch }) => said(by, `gave up what conflicted; it begins anew on ${branch}`),
+    },
+  ),
+] as const;

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { workerName } from '../worker.ts';
+import { because, event, mill, ofTask, said } from './event.ts';
+
+export const leaseEvents = [
+  event(
+    'lease.claimed',
+    {
+      ...ofTask,
+      workerId: z.string(),
+      owner: z.string(),
+      token: z.number(),
+      expiresAt: z.number(),
+    },
+    { stale: ['task'], shown: 'log', says: ({ workerId }) => said(workerName(workerId), 'took it') },
+  ),
+  /** `frozenMs` is the time the worker stood still by a person's wish: it counts towards no limit. */
+  event(
+    'lease.renewed',
+    { ...ofTask, token: z.number(), expiresAt: z.number(), frozenMs: z.number().optional() },
+    { isSignOfLife: true, leavesSummary: true, shown: 'log', says: () => mill('it is still being worked on') },
+  ),
+  event(
+    'lease.released',
+    { ...ofTask, workerId: z.string(), token: z.number(), why: z.string() },
+    { stale: ['task'], shown: 'log', says: ({ workerId, why }) => said(workerName(workerId), `let go${because(why)}`) },
+  ),
+] as const;

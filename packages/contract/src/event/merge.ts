@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { PreparedMerge } from '../task.ts';
+import { event, mill, ofTask } from './event.ts';
+
+export const mergeEvents = [
+  event(
+    'merge.prepared',
+    { ...ofTask, ...PreparedMerge.shape, evidence: z.array(z.string()) },
+    {
+      stale: ['task', 'landed', 'conflicts'],
+      shown: 'log',
+      says: ({ commit }) => mill(`is ready to land it as ${commit.slice(0, 10)}`),
+    },
+  ),
+  event(
+    'merge.abandoned',
+    { ...ofTask, why: z.string() },
+    { stale: ['task', 'landed', 'conflicts'], shown: 'terminal', says: ({ why }) => mill(`did not land it: ${why}`) },
+  ),
+  event(
+    'merge.landed',
+    {
+      ...ofTask,
+      commit: z.string(),
+      tree: z.string(),
+      /** In whose figures it counts as completed. */
+      workers: z.array(z.string()).optional(),
+    },
+    {
+      stale: ['task', 'landed', 'conflicts', 'metrics'],
+      shown: 'terminal',
+      says: ({ commit }) => mill(`landed it as ${commit.slice(0, 10)}`),
+    },
+  ),
+] as const;

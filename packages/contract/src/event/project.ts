@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { ProjectRules } from '../project.ts';
+import { counted, event, mill } from './event.ts';
+
+export const projectEvents = [
+  event(
+    'project.registered',
+    { name: z.string(), root: z.string(), rules: ProjectRules },
+    { stale: ['projects', 'config'], says: ({ name }) => mill(`got to know the project ${name}`) },
+  ),
+  event(
+    'project.configured',
+    { rules: ProjectRules },
+    {
+      stale: ['projects', 'config'],
+      says: ({ rules }) => mill(`read the settings, ${counted(rules.gates.length, 'gate')}`),
+    },
+  ),
+  /** Stands for an event of the log that cannot be read. It is never stored. */
+  event(
+    'log.unreadable',
+    { taskId: z.string().nullable(), was: z.string(), why: z.string() },
+    { says: ({ was, why }) => mill(`an event (${was}) cannot be read: ${why}`) },
+  ),
+] as const;

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { Answer, Question } from '../question.ts';
+import { event, mill, said } from './event.ts';
+
+export const questionEvents = [
+  event(
+    'question.asked',
+    { taskId: z.string().nullable(), question: Question },
+    {
+      stale: ['inbox', 'questions', 'task'],
+      shown: 'terminal',
+      says: ({ question: { ref, agent, type, text } }) => said(agent, `asks ${ref} (${type}): ${text}`),
+    },
+  ),
+  event(
+    'question.answered',
+    { taskId: z.string().nullable(), questionId: z.string(), answer: Answer },
+    {
+      stale: ['inbox', 'questions', 'task'],
+      shown: 'terminal',
+      says: ({ answer: { by, source, text } }) =>
+        said(by, `answered${source === 'user' ? '' : ` (${source})`}: ${text}`),
+    },
+  ),
+  /** It was asked as one that can wait, but the agent cannot go on without it after all. */
+  event(
+    'question.held',
+    { taskId: z.string(), questionId: z.string(), text: z.string() },
+    {
+      stale: ['inbox', 'questions', 'task'],
+      says: ({ text }) => said('agent', `cannot go on without an answer: ${text}`),
+    },
+  ),
+  event(
+    'question.reminded',
+    {
+      taskId: z.string().nullable(),
+      questionId: z.string(),
+      remindAt: z.number().nullable(),
+    },
+    { stale: ['inbox', 'questions', 'task'], shown: 'log', says: () => mill('reminded of a question') },
+  ),
+  /** Nobody needs to know any more: dismissed by time, or its task is gone. */
+  event(
+    'question.closed',
+    {
+      taskId: z.string().nullable(),
+      questionId: z.string(),
+      status: z.enum(['dismissed', 'withdrawn']),
+      why: z.string(),
+    },
+    { stale: ['inbox', 'questions', 'task'], says: ({ status, why }) => mill(`question ${status}: ${why}`) },
+  ),
+  event(
+    'preference.learned',
+    {
+      preferenceId: z.string(),
+      fingerprint: z.string(),
+      text: z.string(),
+      answer: z.string(),
+      count: z.number(),
+      isActive: z.boolean(),
+    },
+    {
+      stale: ['preferences'],
+      says: ({ isActive, text, answer }) =>
+        mill(isActive ? `learned: "${text}" is answered with "${answer}"` : `noted an answer to "${text}"`),
+    },
+  ),
+  event(
+    'preference.revoked',
+    { preferenceId: z.string(), by: z.string() },
+    { stale: ['preferences'], says: ({ by }) => said(by, 'revoked an answer that was learned') },
+  ),
+] as const;

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { AgentEnvelope, FailureClass, MAX_USD, Mode, Outcome, storedNumber, Usage } from '../run.ts';
+import { workerName } from '../worker.ts';
+import { event, mill, ofTask, said, spaced, usd } from './event.ts';
+
+export const runEvents = [
+  event(
+    'run.started',
+    {
+      ...ofTask,
+      runId: z.string(),
+      workerId: z.string(),
+      stage: z.string(),
+      mode: Mode,
+      agent: z.string(),
+      attempt: z.number(),
+      reservedUsd: storedNumber(MAX_USD).default(0),
+      /** Its agent is declared free: a run that reports nothing costs nothing. */
+      isFree: z.boolean().optional(),
+    },
+    {
+      stale: ['task', 'runs'],
+      shown: 'terminal',
+      says: ({ workerId, mode, agent, attempt }) =>
+        said(
+          workerName(workerId),
+          `began to ${spaced(mode)} with ${agent}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
+        ),
+    },
+  ),
+  /** It has spent what was set aside for it, and the budget has no more. */
+  event(
+    'run.overdrawn',
+    { ...ofTask, runId: z.string(), spentUsd: storedNumber(MAX_USD) },
+    {
+      stale: ['task', 'runs'],
+      leavesSummary: true,
+      says: ({ spentUsd }) => mill(`the run has spent ${usd(spentUsd)}, all it was given`),
+    },
+  ),
+  event(
+    'run.progressed',
+    { ...ofTask, runId: z.string(), percent: z.number(), text: z.string() },
+    {
+      leavesSummary: true,
+      shown: 'log',
+      says: ({ percent, text }) => said('agent', `${Math.round(percent)} %, ${text}`),
+    },
+  ),
+  /** Provisional while the run goes on: an interrupted run has cost this much. */
+  event(
+    'run.spent',
+    { ...ofTask, runId: z.string(), usage: Usage },
+    {
+      stale: ['task', 'runs'],
+      leavesSummary: true,
+      shown: 'log',
+      says: ({ usage }) =>
+        said('agent', `spent so far: ${usage.inputTokens} tokens in, ${usage.outputTokens} tokens out`),
+    },
+  ),
+  event(
+    'run.briefed',
+    { ...ofTask, runId: z.string(), promptTokens: z.number(), dropped: z.array(z.string()) },
+    {
+      stale: ['task', 'runs'],
+      leavesSummary: true,
+      shown: 'log',
+      says: ({ promptTokens, dropped }) =>
+        mill(
+          `briefed the agent with about ${promptTokens} tokens${dropped.length > 0 ? `; left out: ${dropped.join(', ')}` : ''}`,
+        ),
+    },
+  ),
+  event(
+    'run.session_known',
+    { ...ofTask, runId: z.string(), session: z.string() },
+    {
+      stale: ['task', 'runs'],
+      leavesSummary: true,
+      shown: 'log',
+      says: ({ session }) => said('agent', `session ${session}`),
+    },
+  ),
+  event(
+    'guard.denied',
+    { ...ofTask, runId: z.string(), guard: z.string(), tool: z.string(), reason: z.string() },
+    { leavesSummary: true, says: ({ guard, tool, reason }) => said(`guard ${guard}`, `denied ${tool}: ${reason}`) },
+  ),
+  event(
+    'run.sent_back',
+    { ...ofTask, runId: z.string(), retry: z.number(), gates: z.array(z.string()) },
+    {
+      stale: ['task', 'runs'],
+      shown: 'terminal',
+      says: ({ gates, retry }) => mill(`sent the agent back to repair ${gates.join(', ')} (${retry})`),
+    },
+  ),
+  event(
+    'run.finished',
+    {
+      ...ofTask,
+      runId: z.string(),
+      outcome: Outcome,
+      failure: FailureClass.nullable(),
+      message: z.string(),
+      envelope: AgentEnvelope.nullable(),
+      usage: Usage,
+      /** Whose figures it counts in. */
+      workerId: z.string().optional(),
+    },
+    {
+      stale: ['task', 'runs'],
+      shown: ({ failure }) => (failure === null ? 'page' : 'terminal'),
+      says: ({ workerId, outcome, failure, message, envelope, usage }) => {
+        const words = message || envelope?.summary;
+        const cost = usage.costUsd ? `, ${usd(usage.costUsd)}` : '';
+        return said(
+          workerId ? workerName(workerId) : 'agent',
+          `ended: ${spaced(outcome)}${failure ? `, ${spaced(failure)}` : ''}${cost}${words ? `: ${words}` : ''}`,
+        );
+      },
+    },
+  ),
+] as const;

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { HilConfig, MatterContents } from '../autonomy.ts';
+import { BlockReason, ContextEntry, Criterion, Feedback, TaskKind } from '../task.ts';
+import { workerName } from '../worker.ts';
+import { because, counted, event, mill, ofTask, said, spaced } from './event.ts';
+
+export const taskEvents = [
+  event(
+    'task.created',
+    {
+      ...ofTask,
+      number: z.number(),
+      title: z.string(),
+      body: z.string(),
+      kind: TaskKind,
+      pipeline: z.string(),
+      criteria: z.array(Criterion),
+      files: z.array(z.string()),
+      dependsOn: z.array(z.string()),
+      unmet: z.number(),
+      priority: z.number(),
+      branch: z.string(),
+      hilConfig: HilConfig.nullable().default(null),
+      repairs: z.array(z.string()).default([]),
+    },
+    { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: () => said('somebody', 'added it') },
+  ),
+  /** What is asked for, as it is from now on; what is left out stayed. */
+  event(
+    'task.edited',
+    {
+      ...ofTask,
+      by: z.string(),
+      title: z.string().optional(),
+      body: z.string().optional(),
+      criteria: z.array(Criterion).optional(),
+      files: z.array(z.string()).optional(),
+      priority: z.number().optional(),
+    },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ type: _type, taskId: _task, by, ...changed }) =>
+        said(by, `changed its ${Object.keys(changed).join(', ')}`),
+    },
+  ),
+  event(
+    'task.assigned',
+    { ...ofTask, workerId: z.string().nullable(), by: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ workerId, by }) =>
+        said(by, workerId === null ? 'lets any worker take it' : `wants ${workerName(workerId)} to take it`),
+    },
+  ),
+  event(
+    'task.matter_approved',
+    {
+      ...ofTask,
+      matters: z.array(HilConfig.keyof()),
+      /** The content of changed checks that was agreed to. */
+      checks: z.string().optional(),
+      contents: MatterContents.optional(),
+      by: z.string(),
+    },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ matters, checks, by }) =>
+        said(by, `agreed to ${[...matters, ...(checks ? ['changed checks'] : [])].join(', ')}`),
+    },
+  ),
+  event(
+    'task.dependencies_set',
+    { ...ofTask, dependsOn: z.array(z.string()), unmet: z.number() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ unmet }) => mill(`it waits for ${counted(unmet, 'task')}`),
+    },
+  ),
+  event(
+    'task.dependency_met',
+    { ...ofTask, dependency: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'log',
+      says: () => mill('a task it waited for is done'),
+    },
+  ),
+  event(
+    'task.moved',
+    { ...ofTask, from: z.string(), to: z.string(), because: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: ({ from, to, because: why }) => mill(`${spaced(from)} → ${spaced(to)}${because(why)}`),
+    },
+  ),
+  event(
+    'task.blocked',
+    { ...ofTask, from: z.string(), reason: BlockReason, text: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: ({ reason, text }) => mill(`blocked, ${spaced(reason)}: ${text}`),
+    },
+  ),
+  event(
+    'task.parked',
+    { ...ofTask, from: z.string(), questions: z.array(z.string()) },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: ({ questions }) => mill(`stands still until this is answered: ${questions.join(' / ')}`),
+    },
+  ),
+  event(
+    'task.waiting',
+    { ...ofTask, why: z.string(), until: z.number(), isPassing: z.boolean().optional() },
+    { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: ({ why }) => mill(`waits: ${why}`) },
+  ),
+  /** A person stepped in: what failed before no longer counts. */
+  event(
+    'task.counters_reset',
+    { ...ofTask, by: z.string() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'log',
+      says: ({ by }) => said(by, 'lets it count from zero again'),
+    },
+  ),
+  event(
+    'task.feedback_given',
+    { ...ofTask, feedback: z.array(Feedback) },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'log',
+      says: ({ feedback }) =>
+        mill(
+          feedback.length === 0
+            ? 'everything asked for is dealt with'
+            : `hands on: ${feedback.map(({ text }) => text.split('\n')[0]).join(' / ')}`,
+        ),
+    },
+  ),
+  event(
+    'task.noted',
+    { ...ofTask, entry: ContextEntry },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ entry }) => said(entry.by ?? entry.source, entry.summary),
+    },
+  ),
+  event(
+    'task.criteria_judged',
+    { ...ofTask, criteria: z.array(Criterion) },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ criteria }) =>
+        said('reviewer', `${criteria.filter(({ met }) => met).length} of ${criteria.length} criteria met`),
+    },
+  ),
+  event(
+    'work.committed',
+    { ...ofTask, commit: z.string(), tree: z.string(), notes: z.array(z.string()) },
+    {
+      stale: ['task', 'diff'],
+      says: ({ commit, notes }) =>
+        mill(`committed ${commit.slice(0, 10)}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`),
+    },
+  ),
+  event(
+    'failure.counted',
+    { ...ofTask, failure: z.string(), count: z.number(), notBefore: z.number() },
+    { shown: 'log', says: ({ failure, count }) => mill(`failure ${count}: ${spaced(failure)}`) },
+  ),
+  /** Seen again with nothing but numbers, paths and times changed. */
+  event(
+    'failure.recognised',
+    { ...ofTask, fingerprint: z.string(), count: z.number() },
+    {
+      shown: 'log',
+      says: ({ count }) => mill(count > 1 ? `the same failure, ${count} times now` : 'a failure not seen before'),
+    },
+  ),
+  event(
+    'snapshot.taken',
+    { ...ofTask, ref: z.string(), why: z.string() },
+    {
+      stale: ['snapshots'],
+      leavesSummary: true,
+      shown: 'terminal',
+      says: ({ ref, why }) => mill(`kept the work as ${ref} (${why})`),
+    },
+  ),
+] as const;

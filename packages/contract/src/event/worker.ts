@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { Beat, Role, WorkerWish, workerName } from '../worker.ts';
+import { event, said, spaced } from './event.ts';
+
+export const SupervisorAction = z.enum(['watch', 'ask', 'interrupt', 'grant', 'preempt', 'deny', 'redistribute']);
+export type SupervisorAction = z.infer<typeof SupervisorAction>;
+export const EmergencyOperation = z.enum([
+  'emergency_stop',
+  'recover_stuck',
+  'purge_queue',
+  'restart_worker',
+  'reset_worker',
+]);
+export type EmergencyOperation = z.infer<typeof EmergencyOperation>;
+
+export const workerEvents = [
+  event(
+    'worker.registered',
+    {
+      ...{ workerId: z.string(), name: z.string(), role: Role },
+      isOutside: z.boolean().optional(),
+    },
+    { says: ({ name, role, isOutside }) => said(name, `is there (${isOutside ? 'from outside' : role})`) },
+  ),
+  event('worker.removed', { workerId: z.string() }, { says: ({ workerId }) => said(workerName(workerId), 'left') }),
+  event(
+    'worker.wished',
+    { workerId: z.string(), wish: WorkerWish, by: z.string() },
+    { shown: 'terminal', says: ({ workerId, wish, by }) => said(by, `wants ${workerName(workerId)} ${wish}`) },
+  ),
+  event(
+    'worker.beat',
+    { workerId: z.string(), beat: Beat },
+    {
+      isSignOfLife: true,
+      shown: 'log',
+      says: ({ workerId, beat }) => said(workerName(workerId), `is alive, ${Math.round(beat.memoryMb)} MB`),
+    },
+  ),
+  event(
+    'worker.crashed',
+    {
+      workerId: z.string(),
+      error: z.string(),
+      status: z.enum(['crashed', 'failed']).default('crashed'),
+    },
+    { shown: 'terminal', says: ({ workerId, error, status }) => said(workerName(workerId), `${status}: ${error}`) },
+  ),
+  /** Errors and figures count from here on. */
+  event(
+    'worker.reset',
+    { workerId: z.string(), by: z.string() },
+    { says: ({ workerId, by }) => said(by, `set ${workerName(workerId)} back to zero`) },
+  ),
+  /** What the supervisor decided, and why; acts follow as events of their own. */
+  event(
+    'supervisor.decided',
+    {
+      taskId: z.string().nullable(),
+      action: SupervisorAction,
+      subject: z.string(),
+      reason: z.string(),
+    },
+    { says: ({ action, subject, reason }) => said('supervisor', `${action} ${subject}: ${reason}`) },
+  ),
+  /** The audit of what stops or throws away: who, when, what it hit. */
+  event(
+    'emergency.executed',
+    {
+      operation: EmergencyOperation,
+      by: z.string(),
+      reason: z.string(),
+      workers: z.array(z.string()),
+      tasks: z.array(z.number()),
+    },
+    {
+      shown: 'terminal',
+      says: ({ operation, by, reason, workers }) =>
+        said(by, `${spaced(operation)}, ${reason}: ${workers.map(workerName).join(', ') || 'nobody was at work'}`),
+    },
+  ),
+] as const;
