@@ -66,7 +66,7 @@ function asked(a: number, b: number): AskedQuestion {
   return { text: at(TEXTS, a), type, context: '', options, allowFreeText: true, tags: [] };
 }
 
-export function failureOf(outcome: Outcome, b: number) {
+function failureOf(outcome: Outcome, b: number) {
   if (outcome !== 'failed') return { outcome };
   return { outcome, failure: at(['crash', 'no_result', 'validation', 'unverified_gate', 'network'] as const, b) };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { alertEvents } from './event/alert.ts';
 import { budgetEvents } from './event/budget.ts';
 import { conflictEvents } from './event/conflict.ts';
-import type { EventText, Meaning, Reading, Shown } from './event/event.ts';
+import type { Audience, EventText, Meaning, Reading } from './event/event.ts';
 import { gateEvents } from './event/gate.ts';
 import { leaseEvents } from './event/lease.ts';
 import { mergeEvents } from './event/merge.ts';
@@ -48,7 +48,7 @@ const meaningOf = (type: EventType): Meaning<EventBody> => MEANINGS.get(type)!;
 export const describeEvent = (body: EventBody): EventText => meaningOf(body.type).says(body);
 
 /** Who is shown it. */
-export function shownTo(body: EventBody): Shown {
+export function shownTo(body: EventBody): Audience {
   const { shown = 'page' } = meaningOf(body.type);
   return typeof shown === 'function' ? shown(body) : shown;
 }

@@ -25,7 +25,7 @@ export type Reading =
   | 'task';
 
 /** Who is shown an event: `terminal` all who follow, `page` those who read the feed, `log` those who read everything. */
-export type Shown = 'terminal' | 'page' | 'log';
+export type Audience = 'terminal' | 'page' | 'log';
 
 /** What an event means outside of core. */
 export interface Meaning<Body> {
@@ -36,7 +36,7 @@ export interface Meaning<Body> {
   /** Changes nothing that the summary of its task shows. */
   leavesSummary?: true;
   /** `page` where nothing is said. */
-  shown?: Shown | ((body: Body) => Shown);
+  shown?: Audience | ((body: Body) => Audience);
   says(body: Body): EventText;
 }
 
