@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recordKind } from './record-kind.ts';
 
 const usd = z.number().positive('a budget is more than 0 USD').max(1_000_000, 'a budget is at most 1,000,000 USD');
 
@@ -34,6 +35,7 @@ export const Account = z.object({
   estimates: z.record(z.string(), z.object({ runs: z.number().int(), meanUsd: z.number() })),
 });
 export type Account = z.infer<typeof Account>;
+export const accountKind = recordKind(Account, ({ projectId }) => ({ parent: projectId, isOpen: false, dueAt: null }));
 export const ALL_PROJECTS = 'all';
 export const accountId = (projectId: string) => `account/${projectId}`;
 

@@ -1,34 +1,9 @@
 import { z } from 'zod';
-import { alertEvents } from './event/alert.ts';
-import { budgetEvents } from './event/budget.ts';
-import { conflictEvents } from './event/conflict.ts';
 import type { Audience, EventText, Meaning, Reading } from './event/event.ts';
-import { gateEvents } from './event/gate.ts';
-import { leaseEvents } from './event/lease.ts';
-import { mergeEvents } from './event/merge.ts';
-import { projectEvents } from './event/project.ts';
-import { questionEvents } from './event/question.ts';
-import { runEvents } from './event/run.ts';
-import { taskEvents } from './event/task.ts';
-import { workerEvents } from './event/worker.ts';
+import { EVENTS } from './nouns.ts';
 
 export { type EventText, MILL, type Reading } from './event/event.ts';
 export { EmergencyOperation, SupervisorAction } from './event/worker.ts';
-
-/** The events of each noun. A noun adds its own line. */
-const EVENTS = [
-  ...projectEvents,
-  ...workerEvents,
-  ...taskEvents,
-  ...leaseEvents,
-  ...runEvents,
-  ...gateEvents,
-  ...mergeEvents,
-  ...conflictEvents,
-  ...questionEvents,
-  ...alertEvents,
-  ...budgetEvents,
-] as const;
 
 type Schemas<E extends readonly { schema: unknown }[]> = { [I in keyof E]: E[I]['schema'] };
 

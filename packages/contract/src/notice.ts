@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recordKind } from './record-kind.ts';
 
 export const Severity = z.enum(['info', 'warning', 'error', 'critical']);
 export type Severity = z.infer<typeof Severity>;
@@ -50,3 +51,15 @@ export const Notification = z.object({
   error: z.string().nullable(),
 });
 export type Notification = z.infer<typeof Notification>;
+
+export const alertKind = recordKind(Alert, ({ projectId, acknowledgedAt }) => ({
+  parent: projectId,
+  isOpen: acknowledgedAt === null,
+  dueAt: null,
+}));
+
+export const notificationKind = recordKind(Notification, ({ projectId, taskId, nextAt }) => ({
+  parent: taskId ?? projectId,
+  isOpen: nextAt !== null,
+  dueAt: nextAt,
+}));

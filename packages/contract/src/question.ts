@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HilConfig, MatterContents } from './autonomy.ts';
 import { Duration } from './config.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
+import { recordKind } from './record-kind.ts';
 
 /**
  * blocking waits for ever; clarifying takes its default after 4 h; confirming counts as yes after 24 h; educational is
@@ -140,3 +141,15 @@ export const Preference = z.object({
   revokedBy: z.string().nullable().default(null),
 });
 export type Preference = z.infer<typeof Preference>;
+
+export const questionKind = recordKind(Question, ({ projectId, taskId, status, remindAt, expiresAt }) => {
+  const isOpen = status === 'open';
+  const due = [remindAt, expiresAt].filter((at) => at !== null);
+  return { parent: taskId ?? projectId, isOpen, dueAt: isOpen && due.length > 0 ? Math.min(...due) : null };
+});
+
+export const preferenceKind = recordKind(Preference, ({ projectId, isActive }) => ({
+  parent: projectId,
+  isOpen: isActive,
+  dueAt: null,
+}));

@@ -9,18 +9,7 @@ import type {
   Refusal,
   Task,
 } from '@tidemill/contract';
-import type { AlertCommands } from './alert/commands.ts';
-import type { BudgetCommands } from './budget/commands.ts';
-import type { ConflictCommands } from './conflict/commands.ts';
-import type { WorkerCommands } from './fleet/commands.ts';
-import type { GateCommands } from './gate/commands.ts';
-import type { LeaseCommands } from './lease/commands.ts';
-import type { MergeCommands } from './merge/commands.ts';
-import type { ProjectCommands } from './project/commands.ts';
-import type { QuestionCommands } from './question/commands.ts';
-import type { RunCommands } from './run/commands.ts';
-import type { StageCommands } from './stage/commands.ts';
-import type { TaskCommands } from './task/commands.ts';
+import type { Commands } from './nouns.ts';
 
 /** The right to write about a task: a worker's commands carry the token its claim returned. */
 export interface Fence {
@@ -47,21 +36,6 @@ export interface Asker {
   sourceId: string;
   effect?: Question['effect'];
 }
-
-/** The commands of each noun. A noun adds its own line. */
-interface Commands
-  extends ProjectCommands,
-    WorkerCommands,
-    TaskCommands,
-    LeaseCommands,
-    RunCommands,
-    StageCommands,
-    GateCommands,
-    MergeCommands,
-    ConflictCommands,
-    QuestionCommands,
-    AlertCommands,
-    BudgetCommands {}
 
 export type CommandType = keyof Commands;
 export type CommandOf<T extends CommandType> = T extends unknown ? { projectId: string; type: T } & Commands[T] : never;

@@ -1,29 +1,44 @@
 import type { EventType } from '@tidemill/contract';
-import { alertCommands } from './alert/commands.ts';
+import { type AlertCommands, alertCommands } from './alert/commands.ts';
 import { alertEvents } from './alert/events.ts';
-import { budgetCommands } from './budget/commands.ts';
+import { type BudgetCommands, budgetCommands } from './budget/commands.ts';
 import { budgetEvents } from './budget/events.ts';
 import type { CommandType } from './command.ts';
-import { conflictCommands } from './conflict/commands.ts';
+import { type ConflictCommands, conflictCommands } from './conflict/commands.ts';
 import { conflictEvents } from './conflict/events.ts';
-import { workerCommands } from './fleet/commands.ts';
+import { type WorkerCommands, workerCommands } from './fleet/commands.ts';
 import { workerEvents } from './fleet/events.ts';
-import { gateCommands } from './gate/commands.ts';
+import { type GateCommands, gateCommands } from './gate/commands.ts';
 import { gateEvents } from './gate/events.ts';
-import { leaseCommands } from './lease/commands.ts';
+import { type LeaseCommands, leaseCommands } from './lease/commands.ts';
 import { leaseEvents } from './lease/events.ts';
-import { mergeCommands } from './merge/commands.ts';
+import { type MergeCommands, mergeCommands } from './merge/commands.ts';
 import { mergeEvents } from './merge/events.ts';
 import type { CommandParts, Reduction, Reductions } from './noun.ts';
-import { projectCommands } from './project/commands.ts';
+import { type ProjectCommands, projectCommands } from './project/commands.ts';
 import { projectEvents } from './project/events.ts';
-import { questionCommands } from './question/commands.ts';
+import { type QuestionCommands, questionCommands } from './question/commands.ts';
 import { questionEvents } from './question/events.ts';
-import { runCommands } from './run/commands.ts';
+import { type RunCommands, runCommands } from './run/commands.ts';
 import { runEvents } from './run/events.ts';
-import { stageCommands } from './stage/commands.ts';
-import { taskCommands } from './task/commands.ts';
+import { type StageCommands, stageCommands } from './stage/commands.ts';
+import { type TaskCommands, taskCommands } from './task/commands.ts';
 import { taskEvents } from './task/events.ts';
+
+/** The commands of each noun. */
+export interface Commands
+  extends ProjectCommands,
+    WorkerCommands,
+    TaskCommands,
+    LeaseCommands,
+    RunCommands,
+    StageCommands,
+    GateCommands,
+    MergeCommands,
+    ConflictCommands,
+    QuestionCommands,
+    AlertCommands,
+    BudgetCommands {}
 
 /** Every command, by its noun. One without its scope and its decision does not compile. */
 export const commands: CommandParts<CommandType> = {

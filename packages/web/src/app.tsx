@@ -1,16 +1,16 @@
 import type { Project } from '@tidemill/contract';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { useAddress } from './address.ts';
-import { OverviewPage } from './features/overview/overview-page.tsx';
 import { useProjects, useRole, useStatus } from './features/project/queries.ts';
+import { nameOfPage, PAGES } from './pages.tsx';
 import { projectName } from './project-name.ts';
 import { Role } from './shell/action.tsx';
 import { Banners } from './shell/banners.tsx';
 import { Broken } from './shell/broken.tsx';
 import { Command } from './shell/command.tsx';
 import { useFocus } from './shell/focus.ts';
-import { Frame, nameOfPage } from './shell/frame.tsx';
+import { Frame } from './shell/frame.tsx';
 import { Help } from './shell/help.tsx';
 import { useLive } from './shell/live.ts';
 import { Notices } from './shell/notices.tsx';
@@ -18,14 +18,6 @@ import { PageLink } from './shell/page-link.tsx';
 import { ShownProject } from './shell/project.tsx';
 import { Search } from './shell/search.tsx';
 import { runClock } from './time.ts';
-
-const BoardPage = lazy(() => import('./features/board/board-page.tsx'));
-const TaskPage = lazy(() => import('./features/task/task-page.tsx'));
-const InboxPage = lazy(() => import('./features/inbox/inbox-page.tsx'));
-const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
-const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
-const MoneyPage = lazy(() => import('./features/money/money-page.tsx'));
-const SettingsPage = lazy(() => import('./features/settings/settings-page.tsx'));
 
 export function App() {
   const [open, setOpen] = useState<'help' | 'search' | null>(null);
@@ -47,6 +39,7 @@ export function App() {
   return (
     <Role.Provider value={role}>
       <Frame
+        pages={PAGES}
         projects={projects.data ?? []}
         project={project}
         status={status.data}
@@ -66,7 +59,7 @@ export function App() {
             // Another project is another page: nothing that was typed or chosen in one is carried over to the other.
             <ShownProject key={shown.project.id} shown={shown}>
               <Pages />
-              {open === 'search' && <Search onClose={close} />}
+              {open === 'search' && <Search pages={PAGES} onClose={close} />}
             </ShownProject>
           ) : (
             <Waiting projects={projects.data} isUnknown={isUnknown} isBroken={error !== null} />
@@ -99,16 +92,16 @@ function Pages() {
     <Broken key={at}>
       <Suspense fallback={<p className="waiting-room dim">Reading…</p>}>
         <Switch>
-          <Route path="/" component={OverviewPage} />
-          <Route path="/board" component={BoardPage} />
-          <Route path="/tasks/:number">{({ number }) => <TaskPage number={Number(number)} />}</Route>
-          <Route path="/inbox" component={InboxPage} />
-          <Route path="/fleet" component={FleetPage} />
-          <Route path="/conflicts/:number?">
-            {({ number }) => <ConflictsPage number={number === undefined ? null : Number(number)} />}
-          </Route>
-          <Route path="/money" component={MoneyPage} />
-          <Route path="/settings" component={SettingsPage} />
+          {PAGES.flatMap(({ path, show, ofOne }) => [
+            <Route key={path} path={path}>
+              {show}
+            </Route>,
+            ofOne && (
+              <Route key={`${ofOne.path}/`} path={`${ofOne.path}/:number`}>
+                {({ number }) => ofOne.show(Number(number))}
+              </Route>
+            ),
+          ])}
           <Route>
             <p className="waiting-room">
               There is no such page. <PageLink to="/">Go to the overview</PageLink>

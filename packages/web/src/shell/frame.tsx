@@ -7,26 +7,8 @@ import { limit, money, plural } from '../words.ts';
 import { moveFocus, useKeys } from './keys.ts';
 import type { Liveness } from './live.ts';
 import { PageLink, useTo } from './page-link.tsx';
+import type { PageTab } from './page-tab.ts';
 import { useTheme } from './theme.ts';
-
-/** In the order of the tabs; `g` and the letter leads there. */
-export const PAGES = [
-  { path: '/', name: 'Overview', key: 'o' },
-  { path: '/board', name: 'Board', key: 'b' },
-  { path: '/inbox', name: 'Inbox', key: 'i' },
-  { path: '/fleet', name: 'Fleet', key: 'f' },
-  { path: '/conflicts', name: 'Conflicts', key: 'c' },
-  { path: '/money', name: 'Money', key: 'm' },
-  { path: '/settings', name: 'Settings', key: 's' },
-] as const;
-
-/** What a page is called, from its address: in the tab, and aloud when it opens. */
-export function nameOfPage(at: string): string {
-  const [, first = '', number] = at.split('/');
-  if (first === 'tasks' && number) return `#${number}`;
-  if (first === 'conflicts' && number) return `Conflict of #${number}`;
-  return PAGES.find(({ path }) => path === `/${first}`)?.name ?? 'No such page';
-}
 
 const LIVENESS: Record<Liveness, string> = {
   connecting: 'connecting',
@@ -37,6 +19,7 @@ const LIVENESS: Record<Liveness, string> = {
 };
 
 interface FrameProps {
+  pages: readonly PageTab[];
   projects: Project[];
   project: Project | undefined;
   status: ProjectStatus | undefined;
@@ -47,7 +30,7 @@ interface FrameProps {
 }
 
 export function Frame(props: FrameProps) {
-  const { projects, project, status, connection, onSearch, onHelp, children } = props;
+  const { pages, projects, project, status, connection, onSearch, onHelp, children } = props;
   const [at, go] = useLocation();
   const to = useTo();
   const [theme, nextTheme] = useTheme();
@@ -57,7 +40,7 @@ export function Frame(props: FrameProps) {
     if (at) tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [at]);
   useKeys([
-    ...PAGES.map(({ path, name, key }) => ({ keys: `g ${key}`, does: name, run: () => go(to(path)) })),
+    ...pages.map(({ path, name, key }) => ({ keys: `g ${key}`, does: name, run: () => go(to(path)) })),
     { keys: '/', does: 'Search everything', run: onSearch },
     { keys: '?', does: 'Show the keys', run: onHelp },
     { keys: 'j', does: 'Next item', isHeldToo: true, run: () => moveFocus(1) },
@@ -89,8 +72,8 @@ export function Frame(props: FrameProps) {
         </div>
       </header>
       <nav className="tabs" aria-label="Pages" ref={tabs}>
-        {PAGES.map(({ path, name }) => (
-          <Tab key={path} path={path} name={name} status={status} />
+        {pages.map((page) => (
+          <Tab key={page.path} page={page} status={status} />
         ))}
       </nav>
       {children}
@@ -98,10 +81,11 @@ export function Frame(props: FrameProps) {
   );
 }
 
-function Tab({ path, name, status }: { path: string; name: string; status: ProjectStatus | undefined }) {
+function Tab({ page, status }: { page: PageTab; status: ProjectStatus | undefined }) {
   const [at] = useLocation();
-  const isHere = path === '/' ? at === '/' : at.startsWith(path) || (path === '/board' && at.startsWith('/tasks'));
-  const count = path === '/inbox' ? status?.inbox : path === '/conflicts' ? status?.conflicts : 0;
+  const { path, name, beside = [] } = page;
+  const isHere = path === '/' ? at === '/' : [path, ...beside].some((begin) => at.startsWith(begin));
+  const count = status && page.count?.(status);
   return (
     <PageLink to={path} aria-current={isHere ? 'page' : undefined}>
       {name}

@@ -6,8 +6,8 @@ import { plainLine } from '../plain.ts';
 import { fitsWords } from '../search-words.ts';
 import { stageText } from '../words.ts';
 import { Dialog } from './dialog.tsx';
-import { PAGES } from './frame.tsx';
 import { useTo } from './page-link.tsx';
+import type { PageTab } from './page-tab.ts';
 import { useShown } from './project.tsx';
 
 const FOUND = 12;
@@ -19,7 +19,7 @@ interface Hit {
 }
 
 /** Tasks by number or words, pages, workers: one box for all. */
-export function Search({ onClose }: { onClose: () => void }) {
+export function Search({ pages, onClose }: { pages: readonly PageTab[]; onClose: () => void }) {
   const { project, status } = useShown();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
@@ -35,7 +35,7 @@ export function Search({ onClose }: { onClose: () => void }) {
   });
   const fits = (name: string) => name.toLowerCase().includes(wanted.toLowerCase());
   const hits: Hit[] = [
-    ...PAGES.filter(({ name }) => fits(name)).map(({ path, name }) => ({ to: path, title: name, kind: 'page' })),
+    ...pages.filter(({ name }) => fits(name)).map(({ path, name }) => ({ to: path, title: name, kind: 'page' })),
     // Until the answer comes, what was found for other words: only as far as it fits these.
     ...(wanted === '' ? [] : tasks.filter(fitsWords(wanted))).map(({ number, title, stage }) => ({
       to: `/tasks/${number}`,

@@ -1,0 +1,54 @@
+import { lazy, type ReactNode } from 'react';
+import { OverviewPage } from './features/overview/overview-page.tsx';
+import type { PageTab } from './shell/page-tab.ts';
+
+const BoardPage = lazy(() => import('./features/board/board-page.tsx'));
+const TaskPage = lazy(() => import('./features/task/task-page.tsx'));
+const InboxPage = lazy(() => import('./features/inbox/inbox-page.tsx'));
+const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
+const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
+const MoneyPage = lazy(() => import('./features/money/money-page.tsx'));
+const SettingsPage = lazy(() => import('./features/settings/settings-page.tsx'));
+
+interface Page extends PageTab {
+  show(): ReactNode;
+  /** Addresses below it that show one thing by its number. */
+  ofOne?: { path: string; name(number: string): string; show(number: number): ReactNode };
+}
+
+/** Every page, in the order of the tabs. */
+export const PAGES: readonly Page[] = [
+  { path: '/', name: 'Overview', key: 'o', show: () => <OverviewPage /> },
+  {
+    path: '/board',
+    name: 'Board',
+    key: 'b',
+    beside: ['/tasks'],
+    show: () => <BoardPage />,
+    ofOne: { path: '/tasks', name: (number) => `#${number}`, show: (number) => <TaskPage number={number} /> },
+  },
+  { path: '/inbox', name: 'Inbox', key: 'i', count: ({ inbox }) => inbox, show: () => <InboxPage /> },
+  { path: '/fleet', name: 'Fleet', key: 'f', show: () => <FleetPage /> },
+  {
+    path: '/conflicts',
+    name: 'Conflicts',
+    key: 'c',
+    count: ({ conflicts }) => conflicts,
+    show: () => <ConflictsPage number={null} />,
+    ofOne: {
+      path: '/conflicts',
+      name: (number) => `Conflict of #${number}`,
+      show: (number) => <ConflictsPage number={number} />,
+    },
+  },
+  { path: '/money', name: 'Money', key: 'm', show: () => <MoneyPage /> },
+  { path: '/settings', name: 'Settings', key: 's', show: () => <SettingsPage /> },
+];
+
+/** The name of a page, from its address: in the browser's tab, and read aloud when it opens. */
+export function nameOfPage(at: string): string {
+  const [, first = '', number] = at.split('/');
+  const one = PAGES.find(({ ofOne }) => ofOne?.path === `/${first}`)?.ofOne;
+  if (one && number) return one.name(number);
+  return PAGES.find(({ path }) => path === `/${first}`)?.name ?? 'No such page';
+}
