@@ -45,6 +45,13 @@ export interface LoggedEvent {
   v: number;
   body: EventBody;
 }
+export const EventLine: z.ZodType<LoggedEvent> = z.object({
+  seq: z.number(),
+  projectId: z.string(),
+  at: z.number(),
+  v: z.number(),
+  body: EventBody,
+});
 export const EVENT_VERSION = 1;
 
 /** The task an event is about; null for what belongs to no task. */

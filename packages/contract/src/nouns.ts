@@ -12,6 +12,12 @@ import { taskEvents } from './event/task.ts';
 import { workerEvents } from './event/worker.ts';
 import { alertKind, notificationKind } from './notice.ts';
 import { preferenceKind, questionKind } from './question.ts';
+import { conflictRoutes } from './routes/conflict.ts';
+import { daemonRoutes } from './routes/daemon.ts';
+import { fleetRoutes } from './routes/fleet.ts';
+import { peopleRoutes } from './routes/people.ts';
+import { projectRoutes } from './routes/project.ts';
+import { taskRoutes } from './routes/task.ts';
 
 /** The events of each noun. */
 export const EVENTS = [
@@ -30,3 +36,13 @@ export const EVENTS = [
 
 /** Nouns that are kept as records. */
 export const RECORD_KINDS = [questionKind, preferenceKind, accountKind, alertKind, notificationKind] as const;
+
+/** The routes of each noun, by subject, as the API's own document shows them. */
+export const ROUTES = {
+  daemon: daemonRoutes,
+  projects: projectRoutes,
+  tasks: taskRoutes,
+  fleet: fleetRoutes,
+  conflicts: conflictRoutes,
+  people: peopleRoutes,
+};

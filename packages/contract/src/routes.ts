@@ -1,38 +1,20 @@
 import type { z } from 'zod';
-import { conflictRoutes } from './routes/conflict.ts';
-import { daemonRoutes } from './routes/daemon.ts';
-import { fleetRoutes } from './routes/fleet.ts';
-import { peopleRoutes } from './routes/people.ts';
-import { projectRoutes } from './routes/project.ts';
+import { ROUTES } from './nouns.ts';
 import { recordRoutes } from './routes/record.ts';
-import { taskRoutes } from './routes/task.ts';
 
 export type { Route } from './routes/route.ts';
 
-/** By subject, as the API's own document shows them. */
-export const routeGroups = {
-  daemon: daemonRoutes,
-  projects: projectRoutes,
-  tasks: taskRoutes,
-  fleet: fleetRoutes,
-  conflicts: conflictRoutes,
-  people: peopleRoutes,
-  records: recordRoutes,
-};
+/** By subject. Those of the log need every event, so they cannot be among the nouns' own. */
+export const routeGroups = { ...ROUTES, records: recordRoutes };
+
+type Groups = typeof routeGroups;
+type Merged<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer A) => void ? A : never;
 
 /**
  * The whole API as data. The server, the client and the CLI are built from this table, so a route cannot exist in one
  * and not in the others.
  */
-export const routes = {
-  ...daemonRoutes,
-  ...projectRoutes,
-  ...taskRoutes,
-  ...fleetRoutes,
-  ...conflictRoutes,
-  ...peopleRoutes,
-  ...recordRoutes,
-};
+export const routes = Object.assign({}, ...Object.values(routeGroups)) as Merged<Groups[keyof Groups]>;
 
 export type Routes = typeof routes;
 export type RouteName = keyof Routes;

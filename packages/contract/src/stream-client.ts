@@ -1,8 +1,8 @@
 import { AppError } from './errors.ts';
+import { EventLine } from './event.ts';
 import type { Api } from './routes.ts';
 import { STREAM_PATH, StreamMessage, type StreamRequest } from './stream.ts';
 import { type Follow, pollOnce, type StreamWish } from './stream-poll.ts';
-import { EventLine } from './view.ts';
 
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 5000;

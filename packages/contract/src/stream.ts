@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { EventBody } from './event.ts';
-import { EventLine, LogChunk, ProjectStatus, TaskSummary } from './view.ts';
+import { EventBody, EventLine } from './event.ts';
+import { LogChunk, ProjectStatus, TaskSummary } from './view.ts';
 
 /**
  * What travels on the WebSocket at /v1/stream. A client opens it, says what it wants, and may change its mind at any time.

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AccountView } from './budget.ts';
-import { EventBody, type LoggedEvent } from './event.ts';
 import { Evidence } from './gate.ts';
 import { InboxItem } from './inbox.ts';
 import { Question } from './question.ts';
@@ -200,14 +199,6 @@ export const SnapshotView = z.object({
   at: z.number(),
   why: z.string(),
   commit: z.string(),
-});
-
-export const EventLine: z.ZodType<LoggedEvent> = z.object({
-  seq: z.number(),
-  projectId: z.string(),
-  at: z.number(),
-  v: z.number(),
-  body: EventBody,
 });
 
 /** What an agent would be told now, and what its template's head asks for; null leaves it to the agent and the mode. */

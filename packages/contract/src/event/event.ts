@@ -6,23 +6,8 @@ export interface EventText {
   text: string;
 }
 
-/** What the page reads from the API, beside the status and the tasks, which come by themselves. */
-export type Reading =
-  | 'budget'
-  | 'channels'
-  | 'config'
-  | 'conflict'
-  | 'conflicts'
-  | 'diff'
-  | 'inbox'
-  | 'landed'
-  | 'metrics'
-  | 'preferences'
-  | 'projects'
-  | 'questions'
-  | 'runs'
-  | 'snapshots'
-  | 'task';
+/** A reading of the API that the page keeps, by the first part of its key. The status and the tasks come by themselves. */
+export type Reading = string;
 
 /** Who is shown an event: `terminal` all who follow, `page` those who read the feed, `log` those who read everything. */
 export type Audience = 'terminal' | 'page' | 'log';

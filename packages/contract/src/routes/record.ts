@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { EventLine } from '../event.ts';
 import { Evidence } from '../gate.ts';
 import { Run } from '../run.ts';
-import { CutText, EventLine, LogChunk, SnapshotView, Verification } from '../view.ts';
+import { CutText, LogChunk, SnapshotView, Verification } from '../view.ts';
 import { count, flag, get, maxBytes, post, project, stream, task, words } from './route.ts';
 
 const run = z.string().min(1);
