@@ -45,7 +45,7 @@ export const fileNames: Rule = (tree) =>
 
 const MARKDOWN = [
   /^(README|AGENTS)\.md$/,
-  /^docs\/(agents|api|architecture|commands|glossary|guards|page|pipelines|sandbox|settings)\.md$/,
+  /^docs\/(adding-a-noun|agents|api|architecture|commands|glossary|guards|page|pipelines|sandbox|settings)\.md$/,
   /^docs\/decisions\/\d{3}-[a-z0-9-]+\.md$/,
   /^prompts\/.+\.md$/,
   /(^|\/)(fixtures?|sample)\/.+\.md$/,
