@@ -60,6 +60,25 @@ describe('hooks install and uninstall', () => {
     expect(uninstallHook({ file, dataDir })).toBe(false);
   });
 
+  test.each<[what: string, text: string]>([
+    ['in an empty object', '{\n  // mine\n}\n'],
+    ['behind the last entry', '{\n  "model": "opus" // the large one\n  /* more to come */\n}\n'],
+    ['behind a comma', '{\n  "hooks": { // all\n    "Stop": [], /* none */\n  }, // end\n}\n'],
+    ['in a list', `{\n  "hooks": {\n    "PreToolUse": [\n      // lint\n      ${OTHER} // first\n    ]\n  }\n}\n`],
+  ])('a comment %s stays, with the receipt and without', (_what, text) => {
+    for (const keepsReceipt of [true, false]) {
+      put(text);
+      installHook({ file, dataDir }, COMMAND);
+      const after = readFileSync(file, 'utf8');
+      for (const comment of text.match(/.*(\/\/.*|\/\*.*\*\/)/g) ?? [])
+        expect(after.replaceAll(',', '')).toContain(comment.replaceAll(',', ''));
+      expect(installHook({ file, dataDir }, COMMAND)).toBe(false);
+      if (!keepsReceipt) rmSync(dataDir, { recursive: true });
+      expect(uninstallHook({ file, dataDir })).toBe(true);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
+  });
+
   test('a folder that was made for the file goes with it, and one that was there stays', () => {
     for (const isThere of [false, true]) {
       if (isThere) mkdirSync(join(folder, '.claude'));
@@ -119,7 +138,7 @@ describe('hooks install and uninstall', () => {
 
   test.each<[what: string, text: string, says: RegExp]>([
     ['broken JSON', '{\n  "hooks": {,\n}', /line 2/],
-    ['a comment', '{\n  // mine\n}', /line 2/],
+    ['a comment that never ends', '{\n  /* mine\n}', /line 2/],
     ['a list', '[]', /expected object/i],
     ['hooks of another kind', '{"hooks": []}', /hooks: .*expected object/i],
     ['a matcher that is no list', '{"hooks": {"PreToolUse": {}}}', /hooks\.PreToolUse: .*expected array/i],

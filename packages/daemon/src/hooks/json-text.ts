@@ -1,88 +1,62 @@
-// Changes to a JSON text that leave every other byte as it was. The text must be valid JSON.
+import { createScanner, findNodeAtLocation, type JSONPath, type Node, parseTree } from 'jsonc-parser';
 
-export interface JsonEntry {
-  /** Of a member; null for an element of a list. */
-  key: string | null;
-  /** Where the entry begins, its key included. */
-  start: number;
-  valueStart: number;
-  end: number;
+// Adds and removes entries of a JSON text, comments allowed, and leaves every other byte as it was. jsonc-parser finds the
+// places. Its own `modify` is not used: it formats the lines around a change, and breaks a list on one line when it removes
+// the last element.
+
+const endOf = ({ offset, length }: Node) => offset + length;
+
+/** The object or list at a path, null where there is none. The text must be valid. */
+export function containerAt(text: string, path: JSONPath): Node | null {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  return (root && findNodeAtLocation(root, path)) ?? null;
 }
 
-const isBlank = (char: string | undefined) => char !== undefined && ' \t\r\n'.includes(char);
-
-function skipBlanks(text: string, at: number): number {
-  let next = at;
-  while (isBlank(text[next])) next += 1;
-  return next;
-}
-
-function stringEnd(text: string, start: number): number {
-  let at = start + 1;
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at + 1;
-}
-
-function valueEnd(text: string, start: number): number {
-  if (text[start] === '"') return stringEnd(text, start);
-  if (text[start] !== '{' && text[start] !== '[') return start + text.slice(start).search(/[,\]}\s]|$/);
-  let depth = 0;
-  for (let at = start; ; at += 1) {
-    if (text[at] === '"') at = stringEnd(text, at) - 1;
-    else if (text[at] === '{' || text[at] === '[') depth += 1;
-    else if (text[at] === '}' || text[at] === ']') {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-}
-
-/** What the object or list that starts here holds. */
-export function entriesOf(text: string, container: number): JsonEntry[] {
-  const isObject = text[container] === '{';
-  const entries: JsonEntry[] = [];
-  for (let at = skipBlanks(text, container + 1); text[at] !== '}' && text[at] !== ']'; at = skipBlanks(text, at)) {
-    const start = at;
-    const keyEnd = isObject ? stringEnd(text, at) : at;
-    const valueStart = isObject ? skipBlanks(text, skipBlanks(text, keyEnd) + 1) : at;
-    const end = valueEnd(text, valueStart);
-    entries.push({ key: isObject ? (JSON.parse(text.slice(start, keyEnd)) as string) : null, start, valueStart, end });
-    at = skipBlanks(text, end);
-    if (text[at] === ',') at += 1;
-  }
-  return entries;
-}
-
-export const rootOf = (text: string): number => skipBlanks(text, 0);
-
-/** Puts an entry at the end of a container, in the way the text is laid out. */
-export function withEntry(text: string, container: number, entry: string): string {
+/** Adds an entry at the end of a container, in the layout of the text. `entry` is indented with tabs. */
+export function withEntry(text: string, container: Node, entry: string): string {
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
-  const last = entriesOf(text, container).at(-1);
-  const around = indentAt(text, container);
-  const lines = (indent: string) => entry.replaceAll('\n', newline + indent).replaceAll('\t', unit);
-  if (last) {
-    const lead = /\n([ \t]*)$/.exec(text.slice(0, last.start))?.[1];
-    const added = lead === undefined ? `, ${compact(entry)}` : `,${newline}${lead}${lines(lead)}`;
-    return text.slice(0, last.end) + added + text.slice(last.end);
+  const lines = (indent: string) => newline + indent + entry.replaceAll('\n', newline + indent).replaceAll('\t', unit);
+  const last = container.children?.at(-1);
+  if (!last) {
+    const around = indentAt(text, container.offset);
+    const close = endOf(container) - 1;
+    return `${text.slice(0, close).trimEnd()}${lines(around + unit)}${newline}${around}${text.slice(close)}`;
   }
-  const close = skipBlanks(text, container + 1);
-  const inner = around + unit;
-  return `${text.slice(0, container + 1)}${newline}${inner}${lines(inner)}${newline}${around}${text.slice(close)}`;
+  const end = endOf(last);
+  const comma = commaAfter(text, last);
+  const lead = /\n([ \t]*)$/.exec(text.slice(0, last.offset))?.[1];
+  // Layout is only outside of strings, which have no bare newline or tab.
+  if (lead === undefined) return `${text.slice(0, end)}, ${entry.replace(/\n\t*/g, ' ')}${text.slice(end)}`;
+  // A comment behind the last entry stays on its line.
+  const from = comma ?? end;
+  const lineEnd = from + (/^,?[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/)?/.exec(text.slice(from))?.[0].length ?? 0);
+  const first = comma === null ? `${text.slice(0, end)},${text.slice(end, lineEnd)}` : text.slice(0, lineEnd);
+  return `${first}${lines(lead)}${comma === null ? '' : ','}${text.slice(lineEnd)}`;
 }
 
-/** Takes an entry out, with the comma and the blanks that came with it. */
-export function withoutEntry(text: string, container: number, index: number): string {
-  const entries = entriesOf(text, container);
-  const { start, end } = entries[index] as JsonEntry;
-  const [before, after] = [entries[index - 1], entries[index + 1]];
-  if (before) return text.slice(0, before.end) + text.slice(end);
-  if (after) return text.slice(0, start) + text.slice(after.start);
-  return text.slice(0, container + 1) + text.slice(skipBlanks(text, end));
+/** Removes an entry with its comma and the blanks before it. */
+export function withoutEntry(text: string, container: Node, index: number): string {
+  const entries = container.children ?? [];
+  const [before, entry] = [entries[index - 1], entries[index] as Node];
+  const start = text.slice(0, entry.offset).trimEnd().length;
+  const isOwnLine = text.slice(start, entry.offset).includes('\n');
+  const own = commaAfter(text, entry);
+  if (own !== null && isOwnLine) return text.slice(0, start) + text.slice(own + 1);
+  if (own !== null) return text.slice(0, entry.offset) + text.slice(own + 1).trimStart();
+  const comma = before ? commaAfter(text, before) : null;
+  if (comma !== null)
+    return text.slice(0, comma) + text.slice(comma + 1, Math.max(start, comma + 1)) + text.slice(endOf(entry));
+  const rest = text.slice(endOf(entry));
+  return text.slice(0, start) + (start === container.offset + 1 ? rest.trimStart() : rest);
+}
+
+/** Where the comma behind an entry is; null where there is none. */
+function commaAfter(text: string, entry: Node): number | null {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(endOf(entry));
+  scanner.scan();
+  return text[scanner.getTokenOffset()] === ',' ? scanner.getTokenOffset() : null;
 }
 
 const indentAt = (text: string, at: number) => /(?:^|\n)([ \t]*)[^\n]*$/.exec(text.slice(0, at))?.[1] ?? '';
-
-/** Layout stands only outside of strings, which hold no bare newline or tab. */
-const compact = (entry: string) => entry.replace(/\n\t*/g, ' ');

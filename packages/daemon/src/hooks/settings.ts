@@ -13,8 +13,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '@tidemill/contract';
+import { type JSONPath, type Node, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { z } from 'zod';
-import { entriesOf, type JsonEntry, rootOf, withEntry, withoutEntry } from './json-text.ts';
+import { containerAt, withEntry, withoutEntry } from './json-text.ts';
 
 /** The parts of Claude Code's settings that matter here; all others pass untouched. */
 const Settings = z.looseObject({
@@ -74,46 +75,36 @@ export function uninstallHook({ file, dataDir }: HookFile): boolean {
 function withHook(text: string, command: string): string {
   const group = { matcher: '*', hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
   const shown = (value: unknown) => JSON.stringify(value, null, '\t');
-  if (text.trim() === '') return `${JSON.stringify({ hooks: { PreToolUse: [group] } }, null, 2)}\n`;
-  const root = rootOf(text);
-  const hooks = member(text, root, 'hooks');
-  if (!hooks) return withEntry(text, root, `"hooks": ${shown({ PreToolUse: [group] })}`);
-  const list = member(text, hooks.valueStart, 'PreToolUse');
-  if (!list) return withEntry(text, hooks.valueStart, `"PreToolUse": ${shown([group])}`);
-  return withEntry(text, list.valueStart, shown(group));
+  const list = containerAt(text, ['hooks', 'PreToolUse']);
+  if (list) return withEntry(text, list, shown(group));
+  const hooks = containerAt(text, ['hooks']);
+  if (hooks) return withEntry(text, hooks, `"PreToolUse": ${shown([group])}`);
+  const root = containerAt(text, []);
+  if (root) return withEntry(text, root, `"hooks": ${shown({ PreToolUse: [group] })}`);
+  return `${JSON.stringify({ hooks: { PreToolUse: [group] } }, null, 2)}\n`;
 }
 
-/** Without our entries, and without the containers that then hold nothing. */
+/** Without our entries, and without the containers that are then empty. */
 function withoutOurs(source: string, file: string): string {
   let text = source;
   for (;;) {
     const groups = parsed(text, file).hooks?.PreToolUse ?? [];
     const index = groups.findIndex((group) => group.hooks?.some((hook) => OURS.test(hook.command ?? '')));
     if (index < 0) return text;
-    const root = rootOf(text);
-    const hooks = member(text, root, 'hooks') as JsonEntry;
-    const list = member(text, hooks.valueStart, 'PreToolUse') as JsonEntry;
-    const group = entriesOf(text, list.valueStart)[index] as JsonEntry;
     const inner = groups[index]?.hooks ?? [];
-    if (inner.length > 1) {
-      const entries = member(text, group.valueStart, 'hooks') as JsonEntry;
-      const at = inner.findIndex((hook) => OURS.test(hook.command ?? ''));
-      text = withoutEntry(text, entries.valueStart, at);
-    } else if (groups.length > 1) text = withoutEntry(text, list.valueStart, index);
-    else if (entriesOf(text, hooks.valueStart).length > 1) text = withoutMember(text, hooks.valueStart, 'PreToolUse');
-    else text = withoutMember(text, root, 'hooks');
+    const path = ['hooks', 'PreToolUse', index, 'hooks', inner.findIndex((hook) => OURS.test(hook.command ?? ''))];
+    text = withoutPath(text, path);
   }
 }
 
-const member = (text: string, container: number, key: string) =>
-  entriesOf(text, container).find((entry) => entry.key === key);
-
-function withoutMember(text: string, container: number, key: string): string {
-  return withoutEntry(
-    text,
-    container,
-    entriesOf(text, container).findIndex((entry) => entry.key === key),
-  );
+function withoutPath(text: string, path: JSONPath): string {
+  const container = containerAt(text, path.slice(0, -1)) as Node;
+  const last = path.at(-1);
+  const entries = container.children ?? [];
+  // A group that holds only our hook goes as a whole, and so does a list or an object around it.
+  if (path.length > 1 && (entries.length === 1 || path.length === 4)) return withoutPath(text, path.slice(0, -1));
+  const index = typeof last === 'number' ? last : entries.findIndex(({ children }) => children?.[0]?.value === last);
+  return withoutEntry(text, container, index);
 }
 
 function commandsIn(text: string, file: string): string[] {
@@ -123,16 +114,15 @@ function commandsIn(text: string, file: string): string[] {
 
 function parsed(text: string, file: string): z.output<typeof Settings> {
   if (text.trim() === '') return {};
-  const refuse = (why: string, cause?: unknown) =>
+  const refuse = (why: string) =>
     new AppError('bad_config', `${file} is not a settings file of Claude Code: ${why}`, {
       hint: 'Nothing was changed. Correct the file, or move it away, and try again.',
-      cause,
     });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw refuse(cause instanceof Error ? cause.message : String(cause), cause);
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  if (errors[0]) {
+    const line = text.slice(0, errors[0].offset).split('\n').length;
+    throw refuse(`${printParseErrorCode(errors[0].error)} in line ${line}`);
   }
   const result = Settings.safeParse(value);
   if (result.success) return result.data;
