@@ -2,10 +2,6 @@ import { readFileSync, statSync } from 'node:fs';
 import type { ToolCall } from '../ports.ts';
 import type { Access, AccessKind } from './access.ts';
 import { type Location, locationOf } from './location.ts';
-import { shellAccesses } from './shell-accesses.ts';
-import { commandText, type SimpleCommand, simpleCommands } from './shell-commands.ts';
-import { shownVariables } from './shell-environment.ts';
-import { UnclearCommand } from './shell-words.ts';
 import { sweptFiles } from './sweep.ts';
 
 /** Where a call is made. */
@@ -53,7 +49,16 @@ const READERS: Record<string, string> = { Read: 'file_path', NotebookRead: 'note
 /** They look below a folder; without a path that is the working directory. */
 const FINDERS = ['Grep', 'Glob', 'LS'];
 
-export function factsOf({ tool, input }: ToolCall, scene: Scene): CallFacts {
+/** Whether a call is or has a shell command. */
+export const hasShell = ({ tool, input }: ToolCall): boolean =>
+  SHELL_TOOLS.includes(tool) || (!(tool in EDITORS) && typeof input.command === 'string');
+
+/** `shellFacts` reads the shell command of a call that has one. */
+export function factsOf(
+  { tool, input }: ToolCall,
+  scene: Scene,
+  shellFacts: (source: string, scene: Scene) => CallFacts,
+): CallFacts {
   if (SHELL_TOOLS.includes(tool)) return shellFacts(text(tool, input, 'command'), scene);
   const paths = located(toolAccesses({ tool, input }, scene.cwd), scene);
   if (tool in EDITORS) return { paths, commands: [], adds: addedBy(tool, input, scene) };
@@ -63,29 +68,7 @@ export function factsOf({ tool, input }: ToolCall, scene: Scene): CallFacts {
   return { ...shell, paths: [...paths, ...shell.paths] };
 }
 
-function shellFacts(source: string, scene: Scene): CallFacts {
-  try {
-    const commands = simpleCommands(source, scene);
-    const paths = located([...standing(commands, scene), ...commands.flatMap(shellAccesses)], scene);
-    const started = commands
-      .filter(({ name }) => name !== '')
-      .map((command) => ({ text: commandText(command), isUnclear: command.isHidden || command.name.includes('\0') }));
-    const shown = commands.flatMap(shownVariables).map((text) => ({ text, isUnclear: false }));
-    return { paths, commands: [...started, ...shown], adds: { after: source, before: '' } };
-  } catch (error) {
-    if (!(error instanceof UnclearCommand)) throw error;
-    return { paths: [], commands: [{ text: source, isUnclear: true }], adds: { after: source, before: '' } };
-  }
-}
-
-/** A shell that was left standing somewhere else works there, whatever its commands name; it may still come back. */
-function standing(commands: SimpleCommand[], { worktree, cwd }: Scene): Access[] {
-  if (cwd === worktree) return [];
-  const there = commands.find((command) => command.cwd === cwd && !['cd', 'pushd', 'pwd', ''].includes(command.name));
-  return there ? [{ path: cwd, cwd, kind: 'enter', command: commandText(there) }] : [];
-}
-
-function located(accesses: Access[], { worktree, home }: Scene): TouchedPath[] {
+export function located(accesses: Access[], { worktree, home }: Scene): TouchedPath[] {
   if (accesses.length > MOST_ACCESSES) throw new Error('the call touches too many files at once');
   return accesses.map(({ path, cwd, kind, isWhole = false, isSwept = false, command = null }) => ({
     location: locationOf(path, cwd, worktree, home),

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import type { Mode } from '@tidemill/contract';
 import type { Guards, GuardVerdict, ToolCall } from '../ports.ts';
-import { factsOf, type TouchedPath } from './call-facts.ts';
+import { type CallFacts, factsOf, hasShell, type Scene, type TouchedPath } from './call-facts.ts';
 import type { LoadedGuards } from './load.ts';
 import { followLinks } from './location.ts';
 import { type Asked, applies, hashesIn, type ReadyGuard, readyGuard, type Subject } from './match.ts';
@@ -15,6 +15,12 @@ interface Situation {
   worktree: string;
   mode: Mode;
   cwd?: string;
+}
+
+type ShellReader = (source: string, scene: Scene) => CallFacts;
+
+interface Prepared extends Situation {
+  read: ShellReader;
 }
 
 /** Whether a hash stands for evidence of the project that says `pass`. */
@@ -48,7 +54,8 @@ export class GuardSet implements Guards {
   async check(call: ToolCall, situation: Situation): Promise<GuardVerdict> {
     try {
       const proven = await this.#provenIn(call);
-      return withinLimit(() => this.#decide(call, situation, proven));
+      const read = await shellReader(call);
+      return withinLimit(() => this.#decide(call, { ...situation, read }, proven));
     } catch (error) {
       const why = isTimeout(error) ? 'the check took too long' : error instanceof Error ? error.message : String(error);
       return { kind: 'deny', guard: 'guards', reason: `This call could not be checked, so it is refused: ${why}.` };
@@ -67,7 +74,7 @@ export class GuardSet implements Guards {
     return new Set(hashes.filter((_, index) => answers[index]));
   }
 
-  #decide(call: ToolCall, situation: Situation, proven: ReadonlySet<string>): GuardVerdict {
+  #decide(call: ToolCall, situation: Prepared, proven: ReadonlySet<string>): GuardVerdict {
     const first = this.#pass(call, situation, proven);
     if (first.kind !== 'rewrite') return first;
     // What a rewrite makes of a call must stand on its own.
@@ -75,10 +82,10 @@ export class GuardSet implements Guards {
     return second.kind === 'deny' ? second : first;
   }
 
-  #pass(call: ToolCall, { worktree, mode, cwd = '.' }: Situation, proven: ReadonlySet<string>): GuardVerdict {
+  #pass(call: ToolCall, { worktree, mode, cwd = '.', read }: Prepared, proven: ReadonlySet<string>): GuardVerdict {
     const top = followLinks(worktree);
     const scene = { worktree: top, cwd: followLinks(resolve(top, cwd)), home: this.#home };
-    const facts = factsOf(call, scene);
+    const facts = factsOf(call, scene, read);
     const asked: Asked = { tool: call.tool, mode, facts, proven };
     const subjects: Subject[] = [
       { call: true },
@@ -99,6 +106,14 @@ export class GuardSet implements Guards {
     }
     return verdict;
   }
+}
+
+/** The shell's grammar is loaded only for a call that needs it: most edit or read a file. */
+async function shellReader(call: ToolCall): Promise<ShellReader> {
+  if (hasShell(call)) return (await import('./shell-facts.ts')).shellFacts;
+  return () => {
+    throw new Error('a rewrite made a shell command of a call that had none');
+  };
 }
 
 /** Interrupts whatever runs, a pattern included: no timer of this thread could. */

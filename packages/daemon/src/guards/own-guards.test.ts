@@ -202,7 +202,7 @@ describe('by chance', () => {
     (command) => `${command} 2>/dev/null | cat`,
     (command) => `timeout 9 nice -n 3 sh -c ${quoted(command)}`,
     (command) => `cat <<'END${command.length}' | grep -c "it's"\nrm 'x\nEND${command.length}\n${command}`,
-    (command) => `bash <<'TEXT${command.length}'\n${command}\nTEXT${command.length}\n`,
+    (command) => `bash <<'TEXT${command.length}'\n${command}\nTEXT${command.length}\ntrue`,
   ];
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 

@@ -1,7 +1,18 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
+import type {
+  Assignment,
+  Command,
+  CommandNode,
+  CompoundList,
+  ParsedScript,
+  PipelineNode,
+  Redirection,
+  SyntaxNode,
+} from 'unbash';
 import { expandText, expandWord, type Surroundings, UNKNOWN } from './shell-expansion.ts';
-import { type Part, shellTokens, type Token } from './shell-words.ts';
+import { NOTHING, type PlainCommand, plainCommand, testWords } from './shell-plain.ts';
+import { bodyParts, parseShell, scriptsIn, wordParts } from './shell-words.ts';
 import { fedWords, innerWords, isShell, shellCode } from './shell-wrappers.ts';
 
 /** One program that a shell command would start, with what is known of its words and of where it runs. */
@@ -35,8 +46,6 @@ export interface ShellPlace {
 
 const DEEPEST = 12;
 const MOST_COMMANDS = 5_000;
-/** Words that may stand before a command without being one. */
-const SKIPPED = new Set('if then else elif fi do done while until ! { } time coproc'.split(' '));
 const SETTERS = new Set(['export', 'declare', 'local', 'readonly', 'typeset']);
 const RUNS_TEXT = new Set(['eval', 'trap', 'alias', 'source', '.']);
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
@@ -66,10 +75,14 @@ class Walk {
   }
 
   run(source: string): void {
+    this.#run(parseShell(source));
+  }
+
+  #run(script: ParsedScript): void {
     if (this.#depth >= DEEPEST) throw new Error('the command is nested too deeply');
     this.#depth += 1;
     try {
-      this.#list(shellTokens(source));
+      this.#statements(script);
     } finally {
       this.#depth -= 1;
     }
@@ -87,105 +100,115 @@ class Walk {
     }
   }
 
-  #list(tokens: Token[]): void {
-    const outer: string[] = [];
-    let words: Part[][] = [];
-    let redirects: Extract<Token, { kind: 'redirect' }>[] = [];
-    let before: SimpleCommand | null = null;
-    let cases = 0;
-    let isPattern = false;
-    const flush = (operator: string) => {
-      const isPiped = operator === '|' || operator === '|&';
-      const made = this.#command(words, redirects, isPiped, before);
-      before = isPiped ? (made ?? before) : null;
-      words = [];
-      redirects = [];
-    };
-    for (let index = 0; index < tokens.length; index += 1) {
-      const token = tokens[index] as Token;
-      const isTest = words.length > 0 && plainWord(words[0]) === '[[' && plainWord(words.at(-1)) !== ']]';
-      if (token.kind === 'redirect') {
-        if (!isTest) redirects.push(token);
-        continue;
-      }
-      if (token.kind === 'word') {
-        const word = plainWord(token.parts);
-        if (words.length === 0 && word === 'esac') {
-          cases = Math.max(0, cases - 1);
-          isPattern = false;
-        } else if (words.length > 0 || word === null || !SKIPPED.has(word)) words.push(token.parts);
-        if (word === 'in' && plainWord(words[0]) === 'case') {
-          flush(';');
-          cases += 1;
-          isPattern = true;
-        }
-        continue;
-      }
-      const { operator } = token;
-      if (isTest && operator !== ';') continue;
-      if (isPattern) {
-        words = [];
-        isPattern = operator !== ')';
-      } else if (operator === '(') {
-        const next = tokens[index + 1];
-        const isEmpty = next?.kind === 'operator' && next.operator === ')';
-        if (isEmpty && words.length > 0) {
-          words = []; // a function's name: its body is looked at where it stands
-          index += 1;
-        } else {
-          flush(';');
-          outer.push(this.#cwd);
-        }
-      } else {
-        flush(operator);
-        if (operator === ')') this.#cwd = outer.pop() ?? this.#cwd;
-        if (operator.startsWith(';;') || operator === ';&') isPattern = cases > 0;
-      }
+  #statements({ commands }: Pick<CompoundList, 'commands'>): void {
+    for (const { command } of commands) {
+      for (const each of command.type === 'AndOr' ? command.commands : [command]) this.#pipeline(each);
     }
-    flush(';');
   }
 
-  #command(
-    words: Part[][],
-    redirects: Extract<Token, { kind: 'redirect' }>[],
-    isPiped: boolean,
-    before: SimpleCommand | null,
-  ): SimpleCommand | null {
+  #pipeline(node: PipelineNode): void {
+    if (node.type !== 'Pipeline') {
+      this.#node(node, false, null);
+      return;
+    }
+    let before: SimpleCommand | null = null;
+    node.commands.forEach((each, index) => {
+      before = this.#node(each, index < node.operators.length, before);
+    });
+  }
+
+  /** The command, if it is a simple one: what the others print or read is not known. */
+  #node(node: CommandNode | CompoundList, isPiped: boolean, before: SimpleCommand | null): SimpleCommand | null {
+    if (node.type === 'Command') return this.#simple(plainCommand(node), isPiped, before);
+    this.#compound(node);
+    return null;
+  }
+
+  #compound(node: Exclude<CommandNode, Command> | CompoundList): void {
+    switch (node.type) {
+      case 'Redirected':
+        // The shell opens the files first.
+        this.#simple({ ...NOTHING, redirects: node.redirects }, false, null);
+        this.#compound(node.command);
+        break;
+      case 'CompoundList':
+        this.#statements(node);
+        break;
+      case 'Subshell':
+        this.#apart(() => this.#statements(node.body));
+        break;
+      case 'BraceGroup':
+        this.#statements(node.body);
+        break;
+      case 'Function':
+      case 'Coproc':
+        this.#node(node.body, false, null);
+        break;
+      case 'If':
+        for (const part of [node, ...node.elif]) {
+          this.#statements(part.clause);
+          this.#statements(part.then);
+        }
+        if (node.else) this.#statements(node.else);
+        break;
+      case 'While':
+        this.#statements(node.clause);
+        this.#statements(node.body);
+        break;
+      case 'For':
+      case 'Select': {
+        const values = (node.wordlist ?? []).flatMap((word) => expandWord(wordParts(word), this.#around()));
+        this.#variables.set(node.name.value, values.length > 0 ? known(values) : null);
+        this.#statements(node.body);
+        break;
+      }
+      case 'ArithmeticFor':
+        for (const part of [node.initialize, node.test, node.update]) if (part) this.#scripts(part);
+        this.#statements(node.body);
+        break;
+      case 'Case':
+        this.#scripts(node.word);
+        for (const item of node.items) {
+          for (const pattern of item.pattern) this.#scripts(pattern);
+          this.#statements(item.body);
+        }
+        break;
+      case 'ArithmeticCommand':
+        this.#scripts(node);
+        break;
+      case 'TestCommand':
+        this.#simple({ ...NOTHING, words: testWords(node) }, false, null);
+    }
+  }
+
+  /** Commands that run to compute something, whatever comes of it. */
+  #scripts(node: SyntaxNode): void {
+    for (const script of scriptsIn(node)) this.#printed(script);
+  }
+
+  #simple(plain: PlainCommand, isPiped: boolean, before: SimpleCommand | null): SimpleCommand {
     const outer = this.#asked;
     this.#asked = new Set();
     try {
-      return this.#expanded(words, redirects, isPiped, before);
+      return this.#expanded(plain, isPiped, before);
     } finally {
       this.#asked = outer;
     }
   }
 
-  #expanded(
-    words: Part[][],
-    redirects: Extract<Token, { kind: 'redirect' }>[],
-    isPiped: boolean,
-    before: SimpleCommand | null,
-  ): SimpleCommand | null {
+  #expanded(plain: PlainCommand, isPiped: boolean, before: SimpleCommand | null): SimpleCommand {
+    const { words, assignments, lists, redirects } = plain;
     const around = this.#around();
-    const first = plainWord(words[0]);
-    if (first === 'for' || first === 'select') {
-      const name = plainWord(words[1]) ?? '';
-      const values = words.slice(3).flatMap((word) => expandWord(word, around));
-      this.#variables.set(name, words.length > 3 && !values.some((value) => value.includes(UNKNOWN)) ? values : null);
-      return null;
-    }
-    let start = first === 'function' ? 2 : 0;
-    const assigned: [string, string[]][] = [];
-    for (; start < words.length; start += 1) {
-      const assignment = this.#assignment(words[start] as Part[]);
-      if (!assignment) break;
-      assigned.push(assignment);
-    }
-    const args = words.slice(start).flatMap((word) => expandWord(word, around));
+    const assigned = assignments.flatMap((assignment) => {
+      const values = this.#assigned(assignment);
+      if (words.length === 0) this.#set(assignment, values);
+      return values;
+    });
+    const args = words.flatMap((word) => expandWord(word, around));
     const made: SimpleCommand = {
       ...named(args),
       variables: [],
-      assigned: assigned.flatMap(([, values]) => values),
+      assigned,
       reads: [],
       writes: [],
       input: null,
@@ -196,22 +219,24 @@ class Walk {
     for (const redirect of redirects) this.#redirect(made, redirect, around);
     made.variables = [...this.#asked];
     if (args.length === 0) {
-      for (const [name, values] of assigned) this.#variables.set(name, values);
       if (made.reads.length + made.writes.length > 0) this.#add(made);
       return made;
     }
     this.#start(made, before);
+    for (const list of lists) this.#set(list, this.#assigned(list));
     return made;
   }
 
-  #redirect(
-    made: SimpleCommand,
-    { operator, target, body }: Extract<Token, { kind: 'redirect' }>,
-    around: Surroundings,
-  ) {
-    if (body) made.input = expandText(body, around).join('\n');
-    else if (operator === '<<<') made.input = expandText(target, around).join('\n');
-    else if (operator !== '<<' && operator !== '<<-') {
+  #redirect(made: SimpleCommand, redirect: Redirection, around: Surroundings): void {
+    if (redirect.type === 'HereDoc') {
+      const { text, parts } = redirect.body;
+      made.input = expandText(bodyParts(text, parts), around).join('\n');
+      return;
+    }
+    const target = redirect.target ? wordParts(redirect.target) : [];
+    const { operator } = redirect;
+    if (operator === '<<<') made.input = expandText(target, around).join('\n');
+    else {
       const files = expandWord(target, around).filter((file) => !(operator.endsWith('&') && /^(\d+-?|-)$/.test(file)));
       if (operator.startsWith('<')) made.reads.push(...files);
       if (operator !== '<' && operator !== '<&') made.writes.push(...files);
@@ -227,7 +252,7 @@ class Walk {
     } else if (SETTERS.has(name)) {
       for (const arg of args) {
         const [all, variable] = ASSIGNMENT.exec(arg) ?? [];
-        if (all && variable) this.#variables.set(variable, known([arg.slice(all.length)]));
+        if (all && variable) this.#variables.set(variable, all.endsWith('+=') ? null : known([arg.slice(all.length)]));
       }
       // Without a name they print all there is.
       if (args.every((arg) => arg.startsWith('-')) || args.some((arg) => /^-\w*p/.test(arg))) this.#add(command);
@@ -282,12 +307,25 @@ class Walk {
     return within(this.#cwd, target ?? this.#place.home);
   }
 
-  #assignment(word: Part[]): [string, string[]] | null {
-    const head = word[0];
-    const found = head?.kind === 'text' && !head.quoted ? ASSIGNMENT.exec(head.text) : null;
-    if (!found || head?.kind !== 'text') return null;
-    const rest: Part[] = [{ ...head, text: head.text.slice(found[0].length) }, ...word.slice(1)];
-    return [found[1] as string, expandText(rest, this.#around())];
+  /** The values that a variable may have after an assignment; of a list, those of its elements. */
+  #assigned({ value, index }: Assignment): string[] {
+    if (index) this.#scripts(index);
+    const around = this.#around();
+    if (value.type === 'Word') return expandText(wordParts(value), around);
+    return value.elements.flatMap((element) => expandWord(wordParts(element), around));
+  }
+
+  #set({ name, append, value, index }: Assignment, values: string[]): void {
+    const earlier = append || index ? this.#around().variable(name) : [];
+    const isList = index !== undefined || value.type === 'ArrayValue';
+    if (earlier === null || earlier.length * values.length > MOST_COMMANDS) this.#variables.set(name, null);
+    else if (isList) this.#variables.set(name, [...earlier, ...values]);
+    else if (append)
+      this.#variables.set(
+        name,
+        earlier.flatMap((head) => values.map((tail) => head + tail)),
+      );
+    else this.#variables.set(name, values);
   }
 
   #around(): Surroundings {
@@ -304,15 +342,15 @@ class Walk {
         this.#asked.add(name);
         return null;
       },
-      command: (source) => this.#printed(source),
+      command: (script) => this.#printed(script),
     };
   }
 
-  #printed(source: string): string | null {
+  #printed(script: ParsedScript): string | null {
     const from = this.found.length;
     let cwd = this.#cwd;
     this.#apart(() => {
-      this.run(source);
+      this.#run(script);
       cwd = this.#cwd;
     });
     const [only, ...more] = this.found.slice(from);
@@ -333,12 +371,6 @@ const known = (values: string[] | null) => (values?.some((value) => value.includ
 
 const within = (cwd: string, target: string) =>
   target.includes(UNKNOWN) || (cwd.includes(UNKNOWN) && !isAbsolute(target)) ? UNKNOWN : resolve(cwd, target);
-
-/** A word that is all plain text outside quotes: a keyword can be nothing else. */
-function plainWord(parts: Part[] | undefined): string | null {
-  const [only, ...more] = parts ?? [];
-  return only?.kind === 'text' && !only.quoted && more.length === 0 ? only.text : null;
-}
 
 /** `git checkout a.ts` restores a file and `git checkout main` switches: told apart as git does, by what is there. */
 function withMarkedFiles(args: string[], cwd: string): string[] {

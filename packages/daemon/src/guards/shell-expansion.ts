@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import type { ParsedScript } from 'unbash';
 import type { Part } from './shell-words.ts';
 
 /** Stands in a word for what only the running shell would know. */
@@ -23,7 +24,7 @@ export interface Surroundings {
   /** The values a variable may have; null when unknown. */
   variable(name: string): string[] | null;
   /** Looks at a command in its own right and answers what it prints, if that is plain to see. */
-  command(source: string): string | null;
+  command(script: ParsedScript): string | null;
 }
 
 /** The words that the shell would make of one: variables, braces, wildcards and the tilde filled in where possible. */
@@ -67,15 +68,12 @@ function valuesOf(part: Part, around: Surroundings): string[] {
     case 'variable':
       return (around.variable(part.name) ?? [UNKNOWN]).map((value) => spread(value, part.quoted));
     case 'command':
-      return [spread(around.command(part.source) ?? UNKNOWN, part.quoted)];
+      return [spread(around.command(part.script) ?? UNKNOWN, part.quoted)];
     case 'computed': {
-      for (const inner of part.inner) if (inner.kind === 'command') around.command(inner.source);
-      const named = /^!?([A-Za-z_]\w*)/.exec(part.source)?.[1];
-      if (named !== undefined) around.variable(named);
-      const fallback = /^(\w+):?[-=+]([^$`]*)$/.exec(part.source);
-      if (!fallback) return [UNKNOWN];
-      const values = around.variable(fallback[1] as string) ?? [UNKNOWN];
-      return [...values, fallback[2] as string].map((value) => spread(value, part.quoted));
+      for (const script of part.scripts) around.command(script);
+      const values = (part.name === null ? null : around.variable(part.name)) ?? [UNKNOWN];
+      if (!part.fallback) return [UNKNOWN];
+      return [...values, ...expandText(part.fallback, around)].map((value) => spread(value, part.quoted));
     }
   }
 }
