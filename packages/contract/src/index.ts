@@ -17,6 +17,7 @@ export * from './pipeline.ts';
 export * from './plain-text.ts';
 export * from './project.ts';
 export * from './question.ts';
+export * from './reactor.ts';
 export * from './record.ts';
 export * from './routes.ts';
 export * from './run.ts';

@@ -8,6 +8,7 @@ export * from './ports/gate.ts';
 export * from './ports/guard.ts';
 export * from './ports/preparation.ts';
 export * from './ports/prompt.ts';
+export * from './ports/reactor.ts';
 export * from './ports/reins.ts';
 export * from './ports/run-log.ts';
 export * from './ports/session.ts';

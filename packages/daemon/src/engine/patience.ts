@@ -4,7 +4,7 @@ import type { Clock, Store } from '../ports.ts';
 const AGAIN_MS = 500;
 
 /** The server is restarted, or there is no space: it comes back. */
-const isAway = (error: unknown) =>
+export const isAway = (error: unknown) =>
   error instanceof AppError && error.retriable && (error.code === 'store_failed' || error.code === 'disk_full');
 
 /**

@@ -1,0 +1,27 @@
+import type { EventType } from '@tidemill/contract';
+import type { Command } from '@tidemill/core';
+import type { OwnWrites, Store } from '../../ports.ts';
+
+/** Events that never come back, because the reactor has stopped, must not pile up. */
+const MOST_KEPT = 10_000;
+
+export function watchWrites(store: Store, on: readonly EventType[]): OwnWrites {
+  const wanted = new Set<EventType>(on);
+  const own = new Set<number>();
+  const execute = async (command: Command) => {
+    const reply = await store.execute(command);
+    if (own.size > MOST_KEPT) own.clear();
+    if (reply.ok) for (const { seq, body } of reply.events) if (wanted.has(body.type)) own.add(seq);
+    return reply;
+  };
+  return {
+    store: new Proxy(store, {
+      get(target, name) {
+        if (name === 'execute') return execute;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    }),
+    isOwn: (seq) => own.delete(seq),
+  };
+}
