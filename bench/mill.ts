@@ -8,6 +8,7 @@ import { assetDir } from '../packages/daemon/src/assets.ts';
 import { createIds, systemClock } from '../packages/daemon/src/clock.ts';
 import { rulesFrom } from '../packages/daemon/src/config/load.ts';
 import { Engine } from '../packages/daemon/src/engine/engine.ts';
+import { ReactorHost } from '../packages/daemon/src/engine/reactors/host.ts';
 import { createGates } from '../packages/daemon/src/gates/gates.ts';
 import type { Agent, Store, Workspace, WorktreeRef } from '../packages/daemon/src/ports.ts';
 import { createPrompts } from '../packages/daemon/src/prompts/prompts.ts';
@@ -70,6 +71,7 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     guards: { check: async () => ({ kind: 'allow' }) },
     prompts: meter.on('prompts', createPrompts({ root, builtinDir: assetDir('prompts/agents') })),
     openRunLog: createRunLog({ dir: join(dataDir, 'runs'), clock }),
+    reactors: new ReactorHost({ store: opened, clock, onNote: (text) => console.error(`  note: ${text}`) }),
     clock,
     ids,
     owner: 'bench',

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { ALL_PROJECTS, AUTONOMY_PRESETS, accountId, type LoggedEvent } from '@tidemill/contract';
-import { builtinPipelines, decide, reduce } from '@tidemill/core';
+import { builtinPipelines, type Command, decide, reduce } from '@tidemill/core';
 import { Engine } from '../../packages/daemon/src/engine/engine.ts';
+import { ReactorHost } from '../../packages/daemon/src/engine/reactors/host.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
 import { SimAgent, SimGates } from './actors.ts';
@@ -159,6 +160,12 @@ class Simulation {
     const agent = new SimAgent(this.#repository, this.#clock, this.#random, () => !store.isDead);
     const reads = { ...bound(this.#store), ...this.#options.plant?.store?.(this.#store, PROJECT) };
     const clock = mortal(this.#clock, isDead);
+    const onNote = () => undefined;
+    const engineStore = {
+      ...mortal(reads as Store, isDead),
+      ...onlyAlive(reads as Store, store.death.signal),
+      execute: (command: Command) => store.execute(command),
+    };
     const engine = new Engine({
       project: {
         id: PROJECT,
@@ -170,11 +177,8 @@ class Simulation {
         evidence: { head: '', count: 0 },
         rules: RULES,
       },
-      store: {
-        ...mortal(reads as Store, isDead),
-        ...onlyAlive(reads as Store, store.death.signal),
-        execute: (command) => store.execute(command),
-      },
+      store: engineStore,
+      reactors: new ReactorHost({ store: engineStore, clock, onNote }),
       workspace: mortal(this.#repository, isDead),
       agentFor: () => agent,
       gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees), isDead),
@@ -187,7 +191,7 @@ class Simulation {
       hash: (text) => hash('sha256', text),
       isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),
       workers: WORKERS,
-      onNote: () => undefined,
+      onNote,
     });
     this.#instance = { engine, store };
     engine.start().catch((error: unknown) => {

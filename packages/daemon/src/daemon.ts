@@ -15,6 +15,7 @@ import { Notices } from './daemon/notices.ts';
 import { borrowWorkspace, promptsOf, sandboxView, sha256 } from './daemon/offline.ts';
 import { createProjectEngine, type ProjectEngine } from './daemon/project-engine.ts';
 import { type OpenedStore, openFolderStore } from './daemon/store-address.ts';
+import { ReactorHost } from './engine/reactors/host.ts';
 import { inspectRepository } from './git/repository.ts';
 import type { Services } from './handlers/context.ts';
 import { createLocalApi } from './handlers/index.ts';
@@ -56,6 +57,7 @@ export class Daemon {
   readonly #owner: string;
   readonly #engines = new Map<string, ProjectEngine>();
   readonly #settings = new Map<string, LiveSettings>();
+  readonly #reactors: ReactorHost;
   readonly #notices: Notices;
   readonly #metrics: Metrics;
   readonly #agents: Services['agents'];
@@ -131,9 +133,11 @@ export class Daemon {
     this.link = pageLink({ ...parts.info, token: parts.token });
     this.#owner = `${parts.folder.id}/${parts.opened.ids.next('daemon')}`;
     const { store, clock } = parts.opened;
+    const onNote = (text: string, error?: unknown) => this.#note(text, error);
+    this.#reactors = new ReactorHost({ store, clock, onNote });
     this.#notices = new Notices({
       ...{ store, clock, env: parts.env, apiUrl: parts.info.url, dataDir: parts.folder.path, homeId: parts.folder.id },
-      onNote: (text, error) => this.#note(text, error),
+      onNote,
     });
     this.#services = this.#makeServices(parts.tokens);
     this.api = createLocalApi(this.#services);
@@ -158,6 +162,7 @@ export class Daemon {
         opened: this.#opened,
         folder: this.#folder,
         owner: this.#owner,
+        reactors: this.#reactors,
         // We hold the folder's lock: whoever else took a lease under its name is gone. A file store has no other users.
         isOwnerDead: (owner) =>
           owner !== this.#owner && (!this.#opened.isShared || owner.startsWith(`${this.#folder.id}/`)),
@@ -192,6 +197,7 @@ export class Daemon {
       await Promise.all([...this.#settings.values()].map((settings) => settings.stop()));
       await this.#stopEngines(graceMs);
       await this.#notices.stop();
+      await this.#reactors.stop();
       await this.#http.close();
       await Promise.all([...this.#engines.values()].map((made) => made.close()));
       await this.#opened.store.close();

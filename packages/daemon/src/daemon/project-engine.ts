@@ -10,7 +10,7 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-import type { Catalogue, Store } from '../ports.ts';
+import type { Catalogue, Reactors, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';
@@ -38,6 +38,7 @@ export interface EngineSurroundings {
   folder: DataFolder;
   owner: string;
   isOwnerDead(owner: string): boolean;
+  reactors: Reactors;
   onNote(text: string, error?: unknown): void;
 }
 
@@ -51,7 +52,7 @@ export async function createProjectEngine(
   project: Project,
   settings: Settings,
   workers: number,
-  { opened, folder, owner, isOwnerDead, onNote }: EngineSurroundings,
+  { opened, folder, owner, isOwnerDead, reactors, onNote }: EngineSurroundings,
 ): Promise<ProjectEngine> {
   const { store, clock, ids } = opened;
   const { root } = project;
@@ -88,6 +89,7 @@ export async function createProjectEngine(
     catalogue: questionsOf(root, onNote),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
+    reactors,
     clock,
     ids,
     owner,

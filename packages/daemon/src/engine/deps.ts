@@ -9,6 +9,7 @@ import type {
   OpenRunLog,
   Preparation,
   Prompts,
+  Reactors,
   SessionFiles,
   Store,
   Workspace,
@@ -30,6 +31,8 @@ export interface EngineDeps {
   catalogue?: Catalogue;
   /** None where no other program could look at them. */
   sessions?: SessionFiles;
+  /** Runs what follows the log and the clock. */
+  reactors: Reactors;
   clock: Clock;
   ids: Ids;
   /** This daemon instance; leases carry it. */

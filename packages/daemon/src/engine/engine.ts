@@ -1,5 +1,6 @@
 import { Mode, type Task } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
+import type { Reactor, ReactorHandle } from '../ports.ts';
 import type { StageReport } from './agent-stage.ts';
 import { claimNext } from './claiming.ts';
 import type { EngineDeps } from './deps.ts';
@@ -11,14 +12,13 @@ import { OutsideWork } from './outside.ts';
 import { patientStore } from './patience.ts';
 import { Prover } from './prove.ts';
 import { QuestionTimes } from './questions.ts';
-import { expireLeases, recover } from './recovery.ts';
+import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
+import { WorktreeCleanup } from './reactors/worktrees.ts';
+import { recover } from './recovery.ts';
 import { Rests } from './rest.ts';
 import type { Slot } from './slot.ts';
 import { Spending } from './spending.ts';
 import { Supervisor } from './supervisor.ts';
-
-const SUPERVISE_EVERY_MS = 60_000;
-const FOLLOWED = ['lease.released', 'task.moved', 'task.counters_reset', 'conflict.aborted'] as const;
 
 /**
  *   commit ──wake──▶ dispatch: idle slots claim, highest stage first ──▶ slot.work ──▶ commit …
@@ -35,15 +35,13 @@ export class Engine {
   readonly #spending: Spending;
   /** The budget held something back at the last look. */
   #isShort = false;
-  readonly #supervisor: Supervisor;
   readonly #outages: Outages;
-  readonly #landed: LandedWatch;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
   #backoff = new AbortController();
   #offCommit: () => void = () => undefined;
-  #loops: Promise<void>[] = [];
+  #reactors: ReactorHandle[] = [];
 
   constructor(given: EngineDeps) {
     const { signal } = this.#stopped;
@@ -52,7 +50,6 @@ export class Engine {
     // Not a copy: some of what is given changes with the settings.
     const deps: EngineDeps = Object.create(given, { store: { value: store } });
     this.#deps = deps;
-    this.#landed = new LandedWatch(deps);
     this.#outages = new Outages(deps, signal, () => this.wake());
     this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
     const prover = new Prover(deps);
@@ -64,7 +61,6 @@ export class Engine {
       letGo: async (taskId) => void (await this.#working.get(taskId)),
     });
     this.#spending = new Spending(deps, () => this.fleet.slots);
-    this.#supervisor = new Supervisor(deps, () => this.fleet.slots);
   }
 
   async start(): Promise<void> {
@@ -74,17 +70,31 @@ export class Engine {
       if (!isQuiet) this.wake();
     });
     const after = await this.#deps.store.lastSeq();
-    const { signal } = this.#stopped;
-    this.#loops = [
-      this.#supervise(),
-      this.#watchLeases(after),
-      this.fleet.follow(after, signal),
-      this.fleet.beat(signal),
-      this.#spending.watch(after, signal),
-      new QuestionTimes(this.#deps).run(after, signal),
-      new Occasions(this.#deps).follow(after, signal),
-    ];
+    this.#reactors = this.#followers().map((reactor) => this.#deps.reactors.add(reactor, after));
     this.wake();
+  }
+
+  /** All that follows the log or the clock for this project. */
+  #followers(): Reactor[] {
+    const deps = this.#deps;
+    const { fleet } = this;
+    const supervisor = new Supervisor(deps, () => fleet.slots);
+    const tryAgain = () => {
+      this.#rests.clear();
+      this.wake();
+    };
+    return [
+      ...fleet.reactors(),
+      new LeaseWatch(deps, fleet, tryAgain),
+      leaseExpiry(deps),
+      supervision(deps, supervisor, () => this.wake()),
+      new WorktreeCleanup(deps, fleet),
+      this.#spending,
+      new QuestionTimes(deps),
+      ...(deps.catalogue ? [new Occasions(deps)] : []),
+      new LandedWatch(deps, async () => (await this.#outages.look()) !== null),
+      this.#outages,
+    ];
   }
 
   /** What is ready for an agent cannot be begun: every agent waits for a person, or nothing more is paid for. */
@@ -107,6 +117,7 @@ export class Engine {
     this.#stopped.abort();
     this.#offCommit();
     this.#endBackoff();
+    const reactorsStopped = Promise.all(this.#reactors.map((reactor) => reactor.stop()));
     await this.#dispatching;
     const grace = new AbortController();
     // What stands still reaches no checkpoint.
@@ -116,7 +127,7 @@ export class Engine {
     for (const slot of this.fleet.slots) slot.held?.abandon('shutdown');
     await finished;
     await this.outside.settled();
-    await Promise.all(this.#loops);
+    await reactorsStopped;
     await this.fleet
       .close()
       .catch((error: unknown) => this.#deps.onNote('the session files could not be brought up to date', error));
@@ -216,71 +227,5 @@ export class Engine {
     const { signal } = this.#backoff;
     await this.#deps.clock.sleep(Math.max(ms, 1), signal);
     if (!signal.aborted) this.wake();
-  }
-
-  async #supervise(): Promise<void> {
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      await this.#lookAtLanded();
-      await this.#deps.clock.sleep(SUPERVISE_EVERY_MS, signal);
-      if (signal.aborted) return;
-      await expireLeases(this.#deps).catch((error: unknown) =>
-        this.#deps.onNote('looking for expired leases failed', error),
-      );
-      // A look that fails is left out; the next one comes in a minute.
-      const isWaiting = await this.#supervisor.pass().catch((error: unknown) => {
-        this.#deps.onNote('a health check failed', error);
-        return true;
-      });
-      // Time alone may have made it claimable: a rest or a lock is over, or the clock was set.
-      if (isWaiting) this.wake();
-    }
-  }
-
-  /** At the start and every minute: somebody may have moved the target. */
-  async #lookAtLanded(): Promise<void> {
-    if (await this.#outages.look()) return;
-    await this.#landed
-      .look()
-      .catch((error: unknown) => this.#deps.onNote('it could not be checked whether what landed is there', error));
-  }
-
-  /** A lease that ends by another's hand (cancelled, expired) stops the agent at once, not at the next heartbeat. */
-  async #watchLeases(after: number): Promise<void> {
-    const { store, project } = this.#deps;
-    const filter = { projectId: project.id, types: [...FOLLOWED] };
-    for await (const { body } of store.subscribe(after, filter, this.#stopped.signal)) {
-      if (body.type === 'lease.released')
-        this.fleet.slots
-          .find(({ held }) => held?.task.id === body.taskId && held.token === body.token)
-          ?.held?.abandon('lease lost');
-      if (body.type === 'task.counters_reset') {
-        this.#rests.clear();
-        this.wake();
-      }
-      if (body.type === 'task.moved' && body.to === 'cancelled') await this.#tidy(body.taskId);
-      if (body.type === 'conflict.aborted') await this.#removeOld(body.taskId, body.from);
-    }
-  }
-
-  /** The task works on another branch from now on, so nobody can be in the old one's worktree. */
-  async #removeOld(taskId: string, branch: string): Promise<void> {
-    try {
-      const task = await this.#deps.store.task(taskId);
-      if (task && task.branch !== branch) await this.#deps.workspace.remove({ number: task.number, branch });
-    } catch (error) {
-      this.#deps.onNote('the worktree of an aborted conflict was not removed; the next start does it', error);
-    }
-  }
-
-  /** A cancelled task's worktree goes (snapshotted), unless a slot still has to let go of it: then the slot removes it. */
-  async #tidy(taskId: string): Promise<void> {
-    if (this.fleet.slots.some(({ held }) => held?.task.id === taskId)) return;
-    try {
-      const task = await this.#deps.store.task(taskId);
-      if (task?.stage === 'cancelled') await this.#deps.workspace.remove({ number: task.number, branch: task.branch });
-    } catch (error) {
-      this.#deps.onNote('the worktree of a cancelled task was not removed; the next start does it', error);
-    }
   }
 }

@@ -10,6 +10,7 @@ import { createIds } from '../clock.ts';
 import type { AgentEnd, AgentRequest, Reined, Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
 import { Engine } from './engine.ts';
+import { ReactorHost } from './reactors/host.ts';
 
 const projectId = 'project_1';
 const HOUR = 3_600_000;
@@ -108,6 +109,7 @@ beforeEach(async () => {
     guards: { check: async () => ({ kind: 'allow' }) },
     prompts: { render: async () => NOTHING },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
+    reactors: new ReactorHost({ store, clock, onNote: (text) => void notes.push(text) }),
     clock,
     ids,
     owner: 'daemon-1',

@@ -1,5 +1,6 @@
 import type { EventBody, Worker } from '@tidemill/contract';
 import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
+import type { Reactor, ReactorCall } from '../ports.ts';
 import type { StageReport } from './agent-stage.ts';
 import type { EngineDeps } from './deps.ts';
 import { keep } from './recovery.ts';
@@ -77,27 +78,28 @@ export class Fleet {
     await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
   }
 
-  /** Follows what happens to the workers until the signal aborts. */
-  async follow(after: number, signal: AbortSignal): Promise<void> {
+  reactors(): Reactor[] {
+    const projectId = this.#deps.project.id;
+    return [
+      {
+        ...{ name: 'workers', projectId, on: ['worker.registered', 'worker.removed', 'worker.wished'] },
+        handle: (call) => this.#follow(call),
+      },
+      { name: 'heartbeats', projectId, everyMs: HEARTBEAT_MS, handle: () => this.#beat() },
+      ...(this.#deps.sessions ? [this.#mirror] : []),
+    ];
+  }
+
+  async #follow(call: ReactorCall): Promise<void> {
     const { store, project } = this.#deps;
     // What was wished while the workers were being put on record.
-    await this.#obey(await store.workers(project.id));
-    const types = ['worker.registered', 'worker.removed', 'worker.wished', ...SessionMirror.TYPES];
-    for await (const { body } of store.subscribe(after, { projectId: project.id, types }, signal)) {
-      try {
-        await this.#hear(body);
-      } catch (error) {
-        this.#deps.onNote(`${body.type} could not be followed`, error);
-      }
-    }
+    if (call.cause === 'start') await this.#obey(await store.workers(project.id));
+    if (call.cause === 'events') for (const { body } of call.events) await this.#hear(body);
   }
 
   /** A sign of life of each worker, idle or not. One that cannot be recorded stops nobody. */
-  async beat(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await Promise.all(this.#slots.filter(hasAgent).map((slot) => this.#beatOnce(slot)));
-      await this.#deps.clock.sleep(HEARTBEAT_MS, signal);
-    }
+  async #beat(): Promise<void> {
+    await Promise.all(this.#slots.filter(hasAgent).map((slot) => this.#beatOnce(slot)));
   }
 
   /** An agent that died, or could not be started, shows on its worker until that works again. */
@@ -186,7 +188,6 @@ export class Fleet {
       if (body.wish === 'running') this.#onFree();
     } else if (body.type === 'worker.registered') this.#add(body);
     else if (body.type === 'worker.removed') await this.#remove(body.workerId);
-    await this.#mirror.hear(body);
   }
 
   #add({ workerId, name, role, isOutside }: Extract<EventBody, { type: 'worker.registered' }>): void {

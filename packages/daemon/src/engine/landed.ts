@@ -1,4 +1,4 @@
-import type { Workspace } from '../ports.ts';
+import type { Reactor, Workspace } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
 interface Sources extends Pick<EngineDeps, 'project' | 'store'> {
@@ -53,22 +53,30 @@ async function unknownEvidence({ store, project, workspace }: Sources): Promise<
 const list = (names: string[]) =>
   names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
 
-/** Tells a person of each finding once. */
-export class LandedWatch {
+/** Looks at the start and every minute, because somebody may have moved the target. Raises one alert for each finding. */
+export class LandedWatch implements Reactor {
+  readonly name = 'landed';
+  readonly projectId: string;
+  readonly everyMs = 60_000;
   readonly #deps: EngineDeps;
+  readonly #isOut: () => Promise<boolean>;
   readonly #told = new Set<string>();
 
-  constructor(deps: EngineDeps) {
+  /** `isOut`: the repository cannot be looked at now. */
+  constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
     this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.#isOut = isOut;
   }
 
-  async look(): Promise<void> {
+  async handle(): Promise<void> {
+    if (await this.#isOut()) return;
     const { store, project } = this.#deps;
     for (const { kind, subject, text } of await examineLanded(this.#deps)) {
       if (this.#told.has(`${kind} ${subject}`)) continue;
-      this.#told.add(`${kind} ${subject}`);
       const alert = { type: 'alert.raise', projectId: project.id, taskId: null, kind, subject, text } as const;
       await store.execute({ ...alert, severity: 'error' });
+      this.#told.add(`${kind} ${subject}`);
     }
   }
 }

@@ -1,10 +1,10 @@
-import type { BlockReason, EventBody, LoggedEvent, Run, Task } from '@tidemill/contract';
-import type { Trigger, TriggerFacts } from '../ports.ts';
+import type { BlockReason, EventBody, EventType, LoggedEvent, Run, Task } from '@tidemill/contract';
+import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** Blocks that an agent's failure led to; the others ask a person by themselves. */
 const FAILED: BlockReason[] = ['agent_failed', 'no_progress', 'validation'];
-const FOLLOWED = ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'];
+const FOLLOWED: EventType[] = ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'];
 /** A run of more than this many times the usual is worth a word. */
 const TIMES = 3;
 /** Fewer runs say nothing about what is usual. */
@@ -15,7 +15,11 @@ const HISTORY_MS = 30 * 24 * 3_600_000;
 const SHOWN_RUNS = 5;
 
 /** Follows the log and raises what the catalogue has to ask about it. */
-export class Occasions {
+export class Occasions implements Reactor {
+  readonly name = 'occasions';
+  readonly projectId: string;
+  readonly on = FOLLOWED;
+  readonly own: OwnWrites;
   readonly #deps: EngineDeps;
   readonly #usual = new Map<string, { runs: number; totalMs: number }>();
   /** Runs whose excess was told. */
@@ -23,23 +27,19 @@ export class Occasions {
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
   }
 
-  /** Ends with the signal, and never rejects. */
-  async follow(after: number, signal: AbortSignal): Promise<void> {
-    const { store, project, onNote, catalogue } = this.#deps;
-    if (!catalogue) return;
-    const tried = async (work: () => Promise<void>) => {
-      await work().catch((error: unknown) => onNote('a question of the catalogue was not asked', error));
-    };
-    await tried(() => this.#catchUp());
-    for await (const event of store.subscribe(after, { projectId: project.id, types: FOLLOWED }, signal))
-      await tried(() => this.#consider(event));
+  async handle(call: ReactorCall): Promise<void> {
+    if (call.cause === 'start') await this.#catchUp();
+    if (call.cause === 'events') for (const event of call.events) await this.#consider(event);
   }
 
   /** What an earlier daemon did not come to ask, and how long runs usually take. */
   async #catchUp(): Promise<void> {
     const { store, project, clock } = this.#deps;
+    this.#usual.clear();
     for (const run of await store.runsEnded({ projectId: project.id, after: clock.now() - HISTORY_MS }))
       this.#remember(run);
     for (const task of await store.tasks({ projectId: project.id, stages: ['blocked'] }))
@@ -112,15 +112,16 @@ export class Occasions {
     const run = await this.#deps.store.run(runId);
     if (!run) return;
     const excess = this.#told.has(run.id) ? null : this.#excess(run);
-    if (run.status === 'finished') {
-      this.#remember(run);
-      this.#told.delete(run.id);
-    }
     const task = excess ? await this.#deps.store.task(run.taskId) : null;
-    if (!excess || !task) return;
-    if (run.status === 'running') this.#told.add(run.id);
-    const { number, title } = task;
-    await this.#raise('task_complexity_exceeded', task, { number, title, ...excess });
+    if (excess && task) {
+      const { number, title } = task;
+      await this.#raise('task_complexity_exceeded', task, { number, title, ...excess });
+      this.#told.add(run.id);
+    }
+    // Last, so that a call that is repeated counts the run once.
+    if (run.status !== 'finished') return;
+    this.#remember(run);
+    this.#told.delete(run.id);
   }
 
   #excess(run: Run): Pick<TriggerFacts['task_complexity_exceeded'], 'times' | 'expected' | 'actual'> | null {
@@ -143,10 +144,10 @@ export class Occasions {
 
   /** Answers whether there was something to ask. */
   async #raise<T extends Trigger>(trigger: T, task: Task | null, facts: TriggerFacts[T]): Promise<boolean> {
-    const { store, project, catalogue, onNote } = this.#deps;
+    const { project, catalogue, onNote } = this.#deps;
     const raised = catalogue?.raise(trigger, facts) ?? [];
     for (const { question, effect } of raised) {
-      const reply = await store.execute({
+      const reply = await this.own.store.execute({
         ...{ type: 'question.ask', projectId: project.id, taskId: task?.id ?? null, stage: task?.stage ?? '' },
         ...{ agent: 'tidemill', source: 'catalogue', sourceId: trigger, effect, questions: [question] },
       });

@@ -1,4 +1,4 @@
-import type { Outage } from '../ports.ts';
+import type { Outage, Reactor, ReactorCall } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** How old the answer may be that nothing is in the way: claims come in bursts. */
@@ -11,16 +11,20 @@ const LOOK_AGAIN_MS = 2_000;
  *
  *   fine ──look finds one──▶ out ──looks every 2 s, until there is none──▶ fine, and `onOver`
  */
-export class Outages {
+export class Outages implements Reactor {
+  readonly name = 'outages';
+  readonly projectId: string;
   readonly #deps: EngineDeps;
   readonly #signal: AbortSignal;
   readonly #onOver: () => void;
   #current: Outage | null = null;
+  #tickIn: (ms: number) => void = () => undefined;
   #fineAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<Outage | null> | null = null;
 
   constructor(deps: EngineDeps, signal: AbortSignal, onOver: () => void) {
     this.#deps = deps;
+    this.projectId = deps.project.id;
     this.#signal = signal;
     this.#onOver = onOver;
   }
@@ -54,16 +58,20 @@ export class Outages {
     this.#current = found;
     onNote(`work pauses: ${found.text}`);
     this.#tell(found).catch((error: unknown) => onNote('a notice could not be recorded', error));
-    void this.#watch(found);
+    this.#tickIn(LOOK_AGAIN_MS);
   }
 
-  async #watch(begun: Outage): Promise<void> {
-    const { clock, onNote } = this.#deps;
-    for (let found: Outage | null = begun; found && !this.#signal.aborted; found = await this.#find(true))
-      await clock.sleep(LOOK_AGAIN_MS, this.#signal);
+  /** Ticks come only while there is an outage. */
+  async handle({ cause, tickIn }: ReactorCall): Promise<void> {
+    this.#tickIn = tickIn;
+    const begun = this.#current;
+    if (!begun) return;
+    if (cause === 'start' || (await this.#find(true))) {
+      tickIn(LOOK_AGAIN_MS);
+      return;
+    }
     this.#current = null;
-    if (this.#signal.aborted) return;
-    onNote(`work goes on: ${begun.kind} is over`);
+    this.#deps.onNote(`work goes on: ${begun.kind} is over`);
     this.#onOver();
   }
 

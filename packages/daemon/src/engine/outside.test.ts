@@ -12,6 +12,7 @@ import { createProjectEngine, type ProjectEngine } from '../daemon/project-engin
 import { saveProject } from '../handlers/project.ts';
 import type { Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
+import { ReactorHost } from './reactors/host.ts';
 
 const USAGE = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
 const OWNER = { name: null, role: 'admin' } as const;
@@ -36,6 +37,7 @@ async function startEngine(owner: string): Promise<void> {
       folder: openDataFolder({ TIDEMILL_HOME: home }),
     },
     ...{ owner, isOwnerDead: (other) => other !== owner, onNote: () => undefined },
+    reactors: new ReactorHost({ store, clock, onNote: () => undefined }),
   });
   await made.engine.start();
 }

@@ -14,6 +14,7 @@ import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 import { Occasions } from './occasions.ts';
 import { QuestionTimes } from './questions.ts';
+import { ReactorHost } from './reactors/host.ts';
 
 const projectId = 'project_1';
 const MINUTE = 60_000;
@@ -22,8 +23,7 @@ const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
 
 let clock: VirtualClock;
 let store: Store;
-let stop: AbortController;
-let loops: Promise<void>[];
+let host: ReactorHost;
 let notes: string[];
 let deps: EngineDeps;
 
@@ -35,7 +35,6 @@ const must = async (command: Command) => {
 
 beforeEach(async () => {
   clock = new VirtualClock();
-  stop = new AbortController();
   notes = [];
   store = await openStore({ url: 'memory:', clock, ids: createIds(clock), rules: { decide, reduce } });
   await must({ type: 'project.register', projectId, name: 'mill', root: '/mill', rules: defaultRules });
@@ -44,13 +43,12 @@ beforeEach(async () => {
   const project = (await store.project(projectId))!;
   const onNote = (text: string) => void notes.push(text);
   // The two follow the log and keep the time; of the rest of the engine they need nothing.
-  deps = { store, clock, project, onNote, catalogue, hash } as unknown as EngineDeps;
+  host = new ReactorHost({ store, clock, onNote });
+  deps = { store, clock, project, onNote, catalogue, hash, reactors: host } as unknown as EngineDeps;
   await start();
 });
 afterEach(async () => {
-  stop.abort();
-  await settled();
-  await Promise.all(loops);
+  await host.stop();
   await store.close();
   expect(notes).toEqual([]);
 });
@@ -58,9 +56,8 @@ afterEach(async () => {
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function start(): Promise<void> {
-  stop = new AbortController();
   const after = await store.lastSeq();
-  loops = [new QuestionTimes(deps).run(after, stop.signal), new Occasions(deps).follow(after, stop.signal)];
+  for (const reactor of [new QuestionTimes(deps), new Occasions(deps)]) host.add(reactor, after);
   await settled();
 }
 
@@ -139,8 +136,7 @@ describe('the times of questions', () => {
 
   test('a question that was due while nobody looked is settled at the start', async () => {
     await ask(null, { text: 'Tabs?', type: 'clarifying', default: 'No' });
-    stop.abort();
-    await Promise.all(loops);
+    await host.stop();
     await pass(5 * HOUR);
     expect((await questions())[0]?.status).toBe('open');
     await start();
@@ -171,15 +167,13 @@ describe('occasions of the catalogue', () => {
     expect(await byTrigger('task_failed_repeatedly')).toMatchObject([
       { ref: 'Q1.1', type: 'blocking', taskId: 'task_1', text: expect.stringContaining('it will not') },
     ]);
-    stop.abort();
-    await Promise.all(loops);
+    await host.stop();
     await start();
     expect(await questions()).toHaveLength(1);
   });
 
   test('task_failed_repeatedly: what an earlier daemon did not come to ask is asked at the start', async () => {
-    stop.abort();
-    await Promise.all(loops);
+    await host.stop();
     await run(await add(1), 1, CRASHED);
     expect(await questions()).toEqual([]);
     await start();

@@ -1,4 +1,5 @@
-import type { Question } from '@tidemill/contract';
+import type { EventType, Question } from '@tidemill/contract';
+import type { OwnWrites, Reactor, ReactorCall } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** A clock that is set forward is noticed within this time. */
@@ -6,45 +7,30 @@ const LOOK_AT_LEAST_EVERY_MS = 60_000;
 const LONG_MS = 24 * 3_600_000;
 const TRY_AGAIN_MS = 5_000;
 const AT_ONCE = 100;
-const CHANGES = ['question.asked', 'question.answered', 'question.closed', 'question.reminded'];
+const CHANGES: EventType[] = ['question.asked', 'question.answered', 'question.closed', 'question.reminded'];
 
 /**
  *   question on record ──▶ sleep until the first is due ──▶ expire or remind ──▶ sleep …
  * Woken by whatever changes a question; nothing is looked at while none is open.
  */
-export class QuestionTimes {
+export class QuestionTimes implements Reactor {
+  readonly name = 'question-times';
+  readonly projectId: string;
+  readonly on = CHANGES;
+  readonly everyMs = LOOK_AT_LEAST_EVERY_MS;
+  readonly atOnce = AT_ONCE;
+  readonly own: OwnWrites;
   readonly #deps: EngineDeps;
-  #sleep = new AbortController();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.own = deps.reactors.watchWrites(deps.store, CHANGES);
   }
 
-  /** Ends with the signal, and never rejects. */
-  async run(after: number, signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#sleep.abort(), { once: true });
-    await Promise.all([this.#keep(signal), this.#watch(after, signal)]);
-  }
-
-  async #watch(after: number, signal: AbortSignal): Promise<void> {
-    const { store, project } = this.#deps;
-    for await (const _ of store.subscribe(after, { projectId: project.id, types: CHANGES }, signal))
-      this.#sleep.abort();
-  }
-
-  async #keep(signal: AbortSignal): Promise<void> {
-    const { clock, onNote } = this.#deps;
-    while (!signal.aborted) {
-      this.#sleep = new AbortController();
-      let waitMs = TRY_AGAIN_MS;
-      try {
-        await this.#settle();
-        waitMs = await this.#untilNext();
-      } catch (error) {
-        onNote('looking after questions failed; trying again in 5 s', error);
-      }
-      if (!signal.aborted) await clock.sleep(waitMs, this.#sleep.signal);
-    }
+  async handle({ tickIn }: ReactorCall): Promise<void> {
+    await this.#settle();
+    tickIn(await this.#untilNext());
   }
 
   async #untilNext(): Promise<number> {
@@ -57,7 +43,8 @@ export class QuestionTimes {
   }
 
   async #settle(): Promise<void> {
-    const { store, project, clock, onNote } = this.#deps;
+    const { project, clock, onNote } = this.#deps;
+    const { store } = this.own;
     for (let settled = AT_ONCE; settled === AT_ONCE; ) {
       const now = clock.now();
       const due = await store.records({ noun: 'question', projectId: project.id, dueBefore: now, limit: AT_ONCE });

@@ -1,20 +1,19 @@
-import {
-  type EventBody,
-  type SessionFile,
-  type Task,
-  type Worker,
-  type WorkerStatus,
-  workerName,
-} from '@tidemill/contract';
+import { type SessionFile, type Task, type Worker, type WorkerStatus, workerName } from '@tidemill/contract';
 import { workerStatus } from '@tidemill/core';
+import type { Reactor, ReactorCall } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 
 const END_MS = 1_000;
 
 /** Keeps the session files in line with the store. The store is the truth: nothing is ever read from the files. */
-export class SessionMirror {
+export class SessionMirror implements Reactor {
+  readonly name = 'session-files';
+  readonly projectId: string;
   /** After these a worker's file may say something else. */
-  static readonly TYPES = [
+  readonly on = [
+    'worker.registered',
+    'worker.removed',
+    'worker.wished',
     'worker.beat',
     'worker.crashed',
     'worker.reset',
@@ -23,13 +22,13 @@ export class SessionMirror {
     'run.started',
     'run.finished',
     'merge.landed',
-  ] as const satisfies EventBody['type'][];
+  ] as const;
+  readonly atOnce = 100;
   readonly #deps: EngineDeps;
-  readonly #due = new Set<string>();
-  #writing: Promise<void> | null = null;
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.projectId = deps.project.id;
   }
 
   async begin(names: string[]): Promise<void> {
@@ -40,40 +39,26 @@ export class SessionMirror {
 
   async end(names: string[]): Promise<void> {
     if (!this.#deps.sessions) return;
-    await this.#writing;
     await this.#write(names, 'stopped');
     // A folder that cannot be written must not hold up the end.
     await Promise.race([this.#deps.sessions.settled(), this.#deps.clock.sleep(END_MS)]);
   }
 
-  async hear(body: EventBody): Promise<void> {
-    const { sessions, onNote } = this.#deps;
-    if (!sessions) return;
-    const ids = 'workerId' in body && body.workerId ? [body.workerId] : 'workers' in body ? (body.workers ?? []) : [];
-    const names = ids.map(workerName);
-    if (body.type === 'worker.removed') {
-      for (const name of names) this.#due.delete(name);
-      // A round under way may have read of it before it went, and would write its file again.
-      await this.#writing;
-      for (const name of names) sessions.drop(name);
-      return;
+  async handle(call: ReactorCall): Promise<void> {
+    const { sessions } = this.#deps;
+    if (call.cause !== 'events' || !sessions) return;
+    const dropped = new Set<string>();
+    const due = new Set<string>();
+    for (const { body } of call.events) {
+      const ids = 'workerId' in body && body.workerId ? [body.workerId] : 'workers' in body ? (body.workers ?? []) : [];
+      for (const name of ids.map(workerName)) {
+        if (body.type === 'worker.removed' || body.type === 'worker.reset') dropped.add(name);
+        if (body.type === 'worker.removed') due.delete(name);
+        else due.add(name);
+      }
     }
-    if (body.type === 'worker.reset') for (const name of names) sessions.drop(name);
-    for (const name of names) this.#due.add(name);
-    // One writer; whatever comes while it reads is told by its next round.
-    this.#writing ??= this.#writeDue()
-      .catch((error: unknown) => onNote('the session files could not be brought up to date', error))
-      .finally(() => {
-        this.#writing = null;
-      });
-  }
-
-  async #writeDue(): Promise<void> {
-    while (this.#due.size > 0) {
-      const names = [...this.#due];
-      this.#due.clear();
-      await this.#write(names);
-    }
+    for (const name of dropped) sessions.drop(name);
+    if (due.size > 0) await this.#write([...due]);
   }
 
   async #write(names: string[], status?: WorkerStatus): Promise<void> {

@@ -11,6 +11,7 @@ import { createIds } from '../clock.ts';
 import type { Agent, AgentEnd, Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
 import { Engine } from './engine.ts';
+import { ReactorHost } from './reactors/host.ts';
 
 const projectId = 'project_1';
 const MINUTE = 60_000;
@@ -72,7 +73,12 @@ beforeEach(async () => {
   const random = new Random(1);
   const workspace = new SimRepository(clock, random);
   const agent = spendthrift();
+  const onNote = (text: string, error?: unknown) => {
+    if (error !== undefined) throw new Error(text, { cause: error });
+  };
   engine = new Engine({
+    onNote,
+    reactors: new ReactorHost({ store, clock, onNote }),
     ...{ store, workspace, clock, ids, owner: 'daemon-1', workers: 1, agentFor: () => agent },
     project: (await store.project(projectId))!,
     gates: new SimGates(workspace, clock, random, new Set()),
@@ -81,9 +87,6 @@ beforeEach(async () => {
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     isOwnerDead: () => false,
-    onNote: (text, error) => {
-      if (error !== undefined) throw new Error(text, { cause: error });
-    },
   });
   const blank = { body: '', kind: 'feature' as const, accept: [], files: [], dependsOn: [], priority: 2 };
   await must({ type: 'task.create', projectId, taskId: 'task_1', title: 'Dear', ...blank });

@@ -13,6 +13,7 @@ import {
   type Usage,
 } from '@tidemill/contract';
 import { exhaustedPeriod, howToRaise, nextPeriodAt, purseOf } from '@tidemill/core';
+import type { Reactor, ReactorCall } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Held } from './held.ts';
 import type { Slot } from './slot.ts';
@@ -28,26 +29,24 @@ const BUILDING: readonly Mode[] = ['implement', 'request_changes'];
  *   50, 75 %: told · 90 %: told, core gives out nothing new · 100 %: every agent that draws on the account stops
  * The limit raised or the period over: claims succeed again, so all that is needed is to try.
  */
-export class Spending {
+export class Spending implements Reactor {
+  readonly name = 'spending';
+  readonly projectId: string;
+  /** Other projects draw on the account of all, too. */
+  readonly hearsAll = true;
+  readonly on = ['budget.threshold_reached', 'budget.limited', 'project.configured'] as const;
   readonly #deps: EngineDeps;
   readonly #slots: () => readonly Slot[];
 
   constructor(deps: EngineDeps, slots: () => readonly Slot[]) {
     this.#deps = deps;
+    this.projectId = deps.project.id;
     this.#slots = slots;
   }
 
-  /** Also hears what other projects do to the account of all. */
-  async watch(after: number, signal: AbortSignal): Promise<void> {
-    const types = ['budget.threshold_reached', 'budget.limited', 'project.configured'];
-    await this.#tellUntold().catch((error: unknown) => this.#deps.onNote('the budget could not be looked at', error));
-    for await (const { projectId, body } of this.#deps.store.subscribe(after, { types }, signal)) {
-      try {
-        await this.#follow(projectId, body);
-      } catch (error) {
-        this.#deps.onNote('what the budget asks for could not be done', error);
-      }
-    }
+  async handle(call: ReactorCall): Promise<void> {
+    if (call.cause === 'start') await this.#tellUntold();
+    if (call.cause === 'events') for (const { projectId, body } of call.events) await this.#follow(projectId, body);
   }
 
   /** When to try again to begin something that the budget held back. */

@@ -11,6 +11,7 @@ import { createIds } from '../clock.ts';
 import type { Agent, AgentEnd, Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
 import { Engine } from './engine.ts';
+import { ReactorHost } from './reactors/host.ts';
 
 const projectId = 'project_1';
 const MINUTE = 60_000;
@@ -67,6 +68,7 @@ beforeEach(async () => {
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     isOwnerDead: () => false,
+    reactors: new ReactorHost({ store, clock, onNote: (text) => void notes.push(text) }),
     onNote: (text) => void notes.push(text),
   });
 });
@@ -138,7 +140,7 @@ describe('the supervisor', { timeout: 60_000 }, () => {
     isBroken = true;
     await engine.start();
     await pass(3 * MINUTE);
-    expect(notes.filter((note) => note === 'a health check failed').length).toBeGreaterThanOrEqual(2);
+    expect(notes.filter((note) => note.startsWith('supervision: its tick failed')).length).toBeGreaterThanOrEqual(2);
     expect((await store.task('task_1'))?.lease).not.toBeNull();
     isBroken = false;
     await pass(12 * MINUTE);

@@ -1,0 +1,55 @@
+import type { Reactor, ReactorCall } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { Fleet } from '../fleet.ts';
+import { expireLeases } from '../recovery.ts';
+import type { Supervisor } from '../supervisor.ts';
+
+const EVERY_MS = 60_000;
+
+/** A lease that somebody else ends (cancelled, expired) stops the agent at once, not at the next heartbeat. */
+export class LeaseWatch implements Reactor {
+  readonly name = 'leases';
+  readonly projectId: string;
+  readonly on = ['lease.released', 'task.counters_reset'] as const;
+  readonly #fleet: Fleet;
+  readonly #onReset: () => void;
+
+  /** `onReset`: a person has helped, so agents that rest may be tried again. */
+  constructor({ project }: EngineDeps, fleet: Fleet, onReset: () => void) {
+    this.projectId = project.id;
+    this.#fleet = fleet;
+    this.#onReset = onReset;
+  }
+
+  async handle(call: ReactorCall): Promise<void> {
+    for (const { body } of call.cause === 'events' ? call.events : []) {
+      if (body.type === 'task.counters_reset') this.#onReset();
+      if (body.type !== 'lease.released') continue;
+      const { taskId, token } = body;
+      const slot = this.#fleet.slots.find(({ held }) => held?.task.id === taskId && held.token === token);
+      slot?.held?.abandon('lease lost');
+    }
+  }
+}
+
+/** Takes back leases that nobody renews. */
+export const leaseExpiry = (deps: EngineDeps): Reactor => ({
+  ...{ name: 'lease-expiry', projectId: deps.project.id, everyMs: EVERY_MS },
+  async handle({ cause }) {
+    if (cause === 'tick') await expireLeases(deps);
+  },
+});
+
+/** `onWaiting`: time alone may have made work claimable, because a rest or a lock is over or the clock was set. */
+export const supervision = ({ project }: EngineDeps, supervisor: Supervisor, onWaiting: () => void): Reactor => ({
+  ...{ name: 'supervision', projectId: project.id, everyMs: EVERY_MS },
+  async handle({ cause }) {
+    if (cause !== 'tick') return;
+    let isWaiting = true;
+    try {
+      isWaiting = await supervisor.pass();
+    } finally {
+      if (isWaiting) onWaiting();
+    }
+  },
+});

@@ -1,0 +1,40 @@
+import type { Reactor, ReactorCall } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { Fleet } from '../fleet.ts';
+
+/** Removes worktrees that nobody needs any more. What it cannot remove, the next start does. */
+export class WorktreeCleanup implements Reactor {
+  readonly name = 'worktrees';
+  readonly projectId: string;
+  readonly on = ['task.moved', 'conflict.aborted'] as const;
+  readonly #deps: EngineDeps;
+  readonly #fleet: Fleet;
+
+  constructor(deps: EngineDeps, fleet: Fleet) {
+    this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.#fleet = fleet;
+  }
+
+  async handle(call: ReactorCall): Promise<void> {
+    for (const { body } of call.cause === 'events' ? call.events : []) {
+      if (body.type === 'task.moved' && body.to === 'cancelled') await this.#removeCancelled(body.taskId);
+      if (body.type === 'conflict.aborted') await this.#removeAborted(body.taskId, body.from);
+    }
+  }
+
+  /** The work is snapshotted. While a slot still holds the task, the slot removes the worktree when it lets go. */
+  async #removeCancelled(taskId: string): Promise<void> {
+    if (this.#fleet.slots.some(({ held }) => held?.task.id === taskId)) return;
+    const { store, workspace } = this.#deps;
+    const task = await store.task(taskId);
+    if (task?.stage === 'cancelled') await workspace.remove({ number: task.number, branch: task.branch });
+  }
+
+  /** The task works on another branch from now on, so nobody can be in the worktree of the old one. */
+  async #removeAborted(taskId: string, branch: string): Promise<void> {
+    const { store, workspace } = this.#deps;
+    const task = await store.task(taskId);
+    if (task && task.branch !== branch) await workspace.remove({ number: task.number, branch });
+  }
+}
