@@ -136,7 +136,15 @@ export class Daemon {
     const onNote = (text: string, error?: unknown) => this.#note(text, error);
     this.#reactors = new ReactorHost({ store, clock, onNote });
     this.#notices = new Notices({
-      ...{ store, clock, env: parts.env, apiUrl: parts.info.url, dataDir: parts.folder.path, homeId: parts.folder.id },
+      ...{
+        store,
+        clock,
+        reactors: this.#reactors,
+        env: parts.env,
+        apiUrl: parts.info.url,
+        dataDir: parts.folder.path,
+        homeId: parts.folder.id,
+      },
       onNote,
     });
     this.#services = this.#makeServices(parts.tokens);

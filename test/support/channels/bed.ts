@@ -4,6 +4,7 @@ import { Delivery } from '../../../packages/daemon/src/channels/delivery.ts';
 import { createOpenChannel } from '../../../packages/daemon/src/channels/open.ts';
 import { Screens } from '../../../packages/daemon/src/channels/screens.ts';
 import { createIds, systemClock } from '../../../packages/daemon/src/clock.ts';
+import { ReactorHost } from '../../../packages/daemon/src/engine/reactors/host.ts';
 import type { Clock, OpenChannel, Store } from '../../../packages/daemon/src/ports.ts';
 import { openStore } from '../../../packages/daemon/src/store/open.ts';
 import { rules } from '../../contract/store-bed.ts';
@@ -68,7 +69,7 @@ export class DeliveryBed {
   ): Promise<void> {
     const { store, clock } = this;
     const onNote = (text: string, error?: unknown) => void this.notes.push(`${text} ${error ?? ''}`);
-    this.delivery ??= new Delivery({ store, clock, open, onNote });
+    this.delivery ??= new Delivery({ store, clock, open, onNote, reactors: new ReactorHost({ store, clock, onNote }) });
     const project = (await store.project(projectId))!;
     await this.delivery.attach(project, { channels, notify: NotifyConfig.parse(notify) });
   }

@@ -1,7 +1,6 @@
 import type { LoggedEvent, Notification, NotifySettings, Project } from '@tidemill/contract';
 import { channelsFor, SAME_MATTER_MS } from '@tidemill/core';
-import type { Clock, OpenChannel, Store } from '../ports.ts';
-import { Bell } from './bell.ts';
+import type { Clock, OpenChannel, OwnWrites, Reactor, ReactorCall, ReactorHandle, Reactors, Store } from '../ports.ts';
 import { complain, complaintOf, takeBack } from './complaint.ts';
 import { Lane, messageOf, nextTryAt } from './lane.ts';
 import { Lines } from './lines.ts';
@@ -13,10 +12,10 @@ export interface DeliveryDeps {
   store: Store;
   clock: Clock;
   open: OpenChannel;
+  reactors: Reactors;
   onNote(text: string, error?: unknown): void;
 }
 
-const PAGE = 500;
 const PAUSE_AFTER_FAILURE_MS = 5000;
 const STOP_GRACE_MS = 1000;
 
@@ -25,23 +24,28 @@ const STOP_GRACE_MS = 1000;
  * What is queued is kept until it got through. Its id follows from what it tells of, so whatever a crash left unclear
  * is simply looked at again: on attaching a project all that is still open there is queued, and most of it was.
  */
-export class Delivery {
+export class Delivery implements Reactor {
+  readonly name = 'notifications';
+  readonly projectId = null;
+  readonly on = FOLLOWED;
+  readonly atOnce = 500;
+  /** It raises alerts about channels, and delivers alerts. */
+  readonly own: OwnWrites;
   readonly #deps: DeliveryDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #settings = new Map<string, { project: Project; settings: NotifySettings }>();
   readonly #lines: Lines;
   /** When a matter was last queued for a lane. */
   readonly #lastAt = new Map<string, number>();
-  readonly #bell = new Bell();
   readonly #stopped = new AbortController();
   readonly #sending = new Set<Promise<void>>();
-  #cursor: number | null = null;
-  #loop: Promise<void> | null = null;
-  #offCommit: () => void = () => undefined;
+  #after: number | null = null;
+  #handle: ReactorHandle | null = null;
 
   constructor(deps: DeliveryDeps) {
-    this.#deps = deps;
-    this.#lines = new Lines(deps, this.#stopped.signal, (lane, trouble) => complain(deps, lane, trouble));
+    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
+    this.#deps = { ...deps, store: this.own.store };
+    this.#lines = new Lines(this.#deps, this.#stopped.signal, (lane, trouble) => complain(this.#deps, lane, trouble));
   }
 
   /** Takes a project on, or takes over its changed settings. A project without channels costs nothing. */
@@ -53,7 +57,7 @@ export class Delivery {
     const lanes = Object.keys(settings.channels).map((name) => new Lane(project, name, settings));
     this.#lines.connect(project.id, lanes);
     if (lanes.length === 0) return;
-    this.#cursor ??= await store.lastSeq();
+    this.#after ??= await store.lastSeq();
     for (const lane of lanes) this.#lanes.set(keyOf(project.id, lane.name), lane);
     // Whoever starts anew may just have put right what was wrong.
     for (const pending of await store.records({ noun: 'notification', projectId: project.id, isOpen: true }))
@@ -61,49 +65,27 @@ export class Delivery {
         .get(keyOf(project.id, pending.channel))
         ?.put(pending.attempts > 0 ? { ...pending, nextAt: now } : pending);
     for await (const matter of openMatters(store, project, now)) await this.#queue(project, matter);
-    if (!this.#loop) {
-      this.#offCommit = store.onCommit(this.#bell.ring);
-      this.#loop = this.#run();
-    }
-    this.#bell.ring();
+    this.#handle ??= this.#deps.reactors.add(this, this.#after);
+    this.#handle.wake();
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.#offCommit();
-    await this.#loop;
+    await this.#handle?.stop();
     const grace = new AbortController();
     const all = Promise.all([...this.#sending, this.#lines.close()]).finally(() => grace.abort());
     await Promise.race([all, this.#deps.clock.sleep(STOP_GRACE_MS, grace.signal)]);
   }
 
-  async #run(): Promise<void> {
-    const { clock, onNote } = this.#deps;
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      let waitMs: number | null = PAUSE_AFTER_FAILURE_MS;
-      try {
-        await this.#takeEvents();
-        waitMs = this.#startSending();
-      } catch (error) {
-        if (!signal.aborted) onNote('notifications could not be queued; trying again in 5 s', error);
-      }
-      await this.#bell.wait(clock, waitMs, signal);
+  /** Sends with the tick after the last of several events, so that what belongs together is sent together. */
+  async handle(call: ReactorCall): Promise<void> {
+    if (call.cause === 'events') {
+      await Promise.all(call.events.map((event) => this.#takeEvent(event)));
+      call.tickIn(1);
+      return;
     }
-  }
-
-  /** All that came since the last look is queued in one go, so that what belongs together is sent together. */
-  async #takeEvents(): Promise<void> {
-    const { store } = this.#deps;
-    for (let isMore = true; isMore; ) {
-      const head = await store.lastSeq();
-      const after = this.#cursor ?? head;
-      if (head <= after) return;
-      const page = await store.events({ types: FOLLOWED, after, limit: PAGE });
-      await Promise.all(page.map((event) => this.#takeEvent(event)));
-      isMore = page.length === PAGE;
-      this.#cursor = isMore ? page.at(-1)!.seq : Math.max(head, page.at(-1)?.seq ?? 0);
-    }
+    const waitMs = this.#startSending();
+    if (waitMs !== null) call.tickIn(waitMs);
   }
 
   async #takeEvent(event: LoggedEvent): Promise<void> {
@@ -161,7 +143,7 @@ export class Delivery {
       .finally(() => {
         lane.isSending = false;
         this.#sending.delete(work);
-        this.#bell.ring();
+        this.#handle?.wake();
       });
     this.#sending.add(work);
   }

@@ -2,11 +2,12 @@ import { AppError, type ChannelView, type Config, type NotifySettings, type Proj
 import type { Delivery } from '../channels/delivery.ts';
 import { Screens } from '../channels/screens.ts';
 import { loadSettings } from '../config/load.ts';
-import type { Clock, OpenChannel, Store } from '../ports.ts';
+import type { Clock, OpenChannel, Reactors, Store } from '../ports.ts';
 
 export interface NoticeHost {
   store: Store;
   clock: Clock;
+  reactors: Reactors;
   env: NodeJS.ProcessEnv;
   apiUrl: string;
   dataDir: string;
@@ -71,9 +72,9 @@ export class Notices {
   }
 
   #started(): Promise<Delivery> {
-    const { store, clock, onNote } = this.#host;
+    const { store, clock, reactors, onNote } = this.#host;
     this.#delivery ??= Promise.all([this.#open(), import('../channels/delivery.ts')]).then(
-      ([open, { Delivery }]) => new Delivery({ store, clock, open, onNote }),
+      ([open, { Delivery }]) => new Delivery({ store, clock, open, reactors, onNote }),
     );
     return this.#delivery;
   }

@@ -5,6 +5,7 @@ import { absenceOf } from '../agents/presence.ts';
 import { assetDir } from '../assets.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
+import { ReactorHost } from '../engine/reactors/host.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project.ts';
@@ -49,6 +50,8 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
     attach: async () => refuseWithoutDaemon('attach to'),
     notices: new Notices({
       ...{ store, clock, env, apiUrl: '', dataDir: folder.path, homeId: folder.id },
+      // Nothing is added to it: without a daemon no project is followed.
+      reactors: new ReactorHost({ store, clock, onNote: () => undefined }),
       onNote: () => undefined,
     }),
     stop: () => refuseWithoutDaemon('stop'),

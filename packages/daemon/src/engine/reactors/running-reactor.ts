@@ -96,8 +96,8 @@ export class RunningReactor implements ReactorHandle {
     const { signal } = this.#stopped;
     await this.#tick('start');
     while (!signal.aborted) {
-      if (this.#isTickDue) await this.#tick('tick');
-      if (this.#queue.length > 0 && !signal.aborted) await this.#takeEvents();
+      if (this.#queue.length > 0) await this.#takeEvents();
+      if (this.#isTickDue && !signal.aborted) await this.#tick('tick');
       if (!this.#isTickDue && this.#queue.length === 0 && !signal.aborted)
         await new Promise<void>((resolve) => {
           this.#wakeUp = resolve;
