@@ -241,6 +241,7 @@ export class Daemon {
       ids,
       folder: this.#folder,
       daemon: this.info,
+      reactors: this.#reactors,
       access,
       hash: sha256,
       sandbox: sandboxView,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AccessRole, Caller, NamedToken, TokenName } from '../access.ts';
 import { AccountView } from '../budget.ts';
+import { ReactorView } from '../reactor.ts';
 import { AgentView } from '../settings-view.ts';
 import { DaemonInfo, EmergencyImpact, Finding } from '../view.ts';
 import { by, get, post } from './route.ts';
@@ -18,9 +19,14 @@ export const daemonRoutes = {
   ),
   doctor: get(
     '/v1/doctor',
-    'Examines the machine, the store and the projects',
+    'Examines the machine, the store and the projects, and lists what follows the log',
     z.strictObject({}),
-    z.object({ ok: z.boolean(), findings: z.array(Finding) }),
+    z.object({
+      ok: z.boolean(),
+      findings: z.array(Finding),
+      /** Null: no daemon runs, so nothing follows the log. */
+      reactors: z.array(ReactorView).nullable().default(null),
+    }),
   ),
   agents: get(
     '/v1/agents',

@@ -3,10 +3,9 @@ import { type Api, AppError, EventBody, isSignOfLife, type Project, plainText } 
 import type { Command } from 'commander';
 import { nearest } from '../config/nearest.ts';
 import { pageLink } from '../daemon/reach.ts';
-import type { RepairedRow } from '../ports.ts';
-import { type Connection, connect } from './connect.ts';
 import { type CliContext, collect, integer, type Json, jsonOption, withProject } from './context.ts';
 import { eventText, TaskNames } from './describe.ts';
+import { addDoctor } from './doctor.ts';
 import { EXIT } from './failure.ts';
 import { statusLines } from './live.ts';
 import { dateAndTime, table, timeOfDay, took } from './terminal.ts';
@@ -52,13 +51,7 @@ export function addInspection(program: Command, context: CliContext): void {
     .addHelpText('after', '\nExamples:\n  tidemill logs 7 --follow\n  tidemill logs run_01h…')
     .action((ref: string, options: Json & { follow?: boolean }) => logs(context, ref, options));
 
-  program
-    .command('doctor')
-    .description('check git, the store, the evidence, and that nothing was left over')
-    .option('--repair', 'set rows aside that cannot be read or are not what the log says, and make them anew from it')
-    .option(...jsonOption)
-    .action((options: Json & { repair?: boolean }) => doctor(context, options));
-
+  addDoctor(program, context);
   addSnapshots(program, context);
 }
 
@@ -111,44 +104,6 @@ async function lastRun(api: Api, project: Project, ref: string): Promise<string>
   if (task.lastRunId) return task.lastRunId;
   throw new AppError('not_found', `#${task.number} has not been worked on yet`, {
     hint: '`tidemill up` starts the work.',
-  });
-}
-
-async function doctor(context: CliContext, options: Json & { repair?: boolean }): Promise<void> {
-  const { terminal, env } = context;
-  const connection = await connect(env);
-  try {
-    const repaired = options.repair ? await repairRows(connection) : [];
-    const { ok, findings } = await connection.api.doctor({});
-    if (options.json) terminal.json(options.repair ? { ok, findings, repaired } : { ok, findings });
-    else {
-      for (const { noun, id, why, isRebuilt } of repaired) {
-        const then = isRebuilt ? 'made anew from the log' : 'taken out';
-        terminal.line(
-          `${terminal.paint('green', 'repaired ')}${'log'.padEnd(11)}${noun} ${id} ${why}: set aside, ${then}`,
-        );
-      }
-      if (options.repair && repaired.length === 0) terminal.line('Nothing to repair: every row is what the log says.');
-      const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
-      for (const { level, check, text, hint } of findings) {
-        terminal.line(`${terminal.paint(styles[level], level.padEnd(9))}${check.padEnd(11)}${text}`);
-        if (hint) terminal.line(`${' '.repeat(20)}${hint}`);
-      }
-      terminal.line(
-        ok ? '\nNo problems.' : `\n${findings.filter(({ level }) => level === 'problem').length} problems.`,
-      );
-    }
-    if (!ok) context.setExitCode(EXIT.failure);
-  } finally {
-    await connection.close();
-  }
-}
-
-/** A daemon that runs has rows in its hands and writes them back. */
-async function repairRows({ repair }: Connection): Promise<RepairedRow[]> {
-  if (repair) return repair();
-  throw new AppError('daemon_running', 'a daemon works with the store, so nothing can be repaired now', {
-    hint: 'Stop it with `tidemill stop`, then run `tidemill doctor --repair` again.',
   });
 }
 

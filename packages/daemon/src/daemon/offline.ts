@@ -35,6 +35,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
     ids,
     folder,
     daemon: null,
+    reactors: null,
     access: new TokenBook(folder.tokenFile, clock),
     hash: sha256,
     sandbox: sandboxView,

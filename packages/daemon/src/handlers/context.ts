@@ -15,7 +15,7 @@ import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
 import type { OutsideWork } from '../engine/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
-import type { Clock, ConflictDesk, Ids, Prompts, Store, Workspace, WorktreeRef } from '../ports.ts';
+import type { Clock, ConflictDesk, Ids, Prompts, Reactors, Store, Workspace, WorktreeRef } from '../ports.ts';
 
 /** What handlers do with a repository: look, write a snapshot's files beside it, and resolve what a person decides. */
 export interface LentWorkspace
@@ -43,6 +43,8 @@ export interface Services {
   ids: Ids;
   folder: DataFolder;
   daemon: DaemonInfo | null;
+  /** What follows the log in this daemon; null without one. */
+  reactors: Reactors | null;
   /** The tokens that were given out. */
   access: {
     list(): NamedToken[];

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Config, Finding, Project } from '@tidemill/contract';
+import type { Config, Finding, Project, ReactorView } from '@tidemill/contract';
 import { loadSettings } from '../config/load.ts';
 import { examineLanded } from '../engine/landed.ts';
 import { aliveRefs } from '../engine/recovery.ts';
@@ -12,7 +12,9 @@ import { chainFaultsOf } from './evidence.ts';
 export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
 
 /** Looks at everything that must hold, and says what does not. It changes nothing. */
-export async function doctor(services: Services): Promise<{ ok: boolean; findings: Finding[] }> {
+export async function doctor(
+  services: Services,
+): Promise<{ ok: boolean; findings: Finding[]; reactors: ReactorView[] | null }> {
   const findings = await services.examine();
   const say: Say = (level, check, text, hint = '') => {
     // Some of it holds for several projects.
@@ -20,7 +22,27 @@ export async function doctor(services: Services): Promise<{ ok: boolean; finding
       findings.push({ level, check, text, hint });
   };
   for (const project of await services.store.projects()) await examineProject(services, project, say);
-  return { ok: findings.every(({ level }) => level !== 'problem'), findings };
+  const reactors = (await services.reactors?.views()) ?? null;
+  sayHowReactorsAre(reactors, say);
+  return { ok: findings.every(({ level }) => level !== 'problem'), findings, reactors };
+}
+
+function sayHowReactorsAre(reactors: ReactorView[] | null, say: Say): void {
+  if (!reactors) {
+    say('ok', 'reactors', 'no daemon is running, so nothing follows the log');
+    return;
+  }
+  const troubled = reactors.filter(({ state }) => state !== 'running');
+  if (troubled.length === 0) say('ok', 'reactors', `${reactors.length} run`);
+  for (const { name, state, behind, lastError } of troubled)
+    say(
+      'warning',
+      'reactors',
+      state === 'paused' ? `${name} is paused` : `${name} fails, ${behind} events behind: ${lastError?.message ?? ''}`,
+      state === 'paused'
+        ? 'It triggered itself too often and goes on after 10 minutes. Report this as a defect.'
+        : 'It is tried again by itself.',
+    );
 }
 
 async function examineProject(services: Services, project: Project, say: Say): Promise<void> {

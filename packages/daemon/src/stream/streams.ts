@@ -23,6 +23,8 @@ interface Session {
   started: Promise<LogTail>;
   views: Views;
   timers: NodeJS.Timeout[];
+  /** Takes the reader off the list that `doctor` shows. */
+  unlist(): void;
 }
 
 /** Every open WebSocket. With none of them open it does nothing and costs nothing. */
@@ -103,13 +105,15 @@ export class Streams {
       setInterval(() => this.#connections.forEach(act), everyMs);
     const { pingMs, welcomeMs } = this.#limits;
     const timers = [each((one) => one.ping(), pingMs), each((one) => one.checkWelcome(), welcomeMs)];
-    return { tail, started, views, timers };
+    const unlist = services().reactors?.enlist(tail) ?? (() => undefined);
+    return { tail, started, views, timers, unlist };
   }
 
   async #endSession(): Promise<void> {
     const session = this.#session;
     this.#session = null;
     if (!session) return;
+    session.unlist();
     for (const timer of session.timers) clearInterval(timer);
     await Promise.all([session.tail.stop(), session.views.stop()]);
   }

@@ -59,7 +59,7 @@ export class Subscription implements Viewer {
   advance(): void {
     const { tail, outlet, filter } = this.#options;
     while (!this.#isOver && !this.#isReading && outlet.isOpen) {
-      if (this.#cursor >= tail.head) {
+      if (this.#cursor >= tail.position) {
         this.#arrive();
         return;
       }
@@ -89,7 +89,7 @@ export class Subscription implements Viewer {
   #fallBehind(): void {
     this.#isLive = false;
     this.#isToldBehind = true;
-    this.outlet.send({ type: 'behind', events: this.#options.tail.head - this.#cursor });
+    this.outlet.send({ type: 'behind', events: this.#options.tail.position - this.#cursor });
   }
 
   /** From the log, page by page, with everybody else's turn in between. */
@@ -102,7 +102,7 @@ export class Subscription implements Viewer {
       const size = new PageSize(limits.page);
       const wide = views ? { projectId: views.projectId } : filter;
       while (!this.#isOver && outlet.isOpen && !outlet.isFull && !tail.reaches(this.#cursor)) {
-        const upTo = tail.head;
+        const upTo = tail.position;
         const limit = size.events;
         const events = await store.events({ ...wide, after: this.#cursor, upTo, limit });
         if (this.#isOver) return;

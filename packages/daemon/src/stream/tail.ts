@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type EventType, type LoggedEvent, taskIdOf } from '@tidemill/contract';
-import type { EventFilter, Store } from '../ports.ts';
+import { type EventType, type LoggedEvent, type ReactorView, taskIdOf } from '@tidemill/contract';
+import type { EventFilter, ListedReader, Store } from '../ports.ts';
 import type { StreamLimits } from './limits.ts';
 import { PAGE_BYTES, PageSize } from './page-size.ts';
 import { Pulse } from './pulse.ts';
@@ -48,8 +48,12 @@ export interface TailStep {
  *   log  ──────────────────┬───────────────┐
  *        read page by page │ kept here     │ head
  *        by whoever lags   first           └─ the one reader
+ *
+ * The reactor host lists it but does not run it. It exists only while somebody is connected, wants every event of every
+ * project as text, and skips nothing: a viewer that lags reads the log at its own position.
  */
-export class LogTail {
+export class LogTail implements ListedReader {
+  readonly name = 'stream';
   readonly #store: Store;
   readonly #limits: StreamLimits;
   readonly #onLines: (lines: Line[]) => void;
@@ -61,6 +65,7 @@ export class LogTail {
   #first = 0;
   #head = 0;
   #isPlaced = false;
+  #lastError: ReactorView['lastError'] = null;
   #offCommit: (() => void) | null = null;
 
   constructor(
@@ -72,11 +77,20 @@ export class LogTail {
     this.#limits = limits;
     this.#onLines = onLines;
     this.#size = new PageSize(limits.page);
-    this.#pulse = new Pulse(() => this.#read(), onError);
+    this.#pulse = new Pulse(
+      () => this.#read(),
+      (error) => {
+        this.#lastError = { at: Date.now(), message: error instanceof Error ? error.message : String(error) };
+        onError(error);
+      },
+    );
   }
 
-  get head(): number {
+  get position(): number {
     return this.#head;
+  }
+  get lastError(): ReactorView['lastError'] {
+    return this.#lastError;
   }
 
   async start(): Promise<void> {

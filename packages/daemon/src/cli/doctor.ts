@@ -1,0 +1,71 @@
+import { AppError, type ReactorView } from '@tidemill/contract';
+import type { Command } from 'commander';
+import type { RepairedRow } from '../ports.ts';
+import { type Connection, connect } from './connect.ts';
+import { type CliContext, type Json, jsonOption } from './context.ts';
+import { EXIT } from './failure.ts';
+import { dateAndTime, table } from './terminal.ts';
+
+export function addDoctor(program: Command, context: CliContext): void {
+  program
+    .command('doctor')
+    .description('check git, the store, the evidence, what follows the log, and that nothing was left over')
+    .option('--repair', 'set rows aside that cannot be read or are not what the log says, and make them anew from it')
+    .option(...jsonOption)
+    .action((options: Json & { repair?: boolean }) => doctor(context, options));
+}
+
+async function doctor(context: CliContext, options: Json & { repair?: boolean }): Promise<void> {
+  const { terminal, env } = context;
+  const connection = await connect(env);
+  try {
+    const repaired = options.repair ? await repairRows(connection) : [];
+    const { ok, findings, reactors } = await connection.api.doctor({});
+    if (options.json) terminal.json({ ok, findings, reactors, ...(options.repair && { repaired }) });
+    else {
+      for (const { noun, id, why, isRebuilt } of repaired) {
+        const then = isRebuilt ? 'made anew from the log' : 'taken out';
+        terminal.line(
+          `${terminal.paint('green', 'repaired ')}${'log'.padEnd(11)}${noun} ${id} ${why}: set aside, ${then}`,
+        );
+      }
+      if (options.repair && repaired.length === 0) terminal.line('Nothing to repair: every row is what the log says.');
+      const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
+      for (const { level, check, text, hint } of findings) {
+        terminal.line(`${terminal.paint(styles[level], level.padEnd(9))}${check.padEnd(11)}${text}`);
+        if (hint) terminal.line(`${' '.repeat(20)}${hint}`);
+      }
+      if (reactors && reactors.length > 0) {
+        const names = new Map((await connection.api.projects({})).map(({ id, name }) => [id, name]));
+        terminal.line();
+        for (const line of reactorLines(reactors, names, terminal.width)) terminal.line(line);
+      }
+      terminal.line(
+        ok ? '\nNo problems.' : `\n${findings.filter(({ level }) => level === 'problem').length} problems.`,
+      );
+    }
+    if (!ok) context.setExitCode(EXIT.failure);
+  } finally {
+    await connection.close();
+  }
+}
+
+function reactorLines(reactors: ReactorView[], names: Map<string, string>, width: number): string[] {
+  const rows = reactors.map(({ name, projectId, position, behind, state, lastError }) => [
+    name,
+    projectId === null ? 'all projects' : (names.get(projectId) ?? projectId),
+    state,
+    position === null ? 'the clock' : `event ${position}`,
+    position === null ? '' : `${behind} behind`,
+    lastError ? `${dateAndTime(lastError.at)} ${lastError.message}` : 'no error',
+  ]);
+  return table([['REACTOR', 'PROJECT', 'STATE', 'FOLLOWS', '', 'LAST ERROR'], ...rows], width);
+}
+
+/** A daemon that runs has rows in its hands and writes them back. */
+async function repairRows({ repair }: Connection): Promise<RepairedRow[]> {
+  if (repair) return repair();
+  throw new AppError('daemon_running', 'a daemon works with the store, so nothing can be repaired now', {
+    hint: 'Stop it with `tidemill stop`, then run `tidemill doctor --repair` again.',
+  });
+}
