@@ -76,7 +76,7 @@ const claimsOf = async (taskId: string) =>
   ).length;
 
 describe('a budget in the real program', { timeout: 120_000 }, () => {
-  it('AC-2.4.a AC-2.4.c AC-2.4.d AC-2.4.e AC-5.4.a: told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
+  it('told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
     write(config(`budget: { dailyUsd: 10, monthlyUsd: 100, timeZone: ${noon} }`));
     const first = await machine.up(root);
     const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
@@ -118,7 +118,7 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
     await second.ended;
   });
 
-  it('AC-2.4.d: the limit of all projects stops and frees work by itself too', async () => {
+  it('the limit of all projects stops and frees work by itself too', async () => {
     write(config(`budget: { dailyUsd: 100, monthlyUsd: 1000, timeZone: ${noon} }`));
     await machine.run(['budget', '--total-daily', '9', '--total-monthly', '1000', '--time-zone', noon], root);
     await machine.up(root);
@@ -134,7 +134,7 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
 describe('settings of a running program', { timeout: 120_000 }, () => {
   const builders = (status: ProjectStatus) => status.workers.filter(({ role }) => role === 'builder').length;
 
-  it('AC-1.1.b AC-1.1.c: what cannot be is replaced, told on the terminal, in the status and as an alert', async () => {
+  it('what cannot be is replaced, told on the terminal, in the status and as an alert', async () => {
     write(config('budget: { dailyUsd: -5, monthlyUsd: 0, timeZone: Mars/Base }').replace('workers: 2', 'workers: 11'));
     const daemon = await machine.up(root);
     const status = await machine.json<ProjectStatus>(['status'], root);
@@ -148,7 +148,7 @@ describe('settings of a running program', { timeout: 120_000 }, () => {
     expect(readFileSync(join(machine.data, 'daemon.log'), 'utf8')).toContain('workers is 11');
   });
 
-  it('AC-1.1.a: a changed file holds without a restart; an invalid one is told and changes nothing', async () => {
+  it('a changed file holds without a restart; an invalid one is told and changes nothing', async () => {
     write(config(''));
     await machine.up(root);
     write(config('budget: { dailyUsd: 7, monthlyUsd: 70 }').replace('workers: 2', 'workers: 4'));

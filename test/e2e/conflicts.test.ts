@@ -66,7 +66,7 @@ async function conflictIn(...files: string[]) {
   return { daemon, of: { project: project!.id, task: '1' } };
 }
 
-test('AC-5.3.a, AC-5.3.b, AC-5.3.d, AC-5.3.f: a conflict in five files is listed, resolved by two people and a restart, settled and lands', {
+test('a conflict in five files is listed, resolved by two people and a restart, settled and lands', {
   timeout: 4 * MINUTE,
 }, async () => {
   const { daemon, of } = await conflictIn(...FILES);
@@ -136,7 +136,7 @@ test('AC-5.3.a, AC-5.3.b, AC-5.3.d, AC-5.3.f: a conflict in five files is listed
   );
 });
 
-test('AC-5.3.e: an aborted conflict is kept in a snapshot, and its task begins anew on the newest target', {
+test('an aborted conflict is kept in a snapshot, and its task begins anew on the newest target', {
   timeout: 4 * MINUTE,
 }, async () => {
   const { of } = await conflictIn('locked.txt');

@@ -89,7 +89,7 @@ const begun = (...numbers: number[]) =>
 const here = process.platform === 'linux' ? describe : describe.skip;
 
 here('the fleet (needs /proc)', () => {
-  test('Test-2.5.c, AC-2.5.a, AC-2.5.b, AC-2.5.e, AC-1.4.b, AC-1.4.c: a pause ends at the checkpoint, nothing new is taken, resume goes on', {
+  test('a pause ends at the checkpoint, nothing new is taken, resume goes on', {
     timeout: 3 * MINUTE,
   }, async () => {
     for (const title of ['One', 'Two']) await add(title);
@@ -152,7 +152,7 @@ here('the fleet (needs /proc)', () => {
     expect(await taskOf(1)).toMatchObject({ task: { stage: 'done' }, runs: [{ outcome: 'pr_ready', failure: null }] });
   });
 
-  test('AC-1.4.d, AC-2.5.f: stop ends an agent that does not want to, keeps its work and gives the task back; start goes on', {
+  test('stop ends an agent that does not want to, keeps its work and gives the task back; start goes on', {
     timeout: 3 * MINUTE,
   }, async () => {
     await add('One, stubborn');
@@ -176,7 +176,7 @@ here('the fleet (needs /proc)', () => {
     expect((await taskOf(1)).task.stage).toBe('done');
   });
 
-  test('AC-1.4.f, AC-1.3.d, AC-5.5.c, AC-5.5.d: a crash shows with its error; restart clears it, reset forgets the figures', {
+  test('a crash shows with its error; restart clears it, reset forgets the figures', {
     timeout: 3 * MINUTE,
   }, async () => {
     await add('One that dies');
@@ -204,7 +204,7 @@ here('the fleet (needs /proc)', () => {
     ]);
   });
 
-  test('AC-5.5.c: restart asks before it ends an agent at work', { timeout: 3 * MINUTE }, async () => {
+  test('restart asks before it ends an agent at work', { timeout: 3 * MINUTE }, async () => {
     await add('One');
     await machine.up(root);
     await begun(1);
@@ -217,7 +217,7 @@ here('the fleet (needs /proc)', () => {
     expect((await taskOf(1)).task.stage).toBe('done');
   });
 
-  test('AC-2.5.d: a task is taken from one worker and given to another', { timeout: 3 * MINUTE }, async () => {
+  test('a task is taken from one worker and given to another', { timeout: 3 * MINUTE }, async () => {
     await add('One');
     await machine.up(root, '--workers', '2');
     await begun(1);
@@ -237,7 +237,7 @@ here('the fleet (needs /proc)', () => {
     ]);
   });
 
-  test('AC-1.2.a: workers come and go at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
+  test('workers come and go at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
     await machine.up(root, '--workers', '2');
     // Not what is just being written, which has another name until it is whole.
     const files = () =>
@@ -265,7 +265,7 @@ here('the fleet (needs /proc)', () => {
     expect(repository.git('status', '--porcelain', '-uall').split('\n')).toEqual(['?? .tidemill/config.yaml']);
   });
 
-  test('AC-5.5.a, AC-5.5.b, AC-5.5.f, AC-2.5.c, Test-1.4.e: an emergency stop names what it hits, kills ten stubborn agents, and holds over a restart until resume', {
+  test('an emergency stop names what it hits, kills ten stubborn agents, and holds over a restart until resume', {
     timeout: 5 * MINUTE,
   }, async () => {
     const all = Array.from({ length: 10 }, (_, index) => index + 1);
@@ -321,7 +321,7 @@ here('the fleet (needs /proc)', () => {
     expect((await taskOf(1)).task.stage).toBe('done');
   });
 
-  test('AC-1.4.e: a daemon with busy and frozen agents stops, and leaves nothing behind', {
+  test('a daemon with busy and frozen agents stops, and leaves nothing behind', {
     timeout: 3 * MINUTE,
   }, async () => {
     for (const title of ['One', 'Two']) await add(title);

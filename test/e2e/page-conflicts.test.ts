@@ -81,9 +81,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
-  test('AC-5.3.a, AC-5.3.b: conflicts appear by themselves on the open page, all of them, with their file counts', async ({
-    skip,
-  }) => {
+  test('conflicts appear by themselves on the open page, all of them, with their file counts', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await bed.show('Conflicts');
     await page.getByText(/^No conflict waits for you/).waitFor();
@@ -149,7 +147,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await other.close();
   });
 
-  test('AC-5.3.d: resolved place by place and marked resolved, it leaves the list and lands with both sides', async ({
+  test('resolved place by place and marked resolved, it leaves the list and lands with both sides', async ({
     skip,
   }) => {
     skip(!hasBrowser, NO_BROWSER);
@@ -184,9 +182,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('link', { name: '#1 Raise the wall' }).waitFor({ state: 'detached' });
   });
 
-  test('AC-5.3.f: the commands for a terminal are shown, and whoever follows them can mark it resolved', async ({
-    skip,
-  }) => {
+  test('the commands for a terminal are shown, and whoever follows them can mark it resolved', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await page.getByRole('link', { name: '#2 Build the sluice' }).click();
     await page.getByText('Do it in a terminal instead').click();
@@ -207,7 +203,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(main('sluice two.txt')).toBe('from main');
   });
 
-  test('AC-5.3.e: aborted after a dialog that says what happens, the task goes back to open and is built anew', async ({
+  test('aborted after a dialog that says what happens, the task goes back to open and is built anew', async ({
     skip,
   }) => {
     skip(!hasBrowser, NO_BROWSER);

@@ -58,7 +58,7 @@ beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
-  test('AC-1.5.a, AC-1.5.b: all agents are there with their status, which changes by itself', async () => {
+  test('all agents are there with their status, which changes by itself', async () => {
     await bed.show('Fleet');
     await page.evaluate('window.loadedOnce = true');
     for (const name of ['agent-1', 'agent-2', 'review-agent']) await card(name).getByText('idle').waitFor();
@@ -72,7 +72,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('AC-1.5.c: Pause lets the agent pause and becomes Resume, and back', async () => {
+  test('Pause lets the agent pause and becomes Resume, and back', async () => {
     const [{ name }] = (await busy()) as [WorkerView];
     await button(`Pause ${name}`).click();
     await button(`Resume ${name}`).waitFor();
@@ -85,7 +85,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(name).getByText('working', { exact: true }).waitFor();
   });
 
-  test('AC-2.5.d: a task is given to another agent by the picker', async () => {
+  test('a task is given to another agent by the picker', async () => {
     const [{ name }] = (await busy()) as [WorkerView];
     const other = name === 'agent-1' ? 'agent-2' : 'agent-1';
     await card(name).getByRole('button', { name: 'Reassign #1' }).click();
@@ -101,7 +101,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(other).getByText('1 done').waitFor();
   });
 
-  test('AC-1.5.e: an agent that crashes has a red badge and its error in the card', async () => {
+  test('an agent that crashes has a red badge and its error in the card', async () => {
     await bed.add('Heat the boiler');
     const crashed = page.locator('.worker.wrong').first();
     await crashed.getByText('crashed', { exact: true }).waitFor();
@@ -120,7 +120,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.api.cancelTask({ project: bed.project, task: 2 });
   });
 
-  test('AC-5.4.c, AC-5.4.d: a card unfolds all its figures, and the summary is the sum of all agents', async () => {
+  test('a card unfolds all its figures, and the summary is the sum of all agents', async () => {
     await bed.add('Sweep the floor');
     await expect.poll(() => figure(summary(), 'Tasks done'), { timeout: PATIENCE_MS }).toBe('2');
     const metrics = await bed.api.metrics({ project: bed.project, period: '24h' });
@@ -148,7 +148,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect((await figure(summary(), 'Errors')).startsWith(`${errors},`)).toBe(true);
   });
 
-  test('AC-5.4.f: all agents side by side, each figure with a colour and a word', async () => {
+  test('all agents side by side, each figure with a colour and a word', async () => {
     await page.keyboard.press('v');
     const table = page.getByRole('region', { name: 'Comparison' });
     await table.getByRole('columnheader', { name: 'agent-1' }).waitFor();
@@ -169,7 +169,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').waitFor();
   });
 
-  test('AC-5.4.e: figures that cannot be read anew stay, and say from when they are', async () => {
+  test('figures that cannot be read anew stay, and say from when they are', async () => {
     const known = await figure(summary(), 'Cost');
     await page.route('**/metrics?*', (route) =>
       route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'no', hint: 'Look.' } } }),
@@ -186,7 +186,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor({ state: 'detached' });
   });
 
-  test('AC-1.5.d, AC-5.5.a: the emergency stop first names agents and tasks, then all stop', async () => {
+  test('the emergency stop first names agents and tasks, then all stop', async () => {
     await bed.add('Carve the wheel');
     await bed.add('Grease the wheel');
     await page.getByText(/ · 2 active/).waitFor();
@@ -219,7 +219,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').getByText('idle', { exact: true }).waitFor();
   });
 
-  test('AC-1.5.f: one more agent appears, up to the maximum', async () => {
+  test('one more agent appears, up to the maximum', async () => {
     for (let count = 3; count <= MOST; count += 1) {
       await button('Add agent').click();
       await card(`agent-${count}`).waitFor();

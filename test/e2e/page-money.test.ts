@@ -55,9 +55,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.evaluate('window.loadedOnce = true');
   });
 
-  test('AC-5.4.a, AC-5.4.b: a task is done, and the figures on the open page follow, as the API has them', async ({
-    skip,
-  }) => {
+  test('a task is done, and the figures on the open page follow, as the API has them', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await done(await bed.add('Grind rye', { accept: ['it is ground'] }));
     await chart('Tasks done').getByText('1 in all').waitFor();
@@ -112,9 +110,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.screenshot({ path: join(OUTPUT, 'page-money.png'), fullPage: true });
   });
 
-  test('AC-5.4.e: when the figures cannot be had, the last known stay, with their time, until they can', async ({
-    skip,
-  }) => {
+  test('when the figures cannot be had, the last known stay, with their time, until they can', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     const before = bed.complaints.length;
     const isHistory = (url: URL) => url.pathname.endsWith('/history');

@@ -84,7 +84,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.show('Overview');
   });
 
-  test('AC-5.1.b, AC-5.1.c, AC-5.1.d, AC-2.4.f: a task goes from open to landed before the eyes, with its phase, percent and cost', async () => {
+  test('a task goes from open to landed before the eyes, with its phase, percent and cost', async () => {
     await page.evaluate('window.loadedOnce = true');
     await header().getByText('Today $0.00 of $50').waitFor();
     await bed.add(HOSTILE);
@@ -145,7 +145,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await needs.waitFor();
   });
 
-  test('AC-5.1.a, AC-5.1.f: the feed opens with the last 50 events, and never has more: the oldest go', async () => {
+  test('the feed opens with the last 50 events, and never has more: the oldest go', async () => {
     for (let index = 0; index < FEED + 5; index += 1) await bed.add(`Sack ${index}`, { after: [3] });
     await told('Sack 54');
     await page.reload();
@@ -181,7 +181,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(bed.complaints).toEqual([]);
   });
 
-  test('AC-5.1.e: without its socket the page says so and asks instead, and recovers by itself', async () => {
+  test('without its socket the page says so and asks instead, and recovers by itself', async () => {
     const { own, state } = await pageWithSocket();
     await own.goto(bed.daemon.url);
     await own.getByText('live', { exact: true }).waitFor();

@@ -118,13 +118,13 @@ describe('a run’s reservation', () => {
   });
 });
 
-describe('AC-2.4: thresholds', () => {
+describe('thresholds', () => {
   const spend = (mill: Mill, upTo: number[]) => {
     const { fence, runId } = mill.startRun(mill.add());
     return upTo.map((costUsd) => mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) }));
   };
 
-  it('AC-2.4.b AC-2.4.c AC-2.4.d: 50, 75, 90 and 100 % are each told once', () => {
+  it('50, 75, 90 and 100 % are each told once', () => {
     const mill = world(10, 1000);
     const told = spend(mill, [4.9, 5, 6, 7.5, 8.9, 9, 9.9, 10, 10.5]).map(thresholds);
     expect(told).toEqual([[], ['daily 50'], [], ['daily 75'], [], ['daily 90'], [], ['daily 100'], []]);
@@ -134,7 +134,7 @@ describe('AC-2.4: thresholds', () => {
     expect(spend(world(10, 12), [9.5]).map(thresholds)).toEqual([['daily 90', 'monthly 75']]);
   });
 
-  it('AC-2.4.c: from 90 % on nothing new is begun, reviews included, until the day is over', () => {
+  it('from 90 % on nothing new is begun, reviews included, until the day is over', () => {
     const mill = world();
     const [, last] = spend(mill, [1, 9]);
     expect(thresholds(last!)).toEqual(['daily 90']);
@@ -210,7 +210,7 @@ describe('the budget of all projects', () => {
   });
 });
 
-describe('AC-2.4.f: what a person sees', () => {
+describe('what a person sees', () => {
   it('spent, set aside, percent and a forecast in a straight line', () => {
     const mill = world();
     const { fence, runId } = mill.startRun(mill.add());

@@ -288,7 +288,7 @@ class Market {
 }
 
 describe('over 10,000 concurrent dispatches', () => {
-  it('AC-2.4.d: a limit is passed by what running agents had asked for and not told of, and nothing stays set aside', {
+  it('a limit is passed by what running agents had asked for and not told of, and nothing stays set aside', {
     timeout: 240_000,
   }, () => {
     let dispatched = 0;

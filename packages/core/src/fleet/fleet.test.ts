@@ -12,7 +12,7 @@ const worker = (mill: Mill, id = 'agent-1') => mill.workers.get(id)!;
 const beat = { memoryMb: 12, cpuPercent: 3 };
 
 describe('a wish', () => {
-  test('AC-2.5.f: repeated, it changes nothing and is no error', () => {
+  test('repeated, it changes nothing and is no error', () => {
     const mill = new Mill();
     for (const is of ['paused', 'frozen', 'stopped', 'running'] as const) {
       expect(typesOf(wish(mill, is))).toEqual(['worker.wished']);
@@ -21,7 +21,7 @@ describe('a wish', () => {
     expect(wish(mill, 'running')).toEqual([]);
   });
 
-  test.each(['paused', 'frozen', 'stopped'] as const)('AC-1.4.b: nothing is claimed by a worker that is %s', (is) => {
+  test.each(['paused', 'frozen', 'stopped'] as const)('nothing is claimed by a worker that is %s', (is) => {
     const mill = new Mill();
     mill.add();
     wish(mill, is);
@@ -60,7 +60,7 @@ describe('a worker as it is shown', () => {
   const idle = { wish: 'running', crash: null, role: 'builder' } as const;
   const crash = { error: 'exit 3', at: 1, status: 'crashed' } as const;
 
-  test('Test-1.4.a: idle → working → paused → idle → stopped', () => {
+  test('idle → working → paused → idle → stopped', () => {
     expect(workerStatus(idle, null)).toBe('idle');
     expect(workerStatus(idle, { mode: 'implement' })).toBe('working');
     expect(workerStatus({ ...idle, wish: 'paused' }, { mode: 'implement' })).toBe('paused');
@@ -81,7 +81,7 @@ describe('a worker as it is shown', () => {
     [60_000, 'degraded'],
     [120_000, 'degraded'],
     [120_001, 'unresponsive'],
-  ])('AC-1.3.b: %s ms after the last heartbeat it is %s', (silentMs, health) => {
+  ])('%s ms after the last heartbeat it is %s', (silentMs, health) => {
     expect(workerHealth({ beats: [{ at: 1_000, ...beat }] }, 1_000 + silentMs)).toBe(health);
   });
 });
@@ -97,7 +97,7 @@ describe('what a worker says of itself', () => {
     expect(worker(mill).beats.at(-1)?.at).toBe(mill.now);
   });
 
-  test('AC-1.3.d: a crash stays with its error until it claims again or is let run anew', () => {
+  test('a crash stays with its error until it claims again or is let run anew', () => {
     const mill = new Mill();
     mill.add();
     const die = () => mill.must({ type: 'worker.crash', projectId, workerId: 'agent-1', error: 'exit 3' });
@@ -131,7 +131,7 @@ describe('what a worker says of itself', () => {
 });
 
 describe('giving a task to a worker', () => {
-  test('AC-2.5.d: the lease is taken, the run interrupted, and only that worker may take it', () => {
+  test('the lease is taken, the run interrupted, and only that worker may take it', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.startRun(id);
@@ -235,7 +235,7 @@ test('time a worker stood still counts towards no limit of its lease', () => {
   expect(renew(1, 0)).toContain('task.blocked');
 });
 
-test('AC-5.5.f: an emergency is on record with who and what it hit', () => {
+test('an emergency is on record with who and what it hit', () => {
   const mill = new Mill();
   const about = { operation: 'emergency_stop', by: 'ada', reason: 'smoke', workers: ['agent-1'], tasks: [7] } as const;
   const [event] = mill.must({ type: 'emergency.record', projectId, ...about, workers: ['agent-1'], tasks: [7] });

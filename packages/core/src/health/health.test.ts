@@ -31,12 +31,12 @@ function running(files: string[] = [], priority = 2) {
 }
 
 describe('the health of workers', () => {
-  it('AC-5.2.a: every worker is judged in one look', () => {
+  it('every worker is judged in one look', () => {
     const workers = [worker('agent-1', 0), worker('agent-2', 61_000), worker('agent-3', 121_000), worker('new', null)];
     expect(kinds({ workers })).toEqual(['warning worker_degraded agent-2', 'error worker_unresponsive agent-3']);
   });
 
-  it('AC-5.2.b: one that is not heard of for two minutes is an error that says what to do', () => {
+  it('one that is not heard of for two minutes is an error that says what to do', () => {
     const { findings } = examine(observation({ workers: [worker('agent-1', 121_000)] }));
     expect(findings).toMatchObject([{ severity: 'error', text: expect.stringContaining('tidemill workers restart') }]);
   });
@@ -50,7 +50,7 @@ describe('the health of workers', () => {
     [3, ['warning error_rate agent-1']],
     [10, ['warning error_rate agent-1']],
     [11, ['error error_rate agent-1']],
-  ])('AC-5.2.c: %i failed runs within the hour', (count, expected) => {
+  ])('%i failed runs within the hour', (count, expected) => {
     const workers = [worker('agent-1', 0)];
     expect(kinds({ workers, errors: new Map([[workers[0]!.id, count]]) })).toEqual(expected);
   });
@@ -83,7 +83,7 @@ describe('a task without progress', () => {
     expect(stuckAction(minutes * MINUTE, 10 * MINUTE)).toBe(expected);
   });
 
-  it('AC-5.2.e: after half an hour it is critical, and acted on', () => {
+  it('after half an hour it is critical, and acted on', () => {
     const task = running();
     const seen = observation({ running: [{ task, lastSignAt: NOW - 31 * MINUTE, isTesting: false }] });
     expect(examine(seen)).toMatchObject({

@@ -49,7 +49,7 @@ describe('a config that holds', () => {
     ['budget: { dailyUsd: 1e12 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is 1000000000000/],
     ['budget: { dailyUsd: lots }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is "lots"/],
     ['budget: { timeZone: Mars/Base }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /no such time zone/],
-  ])('AC-1.1.b AC-1.1.c: %s is replaced by a safe value, with a warning', async (line, key, expected, warning) => {
+  ])('%s is replaced by a safe value, with a warning', async (line, key, expected, warning) => {
     await config(`${line}\n${agents.replace('[true]', '["true"]')}`);
     const settings = await loadSettings(root);
     expect(settings.config[key as 'workers' | 'budget']).toEqual(expected);
@@ -58,7 +58,7 @@ describe('a config that holds', () => {
     expect(rulesFrom(settings.config, settings.pipelines).budget.timeZone).not.toBe('Mars/Base');
   });
 
-  test('AC-1.1.a: good values are taken as they are', async () => {
+  test('good values are taken as they are', async () => {
     const budget = 'budget: { dailyUsd: 12.5, monthlyUsd: 99, timeZone: America/New_York }';
     await config(`workers: 7\n${budget}\n${agents.replace('[true]', '["true"]')}`);
     const settings = await loadSettings(root);

@@ -131,7 +131,7 @@ afterEach(async () => {
 });
 
 describe('heartbeats', () => {
-  test('AC-1.3.a: every 30 s, idle or not, with what the processes take', async () => {
+  test('every 30 s, idle or not, with what the processes take', async () => {
     await pass(1);
     await addTask(1);
     await pass(95_000);
@@ -152,7 +152,7 @@ describe('heartbeats', () => {
     expect(puppets).toEqual([]);
   });
 
-  test('AC-1.3.b, AC-1.3.c: a store that is away for two minutes shows on the worker’s health and stops nobody', async () => {
+  test('a store that is away for two minutes shows on the worker’s health and stops nobody', async () => {
     await addTask(1);
     await pass(1);
     isDown = ({ type }) => type === 'worker.beat';
@@ -225,7 +225,7 @@ describe('what a person wants', () => {
 });
 
 describe('an emergency stop', () => {
-  test('AC-5.5.b: kills first, takes the leases of work that hangs, and stops all until they are resumed', async () => {
+  test('kills first, takes the leases of work that hangs, and stops all until they are resumed', async () => {
     await addTask(1);
     await addTask(2);
     await pass(1);
@@ -283,7 +283,7 @@ describe('an emergency stop', () => {
   });
 });
 
-test('AC-1.4.f: an agent that dies shows on its worker', async () => {
+test('an agent that dies shows on its worker', async () => {
   await addTask(1);
   await pass(1);
   puppets[0]!.die('exit 3');

@@ -96,7 +96,7 @@ const decided = async () =>
   );
 
 describe('the supervisor', { timeout: 60_000 }, () => {
-  it('AC-5.2.e: watches a silent task, asks about it, then interrupts it; the work goes on', async () => {
+  it('watches a silent task, asks about it, then interrupts it; the work goes on', async () => {
     await add(1);
     await engine.start();
     await pass(12 * MINUTE);
@@ -135,7 +135,7 @@ describe('the supervisor', { timeout: 60_000 }, () => {
     expect((await store.runs('task_1')).at(0)?.outcome).toBe('interrupted');
   });
 
-  it('AC-5.2.f: a look that fails is noted and left out; nobody stops working for it', async () => {
+  it('a look that fails is noted and left out; nobody stops working for it', async () => {
     await add(1);
     isBroken = true;
     await engine.start();

@@ -49,7 +49,7 @@ async function audits(): Promise<LoggedEvent['body'][]> {
 }
 
 describe('without a daemon', () => {
-  test('AC-2.5.f: wishes are on record for the next start; all of them, or one; repeated without an error', async () => {
+  test('wishes are on record for the next start; all of them, or one; repeated without an error', async () => {
     for (let time = 0; time < 2; time += 1) {
       const views = await api.steerWorkers({ project, worker: 'all', operation: 'pause', by: 'ada' });
       expect(views.map(({ name, status }) => [name, status])).toEqual([
@@ -72,7 +72,7 @@ describe('without a daemon', () => {
     });
   });
 
-  test('AC-5.5.e: leases that ran out, or are older than 8 hours, are given back and on record; younger ones stay', async () => {
+  test('leases that ran out, or are older than 8 hours, are given back and on record; younger ones stay', async () => {
     await api.addTask({ project, title: 'One' });
     await api.addTask({ project, title: 'Two' });
     agoMs = 9 * HOUR;
@@ -94,7 +94,7 @@ describe('without a daemon', () => {
     });
   });
 
-  test('AC-5.5.a, AC-5.5.f: an emergency stop names whom it hits, gives back what is held and stops all', async () => {
+  test('an emergency stop names whom it hits, gives back what is held and stops all', async () => {
     await api.addTask({ project, title: 'One' });
     await claim('agent-1');
     expect(await api.emergencyImpact({})).toEqual({
@@ -108,7 +108,7 @@ describe('without a daemon', () => {
     expect((await api.workers({ project })).every(({ wish }) => wish === 'running')).toBe(true);
   });
 
-  test('AC-1.3.e, Test-1.3.e: a summary of ten workers with full histories', async () => {
+  test('a summary of ten workers with full histories', async () => {
     for (let number = 3; number <= 10; number += 1) {
       const name = `agent-${number}`;
       await must({

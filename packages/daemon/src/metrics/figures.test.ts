@@ -46,7 +46,7 @@ const facts: Facts = {
 const of = async (name: string, period: '24h' | '7d' | '30d', from = facts) =>
   (await figuresOf(from, period, now)).workers.find((each) => each.name === name)!;
 
-describe('AC-5.4.c: the figures of a worker', () => {
+describe('the figures of a worker', () => {
   it('count what it did within the period', async () => {
     expect(await of('agent-1', '24h')).toMatchObject({
       ...{ completed: 1, cycleTimeMs: 2 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
@@ -70,7 +70,7 @@ describe('AC-5.4.c: the figures of a worker', () => {
     expect((await of('agent-1', '24h', busy)).uptime).toBe(8 / 24);
   });
 
-  it('AC-5.4.d: add up over all workers, each task once', async () => {
+  it('add up over all workers, each task once', async () => {
     expect((await figuresOf(facts, '24h', now)).total).toMatchObject({
       ...{ completed: 2, cycleTimeMs: 4 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
       ...{ costUsd: 9, costPerTaskUsd: 4.5, uptime: 7 / 72 },

@@ -56,7 +56,7 @@ async function plan(): Promise<void> {
 }
 
 describe('metrics of a store', () => {
-  it('AC-5.4.a: take in what happened since they were asked for last', async () => {
+  it('take in what happened since they were asked for last', async () => {
     const metrics = new Metrics(store, clock, () => undefined);
     const project = (await store.project(projectId))!;
     await plan();
@@ -70,7 +70,7 @@ describe('metrics of a store', () => {
   });
 
   it.each(['of', 'history'] as const)(
-    'AC-5.4.e: the last known figures (%s) are given, marked as stale, when they cannot be computed',
+    'the last known figures (%s) are given, marked as stale, when they cannot be computed',
     async (ask) => {
       let isBroken = true;
       const flaky = new Proxy(store, {
@@ -152,7 +152,7 @@ describe('metrics of a store', () => {
     );
   });
 
-  it('AC-5.4.b: a month of 100,000 runs is added up', { timeout: 120_000 }, async () => {
+  it('a month of 100,000 runs is added up', { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tidemill metrics '));
     const file = join(folder, 'store.db');
     try {

@@ -120,7 +120,7 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
     expect(await other.end).toEqual({ kind: 'stopped' });
   });
 
-  test('AC-1.4.d: one that stands still can be stopped', async () => {
+  test('one that stands still can be stopped', async () => {
     const child = start('trap "echo heard; exit 0" TERM; echo begun; while :; do sleep 0.05; done');
     await child.says('begun');
     reins.freeze();
@@ -130,7 +130,7 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
     expect(await child.end).toEqual({ kind: 'stopped' });
   });
 
-  test('AC-5.5.b, Test-2.5.b: ten that ignore SIGTERM, some standing still, are killed by one word', async () => {
+  test('ten that ignore SIGTERM, some standing still, are killed by one word', async () => {
     const children = Array.from({ length: 10 }, () =>
       start('trap "" TERM; setsid sleep 60 & echo begun; while :; do sleep 1; done'),
     );
@@ -154,7 +154,7 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
     await expect(readFile(path.join(base, 'survived'))).rejects.toThrow('ENOENT');
   });
 
-  test('AC-1.3.a: what its processes take is told', async () => {
+  test('what its processes take is told', async () => {
     const child = start('echo begun; while :; do :; done');
     await child.says('begun');
     await reins.use();

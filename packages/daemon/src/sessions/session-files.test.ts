@@ -58,7 +58,7 @@ afterEach(() => {
 });
 
 describe('session files', () => {
-  test('AC-1.2.a, AC-1.2.d: the folder and a file per worker appear with the first write', async () => {
+  test('the folder and a file per worker appear with the first write', async () => {
     const names = ['agent-1', 'agent-2', 'agent-3', 'review-agent'];
     for (const name of names) sessions.put(idle(name));
     await sessions.settled();
@@ -77,7 +77,7 @@ describe('session files', () => {
     expect(readFileSync(join(repository.root, '.git/info/exclude'), 'utf8')).toBe(`# mine\n/${SESSIONS_FOLDER}/\n`);
   });
 
-  test('AC-1.2.b: whoever reads while it is written sees a whole file, and the newest wins', async () => {
+  test('whoever reads while it is written sees a whole file, and the newest wins', async () => {
     sessions.put(idle('agent-1'));
     await sessions.settled();
     let isWriting = true;
@@ -105,7 +105,7 @@ describe('session files', () => {
     ['no JSON', 'garbage \u0000 {'],
     ['JSON of another kind', '{"agentId":"agent-1","status":"dancing"}'],
     ['nothing', ''],
-  ])('AC-1.2.c: a file with %s in it is made anew, and that is told', async (_what, text) => {
+  ])('a file with %s in it is made anew, and that is told', async (_what, text) => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'agent-1.session'), text);
     sessions.put(idle('agent-1'));
@@ -114,7 +114,7 @@ describe('session files', () => {
     expect(notes).toEqual(['the session file of agent-1 was damaged and is made anew']);
   });
 
-  test('AC-1.2.e: a folder that cannot be written is tried after 1, 2 and 4 s and then left alone', async (context) => {
+  test('a folder that cannot be written is tried after 1, 2 and 4 s and then left alone', async (context) => {
     const isRoot = process.getuid?.() === 0;
     context.skip(isRoot && process.platform !== 'linux', 'root may write to any folder here');
     // Not even root writes into /proc.
@@ -131,7 +131,7 @@ describe('session files', () => {
     expect(read('agent-1')).toEqual(idle('agent-1'));
   });
 
-  test('AC-1.2.e: a place that is taken is tried after 1, 2 and 4 s; once it is free the newest is written', async () => {
+  test('a place that is taken is tried after 1, 2 and 4 s; once it is free the newest is written', async () => {
     writeFileSync(folder, 'a file where the folder should be');
     onPause = (ms) => {
       if (ms === 2_000) execFileSync('rm', [folder]);

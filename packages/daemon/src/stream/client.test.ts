@@ -122,7 +122,7 @@ class Page {
   }
 }
 
-test('AC-5.1.e: without a WebSocket it polls and says so, and goes live again by itself; nothing is lost or doubled', async () => {
+test('without a WebSocket it polls and says so, and goes live again by itself; nothing is lost or doubled', async () => {
   const { proxy, cut } = await startProxy();
   proxy.token = token;
   const add = (title: string) => api.addTask({ project, title, accept: ['x'] });
