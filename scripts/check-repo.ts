@@ -13,6 +13,7 @@ import {
   unpluggedModules,
 } from './repo-rules.ts';
 import { loadTree } from './repo-tree.ts';
+import { requirements, testTitles } from './requirement-rules.ts';
 
 // The rules of docs/architecture.md that a machine can check: `node scripts/check-repo.ts [FOLDER]`.
 
@@ -28,6 +29,8 @@ const RULES: Rule[] = [
   fileNames,
   markdown,
   agentGuide,
+  testTitles,
+  requirements,
 ];
 
 const tree = loadTree(process.argv[2] ?? join(import.meta.dirname, '..'));
