@@ -6,7 +6,15 @@ export interface RepoTree {
   files: Map<string, string>;
 }
 
-const SKIPPED_FOLDERS = new Set(['node_modules', '.git', 'dist', 'output', 'results', '.tidemill-cache']);
+const SKIPPED_FOLDERS = new Set([
+  'node_modules',
+  '.git',
+  'dist',
+  'output',
+  'results',
+  '.tidemill-cache',
+  '.tidemill-dev',
+]);
 const TEXT = /\.(ts|mts|tsx|mjs|js|md)$/;
 
 export function loadTree(root: string): RepoTree {
