@@ -6,7 +6,7 @@ export const checkout = resolve(import.meta.dirname, '../..');
 /** The README and the pages it leads to, by path. */
 export function readDocuments(): Map<string, string> {
   const pages = readdirSync(join(checkout, 'docs')).filter((name) => name.endsWith('.md'));
-  const paths = ['README.md', 'AGENTS.md', ...pages.map((name) => `docs/${name}`)];
+  const paths = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages.map((name) => `docs/${name}`)];
   return new Map(paths.map((path) => [path, readFileSync(join(checkout, path), 'utf8')]));
 }
 
