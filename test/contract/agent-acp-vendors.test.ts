@@ -134,7 +134,8 @@ describe.each(VENDORS.map((vendor, index) => ({ ...vendor, found: installed[inde
   it('has the model that the prompt asks for, and says which there are', async () => {
     const begin = await start(inTurn([]));
     expect(await begin({ model: 'no-such', timeoutMs: 90_000 }).end).toMatchObject({
-      ...{ kind: 'failed', failure: 'unknown' },
+      kind: 'failed',
+      failure: 'unknown',
       message: expect.stringContaining(`has no model no-such; it has`),
     });
     expect(await begin({ model: vendor.model.asked, timeoutMs: 90_000 }).end).toMatchObject({ kind: 'result' });

@@ -66,8 +66,14 @@ export class Bench {
 
   request(more: Partial<AgentRequest>): AgentRequest {
     return {
-      ...{ runId: `run_${crypto.randomUUID()}`, cwd: this.worktree, brief: BRIEF, timeoutMs: 60_000, maxTurns: 50 },
-      ...{ model: null, tools: null, resume: null },
+      runId: `run_${crypto.randomUUID()}`,
+      cwd: this.worktree,
+      brief: BRIEF,
+      timeoutMs: 60_000,
+      maxTurns: 50,
+      model: null,
+      tools: null,
+      resume: null,
       guard: async () => ({ kind: 'allow' as const }),
       beforeStop: async () => null,
       ask: async (questions) => {
@@ -111,7 +117,12 @@ export function watch(start: (sink: AgentSink) => AgentSession): Trial {
   });
   const sum = (pick: (usage: Usage) => number | null) => seen.usage.reduce((total, one) => total + (pick(one) ?? 0), 0);
   return {
-    ...{ session, end: session.end, output: () => text, seen, sessions, denied },
+    session,
+    end: session.end,
+    output: () => text,
+    seen,
+    sessions,
+    denied,
     usage: () => ({
       inputTokens: sum(({ inputTokens }) => inputTokens),
       outputTokens: sum(({ outputTokens }) => outputTokens),

@@ -123,7 +123,9 @@ describe('a guard', () => {
 
   it('rewrites the whole input', async () => {
     const heard = await guarded([call('Bash', { command: 'echo bad', description: 'x' }), DONE], async ({ input }) => ({
-      ...{ kind: 'rewrite', guard: 'logs', reason: 'searched instead' },
+      kind: 'rewrite',
+      guard: 'logs',
+      reason: 'searched instead',
       input: { ...input, command: 'echo good' },
     }));
     expect(heard).toContain('good');
@@ -165,7 +167,8 @@ describe('a result', () => {
   it('that stays unfit fails the run', async () => {
     const server = await bench.model(structured({ outcome: 'needs_info', summary: 'but no question' }));
     expect(await bench.start(server.url).end).toMatchObject({
-      ...{ kind: 'failed', failure: 'invalid_result' },
+      kind: 'failed',
+      failure: 'invalid_result',
       message: expect.stringContaining('open_questions'),
     });
     expect(server.requests).toHaveLength(2);

@@ -64,7 +64,8 @@ describe.each(['off', 'auto'] as const)("a person's login, sandbox %s", (sandbox
     try {
       const server = await bench.model([turn(answer(RESULT))]);
       const env = {
-        ...{ OPENAI_BASE_URL: `${server.url}/v1`, HOME: bench.base },
+        OPENAI_BASE_URL: `${server.url}/v1`,
+        HOME: bench.base,
         CODEX_REFRESH_TOKEN_URL_OVERRIDE: login.url,
       };
       const trial = bench.start(server.url, { key: null, config: { env } });

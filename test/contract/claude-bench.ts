@@ -28,8 +28,11 @@ export const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 
 export const login = (token: string) =>
   JSON.stringify({
     claudeAiOauth: {
-      ...{ accessToken: token, refreshToken: 'r', expiresAt: Date.now() + 8 * 3_600_000 },
-      ...{ scopes: ['user:inference', 'user:profile'], subscriptionType: 'max' },
+      accessToken: token,
+      refreshToken: 'r',
+      expiresAt: Date.now() + 8 * 3_600_000,
+      scopes: ['user:inference', 'user:profile'],
+      subscriptionType: 'max',
     },
   });
 
@@ -61,11 +64,17 @@ export class ClaudeBench extends Bench {
     return this.try(
       {
         default: {
-          ...{ type: 'claude', pass: [], writable: [], fallback: [] },
+          type: 'claude',
+          pass: [],
+          writable: [],
+          fallback: [],
           ...given,
           env: {
-            ...{ HOME: this.home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy' },
-            ...{ CLAUDE_CODE_MAX_RETRIES: '1', CLAUDE_CONFIG_DIR: path.join(this.home, '.claude') },
+            HOME: this.home,
+            ANTHROPIC_BASE_URL: url,
+            ANTHROPIC_API_KEY: 'dummy',
+            CLAUDE_CODE_MAX_RETRIES: '1',
+            CLAUDE_CONFIG_DIR: path.join(this.home, '.claude'),
             ...env,
           },
         },

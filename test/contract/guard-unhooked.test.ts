@@ -14,8 +14,17 @@ import { GuardBed, resultOf } from './guard-bed.ts';
 const status = await sandboxStatus();
 const PRIVATE = 'private-7f3a';
 const HOME_SECRETS = [
-  ...['.ssh/id_ed25519', '.aws/credentials', '.config/gh/hosts.yml', '.config/gcloud/credentials.db', '.netrc'],
-  ...['.kube/config', '.docker/config.json', '.npmrc', '.claude/.credentials.json', '.codex/auth.json', 'diary.txt'],
+  '.ssh/id_ed25519',
+  '.aws/credentials',
+  '.config/gh/hosts.yml',
+  '.config/gcloud/credentials.db',
+  '.netrc',
+  '.kube/config',
+  '.docker/config.json',
+  '.npmrc',
+  '.claude/.credentials.json',
+  '.codex/auth.json',
+  'diary.txt',
 ];
 
 /** Does what attempts.json says, in the shell, and hands in what came of it. */
@@ -86,22 +95,36 @@ describe('an agent without hooks', { timeout: 120_000 }, () => {
     const { folder, home, data } = bed.machine;
     const commit = 'git -c user.name=a -c user.email=a@b.invalid commit --allow-empty -m x';
     const refused = [
-      ...[`echo x > '${bed.root}/evil.txt'`, `echo x > '${bed.root}/.git/evil'`, `rm -rf '${bed.root}/.git'`],
-      ...[commit, 'git stash -u', 'git checkout -b other', 'git reset --hard HEAD', 'git config core.hooksPath x'],
-      ...['git push origin HEAD:main', 'git push origin +HEAD:agent', 'echo x > /etc/evil', 'echo x > /usr/evil'],
+      `echo x > '${bed.root}/evil.txt'`,
+      `echo x > '${bed.root}/.git/evil'`,
+      `rm -rf '${bed.root}/.git'`,
+      commit,
+      'git stash -u',
+      'git checkout -b other',
+      'git reset --hard HEAD',
+      'git config core.hooksPath x',
+      'git push origin HEAD:main',
+      'git push origin +HEAD:agent',
+      'echo x > /etc/evil',
+      'echo x > /usr/evil',
     ];
     /** They seem to work, in a place that is gone with the agent. */
     const lost = [
-      ...[`echo x > '${folder}/evil.txt'`, `echo x > "$HOME/evil.txt"`, `rm -rf "$HOME/.ssh"`],
-      ...[
-        `echo x >> '${data}/store.db'`,
-        `mkdir -p '${data}/gates' && echo ok > '${data}/gates/${'ab'.repeat(32)}.log'`,
-      ],
+      `echo x > '${folder}/evil.txt'`,
+      `echo x > "$HOME/evil.txt"`,
+      `rm -rf "$HOME/.ssh"`,
+      `echo x >> '${data}/store.db'`,
+      `mkdir -p '${data}/gates' && echo ok > '${data}/gates/${'ab'.repeat(32)}.log'`,
     ];
     const reads = [
       ...HOME_SECRETS.map((name) => `cat '${join(home, name)}'`),
-      ...[`cat '${bed.root}/.env.local'`, `cat '${data}/daemon.json'`, `ls -A '${data}'`, 'env', 'cat /proc/*/environ'],
-      ...[`grep -rs ${PRIVATE.slice(0, 7)} '${folder}'; true`, 'ps -ef'],
+      `cat '${bed.root}/.env.local'`,
+      `cat '${data}/daemon.json'`,
+      `ls -A '${data}'`,
+      'env',
+      'cat /proc/*/environ',
+      `grep -rs ${PRIVATE.slice(0, 7)} '${folder}'; true`,
+      'ps -ef',
     ];
     const { task, told, before, came } = await play('auto', {
       implement: [...refused, ...reads, ...lost],

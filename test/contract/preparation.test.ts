@@ -33,7 +33,12 @@ function preparation(step: object, include: string[] = []) {
   const { root, dataDir, workspace } = bed;
   const steps = [PrepareStep.parse({ files: ['lock'], network: false, env: { RUNS: runs }, ...step })];
   return createPreparation({
-    ...{ steps, include, root, dataDir, workspace, onNote: () => undefined },
+    steps,
+    include,
+    root,
+    dataDir,
+    workspace,
+    onNote: () => undefined,
     host: { root, dataDir, homeId: dataDir, sandbox: 'off' },
     cacheDir: join(bed.folder, 'cache'),
   });
@@ -155,7 +160,10 @@ describe('a step that fails', () => {
 describe('included files', () => {
   it('are those that git ignores, by the config and by .worktreeinclude', async () => {
     await write(bed.root, {
-      ...{ '.env.test': 'A=1\n', '.env.local': 'B=1\n', '.env.secret': 'C=1\n', 'draft.txt': 'mine\n' },
+      '.env.test': 'A=1\n',
+      '.env.local': 'B=1\n',
+      '.env.secret': 'C=1\n',
+      'draft.txt': 'mine\n',
       '.worktreeinclude': '# what tests need\n.env.local\ndraft.txt\n',
     });
     const one = await open(1);

@@ -103,8 +103,17 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     const { endedAt, startedAt } = (await mill.store.run('run_1'))!;
     expect(await mill.store.runsEnded(query)).toMatchObject([
       {
-        ...{ id: 'run_1', taskId, workerId: `${PROJECT}/w1`, mode: 'implement', agent: 'test', attempt: 1 },
-        ...{ outcome: 'pr_ready', failure: null, startedAt, endedAt, costUsd: 1.25 },
+        id: 'run_1',
+        taskId,
+        workerId: `${PROJECT}/w1`,
+        mode: 'implement',
+        agent: 'test',
+        attempt: 1,
+        outcome: 'pr_ready',
+        failure: null,
+        startedAt,
+        endedAt,
+        costUsd: 1.25,
       },
     ]);
     expect(await mill.store.runsEnded({ ...query, after: endedAt! })).toEqual([]);

@@ -29,8 +29,12 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       const dear = await mill.create({ title: 'One', pipeline: 'agent' });
       for (const title of ['Two', 'Three']) await mill.create({ title, dependsOn: title === 'Two' ? [dear.id] : [] });
       await mill.must({
-        ...{ type: 'work.claim', projectId: PROJECT, workerId: `${PROJECT}/b1` },
-        ...{ role: 'builder', owner: 'o', window: 8 },
+        type: 'work.claim',
+        projectId: PROJECT,
+        workerId: `${PROJECT}/b1`,
+        role: 'builder',
+        owner: 'o',
+        window: 8,
       });
       const run = { projectId: PROJECT, taskId: dear.id, token: 1, runId: 'run_1' };
       await mill.must({ type: 'run.start', ...run, mode: 'implement', agent: 'a' });

@@ -86,7 +86,11 @@ export async function makeBed(
     return workspace;
   };
   return {
-    ...{ folder, root, dataDir, reopen, workspace: await reopen(options.landing ? { landing: options.landing } : {}) },
+    folder,
+    root,
+    dataDir,
+    reopen,
+    workspace: await reopen(options.landing ? { landing: options.landing } : {}),
     async remove() {
       for (const workspace of opened) await workspace.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -89,8 +89,13 @@ describe('a conflict in a worktree', () => {
       'windows.txt': 'both_changed text',
     });
     expect(named(files, 'text.txt')).toMatchObject({
-      ...{ base: 'one\ntwo\nthree\n', ours: 'one\ntask\nthree\n', theirs: 'one\nmain\nthree\n' },
-      ...{ isText: true, isResolved: false, hasMarkers: true, current: expect.stringContaining('<<<<<<< ') },
+      base: 'one\ntwo\nthree\n',
+      ours: 'one\ntask\nthree\n',
+      theirs: 'one\nmain\nthree\n',
+      isText: true,
+      isResolved: false,
+      hasMarkers: true,
+      current: expect.stringContaining('<<<<<<< '),
     });
     expect(named(files, 'gone-there.txt')).toMatchObject({ base: 'one\n', ours: 'task\n', theirs: null });
     expect(named(files, 'picture.bin')).toMatchObject({ isText: false, ours: null, theirs: null, current: null });
@@ -101,7 +106,10 @@ describe('a conflict in a worktree', () => {
     await open();
     expect(await bed.workspace.hasBegunMerge(TASK)).toBe(false);
     expect(await resolve('text.txt', { text: 'one\ntask\nmain\nthree\n' })).toMatchObject({
-      ...{ isResolved: true, hasMarkers: false, current: 'one\ntask\nmain\nthree\n', ours: 'one\ntask\nthree\n' },
+      isResolved: true,
+      hasMarkers: false,
+      current: 'one\ntask\nmain\nthree\n',
+      ours: 'one\ntask\nthree\n',
     });
     expect(await bed.workspace.hasBegunMerge(TASK)).toBe(true);
     // Again, and by another's hand at once.
@@ -146,8 +154,14 @@ describe('a conflict in a worktree', () => {
     expect(await git(bed.root, 'rev-parse', `${commit}^2`)).toBe(main);
     expect(await git(bed.root, 'diff', '--name-status', main, commit)).toBe(
       [
-        ...['M\tedited.txt', 'M\tlarge.txt', 'M\tnew.txt', 'M\trun.sh', 'M\tsample.txt'],
-        ...['M\t"sub/\\303\\274ml\\303\\244ut name.txt"', 'M\ttext.txt', 'M\twindows.txt'],
+        'M\tedited.txt',
+        'M\tlarge.txt',
+        'M\tnew.txt',
+        'M\trun.sh',
+        'M\tsample.txt',
+        'M\t"sub/\\303\\274ml\\303\\244ut name.txt"',
+        'M\ttext.txt',
+        'M\twindows.txt',
       ].join('\n'),
     );
     expect(await git(bed.root, 'ls-tree', commit, 'run.sh')).toMatch(/^100755 /);
@@ -173,7 +187,12 @@ describe('a conflict in a worktree', () => {
     const settled = await settle();
     const left = settled.kind === 'left' ? settled.left.map(({ path }) => path) : [];
     expect(left).toEqual([
-      ...['gone-here.txt', 'gone-there.txt', 'name-of-main.txt', 'name-of-task.txt', 'picture.bin', 'pointer'],
+      'gone-here.txt',
+      'gone-there.txt',
+      'name-of-main.txt',
+      'name-of-task.txt',
+      'picture.bin',
+      'pointer',
     ]);
     // With git itself, as the commands say.
     await git(tree, 'rm', '-q', 'gone-here.txt', 'gone-there.txt', 'name-of-task.txt');
@@ -249,8 +268,21 @@ describe('a conflict in a worktree', () => {
     await open();
     const before = await git(tree, 'status', '--porcelain');
     for (const path of [
-      ...['../outside.txt', '/etc/passwd', '.git', '.git/config', 'sub/../text.txt', './text.txt', 'TEXT.TXT', ''],
-      ...['not-in-conflict.txt', 'text.txt\0', 'text.txt\n', 'sub', '*.txt', ':/text.txt', join(tree, 'text.txt')],
+      '../outside.txt',
+      '/etc/passwd',
+      '.git',
+      '.git/config',
+      'sub/../text.txt',
+      './text.txt',
+      'TEXT.TXT',
+      '',
+      'not-in-conflict.txt',
+      'text.txt\0',
+      'text.txt\n',
+      'sub',
+      '*.txt',
+      ':/text.txt',
+      join(tree, 'text.txt'),
     ]) {
       await expect(resolve(path, { text: 'evil' }), path).rejects.toMatchObject({ code: 'bad_input' });
       await expect(resolve(path, { take: 'deleted' }), path).rejects.toMatchObject({ code: 'bad_input' });

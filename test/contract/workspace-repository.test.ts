@@ -82,8 +82,15 @@ describe('a repository that can', () => {
     await git(folder, 'branch', 'main');
     const info = await inspectRepository(join(folder, 'deep/er'));
     expect(info).toMatchObject({
-      ...{ root: folder, gitDir: join(folder, '.git'), commonDir: join(folder, '.git'), mainCheckout: folder },
-      ...{ currentBranch: 'feature/x', isDetached: false, hasSubmodules: true, isShallow: false, remotes: [] },
+      root: folder,
+      gitDir: join(folder, '.git'),
+      commonDir: join(folder, '.git'),
+      mainCheckout: folder,
+      currentBranch: 'feature/x',
+      isDetached: false,
+      hasSubmodules: true,
+      isShallow: false,
+      remotes: [],
       branches: ['feature/x', 'main'],
     });
     checkTarget(info, 'feature/x');

@@ -359,12 +359,10 @@ describe('the diff', () => {
     expect(text).toContain('Binary files /dev/null and b/e.png differ');
     expect(text).not.toContain('\0');
     expect(files.map(({ path, added, isBinary }) => [path, isBinary ? 'binary' : added])).toEqual([
-      ...[
-        ['a.ts', 1],
-        ['b.js', 1],
-        ['c.md', 1],
-        ['d.js', 2],
-      ],
+      ['a.ts', 1],
+      ['b.js', 1],
+      ['c.md', 1],
+      ['d.js', 2],
       ['e.png', 'binary'],
     ]);
   });

@@ -45,7 +45,9 @@ let root: string;
 beforeAll(() => {
   machine = new TidemillHome();
   repository = new TemporaryRepository({
-    ...{ 'good.sh': GOOD, 'liar.sh': LIAR, 'broken.sh': '#!/bin/sh\necho "it hurts" >&2\nexit 3\n' },
+    'good.sh': GOOD,
+    'liar.sh': LIAR,
+    'broken.sh': '#!/bin/sh\necho "it hurts" >&2\nexit 3\n',
     '.tidemill/config.yaml': CONFIG,
   });
   root = repository.root;
@@ -69,8 +71,13 @@ describe('agents test', { timeout: 60_000 }, () => {
     const { code, report } = await trial('default');
     expect(report).toMatchObject({ agent: 'default', label: 'command ./good.sh', ok: true, failure: null });
     expect(verdicts(report)).toEqual({
-      ...{ started: true, session: null, 'tool use': null, 'file written': true },
-      ...{ 'structured result': true, cost: true, stopped: true },
+      started: true,
+      session: null,
+      'tool use': null,
+      'file written': true,
+      'structured result': true,
+      cost: true,
+      stopped: true,
     });
     expect(report.usage).toMatchObject({ inputTokens: 10, outputTokens: 5, costUsd: 0.25 });
     expect(code).toBe(0);
@@ -142,7 +149,8 @@ describe('Claude Code', { timeout: 240_000 }, () => {
 
     const listed = await machine.json<AgentView[]>(['agents'], folder);
     expect(listed.find(({ name }) => name === 'claude')).toMatchObject({
-      ...{ installed: true, version: expect.stringMatching(/^\d+\.\d+/) },
+      installed: true,
+      version: expect.stringMatching(/^\d+\.\d+/),
       can: { hooks: true, cost: true, structuredOutput: true, resume: true },
     });
 
@@ -156,8 +164,13 @@ describe('Claude Code', { timeout: 240_000 }, () => {
       const { report } = await trial('claude', folder);
       expect(report.failure).toBeNull();
       expect(verdicts(report)).toEqual({
-        ...{ started: true, session: true, 'tool use': true, 'file written': true },
-        ...{ 'structured result': true, cost: true, stopped: true },
+        started: true,
+        session: true,
+        'tool use': true,
+        'file written': true,
+        'structured result': true,
+        cost: true,
+        stopped: true,
       });
       expect(report.usage.costUsd).toBeGreaterThan(0);
     } finally {

@@ -43,12 +43,11 @@ let root: string;
 beforeAll(async () => {
   machine = new TidemillHome();
   repository = new TemporaryRepository({
-    ...{
-      'agent.sh': AGENT,
-      'AGENTS.md': `Write files in lower case.\n${'And so on. '.repeat(800)}\n`,
-      'README.md': '# A mill\n',
-    },
-    ...{ '.tidemill/config.yaml': CONFIG, '.tidemill/pipelines/watched.yaml': PIPELINE },
+    'agent.sh': AGENT,
+    'AGENTS.md': `Write files in lower case.\n${'And so on. '.repeat(800)}\n`,
+    'README.md': '# A mill\n',
+    '.tidemill/config.yaml': CONFIG,
+    '.tidemill/pipelines/watched.yaml': PIPELINE,
     '.tidemill/agents/review.md': REVIEW,
   });
   root = repository.root;

@@ -67,8 +67,13 @@ describe('a worker outside the daemon', () => {
     const beat = await api.beatClaim({ project, task: 1, fence: work.fence, percent: 40, text: 'half cast' });
     expect(beat.expiresAt).toBeGreaterThanOrEqual(work.expiresAt);
     expect(await viewOf('alpha')).toMatchObject({
-      ...{ role: 'builder', isOutside: true, status: 'working', health: 'healthy', task: { number: 1 } },
-      ...{ mode: 'implement', progress: { percent: 40, text: 'half cast' } },
+      role: 'builder',
+      isOutside: true,
+      status: 'working',
+      health: 'healthy',
+      task: { number: 1 },
+      mode: 'implement',
+      progress: { percent: 40, text: 'half cast' },
     });
 
     const before = await taskOf(1);

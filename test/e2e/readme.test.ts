@@ -118,7 +118,10 @@ describe('the blocks of the documents', () => {
     const [usage, progress, question, output] = ['usage', 'progress', 'question', 'output'].map(note);
     const result = (given: object) => void heard.push('envelope' in given ? 'result' : 'invalid');
     const reader = createProtocolReader({
-      ...{ usage: usage!, progress: progress!, question: question!, output: output! },
+      usage: usage!,
+      progress: progress!,
+      question: question!,
+      output: output!,
       result,
     });
     reader.push(block('docs/agents.md', 'messages'));

@@ -102,7 +102,10 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     const where = join(programs, 'gemini');
     for (const agents of [listed, ...together])
       expect(agents.find(({ name }) => name === 'gemini')).toMatchObject({
-        ...{ installed: true, version: '9.9.9', answers: true, where },
+        installed: true,
+        version: '9.9.9',
+        answers: true,
+        where,
         config: { type: 'acp', preset: 'gemini' },
       });
     // Once from the project's folder and once from nowhere; on a slow machine the first may have aged.

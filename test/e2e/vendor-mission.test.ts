@@ -86,8 +86,14 @@ async function expectRecorded(root: string): Promise<void> {
     .filter(({ failure }) => failure === null || !isInfrastructure(failure));
   expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(
     [
-      ...['plan_complete', 'pr_ready', 'approved'],
-      ...['plan_complete', 'pr_ready', 'changes_requested', 'pr_ready', 'approved'],
+      'plan_complete',
+      'pr_ready',
+      'approved',
+      'plan_complete',
+      'pr_ready',
+      'changes_requested',
+      'pr_ready',
+      'approved',
     ].toSorted(),
   );
   for (const { usage } of ends) expect(usage.requests).toBeGreaterThan(0);

@@ -125,7 +125,9 @@ export class SimRepository implements Workspace {
     const after = trees ? merge(this.#files(branch.base), before, own).files : own;
     const fact = (text: string | undefined) => (text === undefined ? null : { oid: text, mode: '100644', text });
     const files = changed(before, after).map((path) => ({
-      ...{ path, before: fact(before.get(path)), after: fact(after.get(path)) },
+      path,
+      before: fact(before.get(path)),
+      after: fact(after.get(path)),
     }));
     return { changed: files, before: new Map<string, string>() };
   }
@@ -150,8 +152,16 @@ export class SimRepository implements Workspace {
     const tree = treeOf(this.#files(commit));
     const nothing = async () => undefined;
     return {
-      ...{ name: commit, path: commit, commit, tree, changes: async () => [], ignored: async () => [] },
-      ...{ reset: nothing, writeTree: async () => tree, keep: () => undefined, close: nothing },
+      name: commit,
+      path: commit,
+      commit,
+      tree,
+      changes: async () => [],
+      ignored: async () => [],
+      reset: nothing,
+      writeTree: async () => tree,
+      keep: () => undefined,
+      close: nothing,
     };
   }
   async filesAt(): Promise<[string, string][]> {

@@ -53,8 +53,17 @@ export class DaemonBed extends ServedDaemon {
   async prove(task: Task, tree: string, receipts: Partial<Receipt>[] = [{}]): Promise<void> {
     const { gates, gateConfigs = {} } = (await this.store.project(this.project))!.rules;
     const all = gates.map((gate, index) => ({
-      ...{ gate, command: 'true', tree, status: 'pass' as const, exitCode: 0, durationMs: 1 },
-      ...{ counts: null, logHash: '0'.repeat(64), level: 'standard', environment: '', attempt: 1 },
+      gate,
+      command: 'true',
+      tree,
+      status: 'pass' as const,
+      exitCode: 0,
+      durationMs: 1,
+      counts: null,
+      logHash: '0'.repeat(64),
+      level: 'standard',
+      environment: '',
+      attempt: 1,
       // A receipt made under other settings proves nothing.
       config: gateConfigs[gate] ?? '',
       ...receipts[index],

@@ -129,7 +129,13 @@ export class Mill extends CommandWorld {
     this.prove(fence, tree, status);
     const envelope = { outcome: 'pr_ready', summary: `built ${tree}` } as const;
     return this.must({
-      ...{ type: 'run.finish', ...fence, runId, outcome: 'pr_ready', envelope, usage: NO_USAGE, tree },
+      type: 'run.finish',
+      ...fence,
+      runId,
+      outcome: 'pr_ready',
+      envelope,
+      usage: NO_USAGE,
+      tree,
     });
   }
   prove(fence: ReturnType<Mill['take']>, tree: string, status: GateStatus = 'pass'): void {

@@ -50,8 +50,10 @@ const MINUTE = 60_000;
 
 const machine = new TidemillHome();
 const repository = new TemporaryRepository({
-  ...{ '.tidemill/config.yaml': CONFIG, '.tidemill/pipelines/built.yaml': PIPELINE },
-  ...{ 'agent.mjs': AGENT, 'package.json': MANIFEST },
+  '.tidemill/config.yaml': CONFIG,
+  '.tidemill/pipelines/built.yaml': PIPELINE,
+  'agent.mjs': AGENT,
+  'package.json': MANIFEST,
 });
 let api: Api;
 let project: string;

@@ -62,7 +62,8 @@ it('an account that cannot be read is named, keeps nobody from looking, and is r
   const sick = await doctor();
   expect(sick.code).toBe(1);
   expect(sick.report.findings).toContainEqual({
-    ...{ level: 'problem', check: 'log' },
+    level: 'problem',
+    check: 'log',
     text: expect.stringContaining('record account/all cannot be read: spentDayUsd'),
     hint: expect.stringContaining('doctor --repair'),
   });

@@ -97,10 +97,7 @@ describe('a proof', { timeout: 2 * MINUTE }, () => {
     await add('work');
     await arrives('work', 'done');
     const ran = (await evidence()).map(({ gate, status }) => `${gate} ${status}`);
-    expect(ran).toEqual([
-      ...['integrity pass', 'build fail', 'build fail'],
-      ...['integrity pass', 'build pass', 'test pass'],
-    ]);
+    expect(ran).toEqual(['integrity pass', 'build fail', 'build fail', 'integrity pass', 'build pass', 'test pass']);
   });
 
   test('that fails and then passes is on record as a flake, and told', async () => {

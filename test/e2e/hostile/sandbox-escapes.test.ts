@@ -55,12 +55,20 @@ beforeAll(async () => {
   host = { root: at('mine'), dataDir, homeId: dataDir, sandbox: 'auto' };
   const secret = `${MARK}\n`;
   await put(at('home'), {
-    ...{ '.ssh/id_ed25519': secret, '.aws/credentials': secret, '.config/gcloud/credentials.db': secret },
-    ...{ '.config/gh/hosts.yml': secret, '.docker/config.json': secret, '.bash_history': secret, '.netrc': secret },
+    '.ssh/id_ed25519': secret,
+    '.aws/credentials': secret,
+    '.config/gcloud/credentials.db': secret,
+    '.config/gh/hosts.yml': secret,
+    '.docker/config.json': secret,
+    '.bash_history': secret,
+    '.netrc': secret,
     '.gitconfig': `[user]\n\tname = Mine\n[url "https://me:${MARK}@example.invalid/"]\n\tinsteadOf = gh:\n`,
   });
   await put(dataDir, {
-    ...{ 'store.db': secret, 'daemon.json': secret, 'tokens.json': secret, 'gates/a.log': secret },
+    'store.db': secret,
+    'daemon.json': secret,
+    'tokens.json': secret,
+    'gates/a.log': secret,
     'projects/p/worktrees/2/draft.txt': secret,
   });
   await put(at('other'), { 'secret.txt': secret });
@@ -94,9 +102,17 @@ beforeAll(async () => {
   await listen(`\0${abstract}`);
   const port = await listen({ port: 0, host: '127.0.0.1' });
   around = {
-    ...{ home: at('home'), root: host.root, dataDir, worktree, other: at('other'), disk: at('disk') },
+    home: at('home'),
+    root: host.root,
+    dataDir,
+    worktree,
+    other: at('other'),
+    disk: at('disk'),
     neighbour: path.join(dataDir, 'projects', 'p', 'worktrees', '2'),
-    ...{ socket: at('keys.sock'), port, abstract, victim: victim.pid ?? 0 },
+    socket: at('keys.sock'),
+    port,
+    abstract,
+    victim: victim.pid ?? 0,
   };
   await put(at('tools'), { 'trier.mjs': TRIER, 'opener.mjs': OPENER });
 });
@@ -109,7 +125,11 @@ afterAll(async () => {
 async function play(script: string, more: Partial<ChildSpec> = {}): Promise<string> {
   let text = '';
   const child = startChild({
-    ...{ host, runId: 'run_escape', cwd: around.worktree, network: false, timeoutMs: 100_000 },
+    host,
+    runId: 'run_escape',
+    cwd: around.worktree,
+    network: false,
+    timeoutMs: 100_000,
     command: ['node', path.join(base, 'tools', script)],
     readable: [path.join(base, 'tools')],
     env: { HOME: around.home, SSH_AUTH_SOCK: around.socket, ...more.env },
@@ -171,7 +191,11 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
     const done = Promise.withResolvers<void>();
     let text = '';
     const child = startChild({
-      ...{ host, runId: 'run_rewrite', cwd: around.worktree, network: false, timeoutMs: 20_000 },
+      host,
+      runId: 'run_rewrite',
+      cwd: around.worktree,
+      network: false,
+      timeoutMs: 20_000,
       command: ['sh', '-c', `echo ready; read go; cat '${host.root}/.git/config'; git config --list`],
       env: { HOME: around.home },
       stdin: (input) => {

@@ -87,8 +87,11 @@ beforeAll(async () => {
   machine = new TidemillHome();
   repository = new TemporaryRepository({
     ...FILES,
-    ...{ 'agent.mjs': AGENT, 'data/limits.csv': '1\n', 'src/main.js': 'export const main = () => 0;\n' },
-    ...{ '.tidemill/config.yaml': CONFIG, '.tidemill/pipelines/bare.yaml': BARE },
+    'agent.mjs': AGENT,
+    'data/limits.csv': '1\n',
+    'src/main.js': 'export const main = () => 0;\n',
+    '.tidemill/config.yaml': CONFIG,
+    '.tidemill/pipelines/bare.yaml': BARE,
   });
   await machine.up(repository.root);
   api = machine.api();

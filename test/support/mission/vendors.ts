@@ -86,7 +86,9 @@ export const codex: Vendor = {
   npm: ['@openai/codex', '0.166.0', 'codex'],
   serve: serveResponses,
   agent: (url, { program }) => ({
-    ...{ type: 'codex', program, model: CODEX_MODEL },
+    type: 'codex',
+    program,
+    model: CODEX_MODEL,
     env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'dummy' },
   }),
 };
@@ -96,7 +98,8 @@ export const claudeAcp: Vendor = {
   npm: ['@agentclientprotocol/claude-agent-acp', '0.99.1', 'claude-agent-acp'],
   serve: (mind) => serveMessages(mind, 'claude', inWords),
   agent: (url) => ({
-    ...{ type: 'acp', preset: 'claude-agent-acp' },
+    type: 'acp',
+    preset: 'claude-agent-acp',
     env: { ...anthropicEnv(url), ENABLE_TOOL_SEARCH: 'false' },
   }),
 };
@@ -106,10 +109,12 @@ export const opencode: Vendor = {
   npm: ['opencode-ai', '1.18.33', 'opencode'],
   serve: (mind) => serveMessages(mind, 'opencode', inWords),
   agent: (url) => ({
-    ...{ type: 'acp', command: ['opencode', 'acp'] },
+    type: 'acp',
+    command: ['opencode', 'acp'],
     env: {
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        ...{ model: ACP_MODEL, small_model: ACP_MODEL },
+        model: ACP_MODEL,
+        small_model: ACP_MODEL,
         provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'dummy' } } },
       }),
       OPENCODE_DISABLE_MODELS_FETCH: '1',

@@ -13,7 +13,9 @@ const texts = { type: 'array', items: text };
 export function resultSchema(mode: Mode, form: 'wide' | 'strict'): object {
   const isStrict = form === 'strict';
   const object = (properties: Properties, required = Object.keys(properties)) => ({
-    ...{ type: 'object', properties, required },
+    type: 'object',
+    properties,
+    required,
     ...(isStrict ? { additionalProperties: false } : {}),
   });
   const needed = { outcome: { type: 'string', enum: outcomesOf(mode) }, summary: text };

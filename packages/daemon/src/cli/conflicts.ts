@@ -67,7 +67,10 @@ export function addConflicts(program: Command, context: CliContext): void {
 function list(found: ConflictSummary[], terminal: Terminal): void {
   if (found.length === 0) terminal.line('No conflicts wait for you.');
   const rows = found.map(({ number, status, since, files, title, why }) => [
-    ...[`#${number}`, status, elapsed(Math.max(0, Date.now() - since)), `${files.length} files`],
+    `#${number}`,
+    status,
+    elapsed(Math.max(0, Date.now() - since)),
+    `${files.length} files`,
     `${oneLine(title)} (${oneLine(why)})`,
   ]);
   for (const line of table(rows, terminal.width)) terminal.line(line);

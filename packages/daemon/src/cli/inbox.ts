@@ -88,7 +88,10 @@ async function showChannels(context: CliContext, { json }: Json): Promise<void> 
         'No channels. Name some under `channels` in .tidemill/config.yaml; the inbox works without.',
       );
     const rows = channels.map((channel) => [
-      ...[channel.name, channel.type, channel.answers ? 'takes answers' : 'tells only', lastOf(channel)],
+      channel.name,
+      channel.type,
+      channel.answers ? 'takes answers' : 'tells only',
+      lastOf(channel),
       oneLine(channel.lastError ?? channel.target),
     ]);
     for (const line of table(rows, terminal.width)) terminal.line(line);

@@ -87,7 +87,10 @@ async function catalogue(context: CliContext, json?: boolean): Promise<void> {
     const { lines } = loadCatalogue({ root, builtinDir: assetDir('prompts/questions') });
     if (json) return terminal.json(lines);
     const rows = lines.map(({ trigger, state, since, types, file }) => [
-      ...[trigger, types.join(', '), since === null ? state : `${state} (${since})`, file],
+      trigger,
+      types.join(', '),
+      since === null ? state : `${state} (${since})`,
+      file,
     ]);
     for (const line of table(rows, terminal.width)) terminal.line(line);
   });
@@ -164,7 +167,9 @@ function addPreferences(program: Command, context: CliContext): void {
         if (options.json) return terminal.json(found);
         if (found.length === 0) return terminal.line('Nothing was learned yet.');
         const rows = found.map(({ id, isActive, revokedBy, answer: said, text, learnedAt }) => [
-          ...[id.slice(-8), isActive ? 'used' : revokedBy ? 'revoked' : 'seen once', dateAndTime(learnedAt)],
+          id.slice(-8),
+          isActive ? 'used' : revokedBy ? 'revoked' : 'seen once',
+          dateAndTime(learnedAt),
           `${oneLine(text)} → ${oneLine(said)}`,
         ]);
         for (const line of table(rows, terminal.width)) terminal.line(line);

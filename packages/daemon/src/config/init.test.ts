@@ -25,42 +25,58 @@ const table: Record<string, Case> = {
   nothing: { files: { 'readme.md': 'hi' } },
   npm: {
     files: { 'package.json': '{"scripts":{"test":"node --test","lint":"x"}}' },
-    ...{ tools: ['npm'], gates: ['npm run lint', 'npm test'] },
+    tools: ['npm'],
+    gates: ['npm run lint', 'npm test'],
   },
   'npm without tests': {
     files: { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
   },
   'npm with a lock': {
     files: { 'package.json': DEPENDS, 'package-lock.json': '{}' },
-    ...{ tools: ['npm'], prepare: ['npm ci --no-audit --no-fund'], gates: ['npm test'] },
+    tools: ['npm'],
+    prepare: ['npm ci --no-audit --no-fund'],
+    gates: ['npm test'],
   },
   'npm without a lock': {
     files: { 'package.json': DEPENDS },
-    ...{ tools: ['npm'], prepare: ['npm install --no-package-lock --no-audit --no-fund'], gates: ['npm test'] },
+    tools: ['npm'],
+    prepare: ['npm install --no-package-lock --no-audit --no-fund'],
+    gates: ['npm test'],
   },
   'pnpm by lock': {
     files: { 'package.json': DEPENDS, 'pnpm-lock.yaml': '' },
-    ...{ tools: ['pnpm'], prepare: ['pnpm install --frozen-lockfile'], gates: ['pnpm test'] },
+    tools: ['pnpm'],
+    prepare: ['pnpm install --frozen-lockfile'],
+    gates: ['pnpm test'],
   },
   'pnpm by field': {
     files: { 'package.json': pkg({ packageManager: 'pnpm@9.0.0' }) },
-    ...{ tools: ['pnpm'], gates: ['pnpm test'] },
+    tools: ['pnpm'],
+    gates: ['pnpm test'],
   },
   'yarn classic': {
     files: { 'package.json': DEPENDS, 'yarn.lock': '# yarn lockfile v1\n' },
-    ...{ tools: ['yarn'], prepare: ['yarn install --non-interactive --frozen-lockfile'], gates: ['yarn test'] },
+    tools: ['yarn'],
+    prepare: ['yarn install --non-interactive --frozen-lockfile'],
+    gates: ['yarn test'],
   },
   'yarn berry': {
     files: { 'package.json': DEPENDS, 'yarn.lock': '__metadata:\n  version: 8\n' },
-    ...{ tools: ['yarn'], prepare: ['yarn install --immutable'], gates: ['yarn test'] },
+    tools: ['yarn'],
+    prepare: ['yarn install --immutable'],
+    gates: ['yarn test'],
   },
   'bun by its text lock': {
     files: { 'package.json': DEPENDS, 'bun.lock': '{}' },
-    ...{ tools: ['bun'], prepare: ['bun install --frozen-lockfile'], gates: ['bun run test'] },
+    tools: ['bun'],
+    prepare: ['bun install --frozen-lockfile'],
+    gates: ['bun run test'],
   },
   'bun by its binary lock, with tests of its own': {
     files: { 'package.json': '{"dependencies":{"a":"1"}}', 'bun.lockb': '', 'src/a.test.ts': '' },
-    ...{ tools: ['bun'], prepare: ['bun install --frozen-lockfile'], gates: ['bun test'] },
+    tools: ['bun'],
+    prepare: ['bun install --frozen-lockfile'],
+    gates: ['bun test'],
   },
   'a broken package.json': { files: { 'package.json': '{' } },
   uv: {
@@ -77,7 +93,8 @@ const table: Record<string, Case> = {
   },
   'pytest without dependencies': {
     files: { 'pyproject.toml': '[tool.pytest.ini_options]\n[tool.ruff]\n' },
-    ...{ tools: ['pip'], gates: ['ruff check .', 'python3 -m pytest -q'] },
+    tools: ['pip'],
+    gates: ['ruff check .', 'python3 -m pytest -q'],
   },
   'pip by a list': {
     files: { 'requirements.txt': 'flask\n', 'tests/test_a.py': '' },
@@ -97,7 +114,9 @@ const table: Record<string, Case> = {
   cargo: { files: { 'Cargo.toml': '[package]\nname = "a"\n' }, tools: ['cargo'], gates: ['cargo test'] },
   'cargo with dependencies': {
     files: { 'Cargo.toml': '[package]\n[dependencies]\nx = "1"\n', 'Cargo.lock': '' },
-    ...{ tools: ['cargo'], prepare: ['cargo fetch --locked'], gates: ['cargo test --offline'] },
+    tools: ['cargo'],
+    prepare: ['cargo fetch --locked'],
+    gates: ['cargo test --offline'],
   },
   go: { files: { 'go.mod': 'module a\n' }, tools: ['go'], gates: ['go vet ./...', 'go test ./...'] },
   'go with dependencies': {
@@ -122,11 +141,15 @@ const table: Record<string, Case> = {
   },
   bundler: {
     files: { Gemfile: '', 'Gemfile.lock': '', '.rspec': '' },
-    ...{ tools: ['bundler'], prepare: ['bundle install'], gates: ['bundle exec rspec'] },
+    tools: ['bundler'],
+    prepare: ['bundle install'],
+    gates: ['bundle exec rspec'],
   },
   'bundler with rake': {
     files: { Gemfile: '', Rakefile: 'Rake::TestTask.new(:test)\n' },
-    ...{ tools: ['bundler'], prepare: ['bundle install'], gates: ['bundle exec rake test'] },
+    tools: ['bundler'],
+    prepare: ['bundle install'],
+    gates: ['bundle exec rake test'],
   },
   composer: {
     files: { 'composer.json': '{"require-dev":{"phpunit/phpunit":"^11"}}', 'composer.lock': '' },
@@ -139,7 +162,8 @@ const table: Record<string, Case> = {
   'make beside npm': { files: { Makefile: 'test:\n', 'package.json': pkg({}) }, tools: ['npm'], gates: ['npm test'] },
   'two languages': {
     files: { 'go.mod': 'module a\n', 'Cargo.toml': '[package]\n' },
-    ...{ tools: ['cargo', 'go'], gates: ['cargo test', 'go vet ./...', 'go test ./...'] },
+    tools: ['cargo', 'go'],
+    gates: ['cargo test', 'go vet ./...', 'go test ./...'],
   },
   'workspaces: one install': {
     files: {
@@ -148,7 +172,9 @@ const table: Record<string, Case> = {
       'packages/a/package.json': DEPENDS,
       'packages/a/node_modules/b/package-lock.json': '{}',
     },
-    ...{ tools: ['npm'], prepare: ['npm ci --no-audit --no-fund'], gates: ['npm test'] },
+    tools: ['npm'],
+    prepare: ['npm ci --no-audit --no-fund'],
+    gates: ['npm test'],
   },
   'packages of their own': {
     files: {
@@ -169,7 +195,11 @@ const table: Record<string, Case> = {
   },
 };
 const cases = Object.entries(table).map(([name, { files, tools = [], prepare = [], gates = [] }]) => ({
-  ...{ name, files, tools, prepare, gates },
+  name,
+  files,
+  tools,
+  prepare,
+  gates,
 }));
 const runs = (list: { run: string }[]) => list.map(({ run }) => run);
 

@@ -68,7 +68,11 @@ async function tryIn(folder: string, request: TrialRequest): Promise<TrialReport
   const end = await session.end;
   request.signal.removeEventListener('abort', stop);
   return reportTrial({
-    ...{ name: request.name, label: agent.label, end, watch, wasStopped: request.signal.aborted },
+    name: request.name,
+    label: agent.label,
+    end,
+    watch,
+    wasStopped: request.signal.aborted,
     durationMs: systemClock.now() - startedAt,
     written: await readFile(path.join(repository, TRIAL_FILE), 'utf8').catch(() => null),
     left: (await leakedProcesses(homeId)).map(({ pid, command }) => `${pid} ${command}`),
@@ -87,10 +91,20 @@ function start(
   const acceptance = criteria.map((criterion) => ({ id: criterion.id, text: criterion.text }));
   return agent.start(
     {
-      ...{ runId: 'run_trial', cwd, timeoutMs: TIME_LIMIT_MS, maxTurns: MOST_TURNS },
-      ...{ model: briefing.model, tools: briefing.tools, resume: null, guard, beforeStop: async () => null },
+      runId: 'run_trial',
+      cwd,
+      timeoutMs: TIME_LIMIT_MS,
+      maxTurns: MOST_TURNS,
+      model: briefing.model,
+      tools: briefing.tools,
+      resume: null,
+      guard,
+      beforeStop: async () => null,
       brief: {
-        ...{ mode: MODE, prompt: briefing.prompt, attempt: 1, feedback: [] },
+        mode: MODE,
+        prompt: briefing.prompt,
+        attempt: 1,
+        feedback: [],
         task: { id, number, title, body, acceptance, files, stage },
       },
     },
@@ -116,15 +130,25 @@ async function makeTask(root: string): Promise<{ task: Task; briefing: Briefing 
   const projectId = 'project_trial';
   const taskId = 'task_trial';
   const rules = {
-    ...{ target: 'main', defaultPipeline: 'quick', gates: [INTEGRITY_GATE], pipelines: builtinPipelines },
-    ...{ reviewPlans: false, critical: [], hilConfig: AUTONOMY_PRESETS.full },
+    target: 'main',
+    defaultPipeline: 'quick',
+    gates: [INTEGRITY_GATE],
+    pipelines: builtinPipelines,
+    reviewPlans: false,
+    critical: [],
+    hilConfig: AUTONOMY_PRESETS.full,
     budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
   };
   try {
     unwrap(await store.execute({ type: 'project.register', projectId, name: 'trial', root, rules }));
     const { task } = unwrap(
       await store.execute({
-        ...{ type: 'task.create', projectId, taskId, kind: 'chore', priority: 2, dependsOn: [] },
+        type: 'task.create',
+        projectId,
+        taskId,
+        kind: 'chore',
+        priority: 2,
+        dependsOn: [],
         title: `Write ${TRIAL_FILE}`,
         body: `Make a file \`${TRIAL_FILE}\` whose only line is: ${TRIAL_TEXT}\n\nThis only tries out whether you can work here. There are no tests.`,
         accept: [`${TRIAL_FILE} has the one line "${TRIAL_TEXT}"`],

@@ -61,7 +61,12 @@ export async function createProjectEngine(
   let current: Changing;
   const dataDir = folder.project(project.id);
   const workspace = await openWorkspace({
-    ...{ root, target, landing, push, dataDir, clock },
+    root,
+    target,
+    landing,
+    push,
+    dataDir,
+    clock,
     beforeRemoval: (path) => current.cleanup(path),
   });
   const parts = (changed: Project, next: Settings) =>
@@ -144,7 +149,13 @@ async function changingParts(
     agentFor: createAgentFor(config.agents, host),
     gates: createGates({ config: config.gates, hashes: project.rules.gateConfigs, host, logDir: folder.gates }),
     preparation: createPreparation({
-      ...{ steps, include, root, host, dataDir, workspace, onNote },
+      steps,
+      include,
+      root,
+      host,
+      dataDir,
+      workspace,
+      onNote,
       cacheDir: join(folder.path, 'package-cache'),
     }),
     guards: await createGuards({

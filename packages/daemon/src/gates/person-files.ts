@@ -7,8 +7,23 @@
 
 /** Agents keep hooks, tool servers, plugins and permissions there, and texts, which are harmless as long as they are that. */
 const AGENT_FOLDERS = new Set([
-  ...['.claude', '.claude-plugin', '.codex', '.gemini', '.opencode', '.cursor', '.qwen', '.windsurf', '.kiro'],
-  ...['.amazonq', '.continue', '.roo', '.crush', '.goose', '.factory', '.augment', '.junie'],
+  '.claude',
+  '.claude-plugin',
+  '.codex',
+  '.gemini',
+  '.opencode',
+  '.cursor',
+  '.qwen',
+  '.windsurf',
+  '.kiro',
+  '.amazonq',
+  '.continue',
+  '.roo',
+  '.crush',
+  '.goose',
+  '.factory',
+  '.augment',
+  '.junie',
 ]);
 const TEXT = /(?:\.(?:md|mdc|markdown|txt)|(?:^|\/)\.git(?:ignore|keep))$/;
 
@@ -20,9 +35,18 @@ const EDITOR_FILES: Record<string, string[]> = {
 };
 
 const NAMES = new Set([
-  ...['.mcp.json', '.claude.json', 'opencode.json', 'opencode.jsonc', '.opencode.json', 'crush.json', '.crush.json'],
+  '.mcp.json',
+  '.claude.json',
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode.json',
+  'crush.json',
+  '.crush.json',
   // Read by git where a person includes it; where large files are fetched from, with the person's login.
-  ...['.aider.conf.yml', 'gemini-extension.json', '.gitconfig', '.lfsconfig'],
+  '.aider.conf.yml',
+  'gemini-extension.json',
+  '.gitconfig',
+  '.lfsconfig',
 ]);
 
 /** Characters that macOS leaves out when it compares names. */

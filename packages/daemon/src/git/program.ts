@@ -56,20 +56,47 @@ function hintFor(stderr: string): string {
  * access could have planted, so none of them is run; housekeeping never starts behind the engine's back.
  */
 const SETTINGS = [
-  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.splitIndex=false', 'core.safecrlf=false'],
-  ...['core.quotePath=false', 'gc.auto=0', 'maintenance.auto=false', 'commit.gpgSign=false', 'rerere.enabled=false'],
-  ...['core.protectHFS=true', 'core.protectNTFS=true', 'status.submoduleSummary=false', 'diff.ignoreSubmodules=dirty'],
-  ...['submodule.recurse=false', 'advice.detachedHead=false', 'advice.addEmbeddedRepo=false'],
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.splitIndex=false',
+  'core.safecrlf=false',
+  'core.quotePath=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'commit.gpgSign=false',
+  'rerere.enabled=false',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'status.submoduleSummary=false',
+  'diff.ignoreSubmodules=dirty',
+  'submodule.recurse=false',
+  'advice.detachedHead=false',
+  'advice.addEmbeddedRepo=false',
   // How long git itself waits for another git that deletes or packs refs.
   'core.packedRefsTimeout=3000',
 ].flatMap((setting) => ['-c', setting]);
 
 /** Variables by which a surrounding git (a hook, an alias) would point us at another repository or index. */
 const FOREIGN = new Set([
-  ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_PREFIX', 'GIT_NAMESPACE'],
-  ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES', 'GIT_CONFIG', 'GIT_CONFIG_PARAMETERS'],
-  ...['GIT_CONFIG_COUNT', 'GIT_GRAFT_FILE', 'GIT_SHALLOW_FILE', 'GIT_REPLACE_REF_BASE', 'GIT_EXTERNAL_DIFF'],
-  ...['GIT_QUARANTINE_PATH', 'GIT_INTERNAL_SUPER_PREFIX', 'GIT_LITERAL_PATHSPECS', 'GIT_TRACE'],
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_COMMON_DIR',
+  'GIT_PREFIX',
+  'GIT_NAMESPACE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_CONFIG',
+  'GIT_CONFIG_PARAMETERS',
+  'GIT_CONFIG_COUNT',
+  'GIT_GRAFT_FILE',
+  'GIT_SHALLOW_FILE',
+  'GIT_REPLACE_REF_BASE',
+  'GIT_EXTERNAL_DIFF',
+  'GIT_QUARANTINE_PATH',
+  'GIT_INTERNAL_SUPER_PREFIX',
+  'GIT_LITERAL_PATHSPECS',
+  'GIT_TRACE',
 ]);
 
 export function gitEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {

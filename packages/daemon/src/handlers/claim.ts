@@ -18,8 +18,13 @@ export async function listClaims(services: Services, input: RouteRequest<'claims
   return leased
     .sort((a, b) => a.number - b.number)
     .map(({ number, title, stage, lease }) => ({
-      ...{ number, title, stage, worker: workerName(lease!.workerId), isOutside: isOutsideOwner(lease!.owner) },
-      ...{ claimedAt: lease!.claimedAt, expiresAt: lease!.expiresAt },
+      number,
+      title,
+      stage,
+      worker: workerName(lease!.workerId),
+      isOutside: isOutsideOwner(lease!.owner),
+      claimedAt: lease!.claimedAt,
+      expiresAt: lease!.expiresAt,
     }));
 }
 

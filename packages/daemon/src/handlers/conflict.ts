@@ -45,8 +45,14 @@ function about({ rules }: Project, task: Task, hasBegun: boolean, files: string[
   const times = task.counters.failures.conflict ?? 0;
   const tried = times > 0 ? `it came back from an agent ${times} times` : 'it waits for your decision';
   return {
-    ...{ number: task.number, title: task.title, branch: task.branch, target: rules.target, since: task.stageSince },
-    ...{ status: hasBegun ? 'resolving' : 'pending', files, why: whyForPerson(files, rules) ?? tried },
+    number: task.number,
+    title: task.title,
+    branch: task.branch,
+    target: rules.target,
+    since: task.stageSince,
+    status: hasBegun ? 'resolving' : 'pending',
+    files,
+    why: whyForPerson(files, rules) ?? tried,
   };
 }
 

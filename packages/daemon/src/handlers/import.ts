@@ -38,7 +38,17 @@ export async function importTasks(
     return {
       type: 'task.create' as const,
       projectId: project.id,
-      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig, repairs },
+      taskId,
+      title,
+      body,
+      kind,
+      pipeline,
+      accept,
+      files,
+      dependsOn,
+      priority,
+      hilConfig,
+      repairs,
     };
   };
   if (key !== undefined) await checkRepeat(services, project, { ...call, idempotencyKey: key }, tasks.length, creation);

@@ -27,8 +27,14 @@ const alert = (kind: string, severity: 'info' | 'error') =>
   must({ type: 'alert.raise', projectId: project, taskId: null, kind, severity, text: `${kind} happened` });
 const ask = (text: string, type: 'blocking' | 'clarifying') =>
   must({
-    ...{ type: 'question.ask', projectId: project, taskId: null, stage: 'open', agent: 'engine' },
-    ...{ source: 'engine', sourceId: 'x', questions: [AskedQuestion.parse({ text, type })] },
+    type: 'question.ask',
+    projectId: project,
+    taskId: null,
+    stage: 'open',
+    agent: 'engine',
+    source: 'engine',
+    sourceId: 'x',
+    questions: [AskedQuestion.parse({ text, type })],
   });
 
 test('what holds work up comes first, then the more severe, then the older', async () => {

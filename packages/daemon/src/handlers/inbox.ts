@@ -75,7 +75,10 @@ function questionItem(question: QuestionView): InboxItem {
     kind: effect.kind === 'approval' ? 'approval' : 'question',
     severity: severityOf(question),
     isBlocking: holds || type === 'blocking',
-    ...{ at: askedAt, title: text, text: context, command },
+    at: askedAt,
+    title: text,
+    text: context,
+    command,
     task: task && { number: task.number, title: task.title },
   };
 }
@@ -85,7 +88,10 @@ function taskItem({ number, title, stage, stageSince, blocked }: Task): InboxIte
   return {
     ref: `#${number}`,
     kind: blocked ? 'escalation' : 'approval',
-    ...{ severity: 'error', isBlocking: true, at: stageSince, task: { number, title } },
+    severity: 'error',
+    isBlocking: true,
+    at: stageSince,
+    task: { number, title },
     title: blocked ? `blocked, ${blocked.reason}` : `${stage} asks for your approval`,
     text: blocked?.text ?? '',
     command: `tidemill task ${isChoice ? 'approve' : 'retry'} ${number}`,
@@ -96,7 +102,12 @@ function alertItem(services: Services, alert: Alert): InboxItem {
   const { kind, severity, at, text, count } = alert;
   const ref = refOf(services, alert);
   return {
-    ...{ ref, kind: 'alert', severity, isBlocking: false, at, task: null },
+    ref,
+    kind: 'alert',
+    severity,
+    isBlocking: false,
+    at,
+    task: null,
     title: `${kind.replaceAll('_', ' ')}${count > 1 ? ` (${count} times)` : ''}`,
     text,
     command: `tidemill inbox ack ${ref}`,

@@ -18,8 +18,11 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
   // Only a reviewer is told which files decide what gates check.
   const checks = mode === 'review' ? (await loadSettings(project.root)).config.gates : [];
   const sources = {
-    ...{ project, store: services.store, prompts: services.promptsOf(project) },
-    ...{ workspace: { diff, changedFiles }, gates: { checks } },
+    project,
+    store: services.store,
+    prompts: services.promptsOf(project),
+    workspace: { diff, changedFiles },
+    gates: { checks },
   };
   const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode);
   return { number: task.number, mode, ...briefing };

@@ -21,7 +21,13 @@ type Asking = Parameters<typeof AskedQuestion.parse>[0];
 async function ask(taskId: string | null, ...questions: Asking[]): Promise<void> {
   const { store } = await openFolderStore(openDataFolder(bed.env), bed.env);
   const reply = await store.execute({
-    ...{ type: 'question.ask', projectId: project, taskId, stage: 'open', agent: 'a', source: 'engine', sourceId: 'x' },
+    type: 'question.ask',
+    projectId: project,
+    taskId,
+    stage: 'open',
+    agent: 'a',
+    source: 'engine',
+    sourceId: 'x',
     questions: questions.map((each) => AskedQuestion.parse(each)),
   });
   await store.close();

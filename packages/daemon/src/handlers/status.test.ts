@@ -14,8 +14,13 @@ test('what changes without a write is told at once, however many look', async ()
   const { project } = await saveProject({ store }, repository.root);
   const live = { running: false, warnings: [] as string[] };
   const services = {
-    ...{ store, clock, daemon: null, hash: (text: string) => text },
-    ...{ isRunning: () => live.running, warnings: () => live.warnings, isWaitingForPerson: () => false },
+    store,
+    clock,
+    daemon: null,
+    hash: (text: string) => text,
+    isRunning: () => live.running,
+    warnings: () => live.warnings,
+    isWaitingForPerson: () => false,
     sandbox: async () => ({ active: true, text: '' }),
   } as unknown as Services;
   const look = () => status(services, { project: project.id });

@@ -34,7 +34,12 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
     task.fence === 0 ? null : worktreeOf(services, project, task),
   ]);
   return {
-    ...{ task: { ...task, after: own!.after }, runs, evidence, questions, related, worktree },
+    task: { ...task, after: own!.after },
+    runs,
+    evidence,
+    questions,
+    related,
+    worktree,
     moves: movesFor(project, task, questions),
     costUsd: runs.reduce((sum, { usage }) => sumUsd(sum, usage.costUsd ?? 0), 0),
   };

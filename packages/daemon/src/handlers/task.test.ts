@@ -78,7 +78,15 @@ describe('moving', () => {
     expect(await refused(move('constructor'))).toMatch(/^bad_input/);
     const { moves } = await api.task({ project, task: number });
     expect(moves.map(({ to }) => to)).toEqual([
-      ...['open', 'plan', 'plan_review', 'implement', 'verify', 'review', 'merge', 'done', 'cancelled'],
+      'open',
+      'plan',
+      'plan_review',
+      'implement',
+      'verify',
+      'review',
+      'merge',
+      'done',
+      'cancelled',
     ]);
     expect((await move('cancelled')).stage).toBe('cancelled');
     expect((await move('open')).stage).toBe('open');

@@ -14,7 +14,17 @@ export async function addTask(services: Services, input: RouteRequest<'addTask'>
     {
       type: 'task.create',
       projectId: project.id,
-      ...{ taskId, title, body, kind, pipeline, accept, files, dependsOn, priority, hilConfig, repairs },
+      taskId,
+      title,
+      body,
+      kind,
+      pipeline,
+      accept,
+      files,
+      dependsOn,
+      priority,
+      hilConfig,
+      repairs,
     },
     call.idempotencyKey,
   );

@@ -148,8 +148,14 @@ describe('a client that takes its time', () => {
 
   const start = async (limits: NonNullable<Parameters<typeof startHttp>[0]['limits']>) => {
     const http = await startHttp({
-      ...{ port: 0, bind: { names: [], outer: null }, token: 'secret', callerOf: () => null, services },
-      ...{ onError: () => undefined, onChange: () => undefined, limits },
+      port: 0,
+      bind: { names: [], outer: null },
+      token: 'secret',
+      callerOf: () => null,
+      services,
+      onError: () => undefined,
+      onChange: () => undefined,
+      limits,
     });
     const { port, host } = new URL(http.url);
     return { http, port: Number(port), head: `host: ${host}\r\nauthorization: Bearer secret\r\n` };
@@ -160,7 +166,9 @@ describe('a client that takes its time', () => {
     ['with its body', null],
   ])('%s is sent away', async (_, begun) => {
     const { http, port, head } = await start({
-      ...{ headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
+      headersTimeout: 300,
+      requestTimeout: 300,
+      connectionsCheckingInterval: 50,
     });
     const posted = `POST /v1/projects HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
     const socket = connect(port, '127.0.0.1');

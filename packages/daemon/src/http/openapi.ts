@@ -80,7 +80,10 @@ function operationOf(name: RouteName, tag: string, schemas: Schemas): JsonSchema
   const parameters = all
     .filter((each) => each.in !== 'body')
     .map(({ name: key, in: place, isRequired, schema }) => ({
-      ...{ name: key, in: place, required: isRequired, schema },
+      name: key,
+      in: place,
+      required: isRequired,
+      schema,
       // Lists travel as words with commas between them.
       ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     }));
@@ -119,13 +122,19 @@ function bodyOf(parameters: Parameter[]): JsonSchema {
 const EXTRA = {
   '/metrics': {
     get: {
-      ...{ operationId: 'prometheus', tags: ['daemon'], summary: 'Figures for Prometheus', 'x-role': 'viewer' },
+      operationId: 'prometheus',
+      tags: ['daemon'],
+      summary: 'Figures for Prometheus',
+      'x-role': 'viewer',
       responses: { 200: { description: 'The text format of Prometheus', content: { 'text/plain': {} } } },
     },
   },
   [STREAM_PATH]: {
     get: {
-      ...{ operationId: 'stream', tags: ['records'], summary: 'Events and output, live', 'x-role': 'viewer' },
+      operationId: 'stream',
+      tags: ['records'],
+      summary: 'Events and output, live',
+      'x-role': 'viewer',
       responses: { 101: { description: 'A WebSocket; docs/api.md has its messages' } },
     },
   },
@@ -134,7 +143,9 @@ const EXTRA = {
 const SHARED = {
   parameters: {
     IdempotencyKey: {
-      ...{ name: 'Idempotency-Key', in: 'header', required: false },
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
       description: 'A request that is sent again with the same key and body is not done again',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
     },

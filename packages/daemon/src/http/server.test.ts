@@ -200,7 +200,8 @@ describe('the typed client', () => {
     // What a browser's EventSource sends by itself when it comes back to the same address.
     const again = await fetch(`${daemon.info.url}/v1/events?after=${lastSeq}&limit=1`, {
       headers: {
-        ...{ authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+        authorization: `Bearer ${token}`,
+        accept: 'text/event-stream',
         'last-event-id': String(lastSeq + 2),
       },
     });

@@ -11,14 +11,25 @@ const run = (workerName: string, taskId: string, agoHours: number, more: Partial
   serial += 1;
   const endedAt = now - agoHours * HOUR;
   return {
-    ...{ id: `run_${serial}`, taskId, workerId: `p/${workerName}`, mode: 'implement', agent: 'a', attempt: 1 },
-    ...{ outcome: 'pr_ready', failure: null, costUsd: 1 },
-    ...{ startedAt: endedAt - HOUR, endedAt, ...more },
+    id: `run_${serial}`,
+    taskId,
+    workerId: `p/${workerName}`,
+    mode: 'implement',
+    agent: 'a',
+    attempt: 1,
+    outcome: 'pr_ready',
+    failure: null,
+    costUsd: 1,
+    startedAt: endedAt - HOUR,
+    endedAt,
+    ...more,
   };
 };
 const review = (taskId: string, agoHours: number, approves: boolean, attempt = 1) =>
   run('review-agent', taskId, agoHours, {
-    ...{ mode: 'review', attempt, outcome: approves ? 'approved' : 'changes_requested' },
+    mode: 'review',
+    attempt,
+    outcome: approves ? 'approved' : 'changes_requested',
   });
 const broken = { outcome: 'failed', failure: 'crash' } as const;
 
@@ -49,12 +60,24 @@ const of = async (name: string, period: '24h' | '7d' | '30d', from = facts) =>
 describe('the figures of a worker', () => {
   it('count what it did within the period', async () => {
     expect(await of('agent-1', '24h')).toMatchObject({
-      ...{ completed: 1, cycleTimeMs: 2 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
-      ...{ costUsd: 2, costPerTaskUsd: 1, uptime: 2 / 24 },
+      completed: 1,
+      cycleTimeMs: 2 * HOUR,
+      firstReviewPassRate: 0.5,
+      errors: 1,
+      errorRate: 0.5,
+      costUsd: 2,
+      costPerTaskUsd: 1,
+      uptime: 2 / 24,
     });
     expect(await of('agent-2', '24h')).toMatchObject({
-      ...{ completed: 1, cycleTimeMs: 6 * HOUR, firstReviewPassRate: 0, errors: 0, errorRate: 0 },
-      ...{ costUsd: 4, costPerTaskUsd: 4, uptime: 2 / 24 },
+      completed: 1,
+      cycleTimeMs: 6 * HOUR,
+      firstReviewPassRate: 0,
+      errors: 0,
+      errorRate: 0,
+      costUsd: 4,
+      costPerTaskUsd: 4,
+      uptime: 2 / 24,
     });
     expect(await of('agent-2', '7d')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5, cycleTimeMs: 4 * HOUR });
     expect(await of('review-agent', '24h')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5 });
@@ -72,8 +95,14 @@ describe('the figures of a worker', () => {
 
   it('add up over all workers, each task once', async () => {
     expect((await figuresOf(facts, '24h', now)).total).toMatchObject({
-      ...{ completed: 2, cycleTimeMs: 4 * HOUR, firstReviewPassRate: 0.5, errors: 1, errorRate: 0.5 },
-      ...{ costUsd: 9, costPerTaskUsd: 4.5, uptime: 7 / 72 },
+      completed: 2,
+      cycleTimeMs: 4 * HOUR,
+      firstReviewPassRate: 0.5,
+      errors: 1,
+      errorRate: 0.5,
+      costUsd: 9,
+      costPerTaskUsd: 4.5,
+      uptime: 7 / 72,
     });
     expect((await figuresOf(facts, '30d', now)).total.completed).toBe(3);
   });
@@ -81,8 +110,14 @@ describe('the figures of a worker', () => {
   it('are none where nothing happened', async () => {
     const none = { ...facts, runs: [], done: [], createdAt: now };
     expect((await figuresOf(none, '24h', now)).total).toEqual({
-      ...{ completed: 0, cycleTimeMs: null, firstReviewPassRate: null, errors: 0, errorRate: null },
-      ...{ costUsd: 0, costPerTaskUsd: null, uptime: 0 },
+      completed: 0,
+      cycleTimeMs: null,
+      firstReviewPassRate: null,
+      errors: 0,
+      errorRate: null,
+      costUsd: 0,
+      costPerTaskUsd: null,
+      uptime: 0,
     });
   });
 });

@@ -184,11 +184,26 @@ function fill(file: string, count: number): void {
   for (let index = 0; index < count; index += 1) {
     const endedAt = now - 29 * 24 * 3_600_000 + index * 20_000;
     const run: Run = {
-      ...{ id: `r${index}`, projectId, taskId: `t${index % 30_000}`, workerId, stage: 'implement', mode: 'implement' },
-      ...{ agent: 'a', attempt: 1, status: 'finished', outcome: 'pr_ready', summary: 'done' },
+      id: `r${index}`,
+      projectId,
+      taskId: `t${index % 30_000}`,
+      workerId,
+      stage: 'implement',
+      mode: 'implement',
+      agent: 'a',
+      attempt: 1,
+      status: 'finished',
+      outcome: 'pr_ready',
+      summary: 'done',
       failure: index % 10 === 0 ? 'crash' : null,
-      ...{ startedAt: endedAt - 10_000, endedAt, validationRetries: 0, progress: null, session: null },
-      ...{ reservedUsd: 0, briefing: null, usage: { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 0.01 } },
+      startedAt: endedAt - 10_000,
+      endedAt,
+      validationRetries: 0,
+      progress: null,
+      session: null,
+      reservedUsd: 0,
+      briefing: null,
+      usage: { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 0.01 },
     };
     insert.run(run.id, run.taskId, projectId, endedAt, JSON.stringify(run));
   }

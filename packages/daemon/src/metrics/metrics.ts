@@ -119,7 +119,10 @@ export class Metrics implements MetricsSource {
     await ledger.refresh(at);
     const { runs, done, lives } = ledger;
     const known: Known = {
-      ...{ at, runs, done, lives },
+      at,
+      runs,
+      done,
+      lives,
       workers: await this.#store.workers(project.id),
       busySince: await this.#busySince(project.id),
       createdAt: Math.max(project.createdAt, at - METRIC_PERIOD_MS['30d']),

@@ -7,11 +7,13 @@ import type { MetricsSource } from './metrics.ts';
 export const GAUGES: { name: string; help: string; value(figures: MetricFigures): number | null }[] = [
   { name: 'tidemill_tasks_completed', help: 'Tasks done in the period', value: (of) => of.completed },
   {
-    ...{ name: 'tidemill_cycle_time_seconds', help: 'From the first claim to done, on average' },
+    name: 'tidemill_cycle_time_seconds',
+    help: 'From the first claim to done, on average',
     value: (of) => (of.cycleTimeMs === null ? null : of.cycleTimeMs / 1000),
   },
   {
-    ...{ name: 'tidemill_first_review_pass_ratio', help: 'Part of the first reviews that approved' },
+    name: 'tidemill_first_review_pass_ratio',
+    help: 'Part of the first reviews that approved',
     value: (of) => of.firstReviewPassRate,
   },
   { name: 'tidemill_run_errors', help: 'Runs that failed in the period', value: (of) => of.errors },

@@ -34,7 +34,9 @@ interface Spot {
 export function createPreparation(options: PreparationOptions): Preparation {
   const maker = new Maker(options);
   const include = {
-    ...{ root: options.root, globs: options.include, onNote: options.onNote },
+    root: options.root,
+    globs: options.include,
+    onNote: options.onNote,
     ignored: (files: string[]) => options.workspace.ignoredInCheckout(files),
   };
   const prepare = async (spot: Spot, request: PreparationRequest, checkout?: CleanCheckout) => {

@@ -66,13 +66,11 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
     const homeId = `/nowhere/${randomUUID()}`;
     const { end } = startChild({
       host: { root: folder, dataDir: folder, homeId, sandbox: 'off' },
-      ...{
-        runId: 'run_e',
-        command: ['sh', '-c', `${script}\nsleep 0.3`],
-        cwd: folder,
-        network: false,
-        timeoutMs: 20_000,
-      },
+      runId: 'run_e',
+      command: ['sh', '-c', `${script}\nsleep 0.3`],
+      cwd: folder,
+      network: false,
+      timeoutMs: 20_000,
       onOutput: () => undefined,
     });
     const seen = new Set<number>();

@@ -123,7 +123,11 @@ describe.skipIf(!hasOpenssl)('behind the certificate of a company', () => {
   it('an agent is told none of it, network or not', async () => {
     let text = '';
     const { end } = startChild({
-      ...{ host, runId: 'run_agent', cwd: worktree, network: true, timeoutMs: 20_000 },
+      host,
+      runId: 'run_agent',
+      cwd: worktree,
+      network: true,
+      timeoutMs: 20_000,
       command: ['sh', '-c', `env; cat ~/.npmrc; cat '${certificate}'; true`],
       onOutput: (chunk) => {
         text += chunk.toString();
@@ -164,9 +168,12 @@ it('names the places that settings point to', async () => {
   expect(Object.keys(env).sort()).toEqual(['HTTPS_PROXY', 'PIP_INDEX_URL', 'npm_config_cafile']);
   expect(readable).toEqual(expect.arrayContaining(['/c/ca.pem', path.join(home, 'certs', 'company.pem')]));
   expect(certificateFiles({ SSL_CERT_DIR: '/a:/b', CLIENT_CERT_KEY: '/key', SSL_CERT_FILE: 'relative' })).toEqual([
-    ...['/a', '/b'],
+    '/a',
+    '/b',
   ]);
   expect(readablePlaces(['../shared', '~/docs', '/data'], '/work/mine')).toEqual([
-    ...['/work/shared', path.join(process.env.HOME ?? '', 'docs'), '/data'],
+    '/work/shared',
+    path.join(process.env.HOME ?? '', 'docs'),
+    '/data',
   ]);
 });

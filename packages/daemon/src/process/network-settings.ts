@@ -27,12 +27,32 @@ const VARIABLES = [
 
 /** `.netrc` is not among them: it holds passwords for everything, not for packages. Nor are files made to publish with. */
 const HOME_FILES = [
-  ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.bunfig.toml', '.config/pnpm/rc', '.config/pnpm/config.yaml'],
-  ...['.pip/pip.conf', '.config/pip/pip.conf', '.config/uv/uv.toml', '.condarc'],
-  ...['.config/pypoetry/config.toml', '.config/pypoetry/auth.toml', '.cargo/config.toml', '.cargo/config'],
-  ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.config/go/env', '.gemrc'],
-  ...['.bundle/config', '.composer/config.json', '.composer/auth.json', '.nuget/NuGet/NuGet.Config'],
-  ...['.config/composer/config.json', '.config/composer/auth.json', '.config/coursier/mirror.properties'],
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.bunfig.toml',
+  '.config/pnpm/rc',
+  '.config/pnpm/config.yaml',
+  '.pip/pip.conf',
+  '.config/pip/pip.conf',
+  '.config/uv/uv.toml',
+  '.condarc',
+  '.config/pypoetry/config.toml',
+  '.config/pypoetry/auth.toml',
+  '.cargo/config.toml',
+  '.cargo/config',
+  '.m2/settings.xml',
+  '.m2/settings-security.xml',
+  '.gradle/gradle.properties',
+  '.config/go/env',
+  '.gemrc',
+  '.bundle/config',
+  '.composer/config.json',
+  '.composer/auth.json',
+  '.nuget/NuGet/NuGet.Config',
+  '.config/composer/config.json',
+  '.config/composer/auth.json',
+  '.config/coursier/mirror.properties',
 ];
 const MACHINE_FILES = ['/etc/npmrc', '/etc/pip.conf', '/etc/uv/uv.toml', '/etc/bundle/config'];
 

@@ -79,7 +79,12 @@ async function sh(script: string, more: Partial<ChildSpec> = {}): Promise<string
   const places = ['.cargo/bin', '.local/bin', 'bin'].map((name) => path.join(home, name));
   let text = '';
   const child = startChild({
-    ...{ host, runId: 'run_home', command: ['sh', '-c', script], cwd: worktree, network: false, timeoutMs: 20_000 },
+    host,
+    runId: 'run_home',
+    command: ['sh', '-c', script],
+    cwd: worktree,
+    network: false,
+    timeoutMs: 20_000,
     env: { HOME: home, PATH: [...places, process.env.PATH].join(path.delimiter) },
     onOutput: (chunk) => {
       text += chunk.toString();

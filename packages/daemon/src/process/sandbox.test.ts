@@ -160,7 +160,12 @@ describe.skipIf(!status.available)('the sandbox', () => {
     try {
       let text = '';
       const child = startChild({
-        ...{ host, runId: 'run_env', cwd: worktree, network: false, timeoutMs: 20_000, env: { API_KEY: secret } },
+        host,
+        runId: 'run_env',
+        cwd: worktree,
+        network: false,
+        timeoutMs: 20_000,
+        env: { API_KEY: secret },
         command: ['sh', '-c', 'env; echo listed; cat /proc/[0-9]*/cmdline; read end'],
         stdin: (input) => {
           input.on('error', () => undefined);

@@ -47,7 +47,10 @@ export const UNHELD = [
  * anybody from talking to a socket.
  */
 export const CONTAINER_SOCKETS = [
-  ...['/run/docker.sock', '/run/podman/podman.sock', '/run/containerd/containerd.sock', '/run/crio/crio.sock'],
+  '/run/docker.sock',
+  '/run/podman/podman.sock',
+  '/run/containerd/containerd.sock',
+  '/run/crio/crio.sock',
 ];
 
 // Without --cap-drop ALL a child of root could remount a read-only bind. --die-with-parent and the pid namespace end

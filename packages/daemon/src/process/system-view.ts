@@ -65,7 +65,10 @@ export async function kernelMounts(isRoot: boolean, exists: (at: string) => Prom
   const unwritten = (await existing(UNWRITTEN)).flatMap((at) => ['--ro-bind', at, at]);
   const isFolder = (at: string) => /(asound|acpi|scsi)$/.test(at);
   return [
-    ...['--dev', '/dev', '--proc', '/proc'],
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
     ...(await existing(MASKED)).flatMap((at) => (isFolder(at) ? ['--tmpfs', at] : ['--ro-bind', '/dev/null', at])),
     ...(isRoot ? ['--remount-ro', '/proc'] : unwritten),
   ];

@@ -3,7 +3,11 @@ import { expect, it } from 'vitest';
 import { fitParts, type PromptPart } from './budget.ts';
 
 const part = (priority: number, pieces: string[], more: Partial<PromptPart> = {}): PromptPart => ({
-  ...{ name: `p${priority}`, priority, pieces, times: 1, shape: (all) => all.map((piece) => `${piece}\n`).join('') },
+  name: `p${priority}`,
+  priority,
+  pieces,
+  times: 1,
+  shape: (all) => all.map((piece) => `${piece}\n`).join(''),
   ...more,
 });
 const long = (letter: string, length = 4_000) => letter.repeat(length);
@@ -13,7 +17,8 @@ it('leaves out what is below 0.8 piece by piece, the first ones first', () => {
   expect(texts.older).toBe(`${long('b')}\n${long('c')}\n`);
   expect(dropped).toEqual(['p0.5: the first 1 of 3 left out']);
   expect(fitParts({ older: part(0.5, [long('a'), long('b')]) }, 100, 0)).toMatchObject({
-    ...{ texts: { older: '' }, dropped: ['p0.5: all 2 left out'] },
+    texts: { older: '' },
+    dropped: ['p0.5: all 2 left out'],
   });
 });
 

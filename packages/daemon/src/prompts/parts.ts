@@ -41,7 +41,10 @@ export function partsOf(
   return {
     diffSection: {
       // A piece for each file: where room is short, every long one gives way, and none the next.
-      ...{ name: 'the change', priority: PRIORITY.task, pieces: input.diff.sections, times: times('diffSection') },
+      name: 'the change',
+      priority: PRIORITY.task,
+      pieces: input.diff.sections,
+      times: times('diffSection'),
       shape: (sections) =>
         section('The change', [fenced(sections.map((each) => each.replace(/\n*$/, '\n')).join(''), 'diff')]),
       rest: 'the files themselves are in your folder',
@@ -66,7 +69,10 @@ export function partsOf(
       times: times('planSection'),
     },
     subtasksSection: {
-      ...{ name: 'the steps', priority: plan, pieces: task.subtasks, times: times('subtasksSection') },
+      name: 'the steps',
+      priority: plan,
+      pieces: task.subtasks,
+      times: times('subtasksSection'),
       shape: (steps) =>
         section(
           'Steps',
@@ -75,7 +81,8 @@ export function partsOf(
     },
     conventionsSection: {
       ...noted('Conventions of this repository', PRIORITY.conventions, notes.conventions),
-      ...{ times: times('conventionsSection'), rest: 'the file is in your folder' },
+      times: times('conventionsSection'),
+      rest: 'the file is in your folder',
     },
     readmeSection: {
       ...noted('About this repository', PRIORITY.readme, notes.readme),
@@ -94,11 +101,17 @@ function contextParts(context: ContextEntry[]): Record<'recentContext' | 'olderC
   const shape = (pieces: string[]) => pieces.map((piece) => `${piece}\n\n`).join('');
   return {
     recentContext: {
-      ...{ name: 'recent notes', priority: PRIORITY.recentContext, shape, times: 1 },
+      name: 'recent notes',
+      priority: PRIORITY.recentContext,
+      shape,
+      times: 1,
       pieces: entries.slice(-RECENT_CONTEXT),
     },
     olderContext: {
-      ...{ name: 'older notes', priority: PRIORITY.olderContext, shape, times: 1 },
+      name: 'older notes',
+      priority: PRIORITY.olderContext,
+      shape,
+      times: 1,
       pieces: entries.slice(0, -RECENT_CONTEXT),
     },
   };
@@ -126,7 +139,9 @@ function feedbackPart(
   shape: (texts: string[]) => string,
 ): Pick<PromptPart, 'name' | 'priority' | 'pieces' | 'shape'> {
   return {
-    ...{ name, priority: PRIORITY.feedback, pieces: feedback.map((entry) => entry.text) },
+    name,
+    priority: PRIORITY.feedback,
+    pieces: feedback.map((entry) => entry.text),
     shape: (pieces) => shape(pieces.map((words, index) => feedbackText({ ...feedback[index]!, text: words }))),
   };
 }

@@ -67,14 +67,12 @@ interface More {
 }
 const brief = (mode: Mode, change: Partial<Task> = {}, more: More = {}) =>
   createPrompts({ root, builtinDir }).render({
-    ...{
-      task: task(change),
-      mode,
-      target: 'main',
-      deciding: [],
-      gates: '',
-      hilConfig: AUTONOMY_PRESETS.full,
-    },
+    task: task(change),
+    mode,
+    target: 'main',
+    deciding: [],
+    gates: '',
+    hilConfig: AUTONOMY_PRESETS.full,
     ...more,
     diff: { files: [], sections: [], isCut: false, ...more.diff },
   });
@@ -216,7 +214,11 @@ it('tells what the repository says about itself, but nothing from outside it', a
 });
 
 const note = (text: string, at: number) => ({
-  ...{ runId: null, source: 'agent' as const, entryType: 'note', summary: text, at },
+  runId: null,
+  source: 'agent' as const,
+  entryType: 'note',
+  summary: text,
+  at,
 });
 
 it('shows what decides about the gates before all else, in a template of one’s own too', async () => {
@@ -279,7 +281,12 @@ it('puts on record that the workspace has cut the change already', async () => {
 
 describe('the changed files of a review', () => {
   const file = (path: string, more: Partial<FileChange> = {}): FileChange => ({
-    ...{ path, from: null, added: 1, removed: 0, bytes: 10, isBinary: false },
+    path,
+    from: null,
+    added: 1,
+    removed: 0,
+    bytes: 10,
+    isBinary: false,
     ...more,
   });
 

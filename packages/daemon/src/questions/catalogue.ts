@@ -130,12 +130,18 @@ function fill(text: string, facts: Record<string, string | number>): string {
 function questionOf(template: QuestionTemplate, filled: (text: string) => string, trigger: string): AskedQuestion {
   const { type, allowFreeText, expiresAfter, reminderAfter, tags } = template;
   return {
-    ...{ type, allowFreeText, expiresAfter, reminderAfter, tags: [trigger, ...tags] },
+    type,
+    allowFreeText,
+    expiresAfter,
+    reminderAfter,
+    tags: [trigger, ...tags],
     text: filled(template.text),
     context: filled(template.context),
     options: template.options.map(({ label, description, recommended, implications }) => ({
-      ...{ label: filled(label).slice(0, 500), recommended },
-      ...{ description: filled(description), implications: filled(implications) },
+      label: filled(label).slice(0, 500),
+      recommended,
+      description: filled(description),
+      implications: filled(implications),
     })),
     ...(template.default === undefined ? {} : { default: filled(template.default) }),
   };

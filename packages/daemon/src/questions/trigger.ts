@@ -12,12 +12,28 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
 
 /** Triggers whose event comes with a part of Tidemill that is not there yet: nothing raises them. */
 const PLANNED = [
-  ...['idea_created', 'problem_statement_vague', 'phase_complete', 'idea_complexity_high', 'before_research'],
-  ...['requirement_ambiguous', 'multiple_architectures', 'before_finalize_spec', 'external_dependencies'],
-  ...['spec_complete', 'multiple_implementations'],
-  ...['validation_level_needed', 'security_vulnerability', 'coverage_below_threshold'],
-  ...['before_ux_testing', 'usability_concern', 'accessibility_violation', 'ux_testing_complete'],
-  ...['pattern_detected', 'gotcha_candidate', 'claude_md_promotion', 'weekly_summary'],
+  'idea_created',
+  'problem_statement_vague',
+  'phase_complete',
+  'idea_complexity_high',
+  'before_research',
+  'requirement_ambiguous',
+  'multiple_architectures',
+  'before_finalize_spec',
+  'external_dependencies',
+  'spec_complete',
+  'multiple_implementations',
+  'validation_level_needed',
+  'security_vulnerability',
+  'coverage_below_threshold',
+  'before_ux_testing',
+  'usability_concern',
+  'accessibility_violation',
+  'ux_testing_complete',
+  'pattern_detected',
+  'gotcha_candidate',
+  'claude_md_promotion',
+  'weekly_summary',
 ];
 
 export const TRIGGER_NAMES = [...Object.keys(WIRED), ...PLANNED];

@@ -107,7 +107,11 @@ export class MemoryDriver implements Driver {
           .filter(({ number }) => number > afterNumber)
           .slice(0, limit)
           .map(({ id, number, stage, createdAt, stageSince, runs }) => ({
-            ...{ id, number, stage, createdAt, stageSince },
+            id,
+            number,
+            stage,
+            createdAt,
+            stageSince,
             runs: runCount(runs),
           })),
       leased: async (projectId) => tasksOf(projectId).filter(({ lease }) => lease !== null),

@@ -56,7 +56,11 @@ export function figureReads(db: DatabaseSync): Pick<Reads, 'runsEnded' | 'taskSp
       (spans.all(projectId, afterNumber, limit) as unknown as SQLOutputValue[][]).map(
         ([id, number, stage, createdAt, stageSince, runs]) =>
           TaskSpan.parse({
-            ...{ id, number, stage, createdAt, stageSince },
+            id,
+            number,
+            stage,
+            createdAt,
+            stageSince,
             runs: runCount(Task.shape.runs.parse(JSON.parse(String(runs)))),
           }),
       ),

@@ -133,7 +133,12 @@ export class StreamConnection {
     if (!this.#outlet.isOpen) return;
     this.#subscription?.end();
     this.#subscription = new Subscription({
-      ...{ store, tail, limits, filter, cursor, outlet: this.#outlet },
+      store,
+      tail,
+      limits,
+      filter,
+      cursor,
+      outlet: this.#outlet,
       views: asked.views ? { all: views, projectId: filter.projectId! } : null,
       onError: (error) => this.#fail(error),
     });

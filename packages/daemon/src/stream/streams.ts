@@ -73,7 +73,11 @@ export class Streams {
     this.#session ??= this.#startSession();
     const { started: tail, views } = this.#session;
     const connection = new StreamConnection(socket, {
-      ...{ services, tail, views, limits: this.#limits, isWelcome },
+      services,
+      tail,
+      views,
+      limits: this.#limits,
+      isWelcome,
       onError: (error) => onError(error, 'a live connection failed'),
     });
     this.#connections.set(socket, connection);

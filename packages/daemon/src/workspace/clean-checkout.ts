@@ -92,8 +92,14 @@ async function addSlot(site: Site, number: number): Promise<Slot> {
   const path = join(site.dataDir, FOLDER, name);
   const index = join(site.dataDir, 'index', name);
   const place = {
-    ...{ number: 0, branch: '', name, path, index },
-    ...{ branchRef: '', tipRef: '', marker: join(site.dataDir, 'index', `${name}.unsettled`) },
+    number: 0,
+    branch: '',
+    name,
+    path,
+    index,
+    branchRef: '',
+    tipRef: '',
+    marker: join(site.dataDir, 'index', `${name}.unsettled`),
   };
   await rm(index, { force: true });
   await clearStaleLock(`${index}.lock`, site.clock);

@@ -103,7 +103,11 @@ async function namesOf(site: Site, tip: string, merging: string): Promise<Map<st
   const oids = await site.resolver.resolve(conflicts.flatMap((path) => [`${tip}:${path}`, `${merging}:${path}`]));
   const stage = (oid: string | null | undefined) => (oid ? { mode: '100644', oid } : null);
   const entries = conflicts.map((path, i) => ({
-    ...{ path, base: null, ours: stage(oids[2 * i]), theirs: stage(oids[2 * i + 1]), isUnmerged: false },
+    path,
+    base: null,
+    ours: stage(oids[2 * i]),
+    theirs: stage(oids[2 * i + 1]),
+    isUnmerged: false,
   }));
   return new Map(entries.map((entry) => [entry.path, entry]));
 }

@@ -87,8 +87,13 @@ async function fastForward(site: Site, checkout: Checkout, commit: string, base:
 }
 
 const FAST_FORWARD = [
-  ...['-q', '--ff-only', '--no-stat', '--no-autostash'],
-  ...['--no-overwrite-ignore', '--no-verify', '--no-squash'],
+  '-q',
+  '--ff-only',
+  '--no-stat',
+  '--no-autostash',
+  '--no-overwrite-ignore',
+  '--no-verify',
+  '--no-squash',
 ];
 
 const UNTRACKED = /untracked working tree files/;

@@ -50,7 +50,9 @@ export async function filesAt(site: Site, commit: string, globs: string[]): Prom
 export async function ignoredInCheckout(site: Site, files: string[]): Promise<string[]> {
   const input = files.map((file) => `${file}\0`).join('');
   const { stdout } = await site.git(['check-ignore', '-z', '--stdin'], {
-    ...{ input, answers: [1], cwd: site.info.root },
+    input,
+    answers: [1],
+    cwd: site.info.root,
     env: { GIT_WORK_TREE: site.info.root },
   });
   return nulList(stdout);

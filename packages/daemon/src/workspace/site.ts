@@ -99,7 +99,13 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
   const bases = remember<string>(1000);
   let used = 0;
   return {
-    ...{ options, info, dataDir, targetRef, resolver, git, clock: options.clock },
+    options,
+    info,
+    dataDir,
+    targetRef,
+    resolver,
+    git,
+    clock: options.clock,
     gitAt: (place, index = place.index) => {
       const at = { GIT_DIR: place.admin, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
       const isOurs = (lock: string) => ours(lock) || lock.startsWith(place.admin + sep);

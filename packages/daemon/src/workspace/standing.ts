@@ -176,18 +176,24 @@ async function register(site: Site, place: Place, notes: string[]): Promise<stri
 
 /** Leftovers of operations that an agent or a killed git began; with HEAD on the branch they would only confuse the next. */
 const UNFINISHED = [
-  ...[
-    'MERGE_HEAD',
-    'MERGE_MSG',
-    'MERGE_MODE',
-    'MERGE_RR',
-    'AUTO_MERGE',
-    'CHERRY_PICK_HEAD',
-    'REVERT_HEAD',
-    'REBASE_HEAD',
-  ],
-  ...['SQUASH_MSG', 'BISECT_LOG', 'BISECT_START', 'BISECT_NAMES', 'BISECT_EXPECTED_REV', 'BISECT_TERMS', 'HEAD.lock'],
-  ...['rebase-merge', 'rebase-apply', 'sequencer'],
+  'MERGE_HEAD',
+  'MERGE_MSG',
+  'MERGE_MODE',
+  'MERGE_RR',
+  'AUTO_MERGE',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'REBASE_HEAD',
+  'SQUASH_MSG',
+  'BISECT_LOG',
+  'BISECT_START',
+  'BISECT_NAMES',
+  'BISECT_EXPECTED_REV',
+  'BISECT_TERMS',
+  'HEAD.lock',
+  'rebase-merge',
+  'rebase-apply',
+  'sequencer',
 ];
 
 export async function dropUnfinished(place: Standing): Promise<void> {

@@ -13,8 +13,19 @@ const MOST_ENTRIES = 500_000;
 const OPENED_BY_NAME = new Set(['.gitignore', '.gitattributes', '.gitmodules', '.mailmap']);
 /** What git reads of a repository, wherever a `.git` says that it lies. */
 const OF_A_REPOSITORY = new Set([
-  ...['HEAD', 'commondir', 'config', 'config.worktree', 'gitdir', 'packed-refs', 'shallow', 'alternates', 'index'],
-  ...['exclude', 'attributes', 'sparse-checkout', 'grafts'],
+  'HEAD',
+  'commondir',
+  'config',
+  'config.worktree',
+  'gitdir',
+  'packed-refs',
+  'shallow',
+  'alternates',
+  'index',
+  'exclude',
+  'attributes',
+  'sparse-checkout',
+  'grafts',
 ]);
 
 export function unblocked(git: Git, root: string): Git {

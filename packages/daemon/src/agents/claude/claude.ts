@@ -17,9 +17,18 @@ import type { QueryOptions } from './sdk-types.ts';
 
 /** What Claude Code gets from the daemon's environment unasked: what a `claude` in the same terminal would use. */
 export const CLAUDE_ENV = [
-  ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
-  ...['CLAUDE_CONFIG_DIR', 'NODE_EXTRA_CA_CERTS'],
-  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'ANTHROPIC_BASE_URL',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CONFIG_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'https_proxy',
+  'http_proxy',
+  'no_proxy',
 ];
 
 /** Without these it would call other hosts, wait minutes for a key that is wrong, or leave work behind its result. */

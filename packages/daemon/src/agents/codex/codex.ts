@@ -16,9 +16,18 @@ import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
 
 /** What Codex gets from the daemon's environment without being named in `pass`: its model's door and the key to it. */
 export const CODEX_ENV = [
-  ...['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'CODEX_API_KEY'],
-  ...['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
-  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
+  'OPENAI_BASE_URL',
+  'OPENAI_API_KEY',
+  'CODEX_API_KEY',
+  'CODEX_CA_CERTIFICATE',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'https_proxy',
+  'http_proxy',
+  'no_proxy',
 ];
 
 export interface CodexAgentOptions {
@@ -83,15 +92,33 @@ async function converse(
   const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
   const session = isSession(request.resume) ? request.resume : null;
   const home = await prepareHome({
-    ...{ dataDir: host.dataDir, runId: request.runId, session, mode, model },
-    ...{ env, isSandboxed, writable, guards },
+    dataDir: host.dataDir,
+    runId: request.runId,
+    session,
+    mode,
+    model,
+    env,
+    isSandboxed,
+    writable,
+    guards,
   });
   const ledger = await CodexLedger.open(home.path, prices, (usage) => sink.usage(usage));
   // The limit spans both turns; each child keeps to what is left of it.
   const limit = new TimeLimit(request.timeoutMs, () => undefined);
   const letGo = request.reins?.take(limit);
   const spec = (resume: string | null, prompt: string): TurnSpec => ({
-    ...{ host, program, request, sink, home, env, writable, guards, ledger, signal, resume, prompt },
+    host,
+    program,
+    request,
+    sink,
+    home,
+    env,
+    writable,
+    guards,
+    ledger,
+    signal,
+    resume,
+    prompt,
     model: model ?? '',
     timeoutMs: limit.leftMs,
   });

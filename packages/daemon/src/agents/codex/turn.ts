@@ -111,8 +111,11 @@ function listen(spec: TurnSpec, act: { onStep(): Promise<void>; onHopeless(): vo
   const askedBefore = guards.asked();
   const decoder = new StringDecoder('utf8');
   const state = {
-    ...{ session: spec.resume, hasBegun: false, lastMessage: '' },
-    ...{ failure: null as string | null, lastWords: '' },
+    session: spec.resume,
+    hasBegun: false,
+    lastMessage: '',
+    failure: null as string | null,
+    lastWords: '',
   };
   const heard = { state, usage: null as Extract<CodexEvent, { type: 'turn.completed' }>['usage'] | null };
   let isWarned = false;

@@ -79,7 +79,8 @@ export const compiledTools: Tool[] = [
       const command = `${folder.has('gradlew') ? './gradlew' : 'gradle'} --no-daemon --quiet`;
       const env = { GRADLE_USER_HOME: `${CACHE}/gradle` };
       const files = [
-        ...['**/*.gradle', '**/*.gradle.kts'],
+        '**/*.gradle',
+        '**/*.gradle.kts',
         ...folder.present('gradle.lockfile', 'gradle.properties', 'gradle/libs.versions.toml'),
         ...folder.present('gradle/wrapper/gradle-wrapper.properties'),
       ];

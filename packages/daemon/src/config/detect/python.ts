@@ -74,8 +74,13 @@ async function pipSteps(folder: Folder, gates: ProposedGate[]): Promise<Proposed
 }
 
 const REQUIREMENTS = [
-  ...['requirements-dev.txt', 'requirements-test.txt', 'requirements_dev.txt', 'dev-requirements.txt'],
-  ...['test-requirements.txt', 'requirements/dev.txt', 'requirements/test.txt'],
+  'requirements-dev.txt',
+  'requirements-test.txt',
+  'requirements_dev.txt',
+  'dev-requirements.txt',
+  'test-requirements.txt',
+  'requirements/dev.txt',
+  'requirements/test.txt',
 ];
 
 /** Tests and linter, each started by what stands before it. */

@@ -37,6 +37,8 @@ export interface Tool {
 }
 
 export const gate = (name: string, run: string, timeout = '2m', more: Partial<ProposedGate> = {}): ProposedGate => ({
-  ...{ name, run, timeout },
+  name,
+  run,
+  timeout,
   ...more,
 });

@@ -66,7 +66,11 @@ export function readDraft(draft: Draft): { task: NewTask | null; faults: DraftFa
   const after = stray === undefined ? words.map((word) => Number(word.replace('#', ''))) : [];
   const { title, body, kind, priority } = draft;
   const task = {
-    ...{ title, body, kind, priority, after },
+    title,
+    body,
+    kind,
+    priority,
+    after,
     accept: linesOfText(draft.accept),
     files: linesOfText(draft.files),
     ...(draft.pipeline === '' ? {} : { pipeline: draft.pipeline }),

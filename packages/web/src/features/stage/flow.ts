@@ -55,7 +55,9 @@ export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
     // Those it does not name wait all the same.
     if (held.length === 0 && count > 0 && human.has(name)) held.push({ number: null, why: WHY.approval });
     return {
-      ...{ name, count, held },
+      name,
+      count,
+      held,
       workers: status.workers.filter(({ task }) => task?.stage === name),
       isHeldCut: status.needsYou.length >= NAMED,
     };

@@ -95,7 +95,8 @@ function RetryDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
       isReady={!needsNote || note.trim() !== ''}
       send={() =>
         api.retryTask({
-          ...{ project: task.projectId, task: task.number },
+          project: task.projectId,
+          task: task.number,
           ...(note.trim() && { note }),
           ...(stage && { stage }),
         })
