@@ -164,6 +164,8 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
   const found = command.taskId === null ? null : findTask(slice, { ...command, taskId: command.taskId });
   if (found && !found.ok) return found;
   const task = found?.task ?? null;
+  // Nobody works on it any more, so nobody needs the answer.
+  if (task?.stage === 'done' || task?.stage === 'cancelled') return accept();
   if (task === null && isTooSoon(slice, command, env.now)) return accept();
   // Somebody set it to work again meanwhile.
   if (command.effect?.kind === 'unblock' && task?.stage !== 'blocked') return accept();
