@@ -357,7 +357,8 @@ class Walk {
     if (!only || more.length > 0) return null;
     if (only.name === 'pwd') return cwd;
     if (only.name === 'git' && only.args.join(' ') === 'rev-parse --show-toplevel') return this.#place.worktree;
-    return fedWords(only)?.kind === 'printed' ? only.args.filter((arg) => !/^-[neE]+$/.test(arg)).join(' ') : null;
+    const fed = fedWords(only);
+    return fed?.kind === 'printed' ? fed.text.replace(/\n+$/, '') : null;
   }
 
   #add(command: SimpleCommand): void {

@@ -42,9 +42,9 @@ export type Fed =
 export const ALL_NAMES = `./${UNKNOWN}${UNKNOWN}`;
 
 export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
-  const values = args.filter((arg) => !/^-[neE]+$/.test(arg));
   if (name === 'echo' || name === 'printf') {
-    return values.some((value) => value.includes(UNKNOWN)) ? null : { kind: 'printed', text: values.join(' ') };
+    const text = args.some((arg) => arg.includes(UNKNOWN)) ? null : printedText(name, args);
+    return text === null ? null : { kind: 'printed', text };
   }
   const isLister = ['find', 'fd', 'grep', 'rg', 'git', 'ls'].includes(name) && !cwd.includes(UNKNOWN);
   const staysBelow = !args.some(
@@ -56,6 +56,25 @@ export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
     kind: 'names',
     isAll: name === 'git' ? words.join(' ') === 'ls-files' : name === 'ls' && words.length === 0,
   };
+}
+
+/** Null where it takes more than simple formats and escapes. */
+function printedText(name: string, args: string[]): string | null {
+  if (name === 'echo') {
+    const text = args.filter((arg) => !/^-[neE]+$/.test(arg)).join(' ');
+    return text.includes('\\') ? null : text;
+  }
+  const [format = '', ...values] = args[0] === '--' ? args.slice(1) : args;
+  const isSimple = !/%(?![s%])|\\(?![nt0])|^-/.test(format);
+  if (!isSimple) return null;
+  let text = '';
+  do {
+    text += format.replace(/%[s%]|\\[nt0]/g, (found) => {
+      if (found === '%s') return values.shift() ?? '';
+      return found === '%%' ? '%' : '\n';
+    });
+  } while (values.length > 0 && format.includes('%s'));
+  return text;
 }
 
 /** The words of the programs that a command starts in its turn; empty when it starts none. */
@@ -89,7 +108,7 @@ function xargsWords(args: string[], fed: Fed | null): string[] {
   const words = afterOptions(args, XARGS_VALUES);
   if (words.length === 0) return [];
   const names = fed?.kind === 'names' && fed.isAll ? ALL_NAMES : `./${UNKNOWN}`;
-  const given = fed?.kind === 'printed' ? fed.text.split(/\s+/) : fed?.kind === 'names' ? [names] : [UNKNOWN];
+  const given = fed?.kind === 'printed' ? fed.text.trim().split(/\s+/) : fed?.kind === 'names' ? [names] : [UNKNOWN];
   const mark = args[args.indexOf('-I') + 1];
   if (!args.includes('-I') || mark === undefined) return [...words, ...given];
   return words.flatMap((word) => (word.includes(mark) ? given.map((value) => word.replaceAll(mark, value)) : [word]));
