@@ -193,7 +193,7 @@ describe('by chance', () => {
     (command) => `bash -lc ${quoted(command)}`,
     (command) => `eval ${quoted(command)}`,
     (command) => `env A=1 bash -c ${quoted(command)}`,
-    (command) => `(${command})`,
+    (command) => `( ${command})`,
     (command) => `{ ${command}; }`,
     (command) => `if true; then ${command}; fi`,
     (command) => `echo "$(${command})"`,
@@ -204,11 +204,14 @@ describe('by chance', () => {
     (command) => `cat <<'END${command.length}' | grep -c "it's"\nrm 'x\nEND${command.length}\n${command}`,
     (command) => `bash <<'TEXT${command.length}'\n${command}\nTEXT${command.length}\ntrue`,
   ];
+  /** Two of them are arithmetic to some shells, so it may be refused. */
+  const doubtful = (command: string) => `(${command})`;
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
   test('no disguise makes a forbidden command a permitted one, nor the other way round', async () => {
     const guards = await createGuards({ root, dataDir });
     const layers = fc.array(fc.constantFrom(...disguise), { maxLength: 4 });
+    const allLayers = fc.array(fc.constantFrom(...disguise, doubtful), { maxLength: 4 });
     const forbidden = fc.constantFrom(
       'rm -rf ../x',
       'git stash',
@@ -223,7 +226,7 @@ describe('by chance', () => {
       return (await guards.check({ tool: 'Bash', input }, { worktree: root, mode: 'implement' })).kind;
     };
     await fc.assert(
-      fc.asyncProperty(forbidden, layers, async (bad, worn) => (await kind(bad, worn)) === 'deny'),
+      fc.asyncProperty(forbidden, allLayers, async (bad, worn) => (await kind(bad, worn)) === 'deny'),
       { numRuns: 300 },
     );
     await fc.assert(
