@@ -5,7 +5,7 @@ import { importsOf, resolveImport, sources } from './repo-tree.ts';
 // daemon's src is a part by its own name. Every part has a line here: a newcomer reads the architecture from it.
 
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
-const GROUND = ['ports', 'clock', 'process', 'git', 'assets', 'asset-folder', 'version'];
+const GROUND = ['ports', 'clock', 'process', 'git', 'assets', 'asset-folder', 'version', 'build-version'];
 /** Implementations of ports. They know the ground and never each other. */
 const ADAPTERS = [
   'access',

@@ -72,7 +72,7 @@ describe('the launcher on an older Node', () => {
 
   describe('with Node 24 beside it', () => {
     beforeAll(() => {
-      mkdirSync(join(folder, 'node_modules'));
+      mkdirSync(join(folder, 'node_modules'), { recursive: true });
       if (PLATFORM) symlinkSync(join(ROOT, 'node_modules', PLATFORM), join(folder, 'node_modules', PLATFORM));
     });
 

@@ -8,9 +8,9 @@ export interface ListedCommand {
   options: string[];
 }
 
-type Command = ReturnType<typeof createProgram>;
+type Command = Awaited<ReturnType<typeof createProgram>>;
 
-const program = createProgram(
+const program = await createProgram(
   { env: {}, cwd: '/', terminal: openTerminal({}), setExitCode: () => undefined },
   'documented',
 );

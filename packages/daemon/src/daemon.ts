@@ -3,6 +3,7 @@ import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project } from '
 import { TokenBook } from './access/token-book.ts';
 import { createAgentSearch } from './agents/discover.ts';
 import { absenceOf } from './agents/presence.ts';
+import { buildVersion } from './build-version.ts';
 import { systemClock } from './clock.ts';
 import { type DataFolder, openDataFolder } from './config/data-folder.ts';
 import { settingsMark } from './config/watch.ts';
@@ -24,7 +25,6 @@ import { type BindOptions, checkBind } from './http/bind.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { killLeaked } from './process/leaks.ts';
-import { buildVersion } from './version.ts';
 
 /** How long steps may take to reach a checkpoint once a stop was asked for; then agents are ended and work is kept. */
 const GRACE_MS = 4000;

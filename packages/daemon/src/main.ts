@@ -1,9 +1,9 @@
-import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
+import { PROGRAM_VERSION } from './version.ts';
 
-// Compiled code is kept beside the program, where only its owner writes; this halves the time to start. Where that folder
-// cannot be written Node goes on without. Everything else is loaded after this line, or it would not be cached.
-enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'tidemill'));
-
-const { run } = await import('./cli/run.ts');
-await run(process.argv);
+// Scripts ask for the version more often than people do: it is known without loading the rest.
+const [only, ...more] = process.argv.slice(2);
+if ((only === '--version' || only === '-V') && more.length === 0) console.log(PROGRAM_VERSION);
+else {
+  const { run } = await import('./cli/run.ts');
+  await run(process.argv);
+}

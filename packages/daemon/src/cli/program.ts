@@ -1,26 +1,40 @@
 import { Command } from 'commander';
-import { addAgents } from './agents.ts';
-import { addBudget } from './budget.ts';
-import { addConfig } from './config.ts';
-import { addConflicts } from './conflicts.ts';
 import type { CliContext } from './context.ts';
-import { addDemo } from './demo.ts';
-import { addHooks } from './hooks.ts';
-import { addInbox } from './inbox.ts';
-import { addInit } from './init.ts';
-import { addEvidence, addInspection } from './inspect.ts';
-import { addMetrics } from './metrics.ts';
-import { addPause } from './pause.ts';
-import { addPrompt } from './prompt.ts';
-import { addQuestions } from './questions.ts';
-import { addStop } from './stop.ts';
-import { addTaskCommands } from './task.ts';
-import { addToken } from './token.ts';
-import { addUp } from './up.ts';
-import { addWorkers } from './workers.ts';
 
-/** The command line as a whole. Errors are thrown, so that there is one place that reports them. */
-export function createProgram(context: CliContext, version: string): Command {
+type Add = (program: Command, context: CliContext) => void;
+
+/**
+ * The groups of commands, in the order of `--help`, each with its words. Loading them all takes longer than most commands,
+ * so a call loads the group of its first word only.
+ */
+export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
+  { words: ['init'], load: async () => (await import('./init.ts')).addInit },
+  { words: ['up'], load: async () => (await import('./up.ts')).addUp },
+  { words: ['stop', 'recover', 'purge'], load: async () => (await import('./stop.ts')).addStop },
+  { words: ['pause', 'resume'], load: async () => (await import('./pause.ts')).addPause },
+  { words: ['demo'], load: async () => (await import('./demo.ts')).addDemo },
+  { words: ['task'], load: async () => (await import('./task.ts')).addTaskCommands },
+  { words: ['workers'], load: async () => (await import('./workers.ts')).addWorkers },
+  { words: ['questions', 'answer', 'preferences'], load: async () => (await import('./questions.ts')).addQuestions },
+  { words: ['inbox', 'channels'], load: async () => (await import('./inbox.ts')).addInbox },
+  { words: ['conflicts'], load: async () => (await import('./conflicts.ts')).addConflicts },
+  {
+    words: ['status', 'events', 'logs', 'doctor', 'snapshots'],
+    load: async () => (await import('./inspect.ts')).addInspection,
+  },
+  { words: ['evidence'], load: async () => (await import('./inspect.ts')).addEvidence },
+  { words: ['budget'], load: async () => (await import('./budget.ts')).addBudget },
+  { words: ['metrics'], load: async () => (await import('./metrics.ts')).addMetrics },
+  { words: ['config'], load: async () => (await import('./config.ts')).addConfig },
+  { words: ['prompt'], load: async () => (await import('./prompt.ts')).addPrompt },
+  { words: ['agents'], load: async () => (await import('./agents.ts')).addAgents },
+  { words: ['token'], load: async () => (await import('./token.ts')).addToken },
+  { words: ['hooks', 'guard'], load: async () => (await import('./hooks.ts')).addHooks },
+];
+
+/** The command line as a whole. Errors are thrown, so that there is one place that reports them.
+ * With a first word that names a command, the other groups are left out. */
+export async function createProgram(context: CliContext, version: string, firstWord?: string): Promise<Command> {
   const program = new Command('tidemill')
     .description('Coding agents work on your repository, day and night, behind gates.')
     .version(version)
@@ -41,24 +55,7 @@ First steps, in a git repository:
 
 TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…) moves the store.`,
     );
-  addInit(program, context);
-  addUp(program, context);
-  addStop(program, context);
-  addPause(program, context);
-  addDemo(program, context);
-  addTaskCommands(program, context);
-  addWorkers(program, context);
-  addQuestions(program, context);
-  addInbox(program, context);
-  addConflicts(program, context);
-  addInspection(program, context);
-  addEvidence(program, context);
-  addBudget(program, context);
-  addMetrics(program, context);
-  addConfig(program, context);
-  addPrompt(program, context);
-  addAgents(program, context);
-  addToken(program, context);
-  addHooks(program, context);
+  const wanted = GROUPS.filter(({ words }) => firstWord !== undefined && words.includes(firstWord));
+  for (const { load } of wanted.length > 0 ? wanted : GROUPS) (await load())(program, context);
   return program;
 }

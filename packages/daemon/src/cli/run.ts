@@ -17,7 +17,9 @@ export async function run(argv: string[]): Promise<never> {
     exitCode = code;
   };
   try {
-    await createProgram({ env, cwd: process.cwd(), terminal, setExitCode }, PROGRAM_VERSION).parseAsync(argv);
+    const context = { env, cwd: process.cwd(), terminal, setExitCode };
+    const program = await createProgram(context, PROGRAM_VERSION, argv[2]);
+    await program.parseAsync(argv);
   } catch (error) {
     exitCode = reportFailure(error, terminal, argv.includes('--json'));
   }

@@ -4,6 +4,7 @@ import { type Api, AppError } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { type DaemonFile, pageLink, readDaemonFile } from './daemon-file.ts';
+import { localFetch } from './local-fetch.ts';
 import { isLockFree } from './lock.ts';
 
 export { type DaemonFile, pageLink };
@@ -38,7 +39,7 @@ export async function findDaemon(env: NodeJS.ProcessEnv, patienceMs: number): Pr
 async function askDaemon(folder: DataFolder, patienceMs: number): Promise<Reached | 'silent' | null> {
   const daemon = readDaemonFile(folder);
   if (!daemon || !isAlive(daemon.pid)) return null;
-  const api = createClient(daemon);
+  const api = createClient({ ...daemon, fetch: localFetch });
   const patience = AbortSignal.timeout(patienceMs);
   for (;;) {
     try {

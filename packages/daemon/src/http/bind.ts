@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createSecureContext } from 'node:tls';
 import { AppError } from '@tidemill/contract';
 import { hostsFor, isLoopback } from './door.ts';
+
+// Not by `import`: that evaluates every export of the module, and one of them is a list of all certificates.
+const { createSecureContext } = process.getBuiltinModule('node:tls');
 
 /** How a person wants the daemon to be reached, beside loopback. */
 export interface BindOptions {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { AppError, type Caller } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
@@ -12,6 +11,10 @@ import { refuse } from './reply.ts';
 import { answer, type Desk } from './request.ts';
 import { Strangers } from './strangers.ts';
 import { upgrade } from './upgrade.ts';
+
+// Not by `import`: that evaluates every export of these modules, which loads all of Node's fetch and every certificate.
+const { createServer } = process.getBuiltinModule('node:http');
+const { createServer: createTlsServer } = process.getBuiltinModule('node:https');
 
 const LOOPBACK = '127.0.0.1';
 
