@@ -1,15 +1,19 @@
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from './postgres.ts';
+import { installedLauncher } from './program.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Empty when no Postgres could be started; tests that need one then skip and say so. */
     postgresUrl: string;
+    /** The program's launcher, as it is installed. */
+    launcher: string;
   }
 }
 
-/** One Postgres for the whole run; each test makes a schema of its own in it. */
+/** One Postgres and one installed program for the whole run; each test makes a schema of its own in the database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  project.provide('launcher', await installedLauncher());
   try {
     const server = await startPostgres();
     project.provide('postgresUrl', server.url);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Api, AppError, type EventBody, type LoggedEvent } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
+import { inject } from 'vitest';
 
-const REPOSITORY = join(import.meta.dirname, '..', '..');
-const LAUNCHER = join(REPOSITORY, 'packages', 'daemon', 'bin', 'tidemill.mjs');
+const LAUNCHER = inject('launcher');
 
 export interface Finished {
   code: number | null;

@@ -1,0 +1,59 @@
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+const daemon = join(root, 'packages', 'daemon');
+
+/** All end up directly in one folder: what a module finds beside itself in src it finds beside the bundle. */
+const PROGRAMS: [source: string, out: string][] = [
+  ['main.ts', 'main'],
+  ['guard.ts', 'guard'],
+  ['agents/scripted-player.ts', 'scripted-player'],
+  ['agents/codex/hook.ts', 'codex-hook'],
+];
+/**
+ * Part of nearly every start, and of many files each: one file is found and read sooner than a hundred. Their licences lie
+ * beside the bundle.
+ */
+const INSIDE = ['zod', 'yaml', 'commander', 'unbash'];
+/** From where in the repository, to where beside the bundle. */
+const ASSETS: [from: string, to: string][] = [
+  ['prompts', 'prompts'],
+  ['packages/daemon/src/demo/sample', 'demo/sample'],
+  ['packages/web/dist', 'web'],
+  ...INSIDE.map((name): [string, string] => [`node_modules/${name}/LICENSE`, `${name}.LICENSE`]),
+];
+
+/**
+ * The program as it is installed: bundles with the workspace's own packages inside, and the files that ship beside them
+ * where src/assets.ts looks. In pieces, so that a command loads only what it needs.
+ */
+export async function bundleProgram(outdir: string): Promise<void> {
+  const manifest = JSON.parse(readFileSync(join(daemon, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const sources = PROGRAMS.map(([source, out]) => ({ in: join(daemon, 'src', source), out }));
+  const missing = sources.filter((source) => !existsSync(source.in));
+  if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.map((source) => source.in).join(', ')}`);
+  await build({
+    entryPoints: sources,
+    outdir,
+    bundle: true,
+    splitting: true,
+    chunkNames: 'part-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    external: Object.keys(manifest.dependencies).filter((name) => !INSIDE.includes(name)),
+    // What is inside and not yet a module of the language asks for Node's own by `require`.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
+    sourcemap: false,
+    logLevel: 'warning',
+  });
+  for (const [from, to] of ASSETS) {
+    if (existsSync(join(root, from))) cpSync(join(root, from), join(outdir, to), { recursive: true });
+  }
+}
