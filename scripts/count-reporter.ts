@@ -7,14 +7,26 @@ export interface TestCounts {
   passed: number;
   failed: number;
   skipped: { name: string; reason: string }[];
+  /** The slowest first. */
+  slowest: { file: string; ms: number }[];
 }
 
+const SHOWN = 10;
+
 const nameOf = (test: TestCase) => `${test.module.relativeModuleId} > ${test.fullName}`;
+
+function slowestOf(modules: readonly TestModule[]): TestCounts['slowest'] {
+  const took = modules.map((module) => {
+    const { duration, collectDuration, prepareDuration } = module.diagnostic();
+    return { file: module.relativeModuleId, ms: duration + collectDuration + prepareDuration };
+  });
+  return took.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN);
+}
 
 /** vitest's own JSON leaves out why a test was skipped; this keeps the note given to `skip`. */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const counts: TestCounts = { passed: 0, failed: unhandled.length, skipped: [] };
+    const counts: TestCounts = { passed: 0, failed: unhandled.length, skipped: [], slowest: slowestOf(modules) };
     for (const module of modules) {
       // A file that cannot be loaded, or a hook that throws, has errors of its own and no failed test to show for it.
       counts.failed += module.errors().length;

@@ -35,7 +35,12 @@ function vitest(args: string[], countsFile: string): Promise<number | null> {
 function judge(counts: TestCounts | null, exitCode: number | null): TestCounts {
   const failure = (text: string, base: TestCounts | null): TestCounts => {
     console.log(`FAILED ${text}`);
-    return { passed: base?.passed ?? 0, failed: (base?.failed ?? 0) + 1, skipped: base?.skipped ?? [] };
+    return {
+      passed: base?.passed ?? 0,
+      failed: (base?.failed ?? 0) + 1,
+      skipped: base?.skipped ?? [],
+      slowest: base?.slowest ?? [],
+    };
   };
   if (!counts) return failure(`vitest ended with exit code ${exitCode} and without a report`, null);
   if (counts.passed + counts.failed === 0) return failure('vitest ran no test', counts);
@@ -65,6 +70,8 @@ if (!process.argv.includes('--only-checks')) {
   passed += tests.passed;
   failed += tests.failed;
   skipped = tests.skipped.length;
+  console.log('The slowest files:');
+  for (const { file, ms } of tests.slowest) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
   for (const { name, reason } of tests.skipped) console.log(`skipped: ${name}: ${reason || 'no reason given'}`);
   for (const result of checks) if (!result.passed) console.log(`FAILED ${result.check.name}: see above`);
 }

@@ -88,10 +88,16 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await page.getByRole('region', { name: 'Needs you' }).getByText('a conflict needs you').waitFor();
 
     const pages = [
-      { name: 'overview', path: '/', isThere: (p: Page) => p.getByText('a conflict needs you').first().waitFor() },
+      {
+        name: 'overview',
+        path: '/',
+        isPictured: true,
+        isThere: (p: Page) => p.getByText('a conflict needs you').first().waitFor(),
+      },
       {
         name: 'board',
         path: '/board',
+        isPictured: true,
         isThere: (p: Page) => p.getByText('Plan the sluice').first().waitFor(),
       },
       { name: 'task', path: '/tasks/4?tab=change', isThere: (p: Page) => p.getByText('stones 12').first().waitFor() },

@@ -1,14 +1,21 @@
 import { parseArgs } from 'node:util';
+import { crashEverywhere } from './crashes.ts';
 import { plantedBugs } from './planted.ts';
 import { type Report, simulate } from './simulation.ts';
+
+/** Without arguments: the stories of which `npm test` plays the first 60. */
+const MANY = { seeds: '1000', days: '0.2', tasksPerDay: '36' };
+const ONE = { seeds: '1', days: '10', tasksPerDay: '12' };
+const usual = process.argv.length > 2 ? ONE : MANY;
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
-    seeds: { type: 'string', default: '1' },
-    days: { type: 'string', default: '10' },
-    'tasks-per-day': { type: 'string', default: '12' },
+    seeds: { type: 'string', default: usual.seeds },
+    days: { type: 'string', default: usual.days },
+    'tasks-per-day': { type: 'string', default: usual.tasksPerDay },
     plant: { type: 'string' },
+    crashes: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -16,6 +23,8 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run sim -- [--seed N] [--seeds K] [--days D] [--tasks-per-day T] [--plant "BUG"]
 Plays K stories from seed N on, D virtual days each, and ends with 1 at the first broken invariant.
+Without arguments: ${MANY.seeds} stories of ${MANY.days} days with ${MANY.tasksPerDay} tasks a day.
+--crashes plays one story again and again, with a crash before and after each of its writes.
 Bugs to plant: ${Object.keys(plantedBugs).join(', ')}`);
   process.exit(0);
 }
@@ -24,6 +33,12 @@ const plant = values.plant === undefined ? undefined : plantedBugs[values.plant]
 if (values.plant !== undefined && !plant) {
   console.error(`There is no planted bug "${values.plant}". Choose one of: ${Object.keys(plantedBugs).join(', ')}.`);
   process.exit(2);
+}
+
+if (values.crashes) {
+  const { crashes, broken } = await crashEverywhere(() => [false, true]);
+  console.log(broken ?? `${crashes} crashes: no invariant broken`);
+  process.exit(broken ? 1 : 0);
 }
 
 const startedAt = performance.now();

@@ -4,14 +4,23 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { OUTPUT, PATIENCE_MS } from './browser.ts';
 
-const THEMES = ['light', 'dark'] as const;
-const WIDTHS = [1280, 380] as const;
+/**
+ * Both themes and both widths. In `npm test` each page is looked at twice: wide and light, narrow and dark.
+ * `npm run screenshots` looks at the other two as well and takes a picture of each.
+ */
+const ALL = process.env.TIDEMILL_SCREENSHOTS === 'all';
+const LOOKS: { theme: 'light' | 'dark'; widths: number[] }[] = [
+  { theme: 'light', widths: ALL ? [1280, 380] : [1280] },
+  { theme: 'dark', widths: ALL ? [1280, 380] : [380] },
+];
 
 /** A page of the dashboard, and how to tell that it is there. */
 export interface PageToShow {
   name: string;
   path: string;
   isThere(page: Page): Promise<unknown>;
+  /** Its picture is taken in every run. */
+  isPictured?: boolean;
 }
 
 export interface Flaw {
@@ -20,14 +29,14 @@ export interface Flaw {
 }
 
 /**
- * Every page in both themes and widths: a screenshot each, and what is wrong with it. Serious findings of axe, a page
- * wider than the window, complaints on the console.
+ * Every page in both themes and widths, and what is wrong with it: serious findings of axe, a page wider than the window,
+ * complaints on the console.
  */
 export async function showPages(browser: Browser, link: string, pages: PageToShow[]): Promise<Flaw[]> {
   const folder = join(OUTPUT, 'pages');
   mkdirSync(folder, { recursive: true });
   const flaws: Flaw[] = [];
-  for (const theme of THEMES) {
+  for (const { theme, widths } of LOOKS) {
     const context = await browser.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
@@ -36,13 +45,13 @@ export async function showPages(browser: Browser, link: string, pages: PageToSho
     page.on('console', (message) => message.type() === 'error' && complain(message.text()));
     page.on('pageerror', (error) => complain(error.message));
     await page.goto(link);
-    for (const { name, path, isThere } of pages) {
+    for (const { name, path, isThere, isPictured } of pages) {
       await page.goto(new URL(path, link).href);
-      for (const width of WIDTHS) {
+      for (const width of widths) {
         shown = `${name}-${theme}-${width}`;
         await page.setViewportSize({ width, height: 900 });
         await isThere(page);
-        await page.screenshot({ path: join(folder, `${shown}.png`), fullPage: true });
+        if (ALL || isPictured) await page.screenshot({ path: join(folder, `${shown}.png`), fullPage: true });
         for (const flaw of await flawsOf(page)) complain(flaw);
       }
     }

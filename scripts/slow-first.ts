@@ -1,0 +1,34 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * What takes longest starts first, so that no core is idle at the end while another one works on the last long file.
+ * vitest itself knows how long a file takes only where it ran before.
+ */
+const SLOWEST = [
+  'test/e2e/vendor-mission',
+  'test/contract/agent-acp-vendors',
+  'test/e2e/fleet',
+  'test/e2e/mission',
+  'test/e2e/hostile/faults',
+  'test/e2e/hostile/cheats',
+  'test/e2e/dashboard',
+  'test/e2e/vendor-',
+  'test/e2e/page-',
+  'test/e2e/',
+  'test/sim/',
+  'test/contract/agent-',
+  'test/',
+  'packages/core/src/budget/overspend',
+];
+
+const rank = (path: string): number => {
+  const index = SLOWEST.findIndex((part) => path.includes(part));
+  return index < 0 ? SLOWEST.length : index;
+};
+
+export class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rank(a.moduleId) - rank(b.moduleId));
+  }
+}

@@ -1,0 +1,21 @@
+import { simulate } from './simulation.ts';
+
+const CALM = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
+const STORY = { seed: 3, days: 0.06, tasksPerDay: 50 };
+
+/** Plays one story once for each crash: at each of its writes, before or after it takes effect, or both. */
+export async function crashEverywhere(
+  momentsOf: (write: number) => boolean[],
+): Promise<{ landed: number; crashes: number; broken: string | null }> {
+  const { writes, landed } = await simulate({ ...STORY, faults: CALM });
+  let crashes = 0;
+  for (let write = 1; write <= writes; write += 1) {
+    for (const after of momentsOf(write)) {
+      const { broken } = await simulate({ ...STORY, faults: { ...CALM, crashAt: { write, after } } });
+      crashes += 1;
+      if (broken)
+        return { landed, crashes, broken: `crash at write ${write}, ${after ? 'after' : 'before'}: ${broken.message}` };
+    }
+  }
+  return { landed, crashes, broken: null };
+}
