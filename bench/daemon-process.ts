@@ -1,11 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { installedLauncher } from '../scripts/installed-program.ts';
 import { makeRepository } from './repository.ts';
+import { timed } from './sample.ts';
 
-const LAUNCHER = join(import.meta.dirname, '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
+const runToEnd = promisify(execFile);
+
+/** The program as npm installs it, and as it runs from this checkout. */
+const INSTALLED = await installedLauncher();
+export const CHECKOUT = join(import.meta.dirname, '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
 
 /** However the bench ends, none of its programs outlives it. */
 const running = new Set<ChildProcess>();
@@ -68,11 +75,17 @@ export async function makeProject(root: string): Promise<void> {
 }
 
 /** `tidemill up --json`, as a person would start it, on a data folder of its own. */
-export function startDaemon(root: string, home: string, workers = 3): Promise<RunningProgram> {
-  return startProgram([LAUNCHER, 'up', '--json', '--workers', String(workers)], root, {
+export function startDaemon(root: string, home: string, workers = 3, launcher = INSTALLED): Promise<RunningProgram> {
+  return startProgram([launcher, 'up', '--json', '--workers', String(workers)], root, {
     TIDEMILL_HOME: home,
     DATABASE_URL: '',
   });
+}
+
+/** Runs the installed program to its end; returns how long that took, in seconds. */
+export async function commandSeconds(args: string[], root: string, home: string): Promise<number> {
+  const env = { ...process.env, TIDEMILL_HOME: home, DATABASE_URL: '' };
+  return (await timed(() => runToEnd(process.execPath, [INSTALLED, ...args], { cwd: root, env }))) / 1000;
 }
 
 /** Linux counts processor time in hundredths of a second. */

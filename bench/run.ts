@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BenchOptions } from './options.ts';
 import { type Section, table } from './row.ts';
@@ -29,12 +29,16 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
 });
 const unknown = positionals.filter((name) => !(name in SECTIONS));
 if (values.help || unknown.length > 0) {
   if (unknown.length > 0) console.error(`There is no section ${unknown.join(', ')}.`);
-  console.log(`npm run bench -- [--quick] [SECTION …]\nSections: ${Object.keys(SECTIONS).join(', ')}`);
+  console.log(`npm run bench -- [--quick] [--json FILE] [SECTION …]\nSections: ${Object.keys(SECTIONS).join(', ')}`);
   process.exit(unknown.length > 0 ? 2 : 0);
 }
 
@@ -55,7 +59,10 @@ const loadBefore = loadavg();
 if (loadBefore[0]! > cpus().length / 2)
   console.log(`The machine is busy (load ${loadBefore[0]!.toFixed(1)} on ${cpus().length} cores): trust the ratios.`);
 
-const RESULTS = join(import.meta.dirname, 'results');
+/** npm runs this in the repository's root; a file is named from where the person stands. */
+const file = values.json
+  ? resolve(process.env.INIT_CWD ?? '.', values.json)
+  : join(import.meta.dirname, 'results', 'latest.json');
 const startedAt = performance.now();
 const sections: Section[] = [];
 const failures: string[] = [];
@@ -74,10 +81,10 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(SECTIONS))
 const judged = sections.flatMap((section) => section.rows).filter((row) => row.met !== undefined);
 const missed = judged.filter((row) => !row.met);
 const seconds = (performance.now() - startedAt) / 1000;
-await mkdir(RESULTS, { recursive: true });
+await mkdir(dirname(file), { recursive: true });
 const [cpu] = cpus();
 await writeFile(
-  join(RESULTS, 'latest.json'),
+  file,
   `${JSON.stringify(
     {
       at: new Date().toISOString(),
@@ -95,6 +102,6 @@ await writeFile(
 console.log(`\n${judged.length - missed.length} of ${judged.length} targets met, in ${seconds.toFixed(0)} s.`);
 for (const row of missed) console.log(`  missed: ${row.name} (${row.peer ?? 'itself'}): ${row.target}`);
 if (failures.length > 0) console.log(`  broken off: ${failures.join(', ')}`);
-console.log('Everything is in bench/results/latest.json.');
+console.log(`Everything is in ${file}.`);
 // A missed target is said, not punished; a section that could not run is a fault.
 process.exit(failures.length > 0 ? 1 : 0);

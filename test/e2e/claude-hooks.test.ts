@@ -2,13 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { builtinGuards } from '../contract/guard-bed.ts';
 import { call, type MessagesServer, say, startMessagesServer, toolResults } from '../support/model/messages.ts';
 import { installVendor } from '../support/vendor.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
-const LAUNCHER = join(import.meta.dirname, '..', '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
+const LAUNCHER = inject('launcher');
 const SDK = '@anthropic-ai/claude-agent-sdk';
 
 const NOTEBOOK = JSON.stringify({

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, globSync, readdirSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentView } from '@tidemill/contract';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { TrialReport } from '../../packages/daemon/src/daemon/trial-report.ts';
 import { call, refusals, startMessagesServer, structured } from '../support/model/messages.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -32,7 +32,7 @@ agents:
 gates: []
 `;
 
-const LAUNCHER = join(import.meta.dirname, '..', '..', 'packages', 'daemon', 'bin', 'tidemill.mjs');
+const LAUNCHER = inject('launcher');
 
 /** Resolves once a file of that name is anywhere in the folder, in which others come and go. */
 async function appears(folder: string, name: string): Promise<void> {

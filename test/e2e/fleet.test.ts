@@ -1,14 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type EventBody,
-  type LoggedEvent,
-  type ProjectStatus,
-  SessionFile,
-  type TaskDetail,
-  type TaskSummary,
-  type WorkerView,
-} from '@tidemill/contract';
+import { type EventBody, type LoggedEvent, SessionFile, type WorkerView } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -58,14 +50,19 @@ afterEach(async () => {
   repository.remove();
 });
 
-const add = (title: string) => machine.json<TaskSummary>(['task', 'add', title], root);
-const workers = () => machine.json<WorkerView[]>(['workers'], root);
+// What is done to the fleet is done by commands; only what a test looks at is asked for without a process of its own.
+const add = (title: string) => machine.ask(root, (api, project) => api.addTask({ project, title }));
+const workers = () => machine.ask(root, (api, project) => api.workers({ project }));
 const workerNamed = async (name: string) => (await workers()).find((each) => each.name === name)!;
-const taskOf = async (number: number) => machine.json<TaskDetail>(['task', 'show', String(number)], root);
-const status = () => machine.json<ProjectStatus>(['status'], root);
+const taskOf = (number: number) => machine.ask(root, (api, project) => api.task({ project, task: number }));
+const status = () => machine.ask(root, (api, project) => api.status({ project }));
 const openDoor = () => writeFileSync(join(door, 'go'), '');
 const events = (...types: EventBody['type'][]) =>
-  machine.jsonLines<LoggedEvent>(['events', '--type', types.join(',')], root);
+  machine.ask(root, async (api, project) => {
+    const found: LoggedEvent[] = [];
+    for await (const event of api.events({ project, types })) found.push(event);
+    return found;
+  });
 const session = (name: string) =>
   SessionFile.parse(JSON.parse(readFileSync(join(root, '.claude-sessions', `${name}.session`), 'utf8')));
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Finding, ProjectStatus, TaskSummary, Verification } from '@tidemill/contract';
+import type { Finding, ProjectStatus } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks, makeMission } from '../support/mission/repository.ts';
 import { strays } from '../support/mission/strays.ts';
@@ -50,12 +50,12 @@ async function expectHealthy(root: string): Promise<void> {
 async function expectProven(root: string): Promise<void> {
   const commits = (await machine.git(root, 'rev-list', '--grep=^Task: #', 'main')).split('\n');
   for (const commit of commits) {
-    const { ok, checks } = await machine.json<Verification>(['evidence', 'verify', commit], root);
+    const { ok, checks } = await machine.ask(root, (api, project) => api.verifyEvidence({ project, commit }));
     expect(ok, JSON.stringify(checks)).toBe(true);
   }
 }
 
-const tasksOf = (root: string) => machine.json<TaskSummary[]>(['task', 'list'], root);
+const tasksOf = (root: string) => machine.ask(root, (api, project) => api.tasks({ project }));
 
 describe('twelve tasks, and a daemon that is killed twenty times', () => {
   test('everything is done, nothing twice, nothing left over', { timeout: 4 * MINUTE }, async () => {

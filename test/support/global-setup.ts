@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
+import { installedLauncher } from '../../scripts/installed-program.ts';
 import { startPostgres } from './postgres.ts';
-import { installedLauncher } from './program.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

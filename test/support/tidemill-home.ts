@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { type Api, AppError, type EventBody, type LoggedEvent } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { inject } from 'vitest';
+import { connect, projectHere } from '../../packages/daemon/src/cli/connect.ts';
 
 const LAUNCHER = inject('launcher');
 
@@ -120,6 +121,16 @@ export class TidemillHome {
     const ended = once(child, 'exit').then(() => undefined);
     const ready = once(createInterface(child.stdout!), 'line').then(([line]) => String(line));
     return { child, ended, ready, stderr: () => stderr };
+  }
+
+  /** What a command asks of the daemon or of the store, without starting a process for it. */
+  async ask<T>(root: string, look: (api: Api, project: string) => Promise<T>): Promise<T> {
+    const connection = await connect(this.env);
+    try {
+      return await look(connection.api, (await projectHere(connection.api, root)).id);
+    } finally {
+      await connection.close();
+    }
   }
 
   /** The running daemon's API, as the command line reaches it. */

@@ -11,9 +11,9 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { bundleProgram } from '../../scripts/program-bundle.ts';
+import { bundleProgram } from './program-bundle.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'tidemill-program');
 /** All that the bundle is made from. */
 const SOURCES = [
