@@ -163,7 +163,7 @@ export class Daemon {
       throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });
     this.#attaching.add(root);
     try {
-      const mark = await settingsMark(root);
+      const mark = settingsMark(root);
       const { project, settings } = await saveProject({ store: this.#opened.store }, root);
       const onNote = (text: string, error?: unknown) => this.#note(text, error);
       const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { type BigIntStats, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../ports.ts';
 import { CONFIG_FILE } from './check.ts';
@@ -8,23 +8,36 @@ const LOOK_EVERY_MS = 800;
 /** All that a project's settings are read from. */
 const FOLDERS = ['.tidemill/pipelines', '.tidemill/guards'];
 
-/** A mark that changes whenever one of the files does. */
-export async function settingsMark(root: string): Promise<string> {
-  const files = [CONFIG_FILE];
-  for (const folder of FOLDERS) {
-    const names = await readdir(join(root, folder)).catch(() => []);
-    files.push(...names.sort().map((name) => `${folder}/${name}`));
-  }
-  const marks = await Promise.all(files.map((file) => markOf(join(root, file))));
-  return files.map((file, index) => `${file} ${marks[index]}`).join('\n');
+/**
+ * A mark that changes whenever one of the files does. Without promises and without errors for what is missing: it is made
+ * for as long as the daemon idles, and takes a tenth of the time that way.
+ */
+export function settingsMark(root: string): string {
+  const files = FOLDERS.flatMap((folder) => namesIn(join(root, folder)).map((name) => `${folder}/${name}`));
+  return [CONFIG_FILE, ...files].map((file) => `${file} ${markOf(join(root, file))}`).join('\n');
 }
 
-async function markOf(path: string): Promise<string> {
+function namesIn(folder: string): string[] {
+  if (!statOf(folder)?.isDirectory()) return [];
   try {
-    const { ino, size, ctimeNs } = await stat(path, { bigint: true });
-    return `${ino} ${size} ${ctimeNs}`;
+    return readdirSync(folder).sort();
   } catch {
-    return 'none';
+    // Removed meanwhile, or not readable: as if nothing were in it.
+    return [];
+  }
+}
+
+function markOf(path: string): string {
+  const found = statOf(path);
+  return found ? `${found.ino} ${found.size} ${found.ctimeNs}` : 'none';
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    // A folder above it that may not be entered, or is a file.
+    return undefined;
   }
 }
 
@@ -42,7 +55,7 @@ export async function watchSettings(
   while (!signal.aborted) {
     await clock.sleep(LOOK_EVERY_MS, signal);
     if (signal.aborted) return;
-    const now = await settingsMark(root);
+    const now = settingsMark(root);
     const isSettled = now === before;
     before = now;
     if (now === known || !isSettled) continue;

@@ -92,7 +92,7 @@ const choices = new Map<string, { mark: string; isOff: boolean }>();
 
 /** The project's own choice comes before what the machine can do. */
 async function sandboxOf(services: Services, { root }: Project): Promise<SandboxView> {
-  const mark = await settingsMark(root);
+  const mark = settingsMark(root);
   let choice = choices.get(root);
   if (choice?.mark !== mark) {
     const settings = await loadSettings(root).catch(() => null); // what is wrong with them, `doctor` and `up` say
