@@ -36,8 +36,10 @@ export async function landCommit(site: Site, commit: string, base: string): Prom
   const [checkout] = checkouts;
   if (!checkout) return swap(site, commit, base);
   const landed = await inTurn(site, checkout, async (): Promise<Landing> => {
-    // Somebody else may have had the turn before.
-    if ((await site.target()) !== base) return { kind: 'moved' };
+    // Somebody else may have had the turn before, or a git that outlived its killed process has just finished.
+    const found = await site.target();
+    if (found === commit) return { kind: 'landed' };
+    if (found !== base) return { kind: 'moved' };
     return fastForward(site, checkout, commit, base);
   });
   return landed ?? { kind: 'waiting', why: `another Tidemill is landing in ${checkout.path}; this goes on afterwards` };
