@@ -10,7 +10,7 @@ import {
 import { isOpenConflict } from './pipeline/open-conflict.ts';
 import { claimOrder, isReady } from './schedule/ready.ts';
 
-/** The rows of each table. A row is stored as one document; its columns are what a query needs of it besides. */
+/** The rows of each table. A row is stored as one document; its columns hold what a query needs beside the document. */
 export interface TableRows {
   projects: Project;
   workers: Worker;

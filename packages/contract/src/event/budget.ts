@@ -34,7 +34,7 @@ export const budgetEvents = [
     { accountId: z.string(), reserved: z.record(z.string(), z.number()) },
     {
       stale: ['budget'],
-      says: ({ reserved }) => mill(`set aside anew: ${Object.values(reserved).map(usd).join(', ') || 'nothing'}`),
+      says: ({ reserved }) => mill(`reserved: ${Object.values(reserved).map(usd).join(', ') || 'nothing'}`),
     },
   ),
 ] as const;

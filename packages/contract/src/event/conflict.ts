@@ -21,7 +21,7 @@ export const conflictEvents = [
       says: ({ by }) => said(by, 'says that the conflict is resolved'),
     },
   ),
-  /** The work so far is kept in the snapshot; the task begins anew on another branch. */
+  /** The work so far is kept in the snapshot; the task starts again on another branch. */
   event(
     'conflict.aborted',
     {
@@ -34,7 +34,7 @@ export const conflictEvents = [
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'terminal',
-      says: ({ by, branch }) => said(by, `gave up what conflicted; it begins anew on ${branch}`),
+      says: ({ by, branch }) => said(by, `aborted the conflict; the task starts again on ${branch}`),
     },
   ),
 ] as const;

@@ -124,7 +124,7 @@ interface Spent {
   isRunning: boolean;
 }
 
-/** What follows from a run having spent so much: thresholds passed, money set aside anew, and whether it must stop. */
+/** What follows from a run having spent so much: thresholds passed, a new reservation, and whether it must stop. */
 export function afterSpending(slice: Slice, project: Project, spending: Spent, env: DecideEnv): EventBody[] {
   const { taskId, runId, moreUsd, spentUsd, isRunning } = spending;
   if (moreUsd === 0) return [];

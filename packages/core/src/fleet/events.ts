@@ -7,7 +7,7 @@ export const workerEvents = {
     slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role, isOutside }),
   'worker.removed': (slice, { workerId }) => slice.workers.remove(workerId),
   'worker.wished': (slice, { workerId, wish, by }, { at }) =>
-    // Whoever lets it run again has seen what it died of.
+    // A person who lets it run again has seen its error.
     change(slice, workerId, ({ crash }) => ({
       wish,
       wishedBy: by,

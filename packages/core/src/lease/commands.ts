@@ -19,7 +19,7 @@ export interface LeaseCommands {
   };
   'lease.renew': { frozenMs?: number } & Fence;
   'lease.release': { why: string } & Fence;
-  /** A person's or the supervisor's: takes the task from whoever holds it, its work kept. */
+  /** A person's or the supervisor's: takes the task from its worker; the work is kept. */
   'lease.take': {
     taskId: string;
     by: string;

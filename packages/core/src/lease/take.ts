@@ -9,7 +9,7 @@ import { interruptRun, released } from './lease.ts';
 /** Interruptions for silence, since the last success, after which a person is asked. */
 const MAX_STUCK = 3;
 
-/** Takes a task from whoever holds it; its work is kept and it waits in its stage for the next, or for the answers it needs. */
+/** Takes a task from its worker. The work is kept; the task waits in its stage for the next worker, or for answers. */
 export function takeLease(slice: Slice, command: CommandOf<'lease.take'>): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;

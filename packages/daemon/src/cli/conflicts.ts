@@ -54,12 +54,12 @@ export function addConflicts(program: Command, context: CliContext): void {
     .option(...jsonOption)
     .action((task: string, options: Json & { yes?: boolean }) =>
       withProject(context, async (api, project) => {
-        const impact = `The work on ${task} so far is put into a snapshot, and the task begins anew.`;
+        const impact = `The work on ${task} so far is put into a snapshot, and the task starts again.`;
         if (!(await confirm(context, impact, options.yes))) return;
         const by = personName(context.env);
         const aborted = await api.abortConflict({ project: project.id, task, by });
         if (options.json) context.terminal.json(aborted);
-        else context.terminal.line(`#${aborted.number} begins anew on ${aborted.branch}.`);
+        else context.terminal.line(`#${aborted.number} starts again on ${aborted.branch}.`);
       }),
     );
 }

@@ -10,7 +10,7 @@ export function addDoctor(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description('check git, the store, the evidence, what follows the log, and that nothing was left over')
-    .option('--repair', 'set rows aside that cannot be read or are not what the log says, and make them anew from it')
+    .option('--repair', 'set aside rows that cannot be read or differ from the log, and rebuild them from it')
     .option(...jsonOption)
     .action((options: Json & { repair?: boolean }) => doctor(context, options));
 }
@@ -24,7 +24,7 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
     if (options.json) terminal.json({ ok, findings, reactors, ...(options.repair && { repaired }) });
     else {
       for (const { noun, id, why, isRebuilt } of repaired) {
-        const then = isRebuilt ? 'made anew from the log' : 'taken out';
+        const then = isRebuilt ? 'rebuilt from the log' : 'taken out';
         terminal.line(
           `${terminal.paint('green', 'repaired ')}${'log'.padEnd(11)}${noun} ${id} ${why}: set aside, ${then}`,
         );

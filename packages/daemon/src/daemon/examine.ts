@@ -8,8 +8,7 @@ import { compare } from '../store/compare.ts';
 import { LEAST_FREE_BYTES } from '../workspace/outage.ts';
 
 const SHOWN = 5;
-const TO_REPAIR =
-  'Stop the daemon and run `tidemill doctor --repair`: the row is set aside and made anew from the log.';
+const TO_REPAIR = 'Stop the daemon and run `tidemill doctor --repair`: the row is set aside and rebuilt from the log.';
 /** A run's log, a worktree and the dependencies of one project easily take as much. */
 const LITTLE_BYTES = 1024 ** 3;
 

@@ -5,6 +5,31 @@ import { unwrap } from './answer.ts';
 import type { Call, Services } from './context.ts';
 
 type Creation = CommandOf<'task.create'> & { projectId: string };
+type Asked = Pick<
+  Creation,
+  'title' | 'body' | 'kind' | 'pipeline' | 'accept' | 'files' | 'priority' | 'hilConfig' | 'repairs'
+>;
+
+/** The command that makes a task as it was asked for. */
+export function creationOf(projectId: string, taskId: string, dependsOn: string[], asked: Asked): Creation {
+  const { title, body, kind, pipeline, accept, files, priority, hilConfig, repairs } = asked;
+  return {
+    type: 'task.create',
+    projectId,
+    taskId,
+    title,
+    body,
+    kind,
+    pipeline,
+    accept,
+    files,
+    dependsOn,
+    priority,
+    hilConfig,
+    repairs,
+  };
+}
+
 export type KeyedCall = Pick<Call, 'caller' | 'idempotencyKey'>;
 type Created = Extract<EventBody, { type: 'task.created' }>;
 

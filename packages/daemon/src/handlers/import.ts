@@ -2,7 +2,7 @@ import { AppError, type Project, type RouteRequest } from '@tidemill/contract';
 import { nearest } from '../config/nearest.ts';
 import { projectOf } from './answer.ts';
 import type { Call, Services } from './context.ts';
-import { createTask, type KeyedCall, madeBefore, newTaskId, otherRequest } from './create.ts';
+import { createTask, creationOf, type KeyedCall, madeBefore, newTaskId, otherRequest } from './create.ts';
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 
@@ -31,25 +31,9 @@ export async function importTasks(
   const ids = tasks.map((_, index) => newTaskId(services, project.id, call, index));
 
   const creation = (index: number) => {
-    const { title, body, kind, pipeline, accept, files, priority, hilConfig, repairs } = tasks[index]!;
     const link = links[index]!;
     const dependsOn = [...link.indexes.map((other) => ids[other]!), ...link.numbers.map((n) => existing.get(n)!)];
-    const taskId = ids[index]!;
-    return {
-      type: 'task.create' as const,
-      projectId: project.id,
-      taskId,
-      title,
-      body,
-      kind,
-      pipeline,
-      accept,
-      files,
-      dependsOn,
-      priority,
-      hilConfig,
-      repairs,
-    };
+    return creationOf(project.id, ids[index]!, dependsOn, tasks[index]!);
   };
   if (key !== undefined) await checkRepeat(services, project, { ...call, idempotencyKey: key }, tasks.length, creation);
   const create = async (index: number) => (await createTask(services, creation(index), key)).number;

@@ -2,32 +2,13 @@ import { AppError, type Project, type RouteRequest, type Task } from '@tidemill/
 import type { Command } from '@tidemill/core';
 import { projectOf, summaries, summary, taskOf, unwrap } from './answer.ts';
 import type { Call, Services } from './context.ts';
-import { createTask, newTaskId } from './create.ts';
+import { createTask, creationOf, newTaskId } from './create.ts';
 
 export async function addTask(services: Services, input: RouteRequest<'addTask'>, _signal: AbortSignal, call: Call) {
   const project = await projectOf(services, input.project);
-  const { pipeline, title, body, kind, accept, files, priority, hilConfig, repairs } = input;
   const dependsOn = await idsOf(services, project, input.after);
   const taskId = newTaskId(services, project.id, call);
-  const task = await createTask(
-    services,
-    {
-      type: 'task.create',
-      projectId: project.id,
-      taskId,
-      title,
-      body,
-      kind,
-      pipeline,
-      accept,
-      files,
-      dependsOn,
-      priority,
-      hilConfig,
-      repairs,
-    },
-    call.idempotencyKey,
-  );
+  const task = await createTask(services, creationOf(project.id, taskId, dependsOn, input), call.idempotencyKey);
   return summary(services.store, task);
 }
 

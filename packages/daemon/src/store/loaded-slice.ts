@@ -76,7 +76,7 @@ export class UnreadableRow extends AppError {
     const why = reasonOf(cause);
     super('store_failed', `A ${noun} in the store cannot be read: ${why}\n${text.slice(0, 200)}`, {
       cause,
-      hint: 'Stop the daemon, then run `tidemill doctor --repair`: it sets the row aside and makes it anew from the log.',
+      hint: 'Stop the daemon, then run `tidemill doctor --repair`: it sets the row aside and rebuilds it from the log.',
     });
     this.why = why;
   }

@@ -14,7 +14,7 @@ import {
 
 type Row = TableRows[TableName];
 
-const ORDERED = (Object.keys(LOOKUPS) as LookupName[]).filter((find) => {
+const INDEXED = (Object.keys(LOOKUPS) as LookupName[]).filter((find) => {
   const { kind, where } = declared(find);
   return (kind === 'rows' || kind === 'count' || kind === 'window') && where[0] !== 'id';
 });
@@ -24,7 +24,7 @@ export class MemoryTables {
   readonly #rows = Object.fromEntries(Object.keys(TABLES).map((table) => [table, new Map()])) as {
     [T in TableName]: Map<string, TableRows[T]>;
   };
-  readonly #indexes = new Map<LookupName, Map<string, Set<string>>>(ORDERED.map((find) => [find, new Map()]));
+  readonly #indexes = new Map<LookupName, Map<string, Set<string>>>(INDEXED.map((find) => [find, new Map()]));
 
   rows<T extends TableName>(table: T): ReadonlyMap<string, TableRows[T]> {
     return this.#rows[table];

@@ -13,7 +13,7 @@ import { declared, isOpenConflict, isReady, type Lookup, Slice, TABLES, type Tab
 import type { EventFilter, RecordQuery, RepairedRow, StoredRow, Workload } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { MemoryTables } from './memory-tables.ts';
-import { runCount } from './task-columns.ts';
+import { runCount } from './run-count.ts';
 import { tasksWhere } from './task-query.ts';
 
 /** Rows in maps, for the simulator and for tests. Rows are never changed in place, so they are handed out as they are. */

@@ -13,8 +13,8 @@ import {
 } from '@tidemill/contract';
 import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
+import { runCount } from './run-count.ts';
 import { asInteger, isInteger, type RunQuery, type SqlCondition, select, selectEvents } from './sql-query.ts';
-import { runCount } from './task-columns.ts';
 import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
 /** The port's reads over any SQL database that has the schema of migrations.ts. */

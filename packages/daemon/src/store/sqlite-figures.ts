@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type EndedRun, Task, TaskSpan } from '@tidemill/contract';
 import type { Reads } from './driver.ts';
-import { runCount } from './task-columns.ts';
+import { runCount } from './run-count.ts';
 
 /** Word for word what the index runs_figures holds: so the rows come from it alone, and no document is opened. */
 const ENDED = `

@@ -42,7 +42,6 @@ export class SqliteSlices {
 
   load(lookups: readonly Lookup[], now: number): LoadedSlice {
     const loaded = new LoadedSlice(this.#memo);
-    // Rows by their id come first, as under a lock: here nobody else writes meanwhile, and the order does not matter.
     for (const lookup of lookups) {
       const { kind, due, where } = declared(lookup.find);
       const values = [...lookup.by];

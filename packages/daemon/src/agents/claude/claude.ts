@@ -4,6 +4,7 @@ import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
+import { PROXY_VARIABLES } from '../proxy-variables.ts';
 import { resultSchema } from '../result-schema.ts';
 import { beginSession } from '../session.ts';
 import { askServer } from './ask-tool.ts';
@@ -23,12 +24,7 @@ export const CLAUDE_ENV = [
   'CLAUDE_CODE_OAUTH_TOKEN',
   'CLAUDE_CONFIG_DIR',
   'NODE_EXTRA_CA_CERTS',
-  'HTTPS_PROXY',
-  'HTTP_PROXY',
-  'NO_PROXY',
-  'https_proxy',
-  'http_proxy',
-  'no_proxy',
+  ...PROXY_VARIABLES,
 ];
 
 /** Without these it would call other hosts, wait minutes for a key that is wrong, or leave work behind its result. */

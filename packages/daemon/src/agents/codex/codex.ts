@@ -5,6 +5,7 @@ import type { ChildEnd, ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
 import type { Prices } from '../prices.ts';
+import { PROXY_VARIABLES } from '../proxy-variables.ts';
 import { readResult, repairRequest } from '../result.ts';
 import { beginSession } from '../session.ts';
 import { classify, retryAtIn } from './failure.ts';
@@ -22,12 +23,7 @@ export const CODEX_ENV = [
   'CODEX_CA_CERTIFICATE',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
-  'HTTPS_PROXY',
-  'HTTP_PROXY',
-  'NO_PROXY',
-  'https_proxy',
-  'http_proxy',
-  'no_proxy',
+  ...PROXY_VARIABLES,
 ];
 
 export interface CodexAgentOptions {

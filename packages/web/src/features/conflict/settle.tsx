@@ -41,7 +41,7 @@ export function Settle({ conflict: { number, title, branch, target }, left, unsa
       <Action
         className="danger"
         act={() => then(api.abortConflict(about))}
-        done={`#${number} begins anew`}
+        done={`#${number} starts again`}
         confirm={{
           title: `Begin #${number} anew?`,
           text: (
