@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EngineDeps } from '../packages/daemon/src/engine/deps.ts';
-import { Supervisor } from '../packages/daemon/src/engine/supervisor.ts';
+import { Supervisor } from '../packages/daemon/src/engine/reactors/supervisor.ts';
 import { fillSqlite } from './bulk.ts';
 import { firstFigures } from './month.ts';
 import { type BenchOptions, sized } from './options.ts';

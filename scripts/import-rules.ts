@@ -40,10 +40,10 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   /** One reader of the log for all who look on. */
   stream: [...ANY_PACKAGE, ...GROUND, 'handlers'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers', 'stream'],
-  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'daemon', 'hooks', 'agents', 'questions'],
+  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'assembly', 'hooks', 'agents', 'questions'],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */
-  daemon: 'everything',
+  assembly: 'everything',
   main: 'everything',
   guard: ['hooks'],
 };

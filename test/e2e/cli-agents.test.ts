@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentView } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { TrialReport } from '../../packages/daemon/src/daemon/trial-report.ts';
+import type { TrialReport } from '../../packages/daemon/src/assembly/trial-report.ts';
 import { call, refusals, startMessagesServer, structured } from '../support/model/messages.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { installVendor } from '../support/vendor.ts';

@@ -1,7 +1,7 @@
 import type { Receipt, Task } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
+import { openFolderStore } from '../../packages/daemon/src/assembly/store-address.ts';
 import { openDataFolder } from '../../packages/daemon/src/config/data-folder.ts';
-import { openFolderStore } from '../../packages/daemon/src/daemon/store-address.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
 import { ServedDaemon } from './served-daemon.ts';
 

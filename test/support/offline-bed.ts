@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
-import { openOffline } from '../../packages/daemon/src/daemon/offline.ts';
+import { openOffline } from '../../packages/daemon/src/assembly/offline.ts';
 import { QUIET_CONFIG, TemporaryRepository } from '../e2e/cli-repository.ts';
 
 /** The API as the command line has it without a daemon, on a repository and data of its own. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
-import { Daemon, type DaemonOptions } from '../../packages/daemon/src/daemon.ts';
+import { Daemon, type DaemonOptions } from '../../packages/daemon/src/assembly/daemon.ts';
 import { QUIET_CONFIG, TemporaryRepository } from '../e2e/cli-repository.ts';
 
 export interface Answer {

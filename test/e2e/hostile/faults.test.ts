@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Api, ProjectStatus } from '@tidemill/contract';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { reachDaemon } from '../../../packages/daemon/src/daemon/reach.ts';
+import { reachDaemon } from '../../../packages/daemon/src/assembly/reach.ts';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from '../cli-repository.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentConfig, AppError } from '@tidemill/contract';
+import type { TrialReport, TrialStep } from '../assembly/trial-report.ts';
 import { CONFIG_FILE } from '../config/check.ts';
 import { openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
-import type { TrialReport, TrialStep } from '../daemon/trial-report.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';
 import { oneLine, type Terminal, took } from './terminal.ts';
@@ -14,7 +14,7 @@ import { oneLine, type Terminal, took } from './terminal.ts';
 export async function testAgent(context: CliContext, root: string, name: string, options: Json): Promise<void> {
   const { terminal, env } = context;
   const entry = await entryNamed(name, root);
-  const { tryAgent } = await import('../daemon/agent-trial.ts');
+  const { tryAgent } = await import('../assembly/agent-trial.ts');
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,6 +1,6 @@
 import type { AgentView } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { reachDaemon } from '../daemon/reach.ts';
+import { reachDaemon } from '../assembly/reach.ts';
 import { inspectRepository } from '../git/repository.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 

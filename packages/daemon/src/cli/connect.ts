@@ -1,6 +1,6 @@
 import type { Api, Project } from '@tidemill/contract';
-import type { Offline } from '../daemon/offline.ts';
-import { type DaemonFile, reachDaemon } from '../daemon/reach.ts';
+import type { Offline } from '../assembly/offline.ts';
+import { type DaemonFile, reachDaemon } from '../assembly/reach.ts';
 import { gitWith } from '../git/program.ts';
 import { inspectRepository } from '../git/repository.ts';
 
@@ -18,7 +18,7 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
   const found = await reachDaemon(env);
   if (found) return { ...found, repair: null, close: async () => undefined };
   // Loaded here: most commands find a daemon and need none of it.
-  const { openOffline } = await import('../daemon/offline.ts');
+  const { openOffline } = await import('../assembly/offline.ts');
   const offline = await openOffline(env);
   return { api: offline.api, daemon: null, repair: offline.repair, close: () => offline.close() };
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { pageLink } from '../assembly/reach.ts';
 import { openDataFolder } from '../config/data-folder.ts';
-import { pageLink } from '../daemon/reach.ts';
 import { quoted } from '../demo/summary.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tidemill/contract';
-import { type Reached, reachDaemon } from '../daemon/reach.ts';
-import type { Daemon } from '../daemon.ts';
+import type { Daemon } from '../assembly/daemon.ts';
+import { type Reached, reachDaemon } from '../assembly/reach.ts';
 import type { BindOptions } from '../http/bind.ts';
 import type { CliContext } from './context.ts';
 
@@ -18,7 +18,7 @@ export async function startOrFind(env: NodeJS.ProcessEnv, port: number, bind: Bi
     const running = await reachDaemon(env);
     if (running) return { running };
     try {
-      const { Daemon } = await import('../daemon.ts');
+      const { Daemon } = await import('../assembly/daemon.ts');
       return { started: await Daemon.start({ env, port, bind }) };
     } catch (error) {
       const isTaken = error instanceof AppError && error.code === 'daemon_running';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, AppError, type EmergencyImpact } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { type ForcedStop, forceStop } from '../daemon/force-stop.ts';
-import { openOffline } from '../daemon/offline.ts';
-import { findDaemon } from '../daemon/reach.ts';
+import { type ForcedStop, forceStop } from '../assembly/force-stop.ts';
+import { openOffline } from '../assembly/offline.ts';
+import { findDaemon } from '../assembly/reach.ts';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { confirm, personName } from './person.ts';
 

@@ -1,6 +1,6 @@
 import { AccessRole } from '@tidemill/contract';
 import { type Command, Option } from 'commander';
-import { pageLink } from '../daemon/reach.ts';
+import { pageLink } from '../assembly/reach.ts';
 import { type Connection, connect } from './connect.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 import { dateAndTime, table } from './terminal.ts';

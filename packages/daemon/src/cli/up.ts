@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, AppError, MAX_WORKERS } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { pageLink } from '../daemon/reach.ts';
+import { pageLink } from '../assembly/reach.ts';
 import type { BindOptions } from '../http/bind.ts';
 import { rootOf } from './connect.ts';
 import { type CliContext, collect, integer, type Json } from './context.ts';

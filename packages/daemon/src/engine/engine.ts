@@ -1,24 +1,24 @@
 import { Mode, type Task } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
 import type { Reactor, ReactorHandle } from '../ports.ts';
-import type { StageReport } from './agent-stage.ts';
-import { claimNext } from './claiming.ts';
 import type { EngineDeps } from './deps.ts';
-import { Fleet } from './fleet.ts';
-import { LandedWatch } from './landed.ts';
-import { Occasions } from './occasions.ts';
-import { Outages } from './outages.ts';
-import { OutsideWork } from './outside.ts';
-import { patientStore } from './patience.ts';
-import { Prover } from './prove.ts';
-import { QuestionTimes } from './questions.ts';
+import { Rests } from './dispatch/agent-rest.ts';
+import { claimNext } from './dispatch/claim-next.ts';
+import { Outages } from './dispatch/outages.ts';
+import { patientStore } from './dispatch/patient-store.ts';
+import { recover } from './dispatch/recovery.ts';
+import { LandedWatch } from './reactors/landed.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
+import { Occasions } from './reactors/occasions.ts';
+import { QuestionTimes } from './reactors/question-times.ts';
+import { Spending } from './reactors/spending.ts';
+import { Supervisor } from './reactors/supervisor.ts';
 import { WorktreeCleanup } from './reactors/worktrees.ts';
-import { recover } from './recovery.ts';
-import { Rests } from './rest.ts';
-import type { Slot } from './slot.ts';
-import { Spending } from './spending.ts';
-import { Supervisor } from './supervisor.ts';
+import type { StageReport } from './stages/agent-stage.ts';
+import { Prover } from './stages/prove.ts';
+import { Fleet } from './workers/fleet.ts';
+import { OutsideWork } from './workers/outside.ts';
+import type { Slot } from './workers/slot.ts';
 
 /**
  *   commit ──wake──▶ dispatch: idle slots claim, highest stage first ──▶ slot.work ──▶ commit …

@@ -12,8 +12,8 @@ import type {
 } from '@tidemill/contract';
 import type { AbsenceOf } from '../config/check.ts';
 import type { DataFolder } from '../config/data-folder.ts';
-import type { EmergencyOrder, EmergencyReport } from '../engine/fleet.ts';
-import type { OutsideWork } from '../engine/outside.ts';
+import type { EmergencyOrder, EmergencyReport } from '../engine/workers/fleet.ts';
+import type { OutsideWork } from '../engine/workers/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
 import type { Clock, ConflictDesk, Ids, Prompts, Reactors, Store, Workspace, WorktreeRef } from '../ports.ts';
 

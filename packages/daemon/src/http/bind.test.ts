@@ -4,7 +4,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ask, ServedDaemon } from '../../../../test/support/served-daemon.ts';
-import { Daemon } from '../daemon.ts';
+import { Daemon } from '../assembly/daemon.ts';
 
 let folder: string;
 let certificates = true;

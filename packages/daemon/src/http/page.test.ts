@@ -3,8 +3,8 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Daemon } from '../assembly/daemon.ts';
 import { pageDir } from '../assets.ts';
-import { Daemon } from '../daemon.ts';
 
 let home: string;
 let daemon: Daemon;

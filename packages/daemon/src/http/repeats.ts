@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '@tidemill/contract';
-import { otherRequest } from '../handlers/create.ts';
+import { otherRequest } from '../handlers/task/create.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MOST_KEPT = 1000;

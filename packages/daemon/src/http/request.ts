@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Caller, callerKey, type RouteName, routes } from '@tidemill/contract';
 import type { Call, Services } from '../handlers/context.ts';
 import { callHandler } from '../handlers/index.ts';
-import { prometheusText } from '../handlers/metrics.ts';
+import { prometheusText } from '../handlers/project/metrics.ts';
 import { readBody, refuseNul } from './body.ts';
 import type { Door } from './door.ts';
 import { checkCaller, checkHost, checkRole, isWelcome } from './guard.ts';

@@ -6,7 +6,7 @@ import type { Api, LoggedEvent } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
-import { Daemon } from '../daemon.ts';
+import { Daemon } from '../assembly/daemon.ts';
 
 let home: string;
 let repository: TemporaryRepository;

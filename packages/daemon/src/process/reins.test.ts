@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HeldReins } from '../engine/reins.ts';
+import { HeldReins } from '../engine/workers/reins.ts';
 import { type Child, type ChildSpec, startChild } from './child.ts';
 import { leakedProcesses } from './leaks.ts';
 import { hasProcessTable, processFile } from './process-table.ts';

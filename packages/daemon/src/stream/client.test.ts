@@ -11,7 +11,7 @@ import { openStream, type Stream, type StreamState } from '@tidemill/contract/st
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
-import { Daemon } from '../daemon.ts';
+import { Daemon } from '../assembly/daemon.ts';
 
 let home: string;
 let repository: TemporaryRepository;

@@ -2,9 +2,9 @@ import { AppError, type Run, STREAM_CLOSE, StreamRequest } from '@tidemill/contr
 import type { RawData, WebSocket } from 'ws';
 import type { z } from 'zod';
 import type { Services } from '../handlers/context.ts';
-import { eventFilter } from '../handlers/event.ts';
 import { badInput } from '../handlers/index.ts';
-import { streamRunLog } from '../handlers/run-log.ts';
+import { eventFilter } from '../handlers/record/event.ts';
+import { streamRunLog } from '../handlers/record/run-log.ts';
 import type { StreamLimits } from './limits.ts';
 import { Outlet } from './outlet.ts';
 import { Subscription } from './subscription.ts';

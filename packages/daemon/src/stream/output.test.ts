@@ -6,7 +6,7 @@ import { createClient } from '@tidemill/contract/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
 import { StreamProbe } from '../../../../test/support/stream-probe.ts';
-import { Daemon } from '../daemon.ts';
+import { Daemon } from '../assembly/daemon.ts';
 
 let home: string;
 let repository: TemporaryRepository;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
 import { serveStreams } from '../../../../test/support/served-streams.ts';
 import { StreamProbe } from '../../../../test/support/stream-probe.ts';
-import { Daemon } from '../daemon.ts';
+import { Daemon } from '../assembly/daemon.ts';
 import type { Store } from '../ports.ts';
 import { STREAM_LIMITS } from './limits.ts';
 

@@ -6,7 +6,7 @@ import { createClient } from '@tidemill/contract/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
 import { StreamProbe, streamUrl } from '../../../../test/support/stream-probe.ts';
-import { Daemon } from '../daemon.ts';
+import { Daemon } from '../assembly/daemon.ts';
 
 let home: string;
 const repositories: TemporaryRepository[] = [];

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { changesSummary, isSignOfLife } from '@tidemill/contract';
-import { summaries } from '../handlers/answer.ts';
 import type { Services } from '../handlers/context.ts';
-import { status } from '../handlers/status.ts';
+import { summaries } from '../handlers/find.ts';
+import { status } from '../handlers/project/status.ts';
 import type { StreamLimits } from './limits.ts';
 import type { Outlet } from './outlet.ts';
 import { Pulse } from './pulse.ts';

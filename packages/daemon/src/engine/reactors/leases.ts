@@ -1,8 +1,8 @@
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Fleet } from '../fleet.ts';
-import { expireLeases } from '../recovery.ts';
-import type { Supervisor } from '../supervisor.ts';
+import { expireLeases } from '../dispatch/recovery.ts';
+import type { Fleet } from '../workers/fleet.ts';
+import type { Supervisor } from './supervisor.ts';
 
 const EVERY_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import type { LoggedEvent, ReactorView } from '@tidemill/contract';
 import type { Clock, Reactor, ReactorCause, ReactorHandle } from '../../ports.ts';
-import { isAway } from '../patience.ts';
+import { isAway } from '../dispatch/patient-store.ts';
 
 /** Then the event is skipped, or the tick left out. Trouble of the store itself is not counted. */
 const MOST_TRIES = 5;

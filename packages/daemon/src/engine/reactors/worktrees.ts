@@ -1,6 +1,6 @@
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Fleet } from '../fleet.ts';
+import type { Fleet } from '../workers/fleet.ts';
 
 /** Removes worktrees that nobody needs any more. What it cannot remove, the next start does. */
 export class WorktreeCleanup implements Reactor {

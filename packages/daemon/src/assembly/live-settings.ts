@@ -1,0 +1,181 @@
+import { existsSync } from 'node:fs';
+import {
+  ALL_PROJECTS,
+  AppError,
+  accountId,
+  type Config,
+  type Project,
+  type Severity,
+  workerIdOf,
+} from '@tidemill/contract';
+import { purseOf } from '@tidemill/core';
+import { CONFIG_FILE, type Settings } from '../config/check.ts';
+import { loadSettings } from '../config/load.ts';
+import { watchSettings } from '../config/watch.ts';
+import { saveProject } from '../handlers/project/project.ts';
+import type { MetricsSource } from '../metrics/metrics.ts';
+import type { OtlpExport } from '../metrics/otlp.ts';
+import type { Clock, Store } from '../ports.ts';
+import { checkAgents, type ProjectEngine } from './project-engine.ts';
+
+interface Surroundings {
+  store: Store;
+  clock: Clock;
+  metrics: MetricsSource;
+  onNote(text: string, error?: unknown): void;
+  /** For whatever else follows the config: called once at the start, and after each change that holds. */
+  onChange?(project: Project, config: Config): void;
+}
+
+/** What the running workspace was opened with; it changes with the next start. */
+const FIXED = ['target', 'landing', 'push'] as const;
+
+/**
+ *   config file ──changed──▶ checked ──▶ rules on record, agents, gates and workers replaced
+ *                               └─ invalid: told, and what held before holds on
+ */
+export class LiveSettings {
+  readonly #made: ProjectEngine;
+  readonly #around: Surroundings;
+  readonly #first: Settings;
+  /** Whoever started the daemon with a number of workers meant it. */
+  readonly #areWorkersGiven: boolean;
+  readonly #end = new AbortController();
+  #current: Settings;
+  #watching: Promise<void> = Promise.resolve();
+  #warnings: string[] = [];
+  #export: { url: string; otlp: OtlpExport } | null = null;
+
+  constructor(made: ProjectEngine, settings: Settings, areWorkersGiven: boolean, around: Surroundings) {
+    this.#made = made;
+    this.#first = settings;
+    this.#current = settings;
+    this.#areWorkersGiven = areWorkersGiven;
+    this.#around = around;
+  }
+
+  /** What a person should know about the settings that hold. */
+  get warnings(): string[] {
+    return this.#warnings;
+  }
+
+  get config(): Config {
+    return this.#current.config;
+  }
+
+  /** `mark` is from before the settings were read, so that no change falls in between. */
+  async start(mark: string): Promise<void> {
+    await this.#hold(this.#current, []);
+    const { clock, onNote } = this.#around;
+    const { signal } = this.#end;
+    this.#watching = watchSettings(this.#made.project.root, mark, {
+      clock,
+      signal,
+      onChange: () =>
+        this.#reload().catch((error: unknown) => onNote('a changed config could not be taken over', error)),
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#watching;
+    await this.#export?.otlp.stop();
+  }
+
+  async #reload(): Promise<void> {
+    const { root } = this.#made.project;
+    const { store, onNote } = this.#around;
+    // The engine says that it is gone. When it is back the file has changed again.
+    if (!existsSync(root)) return;
+    try {
+      const settings = await loadSettings(root);
+      const later = FIXED.filter((key) => settings.config[key] !== this.#first.config[key]).map(
+        (key) => `${CONFIG_FILE}: ${key} stays ${this.#first.config[key]} until the daemon is started anew`,
+      );
+      for (const key of FIXED) Object.assign(settings.config, { [key]: this.#first.config[key] });
+      await checkAgents(settings.config, root);
+      const { project } = await saveProject({ store }, root, settings);
+      await this.#made.reconfigure(project, settings);
+      const { workers } = this.#current.config;
+      this.#current = settings;
+      if (settings.config.workers !== workers && !this.#areWorkersGiven) await this.#resize(settings.config.workers);
+      onNote(`${CONFIG_FILE} was changed and holds from now on`);
+      await this.#hold(settings, later);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const text = `The changed settings are not used; what held before holds on.\n${error.message}`;
+      this.#warnings = [text];
+      await this.#tell('config_invalid', text, 'warning');
+    }
+  }
+
+  async #hold({ config, warnings, replaced }: Settings, later: string[]): Promise<void> {
+    const budget = await this.#budgetWarnings(config);
+    this.#warnings = [...warnings, ...later, ...budget];
+    const told = [...replaced, ...later, ...budget];
+    if (told.length > 0) await this.#tell('config_adjusted', told.join('\n'), 'warning');
+    await this.#sendTo(config.telemetry.otlp);
+    this.#around.onChange?.(this.#made.project, config);
+  }
+
+  /** The figures, where somebody collects them. A collector that is not there is no reason to stop. */
+  async #sendTo(url: string | undefined): Promise<void> {
+    if (url === this.#export?.url) return;
+    const { metrics, onNote } = this.#around;
+    await this.#export?.otlp.stop();
+    this.#export = null;
+    if (url === undefined) return;
+    const { startOtlp } = await import('../metrics/otlp.ts');
+    this.#export = { url, otlp: await startOtlp({ url, project: this.#made.project, metrics, onNote }) };
+  }
+
+  async #budgetWarnings({ budget }: Config): Promise<string[]> {
+    const { store, clock } = this.#around;
+    const stored = await store.record('account', accountId(ALL_PROJECTS)).catch(unreadable);
+    if (stored instanceof AppError)
+      return [
+        `no agent is started, because the budget cannot be read: ${stored.message.split('\n')[0]} ${stored.hint}`,
+      ];
+    const { limits } = purseOf(null, stored ?? undefined, clock.now());
+    if (budget.dailyUsd <= limits.dailyUsd && budget.monthlyUsd <= limits.monthlyUsd) return [];
+    return [
+      `the budget of all projects is ${limits.dailyUsd} USD a day and ${limits.monthlyUsd} USD a month, less than this project's own: \`tidemill budget --total-daily\` and \`--total-monthly\` raise it`,
+    ];
+  }
+
+  async #resize(workers: number): Promise<void> {
+    const { store } = this.#around;
+    const { id: projectId } = this.#made.project;
+    const wanted = Array.from({ length: workers }, (_, index) => `agent-${index + 1}`);
+    const builders = (await store.workers(projectId)).filter(({ role, isOutside }) => role === 'builder' && !isOutside);
+    for (const { id: workerId, name } of builders)
+      if (!wanted.includes(name)) await store.execute({ type: 'worker.remove', projectId, workerId });
+    for (const name of wanted) {
+      const workerId = workerIdOf(projectId, name);
+      if (!builders.some((worker) => worker.id === workerId))
+        await store.execute({ type: 'worker.register', projectId, workerId, name, role: 'builder' });
+    }
+  }
+
+  async #tell(kind: string, text: string, severity: Severity): Promise<void> {
+    const { store, onNote } = this.#around;
+    onNote(text);
+    const { id: projectId } = this.#made.project;
+    // The text is part of the subject: another fault is another matter, told at once.
+    await store.execute({
+      type: 'alert.raise',
+      projectId,
+      taskId: null,
+      kind,
+      text,
+      severity,
+      subject: text.slice(0, 200),
+    });
+  }
+}
+
+/** The rest of the store can be looked at without it. */
+function unreadable(error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'store_failed') return error;
+  throw error;
+}

@@ -1,0 +1,82 @@
+import type { Reactor, Workspace } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+
+interface Sources extends Pick<EngineDeps, 'project' | 'store'> {
+  workspace: Pick<Workspace, 'isLanded' | 'provenCommits'>;
+}
+
+/** As far back as it is looked. */
+const NEWEST = 100;
+
+export interface LandedFinding {
+  kind: 'target_reset' | 'evidence_missing';
+  /** The same finding has the same subject. */
+  subject: string;
+  text: string;
+}
+
+/** Does the target still have what landed, and does the store know what the target's commits say was proven? */
+export async function examineLanded(sources: Sources): Promise<LandedFinding[]> {
+  return [...(await lostLandings(sources)), ...(await unknownEvidence(sources))];
+}
+
+/** What landed later stands on what landed before: while the newest is there, all are. */
+async function lostLandings({ store, project, workspace }: Sources): Promise<LandedFinding[]> {
+  const query = { projectId: project.id, types: ['merge.landed'], newestFirst: true, limit: NEWEST };
+  const lost: { commit: string; taskId: string }[] = [];
+  for (const { body } of await store.events(query)) {
+    if (body.type !== 'merge.landed') continue;
+    if (await workspace.isLanded(body.commit)) break;
+    lost.push({ commit: body.commit, taskId: body.taskId });
+  }
+  const [newest] = lost;
+  if (!newest) return [];
+  const numbers = await store.taskNumbers(lost.map(({ taskId }) => taskId));
+  const names = [...new Set(lost.map(({ taskId }) => `#${numbers.get(taskId)}`))];
+  const { target } = project.rules;
+  const text = `${target} was moved behind landed work: ${list(names)} ${names.length === 1 ? 'is' : 'are'} done but no longer in it. The newest commit of them is ${newest.commit}. Bring it back with \`git merge ${newest.commit.slice(0, 12)}\`, or add the tasks again.`;
+  return [{ kind: 'target_reset', subject: newest.commit, text }];
+}
+
+/** Commits that Tidemill made since it knows the project, and of whose proof the store knows nothing. */
+async function unknownEvidence({ store, project, workspace }: Sources): Promise<LandedFinding[]> {
+  const unknown: string[] = [];
+  for (const { commit, evidence, at } of await workspace.provenCommits(NEWEST))
+    if (at >= project.createdAt && !(await store.evidenceByHash(evidence))) unknown.push(commit);
+  const [newest] = unknown;
+  if (!newest) return [];
+  const names = list(unknown.map((commit) => commit.slice(0, 12)));
+  const text = `The store does not know the evidence of ${names} on ${project.rules.target}. Either its newest entries were lost (restore the data folder from a backup), or another data folder landed them.`;
+  return [{ kind: 'evidence_missing', subject: newest, text }];
+}
+
+const list = (names: string[]) =>
+  names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
+
+/** Looks at the start and every minute, because somebody may have moved the target. Raises one alert for each finding. */
+export class LandedWatch implements Reactor {
+  readonly name = 'landed';
+  readonly projectId: string;
+  readonly everyMs = 60_000;
+  readonly #deps: EngineDeps;
+  readonly #isOut: () => Promise<boolean>;
+  readonly #told = new Set<string>();
+
+  /** `isOut`: the repository cannot be looked at now. */
+  constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
+    this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.#isOut = isOut;
+  }
+
+  async handle(): Promise<void> {
+    if (await this.#isOut()) return;
+    const { store, project } = this.#deps;
+    for (const { kind, subject, text } of await examineLanded(this.#deps)) {
+      if (this.#told.has(`${kind} ${subject}`)) continue;
+      const alert = { type: 'alert.raise', projectId: project.id, taskId: null, kind, subject, text } as const;
+      await store.execute({ ...alert, severity: 'error' });
+      this.#told.add(`${kind} ${subject}`);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import type { BlockReason, EventBody, EventType, LoggedEvent, Run, Task } from '@tidemill/contract';
+import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+
+/** Blocks that an agent's failure led to; the others ask a person by themselves. */
+const FAILED: BlockReason[] = ['agent_failed', 'no_progress', 'validation'];
+const FOLLOWED: EventType[] = ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'];
+/** A run of more than this many times the usual is worth a word. */
+const TIMES = 3;
+/** Fewer runs say nothing about what is usual. */
+const ENOUGH_RUNS = 5;
+/** Fewer tasks have no half-way mark. */
+const ENOUGH_TASKS = 4;
+const HISTORY_MS = 30 * 24 * 3_600_000;
+const SHOWN_RUNS = 5;
+
+/** Follows the log and raises what the catalogue has to ask about it. */
+export class Occasions implements Reactor {
+  readonly name = 'occasions';
+  readonly projectId: string;
+  readonly on = FOLLOWED;
+  readonly own: OwnWrites;
+  readonly #deps: EngineDeps;
+  readonly #usual = new Map<string, { runs: number; totalMs: number }>();
+  /** Runs whose excess was told. */
+  readonly #told = new Set<string>();
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
+  }
+
+  async handle(call: ReactorCall): Promise<void> {
+    if (call.cause === 'start') await this.#catchUp();
+    if (call.cause === 'events') for (const event of call.events) await this.#consider(event);
+  }
+
+  /** What an earlier daemon did not come to ask, and how long runs usually take. */
+  async #catchUp(): Promise<void> {
+    const { store, project, clock } = this.#deps;
+    this.#usual.clear();
+    for (const run of await store.runsEnded({ projectId: project.id, after: clock.now() - HISTORY_MS }))
+      this.#remember(run);
+    for (const task of await store.tasks({ projectId: project.id, stages: ['blocked'] }))
+      if (task.openQuestions.length === 0) await this.#blocked(task);
+  }
+
+  async #consider({ body }: LoggedEvent): Promise<void> {
+    const { store } = this.#deps;
+    switch (body.type) {
+      case 'task.blocked': {
+        const task = await store.task(body.taskId);
+        return task?.stage === 'blocked' ? this.#blocked(task) : undefined;
+      }
+      case 'task.moved':
+        return body.to === 'done' ? this.#finished() : undefined;
+      case 'merge.landed':
+        return this.#landed(body);
+      case 'run.spent':
+        return this.#looked(body.runId);
+      case 'run.finished':
+        return this.#looked(body.runId);
+      default:
+        return;
+    }
+  }
+
+  async #blocked(task: Task): Promise<void> {
+    const { reason, text } = task.blocked ?? {};
+    if (!reason || !FAILED.includes(reason)) return;
+    const { number, title } = task;
+    const failing = reason === 'validation' ? await this.#failingGates(task) : [];
+    if (failing.length > 1) {
+      const facts = { number, title, count: failing.length, failing: failing.map((gate) => `- ${gate}`).join('\n') };
+      if (await this.#raise('multiple_failures', task, facts)) return;
+    }
+    const runs = await this.#deps.store.runs(task.id);
+    const facts = { number, title, error: text ?? '', runs: runs.length, tried: told(runs) };
+    await this.#raise('task_failed_repeatedly', task, facts);
+  }
+
+  async #failingGates(task: Task): Promise<string[]> {
+    if (!task.head) return [];
+    const links = await this.#deps.store.evidenceForTree(task.projectId, task.head.tree);
+    const newest = new Map(links.sort((a, b) => a.position - b.position).map((link) => [link.gate, link]));
+    return [...newest.values()].filter(({ status }) => status === 'fail').map(({ gate }) => gate);
+  }
+
+  async #finished(): Promise<void> {
+    const { store, project } = this.#deps;
+    const { byStage } = await store.workload(project.id);
+    const { done = 0, cancelled = 0 } = byStage;
+    const total = Object.values(byStage).reduce((sum, count) => sum + count, 0) - cancelled;
+    const isReached = (share: number) => done >= total * share && done - 1 < total * share;
+    if (total < ENOUGH_TASKS || !(isReached(0.5) || isReached(1))) return;
+    await this.#raise('milestone_reached', null, { done, total, percent: Math.floor((done / total) * 100) });
+  }
+
+  async #landed({ taskId, tree }: Extract<EventBody, { type: 'merge.landed' }>): Promise<void> {
+    const { store, project } = this.#deps;
+    const task = await store.task(taskId);
+    if (!task) return;
+    const links = await store.evidenceForTree(project.id, tree);
+    const passed = new Set(links.filter(({ status }) => status === 'pass').map(({ gate }) => gate));
+    const facts = { number: task.number, title: task.title, gates: passed.size, checks: [...passed].join(', ') };
+    await this.#raise('validation_passed', null, facts);
+  }
+
+  /** A run against what is usual for its mode, and against what was set aside for it. */
+  async #looked(runId: string): Promise<void> {
+    const run = await this.#deps.store.run(runId);
+    if (!run) return;
+    const excess = this.#told.has(run.id) ? null : this.#excess(run);
+    const task = excess ? await this.#deps.store.task(run.taskId) : null;
+    if (excess && task) {
+      const { number, title } = task;
+      await this.#raise('task_complexity_exceeded', task, { number, title, ...excess });
+      this.#told.add(run.id);
+    }
+    // Last, so that a call that is repeated counts the run once.
+    if (run.status !== 'finished') return;
+    this.#remember(run);
+    this.#told.delete(run.id);
+  }
+
+  #excess(run: Run): Pick<TriggerFacts['task_complexity_exceeded'], 'times' | 'expected' | 'actual'> | null {
+    const usual = this.#usual.get(run.mode);
+    const tookMs = (run.endedAt ?? this.#deps.clock.now()) - run.startedAt;
+    const usualMs = usual && usual.runs >= ENOUGH_RUNS ? usual.totalMs / usual.runs : Number.POSITIVE_INFINITY;
+    if (tookMs > usualMs * TIMES)
+      return { times: Math.round(tookMs / usualMs), expected: minutes(usualMs), actual: minutes(tookMs) };
+    const { costUsd } = run.usage;
+    if (costUsd === null || run.reservedUsd <= 0 || costUsd <= run.reservedUsd * TIMES) return null;
+    const usd = (amount: number) => `${amount.toFixed(2)} USD`;
+    return { times: Math.round(costUsd / run.reservedUsd), expected: usd(run.reservedUsd), actual: usd(costUsd) };
+  }
+
+  #remember({ mode, startedAt, endedAt, outcome }: Pick<Run, 'mode' | 'startedAt' | 'endedAt' | 'outcome'>): void {
+    if (endedAt === null || outcome === 'interrupted') return;
+    const { runs, totalMs } = this.#usual.get(mode) ?? { runs: 0, totalMs: 0 };
+    this.#usual.set(mode, { runs: runs + 1, totalMs: totalMs + endedAt - startedAt });
+  }
+
+  /** Answers whether there was something to ask. */
+  async #raise<T extends Trigger>(trigger: T, task: Task | null, facts: TriggerFacts[T]): Promise<boolean> {
+    const { project, catalogue, onNote } = this.#deps;
+    const raised = catalogue?.raise(trigger, facts) ?? [];
+    for (const { question, effect } of raised) {
+      const reply = await this.own.store.execute({
+        ...{ type: 'question.ask', projectId: project.id, taskId: task?.id ?? null, stage: task?.stage ?? '' },
+        ...{ agent: 'tidemill', source: 'catalogue', sourceId: trigger, effect, questions: [question] },
+      });
+      if (!reply.ok) onNote(`${trigger} was not asked: ${reply.refusal.message}`);
+    }
+    return raised.length > 0;
+  }
+}
+
+const minutes = (ms: number) => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
+
+const told = (runs: Run[]) =>
+  runs
+    .slice(-SHOWN_RUNS)
+    .map(({ mode, outcome, failure, summary }) => {
+      const [line = ''] = summary.split('\n');
+      return `- ${mode}: ${failure ?? outcome ?? 'under way'}${line ? `, ${line.slice(0, 200)}` : ''}`;
+    })
+    .join('\n');

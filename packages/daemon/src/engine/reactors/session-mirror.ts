@@ -1,0 +1,93 @@
+import { type SessionFile, type Task, type Worker, type WorkerStatus, workerName } from '@tidemill/contract';
+import { workerStatus } from '@tidemill/core';
+import type { Reactor, ReactorCall } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+
+const END_MS = 1_000;
+
+/** Keeps the session files in line with the store. The store is the truth: nothing is ever read from the files. */
+export class SessionMirror implements Reactor {
+  readonly name = 'session-files';
+  readonly projectId: string;
+  /** After these a worker's file may say something else. */
+  readonly on = [
+    'worker.registered',
+    'worker.removed',
+    'worker.wished',
+    'worker.beat',
+    'worker.crashed',
+    'worker.reset',
+    'lease.claimed',
+    'lease.released',
+    'run.started',
+    'run.finished',
+    'merge.landed',
+  ] as const;
+  readonly atOnce = 100;
+  readonly #deps: EngineDeps;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.projectId = deps.project.id;
+  }
+
+  async begin(names: string[]): Promise<void> {
+    if (!this.#deps.sessions) return;
+    await this.#deps.sessions.keepOnly(names);
+    await this.#write(names);
+  }
+
+  async end(names: string[]): Promise<void> {
+    if (!this.#deps.sessions) return;
+    await this.#write(names, 'stopped');
+    // A folder that cannot be written must not hold up the end.
+    await Promise.race([this.#deps.sessions.settled(), this.#deps.clock.sleep(END_MS)]);
+  }
+
+  async handle(call: ReactorCall): Promise<void> {
+    const { sessions } = this.#deps;
+    if (call.cause !== 'events' || !sessions) return;
+    const dropped = new Set<string>();
+    const due = new Set<string>();
+    for (const { body } of call.events) {
+      const ids = 'workerId' in body && body.workerId ? [body.workerId] : 'workers' in body ? (body.workers ?? []) : [];
+      for (const name of ids.map(workerName)) {
+        if (body.type === 'worker.removed' || body.type === 'worker.reset') dropped.add(name);
+        if (body.type === 'worker.removed') due.delete(name);
+        else due.add(name);
+      }
+    }
+    for (const name of dropped) sessions.drop(name);
+    if (due.size > 0) await this.#write([...due]);
+  }
+
+  async #write(names: string[], status?: WorkerStatus): Promise<void> {
+    const { store, project, sessions, clock } = this.#deps;
+    const workers = await store.workers(project.id);
+    const leased = await store.leased(project.id);
+    for (const worker of workers) {
+      const hasAgent = worker.role === 'builder' || worker.role === 'reviewer';
+      if (!names.includes(worker.name) || !hasAgent || worker.isOutside) continue;
+      const task = leased.find(({ lease }) => lease?.workerId === worker.id) ?? null;
+      const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
+      const mode = run?.status === 'running' ? run.mode : null;
+      const is = status ?? workerStatus(worker, task && { mode });
+      sessions?.put(sessionOf(worker, task, is, clock.now()));
+    }
+  }
+}
+
+function sessionOf(worker: Worker, task: Task | null, status: WorkerStatus, now: number): SessionFile {
+  return {
+    agentId: worker.name,
+    status,
+    currentProjectNumber: task?.number ?? null,
+    currentPhase: task?.stage ?? null,
+    branchName: task?.branch ?? null,
+    lastHeartbeat: new Date(worker.beats.at(-1)?.at ?? now).toISOString(),
+    tasksCompleted: worker.completed,
+    currentTaskDescription: task?.title ?? null,
+    errorCount: worker.errors,
+    lastError: worker.crash?.error ?? worker.lastError,
+  };
+}

@@ -1,0 +1,148 @@
+import { AskedQuestion, type Task } from '@tidemill/contract';
+import {
+  type CommandOf,
+  decideLock,
+  examine,
+  type HealthFinding,
+  isReady,
+  type RunningTask,
+  STUCK_CHOICES,
+  type StuckTask,
+  type WaitGraph,
+} from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+import type { Held } from '../workers/held.ts';
+
+const HOUR = 3_600_000;
+/** More waiting tasks than this are not looked at: the claim itself decides about every one. */
+const LOOKED_AT = 200;
+
+interface Watched {
+  held: Held | null;
+}
+
+/**
+ * Looks at everything once a minute and acts by fixed rules, without a model: tells of what is not well, asks about
+ * what is stuck, interrupts what stays stuck, takes files from less urgent work. Every act is on record with its reason.
+ */
+export class Supervisor {
+  readonly #deps: EngineDeps;
+  readonly #slots: () => readonly Watched[];
+  /** What was told last, so that a state is told when it begins or gets worse and not for as long as it lasts. */
+  #told = new Map<string, string>();
+  #decided = new Set<string>();
+
+  constructor(deps: EngineDeps, slots: () => readonly Watched[]) {
+    this.#deps = deps;
+    this.#slots = slots;
+  }
+
+  /** Answers whether something waits to be taken, by whoever may. */
+  async pass(): Promise<boolean> {
+    const { store, project, clock } = this.#deps;
+    const now = clock.now();
+    const [workers, ended, load, leased] = await Promise.all([
+      store.workers(project.id),
+      store.runsEnded({ projectId: project.id, after: now - HOUR }),
+      store.workload(project.id),
+      store.leased(project.id),
+    ]);
+    const errors = new Map<string, number>();
+    for (const { workerId, failure } of ended)
+      if (failure !== null) errors.set(workerId, (errors.get(workerId) ?? 0) + 1);
+    const waits = await this.#settleLocks(leased, now);
+    // One outside the daemon that has nothing in hand owes nobody a sign of life.
+    const awaited = workers.filter(
+      ({ id, isOutside }) => !isOutside || leased.some(({ lease }) => lease?.workerId === id),
+    );
+    const { findings, stuck } = examine({
+      ...{ now, workers: awaited, running: this.#running(), errors, waits },
+      queueDepth: load.ready,
+    });
+    const isIdle = load.leased === 0 && load.ready === 0;
+    await this.#tell(findings.filter(({ kind }) => !(isIdle && kind === 'queue_low')));
+    for (const each of stuck) await this.#actOn(each);
+    return load.ready > 0 || load.waiting > 0;
+  }
+
+  #running(): RunningTask[] {
+    return this.#slots().flatMap(({ held }) =>
+      held && !held.isFrozen ? [{ task: held.task, lastSignAt: held.lastSignAt, isTesting: held.isTesting }] : [],
+    );
+  }
+
+  async #tell(findings: HealthFinding[]): Promise<void> {
+    const { store, project } = this.#deps;
+    const seen = new Map(findings.map((finding) => [`${finding.kind} ${finding.subject}`, finding.severity as string]));
+    for (const finding of findings) {
+      if (this.#told.get(`${finding.kind} ${finding.subject}`) === finding.severity) continue;
+      await store.execute({ type: 'alert.raise', projectId: project.id, ...finding });
+    }
+    this.#told = seen;
+  }
+
+  async #actOn({ task, silentMs, action }: StuckTask): Promise<void> {
+    const { store, project } = this.#deps;
+    const about = { projectId: project.id, taskId: task.id };
+    const reason = `no sign of life for ${Math.floor(silentMs / 60_000)} minutes`;
+    const isNew = this.#isNew(`${action} ${task.id} ${task.lease?.token}`);
+    if (isNew) await store.execute({ type: 'supervisor.decide', ...about, action, subject: `#${task.number}`, reason });
+    if (action === 'ask' && isNew) await store.execute(askAbout(task, project.id));
+    if (action === 'interrupt')
+      await store.execute({ type: 'lease.take', ...about, by: 'supervisor', why: reason, isStuck: true });
+  }
+
+  /** Who waits for whose files; more urgent work gets them. */
+  async #settleLocks(leased: Task[], now: number): Promise<WaitGraph> {
+    const { store, project } = this.#deps;
+    const waits: WaitGraph = new Map();
+    const running = leased.filter((task) => task.files.length > 0);
+    if (running.length === 0) return waits;
+    const stages = ['open', ...new Set(leased.map(({ stage }) => stage))];
+    const waiting = (await store.tasks({ projectId: project.id, stages, limit: LOOKED_AT })).filter(
+      (task) => isReady(task) && task.role === 'builder' && task.files.length > 0,
+    );
+    for (const task of waiting) {
+      const { action, owner, reason } = decideLock(task, running, now);
+      if (action === 'grant' || !owner) continue;
+      waits.set(`#${task.number}`, [`#${owner.number}`]);
+      const about = { projectId: project.id, taskId: task.id, action, subject: `#${task.number}`, reason };
+      if (this.#isNew(`${action} ${task.id} ${owner.id} ${owner.lease?.token}`))
+        await store.execute({ type: 'supervisor.decide', ...about });
+      if (action === 'preempt')
+        await store.execute({
+          ...{ type: 'lease.take', projectId: project.id, taskId: owner.id, by: 'supervisor' },
+          why: `#${task.number} is more urgent`,
+        });
+    }
+    return waits;
+  }
+
+  #isNew(key: string): boolean {
+    if (this.#decided.has(key)) return false;
+    if (this.#decided.size > 10_000) this.#decided = new Set();
+    this.#decided.add(key);
+    return true;
+  }
+}
+
+function askAbout(task: Task, projectId: string): CommandOf<'question.ask'> {
+  const { wait, skip, retry } = STUCK_CHOICES;
+  const question = AskedQuestion.parse({
+    text: `#${task.number} ${task.title} makes no progress. Wait, skip it, or try it again from here?`,
+    type: 'clarifying',
+    context: 'Without an answer it is interrupted after half an hour of silence and tried again. Its work is kept.',
+    options: [
+      { label: wait, recommended: true },
+      { label: skip, description: 'It is put aside until you retry it.' },
+      { label: retry, description: 'It is interrupted now and begun again; its work is kept.' },
+    ],
+    allowFreeText: false,
+    tags: ['stuck'],
+  });
+  return {
+    type: 'question.ask' as const,
+    ...{ projectId, taskId: task.id, stage: task.stage, questions: [question] },
+    ...({ agent: 'supervisor', source: 'supervisor', sourceId: task.id, effect: { kind: 'stuck' } } as const),
+  };
+}

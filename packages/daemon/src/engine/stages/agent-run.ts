@@ -1,0 +1,274 @@
+import {
+  type AskedQuestion,
+  accountId,
+  type EventBody,
+  type Feedback,
+  type Mode,
+  plainLine,
+  plainText,
+  type Usage,
+} from '@tidemill/contract';
+import { MAX_TURNS, RUN_LIMIT_MS, type ShownChange } from '@tidemill/core';
+import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { NOTHING_USED, withReport } from '../reactors/spending.ts';
+import type { Held } from '../workers/held.ts';
+import { briefingFor } from './briefing.ts';
+import { askInRun } from './run-questions.ts';
+
+const RECORD_EVERY_MS = 1_000;
+/** How long to wait for a store that cannot book what an agent has spent. */
+const BOOK_AGAIN_MS = 1_000;
+/** How often an agent that wants to end is asked to go on; after that the engine's own gates decide alone. */
+const MAX_STOP_BLOCKS = 3;
+/** How much of what an agent said last is handed to the one that goes on where its context ended. */
+const LAST_WORDS = 6_000;
+
+/** One run's agent: started as often as the gates send it back, its output in one log, its usage added up. */
+export class AgentRun {
+  usage: Usage = NOTHING_USED;
+  /** Up to here it may spend without being asked: what was set aside for it. */
+  #allowedUsd = 0;
+  readonly #deps: EngineDeps;
+  readonly #held: Held;
+  readonly #runId: string;
+  readonly #mode: Mode;
+  readonly #log: RunLog;
+  /** What an agent that wants to end must still put right, or null; given by the stage. */
+  readonly #beforeStop: () => Promise<string | null>;
+  #attempt = 0;
+  #stopBlocks = 0;
+  #progressAt = 0;
+  #isSpendingUntold = false;
+  #booking: Promise<void> | null = null;
+  /** What is being put on record beside the work. */
+  readonly #notes = new Set<Promise<void>>();
+  #session: string | null;
+  /** What the run's record says; a session that is gone on with is this run's as well. */
+  #recordedSession: string | null = null;
+  #lastWords = '';
+  #shown: ShownChange | undefined;
+  #isCompacted = false;
+  /** Questions on their way to the record: the run does not end before they are there. */
+  readonly #asking: Promise<string>[] = [];
+
+  constructor(
+    deps: EngineDeps,
+    held: Held,
+    { runId, mode, session }: { runId: string; mode: Mode; session: string | null },
+    beforeStop: () => Promise<string | null>,
+  ) {
+    this.#deps = deps;
+    this.#held = held;
+    this.#runId = runId;
+    this.#mode = mode;
+    this.#log = deps.openRunLog(runId);
+    this.#beforeStop = beforeStop;
+    this.#session = session;
+  }
+
+  /**
+   * Lets the agent work once. Returns only when nothing of it is left running; throws when the work must stop. One whose
+   * context is full is followed, once, by a fresh one that is told what the first had come to.
+   */
+  async once(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
+    const end = await this.#play(cwd, feedback);
+    if (end.kind !== 'failed' || end.failure !== 'context_too_long' || this.#isCompacted) return end;
+    this.#isCompacted = true;
+    this.#session = null;
+    return this.#play(cwd, [...feedback, { kind: 'agent', text: whereItWas(this.#lastWords), files: [] }]);
+  }
+
+  async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
+    const { task } = this.#held;
+    this.#attempt += 1;
+    const briefing = await this.#brief(feedback);
+    if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
+    const session = this.#deps.agentFor(this.#mode).start(
+      {
+        runId: this.#runId,
+        cwd,
+        timeoutMs: briefing.timeoutMs ?? RUN_LIMIT_MS[this.#mode],
+        maxTurns: briefing.maxTurns ?? MAX_TURNS[this.#mode],
+        model: briefing.model,
+        tools: briefing.tools,
+        resume: this.#session,
+        reins: this.#held.reins,
+        guard: (call) => this.#guard(call, cwd),
+        beforeStop: () => this.#askBeforeStop(),
+        ask: (questions) => this.#ask(questions),
+        brief: {
+          mode: this.#mode,
+          prompt: briefing.prompt,
+          task: {
+            id: task.id,
+            number: task.number,
+            title: task.title,
+            body: task.body,
+            acceptance: task.criteria.map(({ id, text }) => ({ id, text })),
+            files: task.files,
+            stage: task.stage,
+          },
+          attempt: (task.runs[this.#mode] ?? 0) + this.#attempt,
+          feedback,
+          ...(this.#shown && { shown: this.#shown }),
+        },
+      },
+      {
+        output: (chunk) => this.#write(chunk),
+        usage: (usage, settled) => this.#spend(usage, settled),
+        progress: (percent, text) => this.#progress(percent, text),
+        session: (id) => this.#knowSession(id),
+        denied: (call, guard, reason) => this.#denied(call, guard, reason),
+      },
+    );
+    const stop = () => void session.stop();
+    this.#held.signal.addEventListener('abort', stop, { once: true });
+    if (this.#held.signal.aborted) stop();
+    const end = await session.end;
+    this.#held.signal.removeEventListener('abort', stop);
+    await Promise.allSettled(this.#asking.splice(0));
+    // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes. And a store
+    // that is asked several things at once promises no order: once the run has ended, a denial of it would be refused.
+    await Promise.all([this.#booking, ...this.#notes]);
+    this.#held.check();
+    return end.kind === 'failed' ? { ...end, message: plainText(end.message) } : end;
+  }
+
+  async close(): Promise<void> {
+    await this.#booking;
+    await this.#log.close();
+  }
+
+  #write(chunk: string): void {
+    this.#log.write(chunk);
+    this.#held.sign();
+    this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS);
+  }
+
+  /** Of a reviewer: which files it was shown. */
+  get shownFiles(): readonly string[] {
+    return this.#shown?.files ?? [];
+  }
+
+  async #brief(feedback: Feedback[]): Promise<Briefing> {
+    const { shown, ...briefing } = await briefingFor(this.#deps, { ...this.#held.task, feedback }, this.#mode);
+    if (this.#mode === 'review') this.#shown = shown;
+    const { promptTokens, dropped } = briefing;
+    await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
+    return briefing;
+  }
+
+  #ask(questions: AskedQuestion[]): Promise<string> {
+    const asking = askInRun(this.#deps, this.#held, this.#runId, questions);
+    this.#asking.push(asking);
+    asking.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
+    return asking;
+  }
+
+  /** Every denial is on record before the run ends. */
+  async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
+    const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
+    if (verdict.kind === 'deny') this.#denied(call, verdict.guard, verdict.reason);
+    return verdict;
+  }
+
+  #denied({ tool }: ToolCall, guard: string, reason: string): void {
+    const said = { tool: plainLine(tool), reason: plainText(reason) };
+    this.#note({ type: 'guard.deny', runId: this.#runId, guard, ...said }, 'a denial');
+  }
+
+  async #askBeforeStop(): Promise<string | null> {
+    if (this.#stopBlocks >= MAX_STOP_BLOCKS) return null;
+    const why = await this.#beforeStop();
+    if (why !== null) this.#stopBlocks += 1;
+    return why;
+  }
+
+  /**
+   * Kept on record while the run goes on, so that an interrupted run is not free. One that passes what was set aside for
+   * it stands still, at once, until the budget has given it more.
+   */
+  #spend(report: Usage, settled = 0): void {
+    this.#held.sign();
+    this.usage = withReport(this.usage, report, settled);
+    if ((this.usage.costUsd ?? 0) > this.#allowedUsd) this.#held.reins.halt();
+    this.#isSpendingUntold = true;
+    this.#booking ??= this.#book();
+  }
+
+  /** Every request, as soon as it is known: the budget can only stop what it hears of. */
+  async #book(): Promise<void> {
+    while (this.#isSpendingUntold) {
+      this.#isSpendingUntold = false;
+      const { usage } = this;
+      try {
+        const reply = await this.#held.execute({ type: 'run.spend', runId: this.#runId, usage });
+        if (reply.ok)
+          this.#obey(
+            reply.events.map(({ body }) => body),
+            usage.costUsd ?? 0,
+          );
+      } catch (error) {
+        this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
+        if ((usage.costUsd ?? 0) > this.#allowedUsd) await this.#beforeBookingAgain();
+      }
+    }
+    // In the same breath as the last look: what is told a moment later would find somebody who writes no more.
+    this.#booking = null;
+    this.#held.reins.goOn();
+  }
+
+  #obey(events: EventBody[], spentUsd: number): void {
+    if (events.some(({ type }) => type === 'run.overdrawn'))
+      this.#held.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget has no more.`);
+    for (const event of events)
+      if (event.type === 'budget.reserved' && event.accountId === accountId(this.#held.task.projectId))
+        this.#allowedUsd = spentUsd + (event.reserved[this.#runId] ?? 0);
+  }
+
+  /** It stands still meanwhile: nothing may be spent that nobody has booked. */
+  async #beforeBookingAgain(): Promise<void> {
+    if (this.#held.signal.aborted) return;
+    this.#isSpendingUntold = true;
+    await this.#deps.clock.sleep(BOOK_AGAIN_MS, this.#held.signal);
+  }
+
+  #knowSession(session: string): void {
+    this.#session = session;
+    if (session === this.#recordedSession) return;
+    this.#recordedSession = session;
+    this.#note({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
+  }
+
+  #progress(percent: number, text: string): void {
+    this.#held.sign();
+    const now = this.#deps.clock.now();
+    if (now - this.#progressAt < RECORD_EVERY_MS) return;
+    this.#progressAt = now;
+    this.#note({ type: 'run.progress', runId: this.#runId, percent, text: plainLine(text) }, 'progress');
+  }
+
+  #note(command: Parameters<Held['execute']>[0], what: string): void {
+    const note = this.#record(command, what).finally(() => this.#notes.delete(note));
+    this.#notes.add(note);
+  }
+
+  /** What is told on the way is written beside the work; if it cannot be, the work goes on and the log says so. */
+  async #record(command: Parameters<Held['execute']>[0], what: string): Promise<void> {
+    try {
+      await this.#held.execute(command);
+    } catch (error) {
+      this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error);
+    }
+  }
+}
+
+function whereItWas(lastWords: string): string {
+  return [
+    'The agent before you worked on this until its context was full. Its changes are in this folder: look at them first',
+    '(`git status`, `git diff`), keep what is good, and finish the rest. The last it said:',
+    '',
+    lastWords.trim() || '(nothing)',
+  ].join('\n');
+}

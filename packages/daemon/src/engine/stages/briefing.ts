@@ -1,0 +1,35 @@
+import type { Mode, Task } from '@tidemill/contract';
+import type { ShownChange } from '@tidemill/core';
+import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { decidingIn } from './deciding.ts';
+
+const DIFF_LIMIT = 200_000;
+const NOTHING: Change = { files: [], sections: [], isCut: false };
+
+export interface BriefingSources extends Pick<EngineDeps, 'project' | 'store' | 'prompts'> {
+  workspace: Pick<Workspace, 'diff' | 'changedFiles'>;
+  gates: Pick<Gates, 'checks'>;
+}
+
+/** What an agent is told about a task: the same for the one that is about to start and for a person who wants to know. */
+export async function briefingFor(
+  sources: BriefingSources,
+  task: Task,
+  mode: Mode,
+): Promise<Briefing & { shown: ShownChange }> {
+  const { workspace, store, project, prompts } = sources;
+  const head = mode === 'review' ? task.head : null;
+  const diff = head ? await workspace.diff({ number: task.number, branch: task.branch }, DIFF_LIMIT) : NOTHING;
+  const deciding = head ? await decidingIn(sources, task) : [];
+  const links = head ? await store.evidenceForTree(project.id, head.tree) : [];
+  const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
+  const { target } = project.rules;
+  const hilConfig = task.hilConfig ?? project.rules.hilConfig;
+  const briefing = await prompts.render({ task, mode, target, diff, deciding, gates, hilConfig });
+  return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
+}
+
+/** What a reviewer's evidence may point at. */
+export const namesIn = ({ files }: Change): string[] =>
+  files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));

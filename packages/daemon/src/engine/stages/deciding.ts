@@ -1,0 +1,33 @@
+import type { Task } from '@tidemill/contract';
+import { type Deciding, decidingFiles, isReviewed, manifestsOf } from '@tidemill/core';
+import type { Gates, Workspace, WorktreeRef } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { Held } from '../workers/held.ts';
+
+interface Sources {
+  workspace: Pick<Workspace, 'changedFiles'>;
+  gates: Pick<Gates, 'checks'>;
+}
+
+type Trees = { base: string; tree: string };
+
+/** What of a task's work decides what gates check, for whoever reviews it. */
+export const decidingIn = (sources: Sources, { number, branch }: Task) => look(sources, { number, branch });
+
+/**
+ * Holds a task that changes what gates check until a person agreed, where nobody else looks at it before it lands. It
+ * is asked of the very trees that would land, whoever worked on them. True when the task is out of our hands.
+ */
+export async function holdForPerson(deps: EngineDeps, held: Held, trees: Trees): Promise<boolean> {
+  if (isReviewed(deps.project.rules, held.task)) return false;
+  const files = await look(deps, held.ref, trees);
+  if (files.length === 0) return false;
+  const reply = await held.execute({ type: 'stage.hold', files });
+  if (!reply.ok) throw new Error(`stage.hold was refused: ${reply.refusal.message}`);
+  return reply.task?.lease?.token !== held.token;
+}
+
+async function look({ workspace, gates: { checks } }: Sources, ref: WorktreeRef, trees?: Trees): Promise<Deciding[]> {
+  const { changed, before } = await workspace.changedFiles(ref, { trees, alsoBefore: manifestsOf(checks) });
+  return decidingFiles({ checks, changed, manifests: before });
+}

@@ -1,0 +1,185 @@
+import { type Feedback, INTEGRITY_GATE } from '@tidemill/contract';
+import { newestByGate } from '@tidemill/core';
+import type { CleanCheckout, GateReport, Gates } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { Held } from '../workers/held.ts';
+import { Baseline } from './baseline.ts';
+import { Environment, EnvironmentTrouble, PREPARE, prepareCheckout } from './environment.ts';
+
+/** What is to be proven. */
+export interface Work {
+  commit: string;
+  tree: string;
+  /** The files of the change. */
+  files: string[];
+  /** The target's commit that the change stands on. */
+  base: string;
+}
+
+export type Proof =
+  /** `work` is what passed: a gate that repairs may have changed it. */
+  { kind: 'passed'; work: Work } | { kind: 'failed'; gates: string[]; feedback: Feedback[]; work: Work };
+
+/** How often the gates may repair the files and begin anew. */
+const MAX_REPAIRS = 2;
+
+/**
+ * Proves that a commit passes the gates: on a clean checkout of exactly its tree, and on record.
+ *
+ *   checked out, prepared ──▶ gates ──fail──▶ reset, the failed gates once more ──▶ receipts on record ──▶ verdict
+ *                               └─ a gate repaired files: committed, all begins anew on the new tree
+ *
+ * What also fails on the target itself is nobody's fault: then an EnvironmentTrouble is thrown and the task waits.
+ */
+export class Prover {
+  readonly #deps: EngineDeps;
+  readonly environment: Environment;
+  readonly baseline: Baseline;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.environment = new Environment(deps);
+    this.baseline = new Baseline(deps, this.environment);
+  }
+
+  /** `onRepair` puts a tree that a gate repaired in the place of the work. Costs nothing when all is proven already. */
+  async prove(held: Held, first: Work, onRepair: (tree: string) => Promise<Work>): Promise<Proof> {
+    let work = first;
+    for (let repairs = 0; ; repairs += 1) {
+      if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
+      const { gates } = this.#deps;
+      const result = await this.#attempt(held, work, gates);
+      if ('proof' in result) {
+        // Settings that changed meanwhile ask for other receipts.
+        if (this.#deps.gates !== gates) continue;
+        return result.proof;
+      }
+      if (repairs === MAX_REPAIRS) {
+        const { gate, files } = result.repaired;
+        return failure(work, gate, `Gate ${gate} changes files each time it runs: ${files.join(', ')}.`);
+      }
+      work = await onRepair(result.repaired.tree);
+    }
+  }
+
+  async #attempt(
+    held: Held,
+    work: Work,
+    gates: Gates,
+  ): Promise<{ proof: Proof } | { repaired: { gate: string; files: string[]; tree: string } }> {
+    held.isTesting = true;
+    const checkout = await this.#deps.workspace.checkOut(work.commit);
+    try {
+      const { signal, reins } = held;
+      const broken = await prepareCheckout(this.#deps, checkout, { signal, reins, base: work.base });
+      if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
+      this.environment.clear(PREPARE);
+      const reports = await this.#run(held, checkout, work, gates);
+      // Gates that were stopped have proven nothing, either way.
+      held.check();
+      const repair = reports.find(({ fixed }) => fixed.length > 0);
+      if (repair) {
+        const { gate } = repair.receipt;
+        return { repaired: { gate, files: repair.fixed, tree: await checkout.writeTree() } };
+      }
+      await held.must({ type: 'evidence.record', receipts: reports.map((report) => report.receipt) });
+      await this.#noteFlakes(held, reports);
+      return { proof: await this.#verdict(held, work, latest(reports)) };
+    } finally {
+      await checkout.close();
+      held.isTesting = false;
+      held.sign();
+    }
+  }
+
+  /** A gate that fails is run once more, from a clean start. If it passes then, both runs are on record. */
+  async #run(held: Held, checkout: CleanCheckout, work: Work, gates: Gates): Promise<GateReport[]> {
+    const { signal, reins } = held;
+    const { path, tree } = checkout;
+    const request = { path, tree, files: work.files, signal, reins, changes: () => checkout.changes() };
+    const reports = await gates.run(request);
+    const again = failedGates(reports).filter((gate) => gate !== INTEGRITY_GATE);
+    if (again.length === 0 || signal.aborted || reports.some(({ fixed }) => fixed.length > 0)) return reports;
+    await checkout.reset();
+    await prepareCheckout(this.#deps, checkout, { signal, reins, base: work.base });
+    // Those too that were not run because they need one that failed.
+    const hasPassed = (gate: string) =>
+      reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
+    const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && !hasPassed(gate));
+    return [...reports, ...(await gates.run({ ...request, only, again }))];
+  }
+
+  async #noteFlakes(held: Held, reports: GateReport[]): Promise<void> {
+    const { store, project } = this.#deps;
+    const flakes = reports.filter(({ receipt }) => receipt.attempt > 1 && receipt.status === 'pass');
+    for (const { receipt } of flakes) {
+      const text = `Gate ${receipt.gate} failed and then passed on the same code (#${held.task.number}). It is flaky: \`tidemill metrics\` shows how often.`;
+      const about = { projectId: project.id, taskId: held.task.id, subject: receipt.gate };
+      await store.execute({ type: 'alert.raise', ...about, kind: 'flaky_gate', text, severity: 'warning' });
+    }
+  }
+
+  async #verdict(held: Held, work: Work, reports: GateReport[]): Promise<Proof> {
+    const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
+    if (bad.length === 0) return { kind: 'passed', work };
+    const names = bad.map(({ receipt }) => receipt.gate);
+    const red = await this.baseline.redAmong(work.base, names, held.signal);
+    const own = bad.filter(({ receipt }) => !red.has(receipt.gate) || held.task.repairs.includes(receipt.gate));
+    const killed = own.find(({ receipt }) => receipt.status === 'unverified' && isKill(receipt.exitCode));
+    if (own.length > 0 && !killed)
+      return { kind: 'failed', gates: own.map(({ receipt }) => receipt.gate), feedback: own.map(feedbackOf), work };
+    const first = killed ?? bad[0]!;
+    const { gate, command } = first.receipt;
+    if (killed) throw new EnvironmentTrouble(`gate ${gate}`, `Gate ${gate} (${command}) ${first.excerpt}`);
+    await this.baseline.tell([...red.values()]);
+    const { target } = this.#deps.project.rules;
+    const text = `Gate ${gate} (${command}) does not pass on ${target} itself either. ${first.excerpt}`;
+    throw new EnvironmentTrouble(`gate ${gate}`, text, true);
+  }
+}
+
+/** A shell tells by its exit code that its program was killed; where the shell itself was, there is no code at all. */
+const isKill = (exitCode: number | null) => exitCode === null || exitCode === 137;
+
+const feedbackOf = ({ receipt, excerpt }: GateReport): Feedback => ({
+  kind: 'gate',
+  text: `Gate ${receipt.gate} failed (${receipt.command}):\n${excerpt}`,
+  files: [],
+});
+
+const failure = (work: Work, gate: string, text: string): Proof => ({
+  ...{ kind: 'failed', gates: [gate], work },
+  feedback: [{ kind: 'gate', text, files: [] }],
+});
+
+const failedGates = (reports: GateReport[]): string[] =>
+  reports.filter(({ receipt }) => receipt.status === 'fail').map(({ receipt }) => receipt.gate);
+
+/** What each gate said last. */
+const latest = (reports: GateReport[]): GateReport[] => [
+  ...new Map(reports.map((report) => [report.receipt.gate, report])).values(),
+];
+
+/** Has exactly this tree passed every gate, under the settings that hold now? */
+async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
+  const newest = await evidenceOf(deps, tree);
+  return deps.gates.names.every((gate) => newest.get(gate)?.status === 'pass');
+}
+
+/** Has exactly this tree failed a gate, under the settings that hold now? */
+export async function failedBefore(deps: EngineDeps, tree: string): Promise<string[]> {
+  const newest = await evidenceOf(deps, tree);
+  return deps.gates.names.filter((gate) => newest.get(gate)?.status === 'fail');
+}
+
+/** The hash a landed commit carries: the last link among the receipts that prove its tree. */
+export async function proofHash(deps: EngineDeps, tree: string): Promise<string> {
+  const newest = await evidenceOf(deps, tree);
+  const links = deps.gates.names.map((gate) => newest.get(gate)).filter((link) => link !== undefined);
+  return links.reduce((last, link) => (link.position > last.position ? link : last)).hash;
+}
+
+async function evidenceOf(deps: EngineDeps, tree: string) {
+  const { id, rules } = deps.project;
+  return newestByGate(await deps.store.evidenceForTree(id, tree), rules.gateConfigs);
+}

@@ -1,0 +1,41 @@
+import type { AgentEnvelope, AskedQuestion, Question } from '@tidemill/contract';
+import { fingerprintOf } from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+import type { Held } from '../workers/held.ts';
+
+/** Puts an agent's questions on record while it works. Answers what the agent is told, also when that was refused. */
+export async function askInRun(
+  deps: EngineDeps,
+  held: Held,
+  runId: string,
+  questions: AskedQuestion[],
+): Promise<string> {
+  const reply = await held.execute({ type: 'run.ask', runId, questions });
+  if (!reply.ok) return `The question could not be asked: ${reply.refusal.message}.`;
+  const known = await deps.store.records({ noun: 'question', taskId: held.task.id });
+  const lines = questions.map(({ text }) => {
+    const fingerprint = fingerprintOf('question', text, deps.hash);
+    return standing(known.findLast((question) => question.fingerprint === fingerprint));
+  });
+  return lines.join('\n');
+}
+
+function standing(question: Question | undefined): string {
+  if (!question) return 'The question was not asked.';
+  const { ref, status, answer, holds, defaultAnswer } = question;
+  if (answer) return `${ref} is answered already: ${answer.text}`;
+  if (status !== 'open') return `${ref} was ${status}: use your own judgement.`;
+  const meanwhile = holds
+    ? 'Go on with everything that does not depend on it. If nothing is left, end with the outcome needs_info: your work is kept, and the next run gets the answer.'
+    : `Go on${defaultAnswer === null ? '' : ` as if the answer were "${defaultAnswer}"`}; the answer, if one comes, is in the next run.`;
+  return `Asked as ${ref}. Nobody answers while you wait. ${meanwhile}`;
+}
+
+/** An agent that needs to know something and does not say what: the catalogue puts what it did say as a question. */
+export function withQuestion(deps: EngineDeps, held: Held, envelope: AgentEnvelope | null): AgentEnvelope | null {
+  if (envelope?.outcome !== 'needs_info' || (envelope.open_questions ?? []).length > 0) return envelope;
+  const { number, title } = held.task;
+  const facts = { number, title, missing: envelope.summary || 'it did not say what' };
+  const raised = deps.catalogue?.raise('missing_context', facts) ?? [];
+  return raised.length === 0 ? envelope : { ...envelope, open_questions: raised.map(({ question }) => question) };
+}

@@ -1,0 +1,246 @@
+import type { EventBody, Worker } from '@tidemill/contract';
+import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
+import type { Reactor, ReactorCall } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { keep } from '../dispatch/recovery.ts';
+import { SessionMirror } from '../reactors/session-mirror.ts';
+import type { StageReport } from '../stages/agent-stage.ts';
+import { Slot, type SlotTools } from './slot.ts';
+
+/** How long work that was killed may take to let go by itself; then its lease is taken. */
+const LET_GO_MS = 2_000;
+const UNASSIGN_PAGE = 1000;
+/** A worker outside the daemon that was not heard of for so long is gone for good. */
+const FORGOTTEN_MS = 24 * 3_600_000;
+
+export interface EmergencyOrder {
+  by: string;
+  reason: string;
+}
+/** What an emergency stop hit: names of workers, numbers of tasks they were at. */
+export interface EmergencyReport {
+  workers: string[];
+  tasks: number[];
+}
+
+/**
+ * The workers of a project: who is there, what a person wants of each, and its signs of life.
+ *
+ *   worker.registered ──▶ a slot more · worker.removed ──▶ a slot less, its work kept
+ *   one outside the daemon has no slot: it is only told apart from those that are gone, and what it holds is taken
+ *   worker.wished: running | paused (no claims) | frozen (stands still) | stopped (let go of the task, work kept)
+ */
+export class Fleet {
+  readonly #deps: EngineDeps;
+  readonly #tools: SlotTools;
+  readonly #mirror: SessionMirror;
+  readonly #onFree: () => void;
+  #slots: Slot[];
+  /** Nothing is claimed from the moment an emergency stop was asked for. */
+  isHalted = false;
+
+  /** `onFree`: somebody may claim who could not before. */
+  constructor(deps: EngineDeps, tools: SlotTools, onFree: () => void) {
+    this.#deps = deps;
+    this.#tools = tools;
+    this.#onFree = onFree;
+    this.#mirror = new SessionMirror(deps);
+    const builders = Array.from({ length: deps.workers }, (_, index) => `agent-${index + 1}`);
+    this.#slots = [
+      // Finishing comes before starting: the queue drains from its end.
+      new Slot(deps, tools, 'merger', 'merger'),
+      new Slot(deps, tools, 'verifier', 'verifier'),
+      new Slot(deps, tools, 'review-agent', 'reviewer'),
+      ...builders.map((name) => new Slot(deps, tools, name, 'builder')),
+    ];
+  }
+
+  /** In the order in which they claim. */
+  get slots(): readonly Slot[] {
+    return this.#slots;
+  }
+
+  /** Puts the workers on record. What a person wanted of them before still holds. */
+  async register(): Promise<void> {
+    const { store, project } = this.#deps;
+    const wanted = new Set(this.#slots.map((slot) => slot.workerId));
+    const [workers, leased] = await Promise.all([store.workers(project.id), store.leased(project.id)]);
+    for (const worker of workers) {
+      const { id: workerId } = worker;
+      const isBusy = leased.some(({ lease }) => lease?.workerId === workerId);
+      if (wanted.has(workerId) || (worker.isOutside && (isBusy || !this.#isForgotten(worker)))) continue;
+      await store.execute({ type: 'worker.remove', projectId: project.id, workerId });
+      await this.#unassign(workerId);
+    }
+    for (const { workerId, name, role } of this.#slots)
+      await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role });
+    await this.#obey(await store.workers(project.id));
+    await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
+  }
+
+  reactors(): Reactor[] {
+    const projectId = this.#deps.project.id;
+    return [
+      {
+        ...{ name: 'workers', projectId, on: ['worker.registered', 'worker.removed', 'worker.wished'] },
+        handle: (call) => this.#follow(call),
+      },
+      { name: 'heartbeats', projectId, everyMs: HEARTBEAT_MS, handle: () => this.#beat() },
+      ...(this.#deps.sessions ? [this.#mirror] : []),
+    ];
+  }
+
+  async #follow(call: ReactorCall): Promise<void> {
+    const { store, project } = this.#deps;
+    // What was wished while the workers were being put on record.
+    if (call.cause === 'start') await this.#obey(await store.workers(project.id));
+    if (call.cause === 'events') for (const { body } of call.events) await this.#hear(body);
+  }
+
+  /** A sign of life of each worker, idle or not. One that cannot be recorded stops nobody. */
+  async #beat(): Promise<void> {
+    await Promise.all(this.#slots.filter(hasAgent).map((slot) => this.#beatOnce(slot)));
+  }
+
+  /** An agent that died, or could not be started, shows on its worker until that works again. */
+  async note(slot: Slot, { setback }: StageReport): Promise<void> {
+    if (setback?.failure !== 'crash' && setback?.failure !== 'spawn') return;
+    const { store, project } = this.#deps;
+    const status = setback.failure === 'spawn' ? 'failed' : 'crashed';
+    const { workerId } = slot;
+    await store.execute({ type: 'worker.crash', projectId: project.id, workerId, error: setback.message, status });
+  }
+
+  /** The last that is told of the workers: nobody runs them any more. */
+  async close(): Promise<void> {
+    await this.#mirror.end(this.#slots.filter(hasAgent).map(({ name }) => name));
+  }
+
+  /**
+   * Every agent is killed before anything else is done, and nothing it needs for that can hang: no store, no
+   * repository, no graceful way. Then all workers are stopped until somebody resumes them, leases released, work kept.
+   */
+  async emergencyStop({ by, reason }: EmergencyOrder): Promise<EmergencyReport> {
+    this.isHalted = true;
+    const busy = this.#slots.filter(({ held }) => held !== null);
+    const report = {
+      workers: busy.map(({ name }) => name),
+      tasks: busy.map(({ held }) => held!.task.number),
+    };
+    for (const slot of busy) slot.held?.kill();
+    const { store, project, clock } = this.#deps;
+    const projectId = project.id;
+    const outside = (await store.workers(projectId)).filter(({ isOutside }) => isOutside);
+    for (const { number, lease } of await store.leased(projectId)) {
+      if (!lease || !isOutsideOwner(lease.owner)) continue;
+      report.workers.push(outside.find(({ id }) => id === lease.workerId)?.name ?? lease.workerId);
+      report.tasks.push(number);
+    }
+    report.tasks.sort((a, b) => a - b);
+    await Promise.all(
+      [...this.#slots.map(({ workerId }) => workerId), ...outside.map(({ id }) => id)].map((workerId) =>
+        store.execute({ type: 'worker.wish', projectId, workerId, wish: 'stopped', by }),
+      ),
+    );
+    const patience = new AbortController();
+    await Promise.race([
+      Promise.all(busy.map(({ free }) => free)).finally(() => patience.abort()),
+      clock.sleep(LET_GO_MS, patience.signal),
+    ]);
+    await this.#takeLeases(by);
+    await store.execute({ type: 'emergency.record', projectId, operation: 'emergency_stop', by, reason, ...report });
+    this.isHalted = false;
+    return report;
+  }
+
+  async #takeLeases(by: string): Promise<void> {
+    const { store, project, clock, owner } = this.#deps;
+    const left = (await store.leased(project.id)).filter(
+      ({ lease }) => lease && (lease.owner === owner || isOutsideOwner(lease.owner)),
+    );
+    await Promise.all(
+      left.map(async (task) => {
+        const why = 'emergency stop';
+        await Promise.race([keep(this.#deps, task, why), clock.sleep(LET_GO_MS)]);
+        await store.execute({ type: 'lease.take', projectId: project.id, taskId: task.id, by, why });
+      }),
+    );
+  }
+
+  /** A worker outside the daemon has no slot that would let go: what it has in hand is taken, its work kept. */
+  async #takeFromOutside(workerId: string, by: string, why: string): Promise<void> {
+    const { store, project } = this.#deps;
+    for (const task of await store.leased(project.id)) {
+      if (task.lease?.workerId !== workerId || !isOutsideOwner(task.lease.owner)) continue;
+      await keep(this.#deps, task, why);
+      await store.execute({ type: 'lease.take', projectId: project.id, taskId: task.id, by, why });
+    }
+  }
+
+  async #hear(body: EventBody): Promise<void> {
+    if (body.type === 'worker.wished') {
+      if (body.wish === 'running') this.isHalted = false;
+      const slot = this.#slots.find(({ workerId }) => workerId === body.workerId);
+      slot?.obey(body.wish, body.by);
+      // An emergency stop takes everything by itself.
+      if (!slot && body.wish === 'stopped' && !this.isHalted)
+        await this.#takeFromOutside(body.workerId, body.by, 'stopped');
+      if (body.wish === 'running') this.#onFree();
+    } else if (body.type === 'worker.registered') this.#add(body);
+    else if (body.type === 'worker.removed') await this.#remove(body.workerId);
+  }
+
+  #add({ workerId, name, role, isOutside }: Extract<EventBody, { type: 'worker.registered' }>): void {
+    if (isOutside || this.#slots.some((slot) => slot.workerId === workerId)) return;
+    const slot = new Slot(this.#deps, this.#tools, name, role);
+    this.#slots = [...this.#slots, slot];
+    void this.#beatOnce(slot);
+    this.#onFree();
+  }
+
+  async #remove(workerId: string): Promise<void> {
+    const slot = this.#slots.find((each) => each.workerId === workerId);
+    this.#slots = this.#slots.filter((each) => each !== slot);
+    if (slot) slot.held?.abandon('stopped');
+    else await this.#takeFromOutside(workerId, 'Tidemill', 'its worker was removed');
+    await this.#unassign(workerId);
+  }
+
+  /** What was given to a worker that is gone may be taken by any other. */
+  async #unassign(workerId: string): Promise<void> {
+    const { store, project } = this.#deps;
+    for (let afterNumber = 0; ; ) {
+      const page = await store.tasks({ projectId: project.id, afterNumber, limit: UNASSIGN_PAGE });
+      for (const { id: taskId, assignee } of page)
+        if (assignee === workerId)
+          await store.execute({ type: 'task.assign', projectId: project.id, taskId, workerId: null, by: 'Tidemill' });
+      if (page.length < UNASSIGN_PAGE) return;
+      afterNumber = page.at(-1)!.number;
+    }
+  }
+
+  async #obey(workers: Worker[]): Promise<void> {
+    for (const { id, wish, wishedBy, isOutside } of workers) {
+      this.#slots.find(({ workerId }) => workerId === id)?.obey(wish, wishedBy);
+      if (isOutside && wish === 'stopped') await this.#takeFromOutside(id, wishedBy, 'stopped');
+    }
+  }
+
+  /** One that a person has steered is kept: it must not come back as if nothing had been said. */
+  #isForgotten({ wish, beats }: Worker): boolean {
+    return wish === 'running' && this.#deps.clock.now() - (beats.at(-1)?.at ?? 0) > FORGOTTEN_MS;
+  }
+
+  async #beatOnce({ workerId, held }: Slot): Promise<void> {
+    const { store, project, onNote } = this.#deps;
+    try {
+      const beat = (await held?.reins.use()) ?? { memoryMb: 0, cpuPercent: 0 };
+      await store.execute({ type: 'worker.beat', projectId: project.id, workerId, beat });
+    } catch (error) {
+      onNote(`a heartbeat of ${workerId} was not recorded`, error);
+    }
+  }
+}
+
+/** The others are the engine's own hands: they live and die with it. */
+const hasAgent = ({ role }: Slot) => role === 'builder' || role === 'reviewer';

@@ -1,0 +1,138 @@
+import { type Role, type Task, type WorkerWish, workerIdOf } from '@tidemill/contract';
+import { stageOf } from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+import type { Rests } from '../dispatch/agent-rest.ts';
+import type { Outages } from '../dispatch/outages.ts';
+import { keep } from '../dispatch/recovery.ts';
+import { setAside } from '../reactors/spending.ts';
+import { agentStage, type StageReport } from '../stages/agent-stage.ts';
+import { EnvironmentTrouble } from '../stages/environment.ts';
+import type { Prover } from '../stages/prove.ts';
+import { mergeStage, verifyStage } from '../stages/system-stage.ts';
+import { Held, Unwound } from './held.ts';
+
+/** What all slots of an engine share. */
+export interface SlotTools {
+  rests: Pick<Rests, 'hold'>;
+  prover: Prover;
+  outages: Outages;
+}
+
+/** A worker's place: works on one task at a time, from claim to the end of its stage. */
+export class Slot {
+  readonly workerId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly #deps: EngineDeps;
+  readonly #rests: SlotTools['rests'];
+  readonly #prover: Prover;
+  readonly #outages: Outages;
+  held: Held | null = null;
+  /** Settles when the slot is free. */
+  free: Promise<unknown> = Promise.resolve();
+  #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
+
+  constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, name: string, role: Role) {
+    this.#deps = deps;
+    this.#rests = rests;
+    this.#prover = prover;
+    this.#outages = outages;
+    this.workerId = workerIdOf(deps.project.id, name);
+    this.name = name;
+    this.role = role;
+  }
+
+  get mayClaim(): boolean {
+    return this.held === null && this.#wish.is === 'running';
+  }
+
+  /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
+  work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
+    const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
+    this.held = held;
+    // It may have been uttered between the claim and this line.
+    this.obey(this.#wish.is, this.#wish.by);
+    const work = this.#work(held, before);
+    this.free = work;
+    return work;
+  }
+
+  /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
+  obey(wish: WorkerWish, by: string): void {
+    this.#wish = { is: wish, by };
+    if (!this.held) return;
+    if (wish === 'frozen') this.held.reins.freeze();
+    else this.held.thaw();
+    if (wish === 'stopped') this.held.abandon('stopped');
+  }
+
+  async #work(held: Held, before?: Promise<unknown>): Promise<StageReport | null> {
+    const { task } = held;
+    void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
+    try {
+      await before;
+      return await this.#stage(held);
+    } catch (error) {
+      await this.#unwind(held, error);
+      return null;
+    } finally {
+      held.end();
+      this.held = null;
+    }
+  }
+
+  async #stage(held: Held): Promise<StageReport | null> {
+    const stage = stageOf(this.#deps.project.rules, held.task);
+    if (stage?.actor === 'agent')
+      return agentStage(this.#deps, held, stage, (setback) => this.#rests.hold(setback), this.#prover);
+    if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${held.task.stage}`);
+    const work = stage.does === 'verify' ? verifyStage : mergeStage;
+    await work(this.#deps, held, this.#prover);
+    return null;
+  }
+
+  async #unwind(held: Held, error: unknown): Promise<void> {
+    const { task, ref } = held;
+    try {
+      if (error instanceof Unwound && error.why === 'lease lost') {
+        this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
+        const now = await this.#deps.store.task(task.id);
+        if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
+        return;
+      }
+      if (error instanceof Unwound && error.why === 'stopped') {
+        const why = this.#wish.is === 'stopped' ? `stopped by ${this.#wish.by}` : 'stopped';
+        await keep(this.#deps, task, why);
+        return await held.release(why);
+      }
+      if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, held, error.message);
+      if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
+      const outage = await this.#outages.look(true);
+      // Nothing of it is the task's: it goes on where it was, without having been counted.
+      if (outage) return await held.release(outage.text);
+      if (error instanceof EnvironmentTrouble) return await this.#wait(held, error);
+      this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
+      await this.#reportFailure(held, error instanceof Error ? error.message : String(error));
+    } catch (again) {
+      // The lease runs out by itself and the task goes back to its stage.
+      if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${task.number} could not be recorded`, again);
+    }
+  }
+
+  async #wait(held: Held, trouble: EnvironmentTrouble): Promise<void> {
+    const untilMs = await this.#prover.environment.report(trouble);
+    await held.must({ type: 'stage.wait', why: trouble.message.slice(0, 2000), untilMs });
+  }
+
+  /** Trouble with the repository or the disk is infrastructure: retried, then a person is asked. */
+  async #reportFailure(held: Held, message: string): Promise<void> {
+    const now = await this.#deps.store.task(held.task.id);
+    const run = now?.lastRunId ? await this.#deps.store.run(now.lastRunId) : null;
+    if (run?.status === 'running') {
+      const end = { outcome: 'failed', failure: 'workspace', message, envelope: null, usage: run.usage } as const;
+      await held.execute({ type: 'run.finish', runId: run.id, ...end });
+    } else {
+      await held.execute({ type: 'stage.wait', why: message, untilMs: 30_000, isPassing: true });
+    }
+  }
+}

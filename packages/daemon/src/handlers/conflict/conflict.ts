@@ -1,0 +1,158 @@
+import {
+  AppError,
+  type ConflictDetail,
+  type ConflictFile,
+  type ConflictSummary,
+  type Project,
+  type RouteRequest,
+  type Task,
+} from '@tidemill/contract';
+import { isOpenConflict, whyForPerson } from '@tidemill/core';
+import type { LentWorkspace, Services } from '../context.ts';
+import { projectOf, summary, taskOf, unwrap } from '../find.ts';
+
+/** Conflicts that wait for a person. A task is here from the commit that blocked it to the one that moves it on. */
+export async function listConflicts(services: Services, input: RouteRequest<'conflicts'>): Promise<ConflictSummary[]> {
+  const project = await projectOf(services, input.project);
+  const blocked = await services.store.tasks({ projectId: project.id, stages: ['blocked'] });
+  const tasks = blocked.filter(isOpenConflict);
+  if (tasks.length === 0) return [];
+  return services.withWorkspace(project, async (workspace) => {
+    const found: ConflictSummary[] = [];
+    for (const task of tasks) found.push(await summarize(project, task, workspace));
+    return found;
+  });
+}
+
+async function summarize(project: Project, task: Task, workspace: LentWorkspace): Promise<ConflictSummary> {
+  const hasBegun = await workspace.hasBegunMerge(task);
+  return about(project, task, hasBegun, await filesOf(task, workspace));
+}
+
+/** As the merge queue found them, or found anew: a task of an older version does not carry them. */
+async function filesOf(task: Task, workspace: LentWorkspace): Promise<string[]> {
+  const told = task.feedback.filter(({ kind }) => kind === 'conflict').flatMap(({ files }) => files);
+  if (told.length > 0) return [...new Set(told)];
+  const candidate = await workspace.candidate(task).catch((error: unknown) => {
+    // Its branch is gone. That is told by whoever opens it; the list shows the others, too.
+    if (error instanceof AppError) return null;
+    throw error;
+  });
+  return candidate?.kind === 'conflict' ? candidate.files : [];
+}
+
+function about({ rules }: Project, task: Task, hasBegun: boolean, files: string[]): ConflictSummary {
+  const times = task.counters.failures.conflict ?? 0;
+  const tried = times > 0 ? `it came back from an agent ${times} times` : 'it waits for your decision';
+  return {
+    number: task.number,
+    title: task.title,
+    branch: task.branch,
+    target: rules.target,
+    since: task.stageSince,
+    status: hasBegun ? 'resolving' : 'pending',
+    files,
+    why: whyForPerson(files, rules) ?? tried,
+  };
+}
+
+export async function showConflict(services: Services, input: RouteRequest<'conflict'>): Promise<ConflictDetail> {
+  const { project, task, mayTouch } = await conflictOf(services, input);
+  return services.withWorkspace(project, async (workspace) => {
+    const { path, isBehind, files } = await workspace.openMerge(task, mayTouch);
+    const hasBegun = await workspace.hasBegunMerge(task);
+    const names = files.length > 0 ? files.map((file) => file.path) : await filesOf(task, workspace);
+    const { files: _, ...rest } = about(project, task, hasBegun, names);
+    return { ...rest, worktree: path, isBehind, files, commands: commandsFor(project, task, path, files) };
+  });
+}
+
+/** What a page does here, for a terminal. Names are quoted: they come from a repository. */
+function commandsFor({ root }: Project, { number }: Task, worktree: string, files: ConflictFile[]): string[] {
+  const open = files.filter(({ isResolved }) => !isResolved);
+  const merged = open.filter(({ form, kind }) => form === 'text' && (kind === 'both_changed' || kind === 'both_added'));
+  const others = open.filter((file) => !merged.includes(file));
+  const names = merged.map(({ path }) => quoted(path)).join(' ');
+  const editor = `'code --wait --merge "$REMOTE" "$LOCAL" "$BASE" "$MERGED"'`;
+  const tool = `git -c mergetool.keepBackup=false -c merge.tool=code -c mergetool.code.cmd=${editor} mergetool -y`;
+  return [
+    `cd ${quoted(worktree)}`,
+    'git status',
+    ...(merged.length > 0 ? [`${tool} -- ${names}`, `git add -- ${names}`] : []),
+    ...others.map(chooseCommand),
+    `cd ${quoted(root)} && tidemill conflicts settle ${number}`,
+  ];
+}
+
+function chooseCommand({ path, kind, form }: ConflictFile): string {
+  const name = quoted(path);
+  if (form === 'submodule')
+    return `git ls-files -u -- ${name}  # then: git update-index --cacheinfo 160000,COMMIT,${name}; where it is checked out, in it: git checkout COMMIT`;
+  if (kind === 'both_deleted') return `git rm -- ${name}`;
+  if (kind === 'both_changed' || kind === 'both_added')
+    return `git checkout --ours -- ${name} && git add -- ${name}  # or --theirs, which is the target's`;
+  return `git add -- ${name}  # or: git rm -- ${name}`;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+export async function resolveFile(
+  services: Services,
+  { path, resolution, by, ...input }: RouteRequest<'resolveFile'>,
+): Promise<ConflictFile> {
+  const { project, task, mayTouch } = await conflictOf(services, input);
+  const file = await services.withWorkspace(project, (workspace) =>
+    workspace.resolveFile(task, path, resolution, mayTouch),
+  );
+  const how = 'text' in resolution ? 'text' : resolution.take;
+  const of = { projectId: project.id, taskId: task.id };
+  unwrap(await services.store.execute({ type: 'conflict.resolve_file', ...of, path, how, by }));
+  return file;
+}
+
+export async function settleConflict(services: Services, { by, ...input }: RouteRequest<'settleConflict'>) {
+  const { project, task, mayTouch } = await conflictOf(services, input);
+  const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by})`;
+  const settled = await services.withWorkspace(project, (workspace) => workspace.settleMerge(task, message, mayTouch));
+  if (settled.kind === 'left') throw notResolved(task, settled.left);
+  const { commit, tree, notes } = settled;
+  const of = { projectId: project.id, taskId: task.id, by };
+  const reply = unwrap(await services.store.execute({ type: 'conflict.settle', ...of, commit, tree, notes }));
+  return summary(services.store, reply.task!);
+}
+
+function notResolved({ number }: Task, left: { path: string; why: string }[]): AppError {
+  const what = left.length === 1 ? '1 file is' : `${left.length} files are`;
+  const lines = left.map(({ path, why }) => `  ${path}: ${why}`).join('\n');
+  return new AppError('conflict', `${what} not resolved:\n${lines}`, {
+    hint: `Resolve them, then settle again; \`tidemill conflicts show ${number}\` shows how.`,
+  });
+}
+
+/** The snapshot comes first and the removal last, by the engine: whenever this ends, nothing is lost and nothing half done. */
+export async function abortConflict(services: Services, { by, ...input }: RouteRequest<'abortConflict'>) {
+  const { project, task } = await conflictOf(services, input);
+  const why = `the conflict was aborted by ${by}`;
+  const snapshot = await services.withWorkspace(project, (workspace) => workspace.snapshot(task, why));
+  const of = { projectId: project.id, taskId: task.id, by };
+  const reply = unwrap(await services.store.execute({ type: 'conflict.abort', ...of, snapshot }));
+  return summary(services.store, reply.task!);
+}
+
+async function conflictOf(services: Services, input: { project: string; task: string }) {
+  const project = await projectOf(services, input.project);
+  const task = await taskOf(services, project, input.task);
+  const mayTouch = async () => {
+    const now = await services.store.task(task.id);
+    if (now && isOpenConflict(now) && now.lease === null && now.branch === task.branch) return;
+    throw new AppError(
+      'wrong_stage',
+      `#${task.number} is in ${now?.stage} and has no conflict that waits for a person`,
+      {
+        hint: '`tidemill conflicts` lists those that have.',
+      },
+    );
+  };
+  await mayTouch();
+  return { project, task, mayTouch };
+}

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import type { Config, Finding, Project, ReactorView } from '@tidemill/contract';
+import { loadSettings } from '../../config/load.ts';
+import { aliveRefs } from '../../engine/dispatch/recovery.ts';
+import { examineLanded } from '../../engine/reactors/landed.ts';
+import { readablePlaces } from '../../process/network-settings.ts';
+import { UNHELD } from '../../process/sandbox.ts';
+import { sandboxSight } from '../../process/sight.ts';
+import type { Services } from '../context.ts';
+import { chainFaultsOf } from '../record/evidence.ts';
+
+export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
+
+/** Looks at everything that must hold, and says what does not. It changes nothing. */
+export async function doctor(
+  services: Services,
+): Promise<{ ok: boolean; findings: Finding[]; reactors: ReactorView[] | null }> {
+  const findings = await services.examine();
+  const say: Say = (level, check, text, hint = '') => {
+    // Some of it holds for several projects.
+    if (!findings.some((said) => said.check === check && said.text === text))
+      findings.push({ level, check, text, hint });
+  };
+  for (const project of await services.store.projects()) await examineProject(services, project, say);
+  const reactors = (await services.reactors?.views()) ?? null;
+  sayHowReactorsAre(reactors, say);
+  return { ok: findings.every(({ level }) => level !== 'problem'), findings, reactors };
+}
+
+function sayHowReactorsAre(reactors: ReactorView[] | null, say: Say): void {
+  if (!reactors) {
+    say('ok', 'reactors', 'no daemon is running, so nothing follows the log');
+    return;
+  }
+  const troubled = reactors.filter(({ state }) => state !== 'running');
+  if (troubled.length === 0) say('ok', 'reactors', `${reactors.length} run`);
+  for (const { name, state, behind, lastError } of troubled)
+    say(
+      'warning',
+      'reactors',
+      state === 'paused' ? `${name} is paused` : `${name} fails, ${behind} events behind: ${lastError?.message ?? ''}`,
+      state === 'paused'
+        ? 'It triggered itself too often and goes on after 10 minutes. Report this as a defect.'
+        : 'It is tried again by itself.',
+    );
+}
+
+async function examineProject(services: Services, project: Project, say: Say): Promise<void> {
+  const { name, root } = project;
+  const faults = await chainFaultsOf(services, project);
+  if (faults.length === 0) say('ok', 'evidence', `${name}: the chain of ${project.evidence.count} links holds`);
+  for (const fault of faults.slice(0, 5)) {
+    say('problem', 'evidence', `${name}: ${fault}`, 'Somebody changed the store; restore it from a backup.');
+  }
+  if (!existsSync(root)) {
+    return say('warning', 'project', `${name}: ${root} is gone`, 'Its tasks stay on record; nothing works on them.');
+  }
+  await guarded(say, 'config', name, async () => {
+    const { config, warnings } = await loadSettings(root);
+    for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
+    if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
+    await sayWhatIsSeen(services, project, config, say);
+  });
+  await guarded(say, 'landed', name, async () => {
+    const { store } = services;
+    const found = await services.withWorkspace(project, (workspace) => examineLanded({ store, project, workspace }));
+    if (found.length === 0) say('ok', 'landed', `${name}: the target has all that landed, and the store its evidence`);
+    for (const { kind, text } of found)
+      say(kind === 'target_reset' ? 'problem' : 'warning', 'landed', `${name}: ${text}`);
+  });
+  await guarded(say, 'worktrees', name, async () => {
+    const alive = await aliveRefs({ store: services.store, project });
+    const leaks = await services.withWorkspace(project, (workspace) => workspace.leaks(alive));
+    if (leaks.length === 0) say('ok', 'worktrees', `${name}: none left over`);
+    else
+      say(
+        'problem',
+        'worktrees',
+        `${name}: ${leaks.length} left over: ${leaks.slice(0, 5).join(', ')}`,
+        'The next `tidemill up` removes them; what is not landed is snapshotted first.',
+      );
+  });
+}
+
+/** What the sandbox shows of this machine, or what does not hold without one. */
+async function sayWhatIsSeen(services: Services, { name, root }: Project, config: Config, say: Say): Promise<void> {
+  if (config.sandbox === 'off') return say('warning', 'sandbox', `${name}: sandbox: off in its config`, UNHELD);
+  if (!(await services.sandbox()).active) return; // what that means was said of the machine already
+  const readable = readablePlaces(config.readable, root);
+  const sight = await sandboxSight({ root, dataDir: services.folder.path, readable });
+  say('ok', 'sandbox', sight.machine);
+  say('ok', 'sandbox', `${name}: ${sight.project}`);
+}
+
+/** A check that cannot be made is a problem of its own, not the end of the examination. */
+async function guarded(say: Say, check: string, name: string, examine: () => Promise<void>): Promise<void> {
+  try {
+    await examine();
+  } catch (error) {
+    const hint = error instanceof Error && 'hint' in error ? String(error.hint) : '';
+    say('problem', check, `${name}: ${error instanceof Error ? error.message : String(error)}`, hint);
+  }
+}

@@ -1,0 +1,25 @@
+import { emergencyImpact, emergencyStop } from '../fleet/emergency.ts';
+import type { Handlers } from '../handler.ts';
+import { showBudget } from '../project/budget.ts';
+import { refuseWithoutDaemon } from '../project/project.ts';
+import { listAgents } from '../project/settings.ts';
+import { addToken, listTokens, revokeToken, whoami } from './access.ts';
+import { doctor } from './doctor.ts';
+
+export const daemonHandlers: Handlers<'daemon'> = {
+  health: async ({ daemon }) => daemon ?? refuseWithoutDaemon('ask'),
+  whoami,
+  stop: async ({ daemon, stop }, { now }) => {
+    if (!daemon) refuseWithoutDaemon('stop');
+    stop(now);
+    return { stopping: true };
+  },
+  doctor,
+  agents: listAgents,
+  budget: showBudget,
+  emergencyImpact,
+  emergencyStop,
+  tokens: listTokens,
+  addToken,
+  revokeToken,
+};

@@ -1,0 +1,135 @@
+import type { Api, LoggedEvent } from '@tidemill/contract';
+import type { Command } from '@tidemill/core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { OfflineBed } from '../../../../../test/support/offline-bed.ts';
+import { createIds, systemClock } from '../../clock.ts';
+import { openDataFolder } from '../../config/data-folder.ts';
+import type { Store } from '../../ports.ts';
+import { openStore } from '../../store/open.ts';
+
+const HOUR = 3_600_000;
+
+let bed: OfflineBed;
+let api: Api;
+let project: string;
+/** The same store, written to by a daemon of yesterday. */
+let before: Store;
+let agoMs: number;
+
+beforeEach(async () => {
+  bed = await OfflineBed.open();
+  ({ api, project } = bed);
+  agoMs = 0;
+  const clock = { now: () => Date.now() - agoMs, sleep: systemClock.sleep };
+  before = await openStore({ url: openDataFolder(bed.env).storeFile, clock, ids: createIds(clock) });
+  for (const [name, role] of [
+    ['agent-1', 'builder'],
+    ['agent-2', 'builder'],
+    ['merger', 'merger'],
+  ] as const)
+    await must({ type: 'worker.register', projectId: project, workerId: `${project}/${name}`, name, role });
+});
+afterEach(async () => {
+  await before.close();
+  await bed.close();
+});
+
+const must = async (command: Command) => {
+  const reply = await before.execute(command);
+  if (!reply.ok) throw new Error(reply.refusal.message);
+};
+const claim = (name: string) => {
+  const workerId = `${project}/${name}`;
+  return must({ type: 'work.claim', projectId: project, workerId, role: 'builder', owner: 'gone', window: 8 });
+};
+async function audits(): Promise<LoggedEvent['body'][]> {
+  const found: LoggedEvent['body'][] = [];
+  for await (const { body } of api.events({ project, types: ['emergency.executed'] })) found.push(body);
+  return found;
+}
+
+describe('without a daemon', () => {
+  test('wishes are on record for the next start; all of them, or one; repeated without an error', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      const views = await api.steerWorkers({ project, worker: 'all', operation: 'pause', by: 'ada' });
+      expect(views.map(({ name, status }) => [name, status])).toEqual([
+        ['agent-1', 'paused'],
+        ['agent-2', 'paused'],
+        ['merger', 'paused'],
+      ]);
+    }
+    await api.steerWorkers({ project, worker: 'agent-2', operation: 'stop' });
+    await api.steerWorkers({ project, worker: 'agent-2', operation: 'stop' });
+    expect((await api.workers({ project })).map(({ wish }) => wish)).toEqual(['paused', 'stopped', 'paused']);
+    const stray = api.steerWorkers({ project, worker: 'agent-7', operation: 'stop' });
+    await expect(stray).rejects.toMatchObject({ code: 'not_found', hint: expect.stringContaining('agent-1, agent-2') });
+  });
+
+  test('workers are neither added nor removed', async () => {
+    await expect(api.addWorker({ project })).rejects.toMatchObject({ code: 'daemon_unreachable' });
+    await expect(api.removeWorker({ project, worker: 'agent-1' })).rejects.toMatchObject({
+      code: 'daemon_unreachable',
+    });
+  });
+
+  test('leases that ran out, or are older than 8 hours, are given back and on record; younger ones stay', async () => {
+    await api.addTask({ project, title: 'One' });
+    await api.addTask({ project, title: 'Two' });
+    agoMs = 9 * HOUR;
+    await claim('agent-1');
+    agoMs = 0;
+    await claim('agent-2');
+    expect(await api.recoverStuck({ project, by: 'ada' })).toEqual({ tasks: [1] });
+    const tasks = await api.tasks({ project });
+    expect(tasks.map(({ number, worker, stage }) => [number, worker, stage])).toEqual([
+      [1, null, 'implement'],
+      [2, 'agent-2', 'implement'],
+    ]);
+    expect(await api.recoverStuck({ project, by: 'ada' })).toEqual({ tasks: [] });
+    expect((await audits())[0]).toMatchObject({
+      operation: 'recover_stuck',
+      by: 'ada',
+      workers: ['agent-1'],
+      tasks: [1],
+    });
+  });
+
+  test('an emergency stop names whom it hits, gives back what is held and stops all', async () => {
+    await api.addTask({ project, title: 'One' });
+    await claim('agent-1');
+    expect(await api.emergencyImpact({})).toEqual({
+      busy: [{ project: 'the mill', worker: 'agent-1', number: 1, title: 'One' }],
+      workers: 3,
+    });
+    expect(await api.emergencyStop({ by: 'ada', reason: 'smoke' })).toEqual({ workers: ['agent-1'], tasks: [1] });
+    expect((await api.workers({ project })).every(({ wish, task }) => wish === 'stopped' && task === null)).toBe(true);
+    expect(await audits()).toMatchObject([{ operation: 'emergency_stop', by: 'ada', reason: 'smoke', tasks: [1] }]);
+    await api.steerWorkers({ project, worker: 'all', operation: 'resume' });
+    expect((await api.workers({ project })).every(({ wish }) => wish === 'running')).toBe(true);
+  });
+
+  test('a summary of ten workers with full histories', async () => {
+    for (let number = 3; number <= 10; number += 1) {
+      const name = `agent-${number}`;
+      await must({
+        type: 'worker.register',
+        projectId: project,
+        workerId: `${project}/${name}`,
+        name,
+        role: 'builder',
+      });
+    }
+    for (let number = 1; number <= 10; number += 1)
+      for (let beat = 0; beat < 12; beat += 1)
+        await must({
+          type: 'worker.beat',
+          projectId: project,
+          workerId: `${project}/agent-${number}`,
+          beat: { memoryMb: beat, cpuPercent: number },
+        });
+    const views = await api.workers({ project });
+    const agents = views.filter(({ role }) => role === 'builder');
+    expect(agents.map(({ name }) => name)).toEqual(Array.from({ length: 10 }, (_, index) => `agent-${index + 1}`));
+    expect(agents.every(({ health, memoryMb }) => health === 'healthy' && memoryMb === 11)).toBe(true);
+  });
+});

@@ -1,0 +1,193 @@
+import {
+  AppError,
+  MAX_WORKERS,
+  type Project,
+  type RouteRequest,
+  type Worker,
+  type WorkerOperation,
+  type WorkerView,
+  type WorkerWish,
+  workerIdOf,
+} from '@tidemill/contract';
+import { workerHealth, workerStatus } from '@tidemill/core';
+import type { Services } from '../context.ts';
+import { projectOf, summary, taskOf, unwrap } from '../find.ts';
+
+const WISH: Record<Exclude<WorkerOperation, 'restart' | 'reset'>, WorkerWish> = {
+  start: 'running',
+  resume: 'running',
+  pause: 'paused',
+  freeze: 'frozen',
+  stop: 'stopped',
+};
+/** SIGTERM, five seconds, SIGKILL, and a moment to let go. */
+const STOP_MS = 10_000;
+const LOOK_MS = 25;
+
+export async function listWorkers(services: Services, input: RouteRequest<'workers'>): Promise<WorkerView[]> {
+  return workerViews(services, await projectOf(services, input.project));
+}
+
+export async function workerViews({ store, clock }: Services, project: Project): Promise<WorkerView[]> {
+  const leased = new Map((await store.leased(project.id)).map((task) => [task.lease!.workerId, task]));
+  const workers = (await store.workers(project.id)).sort((a, b) =>
+    a.name.localeCompare(b.name, 'en', { numeric: true }),
+  );
+  const now = clock.now();
+  return Promise.all(
+    workers.map(async (worker) => {
+      const task = leased.get(worker.id) ?? null;
+      const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
+      const current = run?.status === 'running' && run.workerId === worker.id ? run : null;
+      const beat = worker.beats.at(-1);
+      return {
+        name: worker.name,
+        role: worker.role,
+        isOutside: worker.isOutside,
+        task: task && { number: task.number, title: task.title, stage: task.stage },
+        elapsedMs: task ? Math.max(0, now - task.lease!.claimedAt) : 0,
+        mode: current?.mode ?? null,
+        progress: current?.progress ?? null,
+        status: workerStatus(worker, task && { mode: current?.mode ?? null }),
+        health: workerHealth(worker, now),
+        wish: worker.wish,
+        wishedBy: worker.wishedBy,
+        lastBeatAt: beat?.at ?? null,
+        memoryMb: beat?.memoryMb ?? 0,
+        cpuPercent: beat?.cpuPercent ?? 0,
+        errors: worker.errors,
+        tasksCompleted: worker.completed,
+        lastError: worker.crash?.error ?? worker.lastError,
+      };
+    }),
+  );
+}
+
+/** Repeating what is so already is no error: a person may not know, and need not. */
+export async function steerWorkers(services: Services, input: RouteRequest<'steerWorkers'>): Promise<WorkerView[]> {
+  const project = await projectOf(services, input.project);
+  const { operation, by } = input;
+  const workers = await meant(services, project, input.worker);
+  if (operation === 'restart' || operation === 'reset') {
+    const agents = workers.filter(({ role }) => input.worker !== 'all' || role === 'builder' || role === 'reviewer');
+    await Promise.all(agents.map((worker) => restart(services, worker, operation, by)));
+  } else {
+    for (const { id: workerId } of workers)
+      unwrap(
+        await services.store.execute({
+          type: 'worker.wish',
+          projectId: project.id,
+          workerId,
+          wish: WISH[operation],
+          by,
+        }),
+      );
+  }
+  const names = new Set(workers.map(({ name }) => name));
+  return (await workerViews(services, project)).filter(({ name }) => names.has(name));
+}
+
+/** Stopped, cleared of what went wrong, and running again; a reset also forgets its figures. */
+async function restart(services: Services, worker: Worker, operation: 'restart' | 'reset', by: string): Promise<void> {
+  const { store } = services;
+  const about = { projectId: worker.projectId, workerId: worker.id, by };
+  const held = (await store.leased(worker.projectId)).filter(({ lease }) => lease?.workerId === worker.id);
+  unwrap(await store.execute({ type: 'worker.wish', ...about, wish: 'stopped' }));
+  await untilLetGo(services, worker, by);
+  if (operation === 'reset') unwrap(await store.execute({ type: 'worker.reset', ...about }));
+  unwrap(await store.execute({ type: 'worker.wish', ...about, wish: 'running' }));
+  unwrap(
+    await store.execute({
+      type: 'emergency.record',
+      projectId: worker.projectId,
+      operation: operation === 'reset' ? 'reset_worker' : 'restart_worker',
+      by,
+      reason: 'asked for',
+      workers: [worker.name],
+      tasks: held.map(({ number }) => number),
+    }),
+  );
+}
+
+async function untilLetGo({ store, clock }: Services, { id, projectId }: Worker, by: string): Promise<void> {
+  const heldBy = async () => (await store.leased(projectId)).find(({ lease }) => lease?.workerId === id);
+  const until = clock.now() + STOP_MS;
+  let task = await heldBy();
+  for (; task && clock.now() < until; task = await heldBy()) await clock.sleep(LOOK_MS);
+  if (task) await store.execute({ type: 'lease.take', projectId, taskId: task.id, by, why: 'restart' });
+}
+
+export async function addWorker(services: Services, input: RouteRequest<'addWorker'>): Promise<WorkerView> {
+  const project = await atWork(services, input.project, 'add a worker');
+  const builders = await ownBuilders(services, project);
+  if (builders.length >= MAX_WORKERS)
+    throw new AppError('bad_input', `${builders.length} agents work on ${project.name} already`, {
+      hint: `At most ${MAX_WORKERS} work on one project. Remove one first.`,
+    });
+  const taken = new Set(builders.map(({ name }) => name));
+  const number = Array.from({ length: MAX_WORKERS }, (_, index) => index + 1).find(
+    (each) => !taken.has(`agent-${each}`),
+  );
+  const name = `agent-${number}`;
+  const workerId = workerIdOf(project.id, name);
+  const { store } = services;
+  unwrap(await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role: 'builder' }));
+  return (await workerViews(services, project)).find((view) => view.name === name)!;
+}
+
+/** Those that the daemon runs: only they count against the limit. */
+const ownBuilders = async ({ store }: Services, { id }: Project) =>
+  (await store.workers(id)).filter(({ role, isOutside }) => role === 'builder' && !isOutside);
+
+export async function removeWorker(services: Services, input: RouteRequest<'removeWorker'>) {
+  const project = await atWork(services, input.project, 'remove a worker');
+  const [worker] = await meant(services, project, input.worker);
+  const builders = await ownBuilders(services, project);
+  if (worker?.role !== 'builder')
+    throw new AppError('bad_input', `${input.worker} is always there`, { hint: 'Pause or stop it instead.' });
+  if (builders.length === 1 && !worker.isOutside)
+    throw new AppError('bad_input', `${worker.name} is the last one that builds`, {
+      hint: '`tidemill pause` lets nobody work.',
+    });
+  unwrap(await services.store.execute({ type: 'worker.remove', projectId: project.id, workerId: worker.id }));
+  return { removed: worker.name };
+}
+
+/** Takes the task from whoever has it. With a worker it is for that one only, without one for whoever comes first. */
+export async function reassignTask(services: Services, input: RouteRequest<'reassignTask'>) {
+  const project = await projectOf(services, input.project);
+  const task = await taskOf(services, project, input.task);
+  const { store } = services;
+  const { by } = input;
+  const [worker] = input.worker === null ? [] : await meant(services, project, input.worker);
+  const about = { projectId: project.id, taskId: task.id, by };
+  const reply = unwrap(await store.execute({ type: 'task.assign', ...about, workerId: worker?.id ?? null }));
+  const isElsewhere = task.lease !== null && task.lease.workerId !== worker?.id;
+  // Whoever reviews or lands it is not whom it was given to; they may go on.
+  if (!isElsewhere || (worker && task.role !== 'builder')) return summary(store, reply.task!);
+  const taken = unwrap(await store.execute({ type: 'lease.take', ...about, why: 'given to somebody else' }));
+  return summary(store, taken.task!);
+}
+
+/** The worker of that name, or all. */
+async function meant({ store }: Services, project: Project, name: string): Promise<Worker[]> {
+  const workers = await store.workers(project.id);
+  if (name === 'all') return workers;
+  const found = workers.filter((worker) => worker.name === name);
+  if (found.length > 0) return found;
+  throw new AppError('not_found', `${project.name} has no worker "${name}"`, {
+    hint: workers.length > 0 ? `It has ${workers.map((each) => each.name).join(', ')}.` : '`tidemill up` brings them.',
+  });
+}
+
+async function atWork(services: Services, id: string, what: string): Promise<Project> {
+  const project = await projectOf(services, id);
+  if (services.isRunning(project.id)) return project;
+  throw new AppError(
+    'daemon_unreachable',
+    `nobody works on ${project.name}, so there is nothing to ${what} to or from`,
+    {
+      hint: 'How many there are at the start is `workers` in .tidemill/config.yaml, or `tidemill up --workers N`.',
+    },
+  );
+}

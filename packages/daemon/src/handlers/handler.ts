@@ -1,0 +1,15 @@
+import type { RouteName, RouteOutput, RouteRequest, Routes, routeGroups } from '@tidemill/contract';
+import type { Call, Services } from './context.ts';
+
+/** What a route does. HTTP and the CLI without a daemon both come through here. */
+export type Handler<N extends RouteName> = (
+  services: Services,
+  input: RouteRequest<N>,
+  signal: AbortSignal,
+  call: Call,
+) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;
+
+/** The handlers of one group of routes. A route without a handler does not compile. */
+export type Handlers<G extends keyof typeof routeGroups> = {
+  [N in keyof (typeof routeGroups)[G] & RouteName]: Handler<N>;
+};

@@ -1,0 +1,132 @@
+import {
+  type Alert,
+  AppError,
+  type InboxItem,
+  type Project,
+  type QuestionView,
+  type RouteRequest,
+  Severity,
+  type Task,
+} from '@tidemill/contract';
+import { severityOf } from '@tidemill/core';
+import type { Services } from '../context.ts';
+import { projectOf, unwrap } from '../find.ts';
+import { humanStages } from './needs-you.ts';
+import { openQuestions } from './question.ts';
+
+/** More would not be read; what is left out is less pressing than what is there. */
+const MOST_ITEMS = 500;
+const REF_DIGITS = 6;
+
+/** Everything that waits for a person, from whatever noun: what holds work up first, then by severity, then by age. */
+export async function showInbox(services: Services, input: RouteRequest<'inbox'>): Promise<InboxItem[]> {
+  const project = await projectOf(services, input.project);
+  const questions = await openQuestions(services, project);
+  const asked = new Set(questions.map(({ taskId }) => taskId));
+  const tasks = (await standing(services, project)).filter(({ id }) => !asked.has(id));
+  const items = [...questions.map(questionItem), ...tasks.map(taskItem), ...(await openAlerts(services, project))];
+  return items.sort(byPressure).slice(0, MOST_ITEMS);
+}
+
+/** The worst first. */
+export async function openAlerts(services: Services, { id: projectId }: Project): Promise<InboxItem[]> {
+  const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
+  return open.map((alert) => alertItem(services, alert)).sort(byPressure);
+}
+
+export async function acknowledge(services: Services, input: RouteRequest<'acknowledge'>) {
+  const { id: projectId } = await projectOf(services, input.project);
+  const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
+  const meant = input.ref === undefined ? open : open.filter((alert) => isMeant(services, alert, input.ref!));
+  if (input.ref !== undefined && meant.length !== 1)
+    throw new AppError('not_found', `there is no open alert "${input.ref}"`, {
+      hint: /^(q\d|question_)/i.test(input.ref)
+        ? `That is a question: tidemill answer ${input.ref} "…"`
+        : '`tidemill inbox` shows what is open.',
+    });
+  for (const { id: alertId } of meant)
+    unwrap(await services.store.execute({ type: 'alert.acknowledge', projectId, alertId, by: input.by }));
+  return { acknowledged: meant.length };
+}
+
+export async function listChannels(services: Services, input: RouteRequest<'channels'>) {
+  return services.notices.views(await projectOf(services, input.project));
+}
+
+export async function testChannel(services: Services, input: RouteRequest<'testChannel'>) {
+  const reference = await services.notices.test(await projectOf(services, input.project), input.channel);
+  return { sent: true as const, reference };
+}
+
+/** Tasks that go on only when a person says so. */
+async function standing({ store }: Services, project: Project): Promise<Task[]> {
+  const { id: projectId, rules } = project;
+  const stages = ['blocked', ...humanStages(project).all];
+  const found = await store.tasks({ projectId, stages, limit: MOST_ITEMS });
+  return found.filter(
+    ({ stage, pipeline }) => stage === 'blocked' || rules.pipelines[pipeline]?.stages[stage]?.actor === 'human',
+  );
+}
+
+function questionItem(question: QuestionView): InboxItem {
+  const { ref, id, effect, holds, type, askedAt, text, context, task, command } = question;
+  return {
+    ref: ref || id,
+    kind: effect.kind === 'approval' ? 'approval' : 'question',
+    severity: severityOf(question),
+    isBlocking: holds || type === 'blocking',
+    at: askedAt,
+    title: text,
+    text: context,
+    command,
+    task: task && { number: task.number, title: task.title },
+  };
+}
+
+function taskItem({ number, title, stage, stageSince, blocked }: Task): InboxItem {
+  const isChoice = blocked === null || ['no_criteria', 'review_escalation'].includes(blocked.reason);
+  return {
+    ref: `#${number}`,
+    kind: blocked ? 'escalation' : 'approval',
+    severity: 'error',
+    isBlocking: true,
+    at: stageSince,
+    task: { number, title },
+    title: blocked ? `blocked, ${blocked.reason}` : `${stage} asks for your approval`,
+    text: blocked?.text ?? '',
+    command: `tidemill task ${isChoice ? 'approve' : 'retry'} ${number}`,
+  };
+}
+
+function alertItem(services: Services, alert: Alert): InboxItem {
+  const { kind, severity, at, text, count } = alert;
+  const ref = refOf(services, alert);
+  return {
+    ref,
+    kind: 'alert',
+    severity,
+    isBlocking: false,
+    at,
+    task: null,
+    title: `${kind.replaceAll('_', ' ')}${count > 1 ? ` (${count} times)` : ''}`,
+    text,
+    command: `tidemill inbox ack ${ref}`,
+  };
+}
+
+/** An alert's own id is long: it says what it is about. */
+const refOf = ({ hash }: Services, { id }: Alert) => `a${hash(id).slice(0, REF_DIGITS)}`;
+
+const isMeant = (services: Services, alert: Alert, name: string) =>
+  alert.id === name || refOf(services, alert) === name.toLowerCase();
+
+const rank = (severity: Severity) => Severity.options.indexOf(severity);
+
+function byPressure(a: InboxItem, b: InboxItem): number {
+  return (
+    Number(b.isBlocking) - Number(a.isBlocking) ||
+    rank(b.severity) - rank(a.severity) ||
+    a.at - b.at ||
+    (a.ref < b.ref ? -1 : 1)
+  );
+}

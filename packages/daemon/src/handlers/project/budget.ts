@@ -1,0 +1,52 @@
+import {
+  type AccountView,
+  ALL_PROJECTS,
+  AppError,
+  accountId,
+  type Project,
+  type RouteRequest,
+} from '@tidemill/contract';
+import { purseOf, viewAccount } from '@tidemill/core';
+import { isTimeZone } from '../../config/safe-values.ts';
+import type { Call, Services } from '../context.ts';
+import { projectOf, unwrap } from '../find.ts';
+
+/** Each project's account, and last the one of all. */
+export async function showBudget(services: Services): Promise<AccountView[]> {
+  const projects = await services.store.projects();
+  return Promise.all([...projects, null].map((project) => accountView(services, project)));
+}
+
+/** What is left out stays as it is. */
+export async function limitBudget(
+  services: Services,
+  input: RouteRequest<'limitBudget'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<AccountView> {
+  const { store, clock } = services;
+  const { id: projectId } = await projectOf(services, input.project);
+  if (input.timeZone !== undefined && !isTimeZone(input.timeZone))
+    throw new AppError('bad_input', `there is no time zone "${input.timeZone}"`, {
+      hint: 'For example Europe/Berlin.',
+    });
+  const id = accountId(ALL_PROJECTS);
+  const { limits: current } = purseOf(null, (await store.record('account', id)) ?? undefined, clock.now());
+  const { dailyUsd = current.dailyUsd, monthlyUsd = current.monthlyUsd, timeZone = current.timeZone } = input;
+  const limits = { dailyUsd, monthlyUsd };
+  const by = caller.name ?? 'person';
+  unwrap(await store.execute({ type: 'budget.limit', projectId, accountId: id, limits, timeZone, by }));
+  return accountView(services, null);
+}
+
+export async function accountView({ store, clock }: Services, project: Project | null): Promise<AccountView> {
+  const now = clock.now();
+  try {
+    return viewAccount(project, await store.record('account', accountId(project?.id ?? ALL_PROJECTS)), now);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'store_failed') throw error;
+    // The others can be shown. It pays for nothing until it is repaired.
+    const stopped = `What was spent cannot be read: ${error.message.split('\n')[0]} ${error.hint}`;
+    return { ...viewAccount(project, null, now), stopped };
+  }
+}

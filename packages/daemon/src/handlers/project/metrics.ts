@@ -1,0 +1,20 @@
+import { AppError, type MetricsView, type RouteRequest } from '@tidemill/contract';
+import type { Services } from '../context.ts';
+import { projectOf } from '../find.ts';
+
+export async function showMetrics(services: Services, input: RouteRequest<'metrics'>): Promise<MetricsView> {
+  const project = await projectOf(services, input.project);
+  const view = await services.metrics.of(project, input.period);
+  if (input.worker === undefined) return view;
+  const workers = view.workers.filter(({ name }) => name === input.worker);
+  if (workers.length > 0) return { ...view, workers };
+  throw new AppError('not_found', `there is no worker ${input.worker}`, {
+    hint: `The workers are ${view.workers.map(({ name }) => name).join(', ')}.`,
+  });
+}
+
+/** For Prometheus, which scrapes: every project of this daemon. Its library is loaded when somebody asks first. */
+export async function prometheusText(services: Services): Promise<{ type: string; text: string }> {
+  const { renderPrometheus } = await import('../../metrics/prometheus.ts');
+  return renderPrometheus(services);
+}

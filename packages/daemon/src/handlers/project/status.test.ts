@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
+import { createIds, systemClock } from '../../clock.ts';
+import { openStore } from '../../store/open.ts';
+import type { Services } from '../context.ts';
+import { saveProject } from './project.ts';
+import { status } from './status.ts';
+
+test('what changes without a write is told at once, however many look', async () => {
+  const repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  // Time stands still: all of it happens within one look at the store.
+  const clock = { ...systemClock, now: () => 1000 };
+  const store = await openStore({ url: 'memory:', clock, ids: createIds(clock) });
+  const { project } = await saveProject({ store }, repository.root);
+  const live = { running: false, warnings: [] as string[] };
+  const services = {
+    store,
+    clock,
+    daemon: null,
+    hash: (text: string) => text,
+    isRunning: () => live.running,
+    warnings: () => live.warnings,
+    isWaitingForPerson: () => false,
+    sandbox: async () => ({ active: true, text: '' }),
+  } as unknown as Services;
+  const look = () => status(services, { project: project.id });
+  expect(await look()).toMatchObject(live);
+  Object.assign(live, { running: true, warnings: ['the config cannot be read'] });
+  expect(await look()).toMatchObject(live);
+  await store.close();
+  repository.remove();
+});

@@ -1,0 +1,104 @@
+import type { InboxItem, Project, ProjectStatus, QuestionView, RouteRequest, SandboxView } from '@tidemill/contract';
+import { isReady } from '@tidemill/core';
+import { CONFIG_FILE } from '../../config/check.ts';
+import { loadSettings } from '../../config/load.ts';
+import { settingsMark } from '../../config/watch.ts';
+import type { Store, Workload } from '../../ports.ts';
+import type { Services } from '../context.ts';
+import { projectOf } from '../find.ts';
+import { workerViews } from '../fleet/fleet.ts';
+import { openAlerts, showInbox } from '../people/inbox.ts';
+import { humanStages, needsYou } from '../people/needs-you.ts';
+import { openQuestions } from '../people/question.ts';
+import { accountView } from './budget.ts';
+
+/** More would not be read; the counts by stage are complete. */
+const SHOWN = 20;
+const ALERTS_SHOWN = 5;
+
+/** So long the same answer is given again while nothing is written: many may look at once, and times may be this old. */
+const FRESH_MS = 200;
+/** What the store tells; the rest is known without a look, and changes without a write. */
+type Look = Omit<ProjectStatus, 'daemon' | 'running' | 'warnings'>;
+const looks = new WeakMap<Store, Map<string, { lastSeq: number; at: number; made: Promise<Look> }>>();
+
+export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
+  const { store, clock } = services;
+  const project = await projectOf(services, input.project);
+  // Taken first: whoever follows the log from here on sees every change this answer does not show.
+  const lastSeq = await store.lastSeq();
+  const now = clock.now();
+  const known = looks.get(store) ?? new Map();
+  looks.set(store, known);
+  const last = known.get(project.id);
+  const isFresh = last?.lastSeq === lastSeq && Math.abs(now - last.at) < FRESH_MS;
+  const made = isFresh ? last.made : look(services, project, lastSeq);
+  if (!isFresh) known.set(project.id, { lastSeq, at: now, made });
+  const { id } = project;
+  const { daemon, isRunning, warnings } = services;
+  return { ...(await made), daemon, running: isRunning(id), warnings: warnings(id) };
+}
+
+/** Made anew several times a second while somebody looks on: what is only counted is not loaded. */
+async function look(services: Services, project: Project, lastSeq: number): Promise<Look> {
+  const { store } = services;
+  const workload = await store.workload(project.id);
+  const questions = await openQuestions(services, project);
+  const alerts = await openAlerts(services, project);
+  const { id, name, root, rules } = project;
+  return {
+    project: { id, name, root, target: rules.target },
+    idle: workload.leased === 0 && (workload.ready === 0 || (await onlyWaits(services, project))),
+    tasks: workload.byStage,
+    total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
+    workers: await workerViews(services, project),
+    needsYou: await needsYou(store, project, workload, SHOWN),
+    questions: questions.slice(0, SHOWN),
+    gates: rules.gates,
+    sandbox: await sandboxOf(services, project),
+    budget: { project: await accountView(services, project), all: await accountView(services, null) },
+    inbox: await inboxCount(services, project, { workload, questions, alerts }),
+    conflicts: workload.conflicts,
+    alerts: alerts.slice(0, ALERTS_SHOWN),
+    lastSeq,
+  };
+}
+
+/** Is there nothing but work that no agent can begin now, and nothing that could land without one? */
+async function onlyWaits({ store, isWaitingForPerson }: Services, { id, rules }: Project): Promise<boolean> {
+  if (!isWaitingForPerson(id)) return false;
+  const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
+  const system = new Set(stages.flatMap(([name, { actor }]) => (actor === 'system' ? [name] : [])));
+  const there = await store.tasks({ projectId: id, stages: [...system], limit: SHOWN });
+  return !there.some((task) => isReady(task) && task.waiting === null);
+}
+
+/** As many as the inbox shows, from the counts by stage: of a task that also asks something, only the question counts. */
+async function inboxCount(
+  services: Services,
+  project: Project,
+  { workload, questions, alerts }: { workload: Workload; questions: QuestionView[]; alerts: InboxItem[] },
+): Promise<number> {
+  const { all, isCertain } = humanStages(project);
+  if (!isCertain) return (await showInbox(services, { project: project.id })).length;
+  const stages = new Set(['blocked', ...all]);
+  const standing = [...stages].reduce((sum, stage) => sum + (workload.byStage[stage] ?? 0), 0);
+  const asking = new Set(questions.flatMap(({ taskId, task }) => (task && stages.has(task.stage) ? [taskId] : [])));
+  return questions.length + standing - asking.size + alerts.length;
+}
+
+/** By root: what the files said when they looked like this. */
+const choices = new Map<string, { mark: string; isOff: boolean }>();
+
+/** The project's own choice comes before what the machine can do. */
+async function sandboxOf(services: Services, { root }: Project): Promise<SandboxView> {
+  const mark = settingsMark(root);
+  let choice = choices.get(root);
+  if (choice?.mark !== mark) {
+    const settings = await loadSettings(root).catch(() => null); // what is wrong with them, `doctor` and `up` say
+    choice = { mark, isOff: settings?.config.sandbox === 'off' };
+    choices.set(root, choice);
+  }
+  if (!choice.isOff) return services.sandbox();
+  return { active: false, text: `sandbox: off in ${CONFIG_FILE}: agents and gates run unsandboxed` };
+}

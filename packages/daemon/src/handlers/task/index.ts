@@ -1,0 +1,38 @@
+import { reassignTask } from '../fleet/fleet.ts';
+import type { Handlers } from '../handler.ts';
+import { bulkTasks } from './bulk.ts';
+import { showDiff } from './diff.ts';
+import { importTasks } from './import.ts';
+import { moveTask } from './move.ts';
+import { showPrompt } from './prompt.ts';
+import {
+  addTask,
+  approveTask,
+  cancelTask,
+  editTask,
+  listTasks,
+  noteTask,
+  rejectTask,
+  retryTask,
+  setDependencies,
+} from './task.ts';
+import { showTask } from './task-detail.ts';
+
+export const taskHandlers: Handlers<'tasks'> = {
+  addTask,
+  importTasks,
+  tasks: listTasks,
+  task: showTask,
+  taskDiff: showDiff,
+  prompt: showPrompt,
+  editTask,
+  noteTask,
+  moveTask,
+  bulkTasks,
+  cancelTask,
+  retryTask,
+  approveTask,
+  rejectTask,
+  setDependencies,
+  reassignTask,
+};

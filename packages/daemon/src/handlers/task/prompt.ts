@@ -1,0 +1,47 @@
+import { AppError, Mode, type PromptView, type RouteRequest } from '@tidemill/contract';
+import { loadSettings } from '../../config/load.ts';
+import { nearest } from '../../config/nearest.ts';
+import { briefingFor } from '../../engine/stages/briefing.ts';
+import type { Workspace, WorktreeRef } from '../../ports.ts';
+import type { Services } from '../context.ts';
+import { projectOf, taskOf } from '../find.ts';
+
+/** What an agent would be told now. Nothing is begun by asking: no worktree, no run. */
+export async function showPrompt(services: Services, input: RouteRequest<'prompt'>): Promise<PromptView> {
+  const mode = modeNamed(input.mode);
+  const project = await projectOf(services, input.project);
+  const task = await taskOf(services, project, input.task);
+  const diff = (ref: WorktreeRef, maxBytes: number) =>
+    services.withWorkspace(project, (workspace) => workspace.diff(ref, maxBytes)).catch(explain);
+  const changedFiles: Workspace['changedFiles'] = (ref, asked) =>
+    services.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
+  // Only a reviewer is told which files decide what gates check.
+  const checks = mode === 'review' ? (await loadSettings(project.root)).config.gates : [];
+  const sources = {
+    project,
+    store: services.store,
+    prompts: services.promptsOf(project),
+    workspace: { diff, changedFiles },
+    gates: { checks },
+  };
+  const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode);
+  return { number: task.number, mode, ...briefing };
+}
+
+function modeNamed(text: string): Mode {
+  const mode = Mode.safeParse(text);
+  if (mode.success) return mode.data;
+  const guess = nearest(text, Mode.options);
+  const modes = `The modes are ${Mode.options.join(', ')}.`;
+  throw new AppError('bad_input', `there is no mode "${text}"`, {
+    hint: guess ? `Did you mean ${guess}? ${modes}` : modes,
+  });
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+  throw new AppError('not_found', `${error.message}: there is no change that a reviewer could be shown`, {
+    hint: 'A branch is gone once its task has landed or was cancelled; `git show COMMIT` shows what landed.',
+    cause: error,
+  });
+}

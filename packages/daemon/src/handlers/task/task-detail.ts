@@ -1,0 +1,86 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Project,
+  type Question,
+  type RouteRequest,
+  sumUsd,
+  type Task,
+  type TaskDetail,
+  type TaskMove,
+} from '@tidemill/contract';
+import { movesOf, Slice } from '@tidemill/core';
+import { worktreeName } from '../../git/worktree-name.ts';
+import type { Store } from '../../ports.ts';
+import type { Services } from '../context.ts';
+import { projectOf, summaries, taskOf } from '../find.ts';
+import { ranked } from '../people/question.ts';
+
+/** More is no picture any more. */
+const MOST_RELATED = 100;
+
+export async function showTask(services: Services, input: RouteRequest<'task'>): Promise<TaskDetail> {
+  const project = await projectOf(services, input.project);
+  const task = await taskOf(services, project, input.task);
+  const { store } = services;
+  const of = { projectId: project.id, taskId: task.id };
+  const [[own], runs, evidence, questions, related, worktree] = await Promise.all([
+    summaries(store, [task]),
+    store.runs(task.id),
+    store.evidence(of),
+    ranked(store, project, { taskId: task.id }),
+    relatedTo(store, task),
+    // While nobody has worked on it, nobody has made one.
+    task.fence === 0 ? null : worktreeOf(services, project, task),
+  ]);
+  return {
+    task: { ...task, after: own!.after },
+    runs,
+    evidence,
+    questions,
+    related,
+    worktree,
+    moves: movesFor(project, task, questions),
+    costUsd: runs.reduce((sum, { usage }) => sumUsd(sum, usage.costUsd ?? 0), 0),
+  };
+}
+
+/** Where a person may put it; `questions` are those about it. */
+export function movesFor(project: Project, task: Task, questions: readonly Question[]): TaskMove[] {
+  const slice = new Slice({ isWhole: true });
+  slice.projects.load(project);
+  slice.tasks.load(task);
+  for (const question of questions) if (question.status === 'open') slice.records.load(question);
+  return movesOf(slice, project, task);
+}
+
+/** Its folder, while there is one. A link in its place would lead elsewhere and is none. */
+export async function worktreeOf({ folder }: Services, project: Project, task: Task): Promise<string | null> {
+  const path = join(folder.project(project.id), 'worktrees', worktreeName(task.branch));
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  return found?.isDirectory() ? path : null;
+}
+
+/** Breadth first, a step up and a step down in turn, so that a long row on one side leaves room for the other. */
+async function relatedTo(store: Store, task: Task): Promise<TaskDetail['related']> {
+  const { projectId } = task;
+  const seen = new Map([[task.id, task]]);
+  let [above, below] = [[task], [task]];
+  const news = async (find: (limit: number) => Promise<Task[]>) => {
+    const limit = MOST_RELATED + 1 - seen.size;
+    const found = limit > 0 ? (await find(limit + seen.size)).filter(({ id }) => !seen.has(id)).slice(0, limit) : [];
+    for (const each of found) seen.set(each.id, each);
+    return found;
+  };
+  while (above.length + below.length > 0 && seen.size <= MOST_RELATED) {
+    const ids = [...new Set(above.flatMap(({ dependsOn }) => dependsOn))].filter((id) => !seen.has(id));
+    const waitingFor = below.map(({ id }) => id);
+    above = ids.length > 0 ? await news((limit) => store.tasks({ projectId, ids: ids.slice(0, limit) })) : [];
+    below = below.length > 0 ? await news((limit) => store.tasks({ projectId, waitingFor, limit })) : [];
+  }
+  const others = [...seen.values()].slice(1);
+  return (await summaries(store, others)).map(({ number, title, stage, after }) => ({ number, title, stage, after }));
+}
