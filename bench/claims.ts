@@ -140,6 +140,6 @@ async function claimAll(queue: Queue, claimers: number): Promise<void> {
 }
 
 async function finishAll(queue: Queue): Promise<void> {
-  const held = await queue.store.leased(PROJECT);
-  await Promise.all(held.map((task) => queue.finish(task)));
+  const leased = await queue.store.leased(PROJECT);
+  await Promise.all(leased.map((task) => queue.finish(task)));
 }

@@ -8,11 +8,11 @@ import { open, PROJECT } from './store-bed.ts';
 
 const [url = '', schema = '', lanes = '8'] = process.argv.slice(2);
 const mill = await open({ url, schema });
-const held: string[] = [];
+const leased: string[] = [];
 console.log('ready');
 await once(process.stdin, 'data');
 await Promise.all(Array.from({ length: Number(lanes) }, (_, lane) => drain(`w${lane + 1}`)));
-console.log(held.join(' '));
+console.log(leased.join(' '));
 await mill.store.close();
 process.stdin.destroy();
 
@@ -20,7 +20,7 @@ async function drain(worker: string): Promise<void> {
   for (;;) {
     const reply = await mill.claim(worker);
     if (reply.ok) {
-      held.push(reply.task!.id);
+      leased.push(reply.task!.id);
       await mill.finish(reply.task!);
     } else if (reply.refusal.code === 'nothing_ready' || reply.refusal.code === 'window_exhausted') {
       // The other process may hold what there is; only an empty queue is the end.

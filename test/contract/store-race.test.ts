@@ -35,11 +35,11 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       const claimers = [1, 2].map(() => startClaimer(place));
       for (const claimer of claimers) await claimer.ready;
       for (const claimer of claimers) claimer.go();
-      const held = await Promise.all(claimers.map((claimer) => claimer.held));
+      const leased = await Promise.all(claimers.map((claimer) => claimer.leased));
       // On SQLite the process that has the file's lock may well keep it to the end.
-      if (name === 'postgres') expect(held.every((ids) => ids.length > 0)).toBe(true);
-      expect(held.flat()).toHaveLength(count);
-      expect(new Set(held.flat()).size).toBe(count);
+      if (name === 'postgres') expect(leased.every((ids) => ids.length > 0)).toBe(true);
+      expect(leased.flat()).toHaveLength(count);
+      expect(new Set(leased.flat()).size).toBe(count);
       await expectExclusiveLeases(mill);
       expect(await mill.store.workload(PROJECT)).toMatchObject({ leased: 0, ready: 0, byStage: { done: count } });
     });
@@ -125,7 +125,7 @@ function startClaimer(place: Place) {
   return {
     ready,
     go: () => void child.stdin.write('go\n'),
-    held: ready
+    leased: ready
       .then(() => lines.next())
       .then(({ value }) =>
         String(value ?? '')

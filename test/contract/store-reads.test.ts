@@ -64,7 +64,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     const [a, b] = [await mill.create(), await mill.create()];
     await mill.create({ dependsOn: [a.id] });
     await mill.create();
-    const held = await mill.mustClaim('w1');
+    const leased = await mill.mustClaim('w1');
     const { fence: token } = await mill.mustClaim('w2');
     const untilMs = 60_000;
     await mill.must({ type: 'stage.wait', projectId: PROJECT, taskId: b.id, token, why: 'a dirty checkout', untilMs });
@@ -73,7 +73,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     expect(load.nextNotBefore).toBeGreaterThan(systemClock.now());
     expect(await mill.store.nextNotBefore(PROJECT)).toBe(load.nextNotBefore);
     expect(await mill.store.nextNotBefore('project_9')).toBe(null);
-    await mill.finish(held);
+    await mill.finish(leased);
     expect(await mill.store.workload(PROJECT)).toMatchObject({ leased: 0, ready: 2, byStage: { done: 1 } });
     expect((await mill.store.tasks({ projectId: PROJECT, stages: ['open'], limit: 1 })).map((t) => t.number)).toEqual([
       3,

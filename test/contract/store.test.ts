@@ -184,9 +184,9 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
   test('dependents of finished tasks are freed, also those made at the same moment', async () => {
     await mill.register(20);
     const bases = await Promise.all(Array.from({ length: 20 }, () => mill.create()));
-    const held = await Promise.all(bases.map((_, index) => mill.mustClaim(`w${index + 1}`)));
+    const leased = await Promise.all(bases.map((_, index) => mill.mustClaim(`w${index + 1}`)));
     const dependents = await Promise.all(
-      held.flatMap((task) => [
+      leased.flatMap((task) => [
         mill.create({ dependsOn: [task.id] }),
         mill.finish(task).then(() => null),
         mill.create({ dependsOn: [task.id, bases[0]!.id] }),

@@ -274,8 +274,8 @@ describe('a worker outside the daemon', () => {
     await api.steerWorkers({ project, worker: 'agent-1', operation: 'resume' });
     await api.addTask({ project, title: 'One' });
     await machine.event('run.started');
-    const [held] = await api.claims({ project });
-    expect(held).toMatchObject({ worker: 'agent-1', isOutside: false });
+    const [leased] = await api.claims({ project });
+    expect(leased).toMatchObject({ worker: 'agent-1', isOutside: false });
     for (const call of [api.beatClaim, api.releaseClaim])
       await expect(call({ project, task: 1, fence: 1 })).rejects.toMatchObject({ code: 'stale_lease' });
     const result = { ...READY };

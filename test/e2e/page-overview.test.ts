@@ -131,7 +131,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await needs.getByText('Rye or wheat?').waitFor();
     await stage('implement').getByRole('img', { name: 'gate shut' }).waitFor();
     await stage('implement')
-      .getByText(/#3 held: the agent changed nothing, and 1 more/)
+      .getByText(/#3 leased: the agent changed nothing, and 1 more/)
       .waitFor();
     await stage('verify').getByRole('img', { name: 'gate open' }).waitFor();
     await expect.poll(() => page.title(), { timeout: PATIENCE_MS }).toMatch(/^\(\d+\) /);

@@ -58,9 +58,9 @@ describe('the vendor’s trouble', () => {
     const waiting = new Set<string>();
     await machine.event('task.waiting', ({ taskId }) => waiting.add(taskId).size === 2);
     await machine.event('alert.raised');
-    const held = await machine.json<TaskSummary[]>(['task', 'list'], root);
-    expect(held.map(({ blocked }) => blocked)).toEqual([null, null, null]);
-    expect(held.filter((task) => task.waiting !== null)).toHaveLength(2);
+    const leased = await machine.json<TaskSummary[]>(['task', 'list'], root);
+    expect(leased.map(({ blocked }) => blocked)).toEqual([null, null, null]);
+    expect(leased.filter((task) => task.waiting !== null)).toHaveLength(2);
     const { needsYou, idle } = await machine.json<ProjectStatus>(['status'], root);
     // The third could be begun, but by nobody: whoever waits for the end of all work need not wait for this.
     expect(idle).toBe(true);

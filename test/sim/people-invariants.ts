@@ -27,18 +27,18 @@ export class PeopleInvariants {
   committed({ at, body }: LoggedEvent): void {
     switch (body.type) {
       case 'question.asked':
-        if (body.question.holds && body.taskId) this.#held(body.taskId).add(body.question.id);
+        if (body.question.holds && body.taskId) this.#leased(body.taskId).add(body.question.id);
         return;
       case 'question.answered':
       case 'question.closed':
-        if (body.taskId) this.#held(body.taskId).delete(body.questionId);
+        if (body.taskId) this.#leased(body.taskId).delete(body.questionId);
         return;
       case 'task.parked':
-        if (this.#held(body.taskId).size === 0)
+        if (this.#leased(body.taskId).size === 0)
           this.#break('no task is parked without a question', `${body.taskId} waits for nothing`);
         return;
       case 'task.moved':
-        if (body.from === 'needs_info' && body.because === 'answered' && this.#held(body.taskId).size > 0)
+        if (body.from === 'needs_info' && body.because === 'answered' && this.#leased(body.taskId).size > 0)
           this.#break('a task goes on when all of its questions are answered', `${body.taskId} went on too early`);
         return;
       case 'run.spent':
@@ -61,10 +61,10 @@ export class PeopleInvariants {
     }
   }
 
-  #held(taskId: string): Set<string> {
-    const held = this.#holding.get(taskId) ?? new Set();
-    this.#holding.set(taskId, held);
-    return held;
+  #leased(taskId: string): Set<string> {
+    const leased = this.#holding.get(taskId) ?? new Set();
+    this.#holding.set(taskId, leased);
+    return leased;
   }
 
   /** One request may be under way when the limit is reached: it is paid for, and nothing after it is begun. */

@@ -22,7 +22,7 @@ export interface Draw {
   /** Some task; the world has at least two. */
   task: Task;
   /** The task whose worker writes, else the same as `task`; its fence may be an old one. */
-  held: Task;
+  leased: Task;
   fence: { projectId: string; taskId: string; token: number };
   workerId: string;
   a: number;
@@ -72,7 +72,7 @@ function failureOf(outcome: Outcome, b: number) {
 }
 
 const of = ({ task }: Draw) => ({ projectId, taskId: task.id, by: 'ada' });
-const runIdOf = ({ held }: Draw) => held.lastRunId ?? 'run_0';
+const runIdOf = ({ leased }: Draw) => leased.lastRunId ?? 'run_0';
 
 /** One generator for every command: sensible now and then, often not. A command without one does not compile. */
 export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>, 'type'> } = {

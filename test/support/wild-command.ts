@@ -25,20 +25,20 @@ const usage = { inputTokens: 1, outputTokens: 1, costUsd: null, requests: 0 };
 export function commandOf(mill: Mill, { kind, type, task, worker, a, b, late }: Dice): Command | null {
   const ids = [...mill.tasks.keys()];
   const workerId = at(busyOrNeeded(mill), worker);
-  const held = [...mill.tasks.values()].find(({ lease }) => lease?.workerId === workerId);
+  const leased = [...mill.tasks.values()].find(({ lease }) => lease?.workerId === workerId);
   const any = mill.tasks.get(at(ids.length > 0 ? ids : [''], task));
   if (!any || ids.length < 2) return generated('task.create', { mill, a, b } as Draw);
-  const subject = held ?? any;
+  const subject = leased ?? any;
   const fence = { projectId, taskId: subject.id, token: subject.fence - (late ? 1 : 0) };
-  const draw: Draw = { mill, task: any, held: subject, fence, workerId, a, b };
+  const draw: Draw = { mill, task: any, leased: subject, fence, workerId, a, b };
   if (kind < 2) return null;
   if (kind < 40) return generated(at(TYPES, type), draw);
   if (any.blocked?.reason === 'conflict' && b % 2 === 0)
     return generated(at(['conflict.resolve_file', 'conflict.settle', 'conflict.abort'] as const, a), draw);
   if (kind < 50) return unstick(draw);
-  if (!held && mill.ready(projectId, roleOf(workerId)).length === 0) return unstick(draw);
-  if (!held) return claim(draw);
-  return nextWrite(mill, held, fence, a, b);
+  if (!leased && mill.ready(projectId, roleOf(workerId)).length === 0) return unstick(draw);
+  if (!leased) return claim(draw);
+  return nextWrite(mill, leased, fence, a, b);
 }
 
 const generated = (type: CommandType, draw: Draw): Command => ({ ...GENERATORS[type](draw), type }) as Command;

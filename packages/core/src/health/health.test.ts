@@ -132,7 +132,7 @@ describe('who gets the files', () => {
       [{ ...other(2), lease: { ...other(2).lease!, claimedAt: NOW - 31 * MINUTE } }],
       'grant',
     ],
-  ])('%s', (_name, priority, held, action) => {
-    expect(decideLock(wanted(priority), held, NOW)).toMatchObject({ action, reason: expect.stringMatching(/./) });
+  ])('%s', (_name, priority, leased, action) => {
+    expect(decideLock(wanted(priority), leased, NOW)).toMatchObject({ action, reason: expect.stringMatching(/./) });
   });
 });

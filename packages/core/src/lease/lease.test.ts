@@ -89,14 +89,14 @@ describe('claiming', () => {
 });
 
 describe('holding a lease', () => {
-  const held = () => {
+  const leased = () => {
     const mill = new Mill();
     const id = mill.add();
     return { mill, id, ...mill.startRun(id) };
   };
 
   test('renewing moves its end', () => {
-    const { mill, id, fence } = held();
+    const { mill, id, fence } = leased();
     mill.now += 30_000;
     mill.must({ type: 'lease.renew', ...fence });
     expect(mill.task(id).lease?.expiresAt).toBe(mill.now + LEASE_MS);
@@ -104,7 +104,7 @@ describe('holding a lease', () => {
   });
 
   test('after eight hours it is over: the run is interrupted and a person is asked', () => {
-    const { mill, id, fence, runId } = held();
+    const { mill, id, fence, runId } = leased();
     mill.now += LEASE_CAP_MS - 1;
     expect(typesOf(mill.must({ type: 'lease.renew', ...fence }))).toEqual(['lease.renewed']);
     mill.now += 1;
@@ -123,7 +123,7 @@ describe('holding a lease', () => {
   });
 
   test('releasing ends the run as interrupted, which nobody counts, and leaves the task in its stage', () => {
-    const { mill, id, fence, runId } = held();
+    const { mill, id, fence, runId } = leased();
     mill.must({ type: 'lease.release', ...fence, why: 'shutdown' });
     expect(mill.task(id)).toMatchObject({ stage: 'plan', lease: null, counters: { failures: {}, interruptions: 1 } });
     expect(mill.runs.get(runId)).toMatchObject({ outcome: 'interrupted', summary: 'shutdown', endedAt: mill.now });
@@ -136,7 +136,7 @@ describe('holding a lease', () => {
     ['when it ran out', LEASE_MS, false, null],
     ['at once when its owner is dead', 0, true, null],
   ])('expiring %s', (_name, afterMs, ownerIsDead, refusal) => {
-    const { mill, id, fence, runId } = held();
+    const { mill, id, fence, runId } = leased();
     mill.now += afterMs;
     expect(mill.refusal({ type: 'lease.expire', ...fence, ownerIsDead })).toBe(refusal);
     expect(mill.runs.get(runId)?.status).toBe(refusal ? 'running' : 'finished');
@@ -144,7 +144,7 @@ describe('holding a lease', () => {
   });
 
   test('a lease of another token is not expired', () => {
-    const { mill, id, fence } = held();
+    const { mill, id, fence } = leased();
     mill.must({ type: 'lease.release', ...fence, why: 'x' });
     expect(mill.refusal({ type: 'lease.expire', ...fence, ownerIsDead: true })).toBe('conflict');
     mill.take(id);
@@ -152,7 +152,7 @@ describe('holding a lease', () => {
   });
 
   test('waiting gives the worker back until later, and leaves no run under way', () => {
-    const { mill, id, fence, runId } = held();
+    const { mill, id, fence, runId } = leased();
     mill.must({ type: 'stage.wait', ...fence, why: 'the checkout is dirty', untilMs: 5_000 });
     expect(mill.task(id)).toMatchObject({ waiting: 'the checkout is dirty', notBefore: mill.now + 5_000, lease: null });
     expect(mill.runs.get(runId)?.status).toBe('finished');

@@ -32,8 +32,8 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   if (worker.role !== command.role)
     return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
   if (worker.wish !== 'running') return refuse('worker_paused', `${worker.name} is ${worker.wish}`, 'resume it first');
-  const held = slice.list('leasedBy', command.workerId)[0];
-  if (held) return refuse('worker_busy', `${worker.name} already works on #${held.number}`);
+  const leased = slice.list('leasedBy', command.workerId)[0];
+  if (leased) return refuse('worker_busy', `${worker.name} already works on #${leased.number}`);
   const jam = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));
   if (jam) return refuse('conflicts_open', jam.text, jam.hint);
   const isPaid = worker.role === 'builder' || worker.role === 'reviewer';

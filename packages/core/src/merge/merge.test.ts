@@ -88,9 +88,9 @@ describe('landing', () => {
     mill.must({ type: 'merge.prepare', ...fence, ...candidate });
     expect(mill.refusal({ type: 'merge.land', ...fence, commit: 'other' })).toBe('wrong_stage');
     const building = new Mill();
-    const held = building.startRun(building.add()).fence;
-    expect(building.refusal({ type: 'merge.prepare', ...held, ...candidate })).toBe('wrong_stage');
-    expect(building.refusal({ type: 'merge.land', ...held, commit: 'c' })).toBe('wrong_stage');
+    const leased = building.startRun(building.add()).fence;
+    expect(building.refusal({ type: 'merge.prepare', ...leased, ...candidate })).toBe('wrong_stage');
+    expect(building.refusal({ type: 'merge.land', ...leased, commit: 'c' })).toBe('wrong_stage');
   });
 
   test('is the only way to done: saying so is not enough', () => {

@@ -28,7 +28,7 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
   const known = questionsIn(mill);
   const question = known.length > 0 ? at(known, a + b) : null;
   const of = question && { projectId, taskId: question.taskId, questionId: question.id };
-  const held = tasks.find(({ lease }) => lease !== null);
+  const leased = tasks.find(({ lease }) => lease !== null);
   if (kind < 20) {
     const effect = at([{ kind: 'none' }, { kind: 'stuck' }, { kind: 'unblock', leaves: ['No'] }] as const, kind);
     return {
@@ -42,9 +42,9 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
       ...{ agent: 'engine', source: at(['engine', 'catalogue'] as const, b), sourceId: 'x', effect: { ...effect } },
     } as Command;
   }
-  if (kind < 40 && held?.lastRunId)
+  if (kind < 40 && leased?.lastRunId)
     return {
-      ...{ type: 'run.ask', projectId, taskId: held.id, token: held.fence, runId: held.lastRunId },
+      ...{ type: 'run.ask', projectId, taskId: leased.id, token: leased.fence, runId: leased.lastRunId },
       questions: [asked(thrown), asked({ ...thrown, a: a + 1 })],
     };
   if (!of) return null;

@@ -54,7 +54,7 @@ async function run(
     writable: options.writable,
     timeoutMs: request.timeoutMs,
     signal,
-    reins: request.reins,
+    control: request.control,
     onOutput: listener.hear,
   });
   const ended = await child.end;

@@ -121,10 +121,10 @@ export class Engine {
     await this.#dispatching;
     const grace = new AbortController();
     // What stands still reaches no checkpoint.
-    for (const { held } of this.fleet.slots) if (held?.isFrozen) held.abandon('shutdown');
+    for (const { leased } of this.fleet.slots) if (leased?.isFrozen) leased.abandon('shutdown');
     const finished = Promise.all(this.#working.values()).finally(() => grace.abort());
     await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
-    for (const slot of this.fleet.slots) slot.held?.abandon('shutdown');
+    for (const slot of this.fleet.slots) slot.leased?.abandon('shutdown');
     await finished;
     await this.outside.settled();
     await reactorsStopped;
@@ -184,7 +184,7 @@ export class Engine {
     });
     this.#working.set(task.id, work);
     // The emergency was called while the claim was on its way.
-    if (this.fleet.isHalted) slot.held?.kill();
+    if (this.fleet.isHalted) slot.leased?.kill();
   }
 
   #heedStore(error: unknown, isBack: boolean): void {

@@ -103,7 +103,7 @@ async function checkIntegrity(
 
 async function runGate(options: GatesOptions, gate: GateConfig, request: GateRequest): Promise<GateReport> {
   const { host, logDir, hashes = {} } = options;
-  const { path, tree, signal, reins, again = [] } = request;
+  const { path, tree, signal, control, again = [] } = request;
   const attempt = again.includes(gate.name) ? 2 : 1;
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
@@ -122,7 +122,7 @@ async function runGate(options: GatesOptions, gate: GateConfig, request: GateReq
       writable: gate.network ? CONTAINER_SOCKETS : [],
       timeoutMs: gate.timeout,
       signal,
-      reins,
+      control,
       onOutput: (chunk) => log.write(chunk),
     });
     const ended = await child.end;

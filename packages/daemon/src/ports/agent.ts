@@ -1,7 +1,7 @@
 import type { AgentEnvelope, AskedQuestion, FailureClass, Feedback, Mode, Usage } from '@tidemill/contract';
 import type { ShownChange } from '@tidemill/core';
 import type { GuardVerdict, ToolCall } from './guard.ts';
-import type { Reins } from './reins.ts';
+import type { ProcessControl } from './process-control.ts';
 
 /** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`, and the request's `model` and `tools`). */
 export interface AgentBrief {
@@ -75,7 +75,7 @@ export interface AgentRequest {
   /** A session of an earlier run of the same task and agent to go on with, if the agent can. */
   resume: string | null;
   /** Every child of the agent is handed over to these. */
-  reins?: Reins;
+  control?: ProcessControl;
   /** Asked before each tool use, by agents that can be asked. Every denial is recorded by whoever gives this. */
   guard(call: ToolCall): Promise<GuardVerdict>;
   /** Asked when the agent wants to end, by agents that can be asked: why it should go on, or null. */

@@ -1,6 +1,6 @@
 import type { Receipt } from '@tidemill/contract';
 import type { CheckCommand } from '@tidemill/core';
-import type { Reins } from './reins.ts';
+import type { ProcessControl } from './process-control.ts';
 
 export interface GateReport {
   receipt: Receipt;
@@ -26,7 +26,7 @@ export interface GateRequest {
    */
   changes?(): Promise<string[]>;
   signal: AbortSignal;
-  reins?: Reins;
+  control?: ProcessControl;
 }
 
 /** Runs a project's gates on a folder that shows a known tree. Output is kept under its hash. */

@@ -1,4 +1,4 @@
-import type { Reins } from './reins.ts';
+import type { ProcessControl } from './process-control.ts';
 import type { CleanCheckout, Worktree } from './workspace.ts';
 
 /** What became of preparing a folder. */
@@ -16,7 +16,7 @@ export interface PreparationRequest {
   /** The target's commit that a checkout's work stands on. */
   base?: string;
   signal: AbortSignal;
-  reins?: Reins;
+  control?: ProcessControl;
 }
 
 /** Gives a folder what git does not track and its commands need: the project's `prepare` steps and `include` files. */

@@ -54,7 +54,7 @@ export async function runSteps(
 async function runStep(
   step: PrepareStep,
   { host, folder, cache }: { host: ChildHost; folder: string; cache: string },
-  { signal, reins }: PreparationRequest,
+  { signal, control }: PreparationRequest,
 ): Promise<StepFailure | null> {
   let output = Buffer.alloc(0);
   const passed = step.pass.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
@@ -69,7 +69,7 @@ async function runStep(
     writable: [cache, ...(step.network ? CONTAINER_SOCKETS : [])],
     timeoutMs: step.timeout,
     signal,
-    reins,
+    control,
     onOutput: (chunk) => {
       output = Buffer.concat([output, chunk]).subarray(-KEPT_OUTPUT);
     },

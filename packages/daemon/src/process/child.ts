@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Reins } from '../ports.ts';
+import type { ProcessControl } from '../ports.ts';
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { type Launch, launchOf } from './launch.ts';
@@ -52,7 +52,7 @@ export interface ChildSpec {
   graceMs?: number;
   signal?: AbortSignal;
   /** Given a hold on the child for as long as it runs. */
-  reins?: Reins;
+  control?: ProcessControl;
   /** While a returned promise is pending no more is read from that stream, and the child waits. */
   onOutput(chunk: Buffer, from: 'stdout' | 'stderr'): void | Promise<void>;
 }
@@ -82,7 +82,7 @@ export function startChild(spec: ChildSpec): Child {
   spec.signal?.addEventListener('abort', stop, { once: true });
   const limit = new TimeLimit(spec.timeoutMs, () => wish.resolve('timeout'));
   const hold = new Hold(limit, stop);
-  const letGo = spec.reins?.take(hold);
+  const letGo = spec.control?.take(hold);
   const end = live(spec, wish.promise, hold).finally(() => {
     limit.kill();
     letGo?.();

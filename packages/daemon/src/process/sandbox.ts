@@ -154,11 +154,11 @@ export async function ownMounts(request: SandboxRequest, worktree: string): Prom
 
 /** A place in the repository may be a link that an agent's work brought there: it opens nothing outside. */
 async function heldBy(root: string, places: string[]): Promise<string[]> {
-  const held = await realpath(root).catch(() => root);
+  const leased = await realpath(root).catch(() => root);
   const checked = places.map(async (place) => {
-    if (!isInside(place, root) && !isInside(place, held)) return [place];
+    if (!isInside(place, root) && !isInside(place, leased)) return [place];
     const real = await realpath(place).catch(() => null);
-    return real !== null && isInside(real, held) ? [place] : [];
+    return real !== null && isInside(real, leased) ? [place] : [];
   });
   return (await Promise.all(checked)).flat();
 }

@@ -12,15 +12,15 @@ export function makeLock(): Lock {
 
 /** A lock for each key, forgotten when nobody holds or awaits it. */
 export function keyedLocks(): (key: string) => Lock {
-  const held = new Map<string, { lock: Lock; users: number }>();
+  const leased = new Map<string, { lock: Lock; users: number }>();
   return (key) => async (work) => {
-    const entry = held.get(key) ?? { lock: makeLock(), users: 0 };
-    held.set(key, entry);
+    const entry = leased.get(key) ?? { lock: makeLock(), users: 0 };
+    leased.set(key, entry);
     entry.users++;
     try {
       return await entry.lock(work);
     } finally {
-      if (--entry.users === 0) held.delete(key);
+      if (--entry.users === 0) leased.delete(key);
     }
   };
 }

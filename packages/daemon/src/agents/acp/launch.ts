@@ -54,7 +54,7 @@ export async function launch(program: AcpProgram, request: AgentRequest, { wire,
     readable: (await Promise.all(files.map((file) => programFolder(file, host.dataDir)))).flat(),
     writable: [...home, ...program.writable],
     timeoutMs: request.timeoutMs,
-    reins: request.reins,
+    control: request.control,
     ...how,
     onOutput(chunk, from) {
       if (from === 'stdout') wire.hear(chunk);

@@ -133,7 +133,7 @@ async function converse(
   const stop = () => void conversation.halt('stopped');
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const end = await conversation.run(request.timeoutMs, until - performance.now(), request.reins);
+  const end = await conversation.run(request.timeoutMs, until - performance.now(), request.control);
   signal.removeEventListener('abort', stop);
   return end;
 }
@@ -155,7 +155,7 @@ function childSpec(
     writable: [...home.writable, ...writable],
     hidden: home.hidden,
     readable: isHidden ? [path.dirname(program)] : [],
-    reins: request.reins,
+    control: request.control,
     timeoutMs: request.timeoutMs + 60_000, // the conversation keeps the time itself, and asks before it ends anything
     graceMs: STOP_MS - INTERRUPT_MS,
   };

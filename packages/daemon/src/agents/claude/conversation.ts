@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEnvelope, FailureClass } from '@tidemill/contract';
 import type { ResultExpectation } from '@tidemill/core';
-import type { AgentEnd, AgentSink, Reins } from '../../ports.ts';
+import type { AgentEnd, AgentSink, ProcessControl } from '../../ports.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
 import { checkResult, type ResultReading, readResult } from '../result.ts';
 import { byWords, classify, type Trouble } from './failure.ts';
@@ -71,9 +71,9 @@ export class Conversation {
   }
 
   /** Runs to the end. Nothing of the program is left when it resolves. `leftMs` is what is left of the whole time. */
-  async run(timeoutMs: number, leftMs: number, reins?: Reins): Promise<AgentEnd> {
+  async run(timeoutMs: number, leftMs: number, control?: ProcessControl): Promise<AgentEnd> {
     const limit = new TimeLimit(Math.max(1, leftMs), () => void this.halt('timeout'));
-    const letGo = reins?.take(limit);
+    const letGo = control?.take(limit);
     const broken = await this.#converse();
     limit.kill();
     letGo?.();

@@ -101,7 +101,7 @@ async function converse(
   const ledger = await CodexLedger.open(home.path, prices, (usage) => sink.usage(usage));
   // The limit spans both turns; each child keeps to what is left of it.
   const limit = new TimeLimit(request.timeoutMs, () => undefined);
-  const letGo = request.reins?.take(limit);
+  const letGo = request.control?.take(limit);
   const spec = (resume: string | null, prompt: string): TurnSpec => ({
     host,
     program,

@@ -65,7 +65,7 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
     writable: [spec.home.path, ...spec.home.login, ...spec.writable],
     timeoutMs: Math.max(1, spec.timeoutMs),
     signal: AbortSignal.any([spec.signal, own.signal]),
-    reins: request.reins,
+    control: request.control,
     onOutput: (chunk, from) => (from === 'stdout' ? heard.reader.push(chunk) : heard.complaint(chunk)),
   });
   const books = setInterval(

@@ -26,8 +26,8 @@ export class LeaseWatch implements Reactor {
       if (body.type === 'task.counters_reset') this.#onReset();
       if (body.type !== 'lease.released') continue;
       const { taskId, token } = body;
-      const slot = this.#fleet.slots.find(({ held }) => held?.task.id === taskId && held.token === token);
-      slot?.held?.abandon('lease lost');
+      const slot = this.#fleet.slots.find(({ leased }) => leased?.task.id === taskId && leased.token === token);
+      slot?.leased?.abandon('lease lost');
     }
   }
 }

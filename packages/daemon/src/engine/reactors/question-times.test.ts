@@ -11,7 +11,7 @@ import { loadCatalogue } from '../../questions/catalogue.ts';
 import { openStore } from '../../store/open.ts';
 import type { EngineDeps } from '../deps.ts';
 import { withQuestion } from '../stages/run-questions.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import { ReactorHost } from './host.ts';
 import { Occasions } from './occasions.ts';
 import { QuestionTimes } from './question-times.ts';
@@ -239,12 +239,12 @@ describe('occasions of the catalogue', () => {
 
   test('missing_context: an agent that needs to know, and does not say what, is given a question', async () => {
     const { task } = await begin(await add(1));
-    const held = { task } as Held;
+    const leased = { task } as LeasedWork;
     const silent = { outcome: 'needs_info' as const, summary: 'I lack the schema' };
-    const [question] = withQuestion(deps, held, silent)?.open_questions ?? [];
+    const [question] = withQuestion(deps, leased, silent)?.open_questions ?? [];
     expect(question).toMatchObject({ type: 'blocking', text: expect.stringContaining('I lack the schema') });
     const own = { ...silent, open_questions: [AskedQuestion.parse('Which?')] };
-    expect(withQuestion(deps, held, own)).toBe(own);
+    expect(withQuestion(deps, leased, own)).toBe(own);
   });
 
   test('milestone_reached: at the half, and celebrated once a day', async () => {

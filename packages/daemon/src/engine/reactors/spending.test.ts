@@ -37,9 +37,9 @@ let heard: string[];
 /** Works for ever, at three dollars each ten minutes. */
 const spendthrift = (): Agent => ({
   label: 'spendthrift',
-  start({ reins }, sink) {
+  start({ control }, sink) {
     const stop = new AbortController();
-    reins?.take({
+    control?.take({
       freeze: () => void heard.push('freeze'),
       thaw: () => void heard.push('thaw'),
       kill: () => void heard.push('kill'),

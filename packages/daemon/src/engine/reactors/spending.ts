@@ -15,7 +15,7 @@ import {
 import { exhaustedPeriod, howToRaise, nextPeriodAt, purseOf } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import type { Slot } from '../workers/slot.ts';
 
 const SEVERITY: Record<BudgetThreshold, Severity> = { 50: 'info', 75: 'warning', 90: 'error', 100: 'critical' };
@@ -70,11 +70,11 @@ export class Spending implements Reactor {
   /** Everything that costs. What it did is kept; the tasks wait in their stages. */
   async #stopIfUsedUp(): Promise<void> {
     const exhausted = exhaustedPeriod(await this.#purses());
-    const paid = this.#slots().filter(({ held, role }) => held && (role === 'builder' || role === 'reviewer'));
+    const paid = this.#slots().filter(({ leased, role }) => leased && (role === 'builder' || role === 'reviewer'));
     if (!exhausted || paid.length === 0) return;
     const { store, project } = this.#deps;
-    const tasks = paid.flatMap(({ held }) => held?.task.number ?? []);
-    for (const { held } of paid) held?.kill('budget', exhausted.text);
+    const tasks = paid.flatMap(({ leased }) => leased?.task.number ?? []);
+    for (const { leased } of paid) leased?.kill('budget', exhausted.text);
     const about = { operation: 'emergency_stop', by: 'budget', reason: exhausted.text } as const;
     const workers = paid.map(({ name }) => name);
     await store.execute({ type: 'emergency.record', projectId: project.id, ...about, workers, tasks });
@@ -134,19 +134,19 @@ const subjectOf = (id: string, period: BudgetPeriod, { day, month }: { day: stri
   `${id}/${period === 'daily' ? day : month}`;
 
 /** Gives a task back that the budget does not pay for any longer. It waits in its stage; what was built is on its branch. */
-export async function setAside(deps: EngineDeps, held: Held, why: string): Promise<void> {
-  const { task, ref } = held;
+export async function setAside(deps: EngineDeps, leased: LeasedWork, why: string): Promise<void> {
+  const { task, ref } = leased;
   const now = await deps.store.task(task.id);
   const run = now?.lastRunId ? await deps.store.run(now.lastRunId) : null;
   if (run?.status === 'running' && BUILDING.includes(run.mode)) {
     try {
       const { commit, tree, notes } = await deps.workspace.capture(ref, `#${task.number} ${task.title} (so far)`);
-      await held.must({ type: 'work.commit', commit, tree, notes });
+      await leased.must({ type: 'work.commit', commit, tree, notes });
     } catch (error) {
       deps.onNote(`the work on #${task.number} stays in its worktree: it could not be committed`, error);
     }
   }
-  await held.must({ type: 'stage.wait', why, untilMs: WAIT_MS });
+  await leased.must({ type: 'stage.wait', why, untilMs: WAIT_MS });
 }
 
 /**

@@ -11,14 +11,14 @@ import {
   type WaitGraph,
 } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 
 const HOUR = 3_600_000;
 /** More waiting tasks than this are not looked at: the claim itself decides about every one. */
 const LOOKED_AT = 200;
 
 interface Watched {
-  held: Held | null;
+  leased: LeasedWork | null;
 }
 
 /**
@@ -66,8 +66,10 @@ export class Supervisor {
   }
 
   #running(): RunningTask[] {
-    return this.#slots().flatMap(({ held }) =>
-      held && !held.isFrozen ? [{ task: held.task, lastSignAt: held.lastSignAt, isTesting: held.isTesting }] : [],
+    return this.#slots().flatMap(({ leased }) =>
+      leased && !leased.isFrozen
+        ? [{ task: leased.task, lastSignAt: leased.lastSignAt, isTesting: leased.isTesting }]
+        : [],
     );
   }
 

@@ -12,7 +12,7 @@ import { MAX_TURNS, RUN_LIMIT_MS, type ShownChange } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import { briefingFor } from './briefing.ts';
 import { askInRun } from './run-questions.ts';
 
@@ -30,7 +30,7 @@ export class AgentRun {
   /** Up to here it may spend without being asked: what was set aside for it. */
   #allowedUsd = 0;
   readonly #deps: EngineDeps;
-  readonly #held: Held;
+  readonly #leased: LeasedWork;
   readonly #runId: string;
   readonly #mode: Mode;
   readonly #log: RunLog;
@@ -54,12 +54,12 @@ export class AgentRun {
 
   constructor(
     deps: EngineDeps,
-    held: Held,
+    leased: LeasedWork,
     { runId, mode, session }: { runId: string; mode: Mode; session: string | null },
     beforeStop: () => Promise<string | null>,
   ) {
     this.#deps = deps;
-    this.#held = held;
+    this.#leased = leased;
     this.#runId = runId;
     this.#mode = mode;
     this.#log = deps.openRunLog(runId);
@@ -80,7 +80,7 @@ export class AgentRun {
   }
 
   async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
-    const { task } = this.#held;
+    const { task } = this.#leased;
     this.#attempt += 1;
     const briefing = await this.#brief(feedback);
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
@@ -93,7 +93,7 @@ export class AgentRun {
         model: briefing.model,
         tools: briefing.tools,
         resume: this.#session,
-        reins: this.#held.reins,
+        control: this.#leased.control,
         guard: (call) => this.#guard(call, cwd),
         beforeStop: () => this.#askBeforeStop(),
         ask: (questions) => this.#ask(questions),
@@ -123,15 +123,15 @@ export class AgentRun {
       },
     );
     const stop = () => void session.stop();
-    this.#held.signal.addEventListener('abort', stop, { once: true });
-    if (this.#held.signal.aborted) stop();
+    this.#leased.signal.addEventListener('abort', stop, { once: true });
+    if (this.#leased.signal.aborted) stop();
     const end = await session.end;
-    this.#held.signal.removeEventListener('abort', stop);
+    this.#leased.signal.removeEventListener('abort', stop);
     await Promise.allSettled(this.#asking.splice(0));
     // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes. And a store
     // that is asked several things at once promises no order: once the run has ended, a denial of it would be refused.
     await Promise.all([this.#booking, ...this.#notes]);
-    this.#held.check();
+    this.#leased.check();
     return end.kind === 'failed' ? { ...end, message: plainText(end.message) } : end;
   }
 
@@ -142,7 +142,7 @@ export class AgentRun {
 
   #write(chunk: string): void {
     this.#log.write(chunk);
-    this.#held.sign();
+    this.#leased.sign();
     this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS);
   }
 
@@ -152,15 +152,15 @@ export class AgentRun {
   }
 
   async #brief(feedback: Feedback[]): Promise<Briefing> {
-    const { shown, ...briefing } = await briefingFor(this.#deps, { ...this.#held.task, feedback }, this.#mode);
+    const { shown, ...briefing } = await briefingFor(this.#deps, { ...this.#leased.task, feedback }, this.#mode);
     if (this.#mode === 'review') this.#shown = shown;
     const { promptTokens, dropped } = briefing;
-    await this.#held.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
+    await this.#leased.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
     return briefing;
   }
 
   #ask(questions: AskedQuestion[]): Promise<string> {
-    const asking = askInRun(this.#deps, this.#held, this.#runId, questions);
+    const asking = askInRun(this.#deps, this.#leased, this.#runId, questions);
     this.#asking.push(asking);
     asking.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
     return asking;
@@ -190,9 +190,9 @@ export class AgentRun {
    * it stands still, at once, until the budget has given it more.
    */
   #spend(report: Usage, settled = 0): void {
-    this.#held.sign();
+    this.#leased.sign();
     this.usage = withReport(this.usage, report, settled);
-    if ((this.usage.costUsd ?? 0) > this.#allowedUsd) this.#held.reins.halt();
+    if ((this.usage.costUsd ?? 0) > this.#allowedUsd) this.#leased.control.halt();
     this.#isSpendingUntold = true;
     this.#booking ??= this.#book();
   }
@@ -203,7 +203,7 @@ export class AgentRun {
       this.#isSpendingUntold = false;
       const { usage } = this;
       try {
-        const reply = await this.#held.execute({ type: 'run.spend', runId: this.#runId, usage });
+        const reply = await this.#leased.execute({ type: 'run.spend', runId: this.#runId, usage });
         if (reply.ok)
           this.#obey(
             reply.events.map(({ body }) => body),
@@ -216,22 +216,22 @@ export class AgentRun {
     }
     // In the same breath as the last look: what is told a moment later would find somebody who writes no more.
     this.#booking = null;
-    this.#held.reins.goOn();
+    this.#leased.control.goOn();
   }
 
   #obey(events: EventBody[], spentUsd: number): void {
     if (events.some(({ type }) => type === 'run.overdrawn'))
-      this.#held.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget has no more.`);
+      this.#leased.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget has no more.`);
     for (const event of events)
-      if (event.type === 'budget.reserved' && event.accountId === accountId(this.#held.task.projectId))
+      if (event.type === 'budget.reserved' && event.accountId === accountId(this.#leased.task.projectId))
         this.#allowedUsd = spentUsd + (event.reserved[this.#runId] ?? 0);
   }
 
   /** It stands still meanwhile: nothing may be spent that nobody has booked. */
   async #beforeBookingAgain(): Promise<void> {
-    if (this.#held.signal.aborted) return;
+    if (this.#leased.signal.aborted) return;
     this.#isSpendingUntold = true;
-    await this.#deps.clock.sleep(BOOK_AGAIN_MS, this.#held.signal);
+    await this.#deps.clock.sleep(BOOK_AGAIN_MS, this.#leased.signal);
   }
 
   #knowSession(session: string): void {
@@ -242,22 +242,22 @@ export class AgentRun {
   }
 
   #progress(percent: number, text: string): void {
-    this.#held.sign();
+    this.#leased.sign();
     const now = this.#deps.clock.now();
     if (now - this.#progressAt < RECORD_EVERY_MS) return;
     this.#progressAt = now;
     this.#note({ type: 'run.progress', runId: this.#runId, percent, text: plainLine(text) }, 'progress');
   }
 
-  #note(command: Parameters<Held['execute']>[0], what: string): void {
+  #note(command: Parameters<LeasedWork['execute']>[0], what: string): void {
     const note = this.#record(command, what).finally(() => this.#notes.delete(note));
     this.#notes.add(note);
   }
 
   /** What is told on the way is written beside the work; if it cannot be, the work goes on and the log says so. */
-  async #record(command: Parameters<Held['execute']>[0], what: string): Promise<void> {
+  async #record(command: Parameters<LeasedWork['execute']>[0], what: string): Promise<void> {
     try {
-      await this.#held.execute(command);
+      await this.#leased.execute(command);
     } catch (error) {
       this.#deps.onNote(`${what} of run ${this.#runId} was not recorded`, error);
     }

@@ -10,7 +10,7 @@ import {
 import type { AgentEnd, Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-rest.ts';
-import { type Held, Unwound } from '../workers/held.ts';
+import { type LeasedWork, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
 import {
   amend,
@@ -35,33 +35,33 @@ export interface StageReport {
 /** A stage whose actor is an agent: one run, from its start on record to its end on record. */
 export async function agentStage(
   deps: EngineDeps,
-  held: Held,
+  leased: LeasedWork,
   stage: Extract<Stage, { actor: 'agent' }>,
   onSetback: (setback: Setback) => void,
   prover: Prover,
 ): Promise<StageReport> {
-  const mode = modeOf(stage, held.task);
-  const worktree = await openPrepared(deps, held, prover);
+  const mode = modeOf(stage, leased.task);
+  const worktree = await openPrepared(deps, leased, prover);
   const runId = deps.ids.next('run');
   const { label: agent, isFree } = deps.agentFor(mode);
-  const session = await sessionToResume(deps, held, mode, agent);
-  const begun = await held.execute({ type: 'run.start', runId, mode, agent, isFree });
+  const session = await sessionToResume(deps, leased, mode, agent);
+  const begun = await leased.execute({ type: 'run.start', runId, mode, agent, isFree });
   if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const isBuilding = buildsIn(mode);
-  const run = new AgentRun(deps, held, { runId, mode, session }, () =>
-    isBuilding ? unfinished(deps, held) : Promise.resolve(null),
+  const run = new AgentRun(deps, leased, { runId, mode, session }, () =>
+    isBuilding ? unfinished(deps, leased) : Promise.resolve(null),
   );
   try {
     const conclusion = isBuilding
-      ? await build(deps, held, run, runId, mode, worktree, prover)
-      : await consult(deps, held, run, mode, worktree);
-    const envelope = withQuestion(deps, held, conclusion.envelope);
+      ? await build(deps, leased, run, runId, mode, worktree, prover)
+      : await consult(deps, leased, run, mode, worktree);
+    const envelope = withQuestion(deps, leased, conclusion.envelope);
     const { failure, message = '', retryAt } = conclusion;
     const setback = failure ? { mode, failure, message, retryAt } : null;
     if (setback) onSetback(setback);
     const { usage, shownFiles } = run;
-    await held.must({ type: 'run.finish', runId, usage, shownFiles, ...conclusion, envelope });
+    await leased.must({ type: 'run.finish', runId, usage, shownFiles, ...conclusion, envelope });
     return { mode, setback };
   } finally {
     await run.close();
@@ -69,8 +69,13 @@ export async function agentStage(
 }
 
 /** A run that was cut short by something other than the work itself is gone on with where it was. */
-async function sessionToResume(deps: EngineDeps, held: Held, mode: Mode, agent: string): Promise<string | null> {
-  const { lastRunId } = held.task;
+async function sessionToResume(
+  deps: EngineDeps,
+  leased: LeasedWork,
+  mode: Mode,
+  agent: string,
+): Promise<string | null> {
+  const { lastRunId } = leased.task;
   const last = lastRunId ? await deps.store.run(lastRunId) : null;
   if (!last || last.mode !== mode || last.agent !== agent) return null;
   const isCutShort = last.outcome === 'interrupted' || (last.failure !== null && isResumable(last.failure));
@@ -80,39 +85,39 @@ async function sessionToResume(deps: EngineDeps, held: Held, mode: Mode, agent: 
 /** The agent writes, the engine commits and runs the gates; their errors go back to the agent, three times at most. */
 async function build(
   deps: EngineDeps,
-  held: Held,
+  leased: LeasedWork,
   run: AgentRun,
   runId: string,
   mode: Mode,
   worktree: Worktree,
   prover: Prover,
 ): Promise<Conclusion> {
-  let feedback = held.task.feedback;
+  let feedback = leased.task.feedback;
   const seen = new Map<string, number>();
   let same = 0;
-  await beginMerge(deps, held);
+  await beginMerge(deps, leased);
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
-    const captured = await commitWork(deps, held, mode);
+    const captured = await commitWork(deps, leased, mode);
     if (end.kind === 'failed') return failed(end);
     const { envelope } = end;
     const proposed = proposalOf(envelope, captured.files);
     if (proposed.outcome !== 'pr_ready') return proposed;
     const handedIn = async (tree: string, files: string[]): Promise<Conclusion> => ({
-      ...{ ...proposed, tree, touches: await touchesIn(deps, held, files) },
+      ...{ ...proposed, tree, touches: await touchesIn(deps, leased, files) },
     });
-    const unchanged = await sameAsBefore(deps, held, captured.tree);
+    const unchanged = await sameAsBefore(deps, leased, captured.tree);
     if (unchanged.length > 0) {
       same += 1;
       if (same > 1) {
         const message = `The same code was handed in again although ${unchanged.join(', ')} had failed on it.`;
         return { outcome: 'failed', envelope, failure: 'no_progress', message };
       }
-      await held.must({ type: 'run.send_back', runId, gates: unchanged });
+      await leased.must({ type: 'run.send_back', runId, gates: unchanged });
       feedback = [...feedback, { kind: 'agent', text: SAME_CODE(unchanged), files: [] }];
       continue;
     }
-    const proof = await proveWork(deps, held, prover, { ...captured, base: worktree.base }, mode);
+    const proof = await proveWork(deps, leased, prover, { ...captured, base: worktree.base }, mode);
     // The machine is at fault, or the target: the verify stage waits for it, and this agent has nothing to repair.
     if (proof === null) return handedIn(captured.tree, captured.files);
     if (proof.kind === 'passed') return handedIn(proof.work.tree, proof.work.files);
@@ -124,9 +129,9 @@ async function build(
       const message = `Gates still fail ${how}: ${proof.gates.join(', ')}.`;
       return { outcome: 'failed', envelope, failure: 'validation', message, feedback: proof.feedback };
     }
-    await held.must({ type: 'run.send_back', runId, gates: proof.gates });
+    await leased.must({ type: 'run.send_back', runId, gates: proof.gates });
     feedback = [
-      ...held.task.feedback.filter(({ kind }) => kind !== 'gate'),
+      ...leased.task.feedback.filter(({ kind }) => kind !== 'gate'),
       ...proof.feedback,
       ...captured.refused.map((text) => ({ kind: 'agent' as const, text: `Not taken over: ${text}.`, files: [] })),
     ];
@@ -137,17 +142,23 @@ const SAME_CODE = (gates: string[]) =>
   `You handed in exactly the code on which ${gates.join(', ')} had failed. It was not checked again. Change what the gate complains about, or say in your result why it cannot be done.`;
 
 /** Gates that have failed on exactly this code since a person last stepped in. */
-async function sameAsBefore(deps: EngineDeps, held: Held, tree: string): Promise<string[]> {
-  const { failures, fingerprints } = ((await deps.store.task(held.task.id)) ?? held.task).counters;
-  const wasSentBack = held.sentBack.has(tree) || Object.keys({ ...failures, ...fingerprints }).length > 0;
+async function sameAsBefore(deps: EngineDeps, leased: LeasedWork, tree: string): Promise<string[]> {
+  const { failures, fingerprints } = ((await deps.store.task(leased.task.id)) ?? leased.task).counters;
+  const wasSentBack = leased.sentBack.has(tree) || Object.keys({ ...failures, ...fingerprints }).length > 0;
   return wasSentBack ? failedBefore(deps, tree) : [];
 }
 
 /** Null when the environment is at fault. */
-async function proveWork(deps: EngineDeps, held: Held, prover: Prover, work: Work, mode: Mode): Promise<Proof | null> {
+async function proveWork(
+  deps: EngineDeps,
+  leased: LeasedWork,
+  prover: Prover,
+  work: Work,
+  mode: Mode,
+): Promise<Proof | null> {
   try {
-    const proof = await prover.prove(held, work, (tree) => amend(deps, held, work, tree, mode));
-    if (proof.kind === 'failed') held.sentBack.add(proof.work.tree);
+    const proof = await prover.prove(leased, work, (tree) => amend(deps, leased, work, tree, mode));
+    if (proof.kind === 'failed') leased.sentBack.add(proof.work.tree);
     return proof;
   } catch (error) {
     if (!(error instanceof EnvironmentTrouble)) throw error;
@@ -157,12 +168,12 @@ async function proveWork(deps: EngineDeps, held: Held, prover: Prover, work: Wor
 }
 
 /** The worktree with all that the project's commands need in it. No run has begun, so a failure costs nothing. */
-async function openPrepared(deps: EngineDeps, held: Held, prover: Prover): Promise<Worktree> {
-  const worktree = await deps.workspace.open(held.ref);
+async function openPrepared(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<Worktree> {
+  const worktree = await deps.workspace.open(leased.ref);
   prover.environment.check(PREPARE);
-  const prepared = await deps.preparation?.worktree(worktree, held);
-  held.sign();
-  held.check();
+  const prepared = await deps.preparation?.worktree(worktree, leased);
+  leased.sign();
+  leased.check();
   // Where the task's own change broke it, its agent is the one to repair it.
   if (prepared?.kind === 'failed' && prepared.isEnvironment) throw new EnvironmentTrouble(PREPARE, prepared.text);
   if (prepared?.kind === 'ready') prover.environment.clear(PREPARE);
@@ -173,13 +184,13 @@ async function openPrepared(deps: EngineDeps, held: Held, prover: Prover): Promi
 /** Planning, investigating, reviewing: the agent reads and answers. Whatever it wrote is snapshotted and undone. */
 async function consult(
   deps: EngineDeps,
-  held: Held,
+  leased: LeasedWork,
   run: AgentRun,
   mode: Mode,
   worktree: Worktree,
 ): Promise<Conclusion> {
-  const end = await run.once(worktree.path, held.task.feedback);
-  await undoStrays(deps, held, mode);
+  const end = await run.once(worktree.path, leased.task.feedback);
+  await undoStrays(deps, leased, mode);
   return end.kind === 'failed' ? failed(end) : proposalOf(end.envelope);
 }
 
@@ -191,13 +202,13 @@ function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
  * What a builder that wants to end has not done yet: the same gates that decide afterwards, so that it hears of a
  * failure while it still has everything in mind. Nothing is put on record here, and nothing depends on it.
  */
-async function unfinished(deps: EngineDeps, held: Held): Promise<string | null> {
-  const { path } = await deps.workspace.open(held.ref);
-  const message = `#${held.task.number} ${held.task.title} (so far)`;
-  const { tree, files, refused } = await deps.workspace.capture(held.ref, message);
+async function unfinished(deps: EngineDeps, leased: LeasedWork): Promise<string | null> {
+  const { path } = await deps.workspace.open(leased.ref);
+  const message = `#${leased.task.number} ${leased.task.title} (so far)`;
+  const { tree, files, refused } = await deps.workspace.capture(leased.ref, message);
   const left = refused.map((text) => `Not taken over: ${text}.`);
   if (files.length === 0) return ['Nothing has been changed yet.', ...left].join('\n');
-  const reports = await deps.gates.run({ path, tree, files, signal: held.signal, reins: held.reins });
+  const reports = await deps.gates.run({ path, tree, files, signal: leased.signal, control: leased.control });
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
   const complaints = failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`);
   // What was left out is worth a word only where something is missing.

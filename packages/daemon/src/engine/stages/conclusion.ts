@@ -2,7 +2,7 @@ import type { AgentEnvelope, FailureClass, Feedback, MatterContents, Mode, Outco
 import { touchesOf } from '@tidemill/core';
 import type { Captured } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import type { Work } from './prove.ts';
 
 /** What becomes of a run, whoever worked in it. */
@@ -21,39 +21,45 @@ export interface Conclusion {
 export const buildsIn = (mode: Mode) => mode === 'implement' || mode === 'request_changes';
 
 /** Work that conflicts with the target is begun with the merge under way in its worktree. */
-export async function beginMerge(deps: EngineDeps, { task, ref }: Held): Promise<void> {
+export async function beginMerge(deps: EngineDeps, { task, ref }: LeasedWork): Promise<void> {
   if (task.feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(ref);
 }
 
 /** Commits what lies in the worktree onto the task's branch, and puts it on record. */
-export async function commitWork(deps: EngineDeps, held: Held, mode: Mode): Promise<Captured> {
-  const { number, title } = held.task;
-  const captured = await deps.workspace.capture(held.ref, `#${number} ${title} (${mode})`);
+export async function commitWork(deps: EngineDeps, leased: LeasedWork, mode: Mode): Promise<Captured> {
+  const { number, title } = leased.task;
+  const captured = await deps.workspace.capture(leased.ref, `#${number} ${title} (${mode})`);
   const { commit, tree, notes } = captured;
-  await held.must({ type: 'work.commit', commit, tree, notes });
+  await leased.must({ type: 'work.commit', commit, tree, notes });
   return captured;
 }
 
 /** Puts a tree that a gate repaired onto the task's branch, and on record. */
-export async function amend(deps: EngineDeps, held: Held, { base }: Work, tree: string, by: string): Promise<Work> {
-  const { number, title } = held.task;
-  const amended = await deps.workspace.amend(held.ref, tree, `#${number} ${title} (${by}, repaired by a gate)`);
-  await held.must({ type: 'work.commit', commit: amended.commit, tree, notes: amended.notes });
+export async function amend(
+  deps: EngineDeps,
+  leased: LeasedWork,
+  { base }: Work,
+  tree: string,
+  by: string,
+): Promise<Work> {
+  const { number, title } = leased.task;
+  const amended = await deps.workspace.amend(leased.ref, tree, `#${number} ${title} (${by}, repaired by a gate)`);
+  await leased.must({ type: 'work.commit', commit: amended.commit, tree, notes: amended.notes });
   return { ...amended, base };
 }
 
 /** What the work does in each matter that a person may want to decide: see `Workspace.changeIn`. */
-export async function touchesIn(deps: EngineDeps, held: Held, files: string[]): Promise<MatterContents> {
-  const touched = touchesOf(files, held.task, deps.project.rules);
-  const contents = touched.map(async ([matter, those]) => [matter, await deps.workspace.changeIn(held.ref, those)]);
+export async function touchesIn(deps: EngineDeps, leased: LeasedWork, files: string[]): Promise<MatterContents> {
+  const touched = touchesOf(files, leased.task, deps.project.rules);
+  const contents = touched.map(async ([matter, those]) => [matter, await deps.workspace.changeIn(leased.ref, those)]);
   return Object.fromEntries(await Promise.all(contents));
 }
 
 /** Whatever was written in a mode that writes nothing is snapshotted and undone. */
-export async function undoStrays(deps: EngineDeps, held: Held, mode: Mode): Promise<void> {
+export async function undoStrays(deps: EngineDeps, leased: LeasedWork, mode: Mode): Promise<void> {
   const why = `stray writes of a ${mode} run`;
-  const ref = await deps.workspace.restore(held.ref, why);
-  const { projectId, id: taskId } = held.task;
+  const ref = await deps.workspace.restore(leased.ref, why);
+  const { projectId, id: taskId } = leased.task;
   if (ref) await deps.store.execute({ type: 'snapshot.note', projectId, taskId, ref, why });
 }
 

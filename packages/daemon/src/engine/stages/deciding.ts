@@ -2,7 +2,7 @@ import type { Task } from '@tidemill/contract';
 import { type Deciding, decidingFiles, isReviewed, manifestsOf } from '@tidemill/core';
 import type { Gates, Workspace, WorktreeRef } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 
 interface Sources {
   workspace: Pick<Workspace, 'changedFiles'>;
@@ -18,13 +18,13 @@ export const decidingIn = (sources: Sources, { number, branch }: Task) => look(s
  * Holds a task that changes what gates check until a person agreed, where nobody else looks at it before it lands. It
  * is asked of the very trees that would land, whoever worked on them. True when the task is out of our hands.
  */
-export async function holdForPerson(deps: EngineDeps, held: Held, trees: Trees): Promise<boolean> {
-  if (isReviewed(deps.project.rules, held.task)) return false;
-  const files = await look(deps, held.ref, trees);
+export async function holdForPerson(deps: EngineDeps, leased: LeasedWork, trees: Trees): Promise<boolean> {
+  if (isReviewed(deps.project.rules, leased.task)) return false;
+  const files = await look(deps, leased.ref, trees);
   if (files.length === 0) return false;
-  const reply = await held.execute({ type: 'stage.hold', files });
+  const reply = await leased.execute({ type: 'stage.hold', files });
   if (!reply.ok) throw new Error(`stage.hold was refused: ${reply.refusal.message}`);
-  return reply.task?.lease?.token !== held.token;
+  return reply.task?.lease?.token !== leased.token;
 }
 
 async function look({ workspace, gates: { checks } }: Sources, ref: WorktreeRef, trees?: Trees): Promise<Deciding[]> {

@@ -2,7 +2,7 @@ import { type Feedback, INTEGRITY_GATE } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
 import type { CleanCheckout, GateReport, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentTrouble, PREPARE, prepareCheckout } from './environment.ts';
 
@@ -43,12 +43,12 @@ export class Prover {
   }
 
   /** `onRepair` puts a tree that a gate repaired in the place of the work. Costs nothing when all is proven already. */
-  async prove(held: Held, first: Work, onRepair: (tree: string) => Promise<Work>): Promise<Proof> {
+  async prove(leased: LeasedWork, first: Work, onRepair: (tree: string) => Promise<Work>): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
       if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
       const { gates } = this.#deps;
-      const result = await this.#attempt(held, work, gates);
+      const result = await this.#attempt(leased, work, gates);
       if ('proof' in result) {
         // Settings that changed meanwhile ask for other receipts.
         if (this.#deps.gates !== gates) continue;
@@ -63,45 +63,45 @@ export class Prover {
   }
 
   async #attempt(
-    held: Held,
+    leased: LeasedWork,
     work: Work,
     gates: Gates,
   ): Promise<{ proof: Proof } | { repaired: { gate: string; files: string[]; tree: string } }> {
-    held.isTesting = true;
+    leased.isTesting = true;
     const checkout = await this.#deps.workspace.checkOut(work.commit);
     try {
-      const { signal, reins } = held;
-      const broken = await prepareCheckout(this.#deps, checkout, { signal, reins, base: work.base });
+      const { signal, control } = leased;
+      const broken = await prepareCheckout(this.#deps, checkout, { signal, control, base: work.base });
       if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
       this.environment.clear(PREPARE);
-      const reports = await this.#run(held, checkout, work, gates);
+      const reports = await this.#run(leased, checkout, work, gates);
       // Gates that were stopped have proven nothing, either way.
-      held.check();
+      leased.check();
       const repair = reports.find(({ fixed }) => fixed.length > 0);
       if (repair) {
         const { gate } = repair.receipt;
         return { repaired: { gate, files: repair.fixed, tree: await checkout.writeTree() } };
       }
-      await held.must({ type: 'evidence.record', receipts: reports.map((report) => report.receipt) });
-      await this.#noteFlakes(held, reports);
-      return { proof: await this.#verdict(held, work, latest(reports)) };
+      await leased.must({ type: 'evidence.record', receipts: reports.map((report) => report.receipt) });
+      await this.#noteFlakes(leased, reports);
+      return { proof: await this.#verdict(leased, work, latest(reports)) };
     } finally {
       await checkout.close();
-      held.isTesting = false;
-      held.sign();
+      leased.isTesting = false;
+      leased.sign();
     }
   }
 
   /** A gate that fails is run once more, from a clean start. If it passes then, both runs are on record. */
-  async #run(held: Held, checkout: CleanCheckout, work: Work, gates: Gates): Promise<GateReport[]> {
-    const { signal, reins } = held;
+  async #run(leased: LeasedWork, checkout: CleanCheckout, work: Work, gates: Gates): Promise<GateReport[]> {
+    const { signal, control } = leased;
     const { path, tree } = checkout;
-    const request = { path, tree, files: work.files, signal, reins, changes: () => checkout.changes() };
+    const request = { path, tree, files: work.files, signal, control, changes: () => checkout.changes() };
     const reports = await gates.run(request);
     const again = failedGates(reports).filter((gate) => gate !== INTEGRITY_GATE);
     if (again.length === 0 || signal.aborted || reports.some(({ fixed }) => fixed.length > 0)) return reports;
     await checkout.reset();
-    await prepareCheckout(this.#deps, checkout, { signal, reins, base: work.base });
+    await prepareCheckout(this.#deps, checkout, { signal, control, base: work.base });
     // Those too that were not run because they need one that failed.
     const hasPassed = (gate: string) =>
       reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
@@ -109,22 +109,22 @@ export class Prover {
     return [...reports, ...(await gates.run({ ...request, only, again }))];
   }
 
-  async #noteFlakes(held: Held, reports: GateReport[]): Promise<void> {
+  async #noteFlakes(leased: LeasedWork, reports: GateReport[]): Promise<void> {
     const { store, project } = this.#deps;
     const flakes = reports.filter(({ receipt }) => receipt.attempt > 1 && receipt.status === 'pass');
     for (const { receipt } of flakes) {
-      const text = `Gate ${receipt.gate} failed and then passed on the same code (#${held.task.number}). It is flaky: \`tidemill metrics\` shows how often.`;
-      const about = { projectId: project.id, taskId: held.task.id, subject: receipt.gate };
+      const text = `Gate ${receipt.gate} failed and then passed on the same code (#${leased.task.number}). It is flaky: \`tidemill metrics\` shows how often.`;
+      const about = { projectId: project.id, taskId: leased.task.id, subject: receipt.gate };
       await store.execute({ type: 'alert.raise', ...about, kind: 'flaky_gate', text, severity: 'warning' });
     }
   }
 
-  async #verdict(held: Held, work: Work, reports: GateReport[]): Promise<Proof> {
+  async #verdict(leased: LeasedWork, work: Work, reports: GateReport[]): Promise<Proof> {
     const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
     if (bad.length === 0) return { kind: 'passed', work };
     const names = bad.map(({ receipt }) => receipt.gate);
-    const red = await this.baseline.redAmong(work.base, names, held.signal);
-    const own = bad.filter(({ receipt }) => !red.has(receipt.gate) || held.task.repairs.includes(receipt.gate));
+    const red = await this.baseline.redAmong(work.base, names, leased.signal);
+    const own = bad.filter(({ receipt }) => !red.has(receipt.gate) || leased.task.repairs.includes(receipt.gate));
     const killed = own.find(({ receipt }) => receipt.status === 'unverified' && isKill(receipt.exitCode));
     if (own.length > 0 && !killed)
       return { kind: 'failed', gates: own.map(({ receipt }) => receipt.gate), feedback: own.map(feedbackOf), work };

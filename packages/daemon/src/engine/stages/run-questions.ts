@@ -1,18 +1,18 @@
 import type { AgentEnvelope, AskedQuestion, Question } from '@tidemill/contract';
 import { fingerprintOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 
 /** Puts an agent's questions on record while it works. Answers what the agent is told, also when that was refused. */
 export async function askInRun(
   deps: EngineDeps,
-  held: Held,
+  leased: LeasedWork,
   runId: string,
   questions: AskedQuestion[],
 ): Promise<string> {
-  const reply = await held.execute({ type: 'run.ask', runId, questions });
+  const reply = await leased.execute({ type: 'run.ask', runId, questions });
   if (!reply.ok) return `The question could not be asked: ${reply.refusal.message}.`;
-  const known = await deps.store.records({ noun: 'question', taskId: held.task.id });
+  const known = await deps.store.records({ noun: 'question', taskId: leased.task.id });
   const lines = questions.map(({ text }) => {
     const fingerprint = fingerprintOf('question', text, deps.hash);
     return standing(known.findLast((question) => question.fingerprint === fingerprint));
@@ -32,9 +32,13 @@ function standing(question: Question | undefined): string {
 }
 
 /** An agent that needs to know something and does not say what: the catalogue puts what it did say as a question. */
-export function withQuestion(deps: EngineDeps, held: Held, envelope: AgentEnvelope | null): AgentEnvelope | null {
+export function withQuestion(
+  deps: EngineDeps,
+  leased: LeasedWork,
+  envelope: AgentEnvelope | null,
+): AgentEnvelope | null {
   if (envelope?.outcome !== 'needs_info' || (envelope.open_questions ?? []).length > 0) return envelope;
-  const { number, title } = held.task;
+  const { number, title } = leased.task;
   const facts = { number, title, missing: envelope.summary || 'it did not say what' };
   const raised = deps.catalogue?.raise('missing_context', facts) ?? [];
   return raised.length === 0 ? envelope : { ...envelope, open_questions: raised.map(({ question }) => question) };

@@ -1,7 +1,7 @@
 import type { Task } from '@tidemill/contract';
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Held } from '../workers/held.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import { amend, touchesIn } from './conclusion.ts';
 import { holdForPerson } from './deciding.ts';
 import { EnvironmentTrouble } from './environment.ts';
@@ -11,118 +11,118 @@ import { type Proof, type Prover, proofHash, type Work } from './prove.ts';
 const LOOK_AGAIN_MS = 5_000;
 
 /** The verify stage, when the evidence was not there already: run the gates on the branch's commit. */
-export async function verifyStage(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
+export async function verifyStage(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<void> {
   try {
-    await verify(deps, held, prover);
+    await verify(deps, leased, prover);
   } catch (error) {
     // The target it stands on was red, and may have been repaired since.
-    if (!(error instanceof EnvironmentTrouble) || !(await takeInTarget(deps, held))) throw error;
-    await verify(deps, held, prover);
+    if (!(error instanceof EnvironmentTrouble) || !(await takeInTarget(deps, leased))) throw error;
+    await verify(deps, leased, prover);
   }
 }
 
 /** True when the branch has the newest target in it now, and had not before. */
-async function takeInTarget({ workspace }: EngineDeps, { ref }: Held): Promise<boolean> {
+async function takeInTarget({ workspace }: EngineDeps, { ref }: LeasedWork): Promise<boolean> {
   const [{ base }, target] = await Promise.all([workspace.open(ref), workspace.targetCommit()]);
   if (base === target || (await workspace.candidate(ref)).kind !== 'clean') return false;
   return (await workspace.mergeTarget(ref)).files.length === 0;
 }
 
-async function verify(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
-  const { base } = await deps.workspace.open(held.ref);
-  const captured = await deps.workspace.capture(held.ref, `#${held.task.number} ${held.task.title}`);
+async function verify(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<void> {
+  const { base } = await deps.workspace.open(leased.ref);
+  const captured = await deps.workspace.capture(leased.ref, `#${leased.task.number} ${leased.task.title}`);
   const { commit, tree, notes } = captured;
-  await held.must({ type: 'work.commit', commit, tree, notes });
+  await leased.must({ type: 'work.commit', commit, tree, notes });
   const work = { ...captured, base };
-  const proof = await prover.prove(held, work, (repaired) => amend(deps, held, work, repaired, 'verify'));
+  const proof = await prover.prove(leased, work, (repaired) => amend(deps, leased, work, repaired, 'verify'));
   if (proof.kind === 'passed') {
     const { tree: proven, files } = proof.work;
-    const touches = await touchesIn(deps, held, files);
-    await held.must({ type: 'stage.finish', outcome: 'approved', tree: proven, touches });
-  } else await sendBack(held, proof, 'The gates fail.');
+    const touches = await touchesIn(deps, leased, files);
+    await leased.must({ type: 'stage.finish', outcome: 'approved', tree: proven, touches });
+  } else await sendBack(leased, proof, 'The gates fail.');
 }
 
 /**
  * The head of the merge queue: newest target merged in, gates on the merged tree, candidate on record, fast-forward,
  * done. One merger per project works through it, so nothing lands on a target that somebody else is moving.
  */
-export async function mergeStage(deps: EngineDeps, held: Held, prover: Prover): Promise<void> {
-  const { prepared } = held.task;
+export async function mergeStage(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<void> {
+  const { prepared } = leased.task;
   // A crash may have parted "target moved" from "on record": the very same commit is tried again, never a second one.
-  if (prepared && (await land(deps, held, prepared.commit, prepared.base))) return;
+  if (prepared && (await land(deps, leased, prepared.commit, prepared.base))) return;
   for (;;) {
-    held.check();
+    leased.check();
     const [obstacle, candidate] = await Promise.all([
       deps.workspace.landingObstacle(),
-      deps.workspace.candidate(held.ref),
+      deps.workspace.candidate(leased.ref),
     ]);
-    if (obstacle) return wait(held, obstacle);
-    if (candidate.kind === 'conflict') return conflict(deps, held, candidate.files);
+    if (obstacle) return wait(leased, obstacle);
+    if (candidate.kind === 'conflict') return conflict(deps, leased, candidate.files);
     if (candidate.kind === 'empty')
-      return void (await held.must({
+      return void (await leased.must({
         type: 'stage.finish',
         outcome: 'no_changes',
         message: 'the target already has all of it',
       }));
     prover.baseline.lookSoon();
-    const proof = await proveCandidate(deps, held, candidate, prover);
+    const proof = await proveCandidate(deps, leased, candidate, prover);
     if (proof.kind !== 'passed')
-      return sendBack(held, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
+      return sendBack(leased, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
     const { tree, base } = proof.work;
-    const message = await landingMessage(deps, held.task, tree);
+    const message = await landingMessage(deps, leased.task, tree);
     const [isHeld, commit] = await Promise.all([
-      holdForPerson(deps, held, { tree, base }),
-      deps.workspace.seal(held.ref, { tree, base }, message),
+      holdForPerson(deps, leased, { tree, base }),
+      deps.workspace.seal(leased.ref, { tree, base }, message),
     ]);
     if (isHeld) return;
-    await held.must({ type: 'merge.prepare', commit, tree, base });
-    if (await land(deps, held, commit, base)) return;
+    await leased.must({ type: 'merge.prepare', commit, tree, base });
+    if (await land(deps, leased, commit, base)) return;
   }
 }
 
 /** True when the stage is over: landed, or waiting for a person. False when the target moved and all begins anew. */
-async function land(deps: EngineDeps, held: Held, commit: string, base: string): Promise<boolean> {
+async function land(deps: EngineDeps, leased: LeasedWork, commit: string, base: string): Promise<boolean> {
   const landing = await deps.workspace.land(commit, base);
   const isThere = landing.kind === 'landed' || (await deps.workspace.isLanded(commit));
   if (isThere) {
-    await held.must({ type: 'merge.land', commit });
-    await afterLanding(deps, held);
+    await leased.must({ type: 'merge.land', commit });
+    await afterLanding(deps, leased);
     return true;
   }
   const why = landing.kind === 'waiting' ? landing.why : 'the target moved';
-  await held.must({ type: 'merge.abandon', why });
-  if (landing.kind === 'waiting') await wait(held, landing.why);
+  await leased.must({ type: 'merge.abandon', why });
+  if (landing.kind === 'waiting') await wait(leased, landing.why);
   return landing.kind === 'waiting';
 }
 
 /** The task is done; what follows may fail without changing that. */
-async function afterLanding(deps: EngineDeps, held: Held): Promise<void> {
-  const { projectId, id: taskId } = held.task;
-  const [push] = await Promise.all([deps.workspace.push(), deps.workspace.remove(held.ref)]);
+async function afterLanding(deps: EngineDeps, leased: LeasedWork): Promise<void> {
+  const { projectId, id: taskId } = leased.task;
+  const [push] = await Promise.all([deps.workspace.push(), deps.workspace.remove(leased.ref)]);
   if (push.kind === 'failed') {
-    const text = `#${held.task.number} landed on ${deps.project.rules.target}, but the push failed: ${push.why}`;
+    const text = `#${leased.task.number} landed on ${deps.project.rules.target}, but the push failed: ${push.why}`;
     await deps.store.execute({ type: 'alert.raise', projectId, taskId, kind: 'push_failed', text });
   }
 }
 
 async function proveCandidate(
   deps: EngineDeps,
-  held: Held,
+  leased: LeasedWork,
   candidate: Extract<Candidate, { kind: 'clean' }>,
   prover: Prover,
 ): Promise<Proof> {
   const { base, files } = candidate;
   const trial = async (tree: string): Promise<Work> => {
-    const commit = await deps.workspace.seal(held.ref, { tree, base }, `Candidate of #${held.task.number}`);
+    const commit = await deps.workspace.seal(leased.ref, { tree, base }, `Candidate of #${leased.task.number}`);
     return { commit, tree, files, base };
   };
-  const { head } = held.task;
+  const { head } = leased.task;
   const work = head?.tree === candidate.tree ? { ...head, files, base } : await trial(candidate.tree);
-  return prover.prove(held, work, trial);
+  return prover.prove(leased, work, trial);
 }
 
-async function sendBack(held: Held, proof: Exclude<Proof, { kind: 'passed' }>, why: string): Promise<void> {
-  await held.must({
+async function sendBack(leased: LeasedWork, proof: Exclude<Proof, { kind: 'passed' }>, why: string): Promise<void> {
+  await leased.must({
     type: 'stage.finish',
     outcome: 'failed',
     failure: 'validation',
@@ -131,9 +131,9 @@ async function sendBack(held: Held, proof: Exclude<Proof, { kind: 'passed' }>, w
   });
 }
 
-async function conflict(deps: EngineDeps, held: Held, files: string[]): Promise<void> {
+async function conflict(deps: EngineDeps, leased: LeasedWork, files: string[]): Promise<void> {
   const text = `Your change conflicts with the newest ${deps.project.rules.target} in ${files.join(', ')}. The merge is under way in your worktree: resolve the markers, keep both sides' intent, drop nothing of ${deps.project.rules.target}.`;
-  await held.must({
+  await leased.must({
     type: 'stage.finish',
     outcome: 'conflicts_detected',
     message: text,
@@ -141,8 +141,8 @@ async function conflict(deps: EngineDeps, held: Held, files: string[]): Promise<
   });
 }
 
-async function wait(held: Held, why: string): Promise<void> {
-  await held.must({ type: 'stage.wait', why, untilMs: LOOK_AGAIN_MS });
+async function wait(leased: LeasedWork, why: string): Promise<void> {
+  await leased.must({ type: 'stage.wait', why, untilMs: LOOK_AGAIN_MS });
 }
 
 /** Git history itself proves what was checked: `tidemill evidence verify` starts from these trailers. */

@@ -24,9 +24,9 @@ class Puppet implements Reined {
   readonly end = Promise.withResolvers<AgentEnd>();
   readonly runId: string;
 
-  constructor({ runId, reins }: AgentRequest) {
+  constructor({ runId, control }: AgentRequest) {
     this.runId = runId;
-    reins?.take(this);
+    control?.take(this);
   }
   freeze = () => void this.heard.push('freeze');
   thaw = () => void this.heard.push('thaw');

@@ -122,12 +122,12 @@ export class Fleet {
    */
   async emergencyStop({ by, reason }: EmergencyOrder): Promise<EmergencyReport> {
     this.isHalted = true;
-    const busy = this.#slots.filter(({ held }) => held !== null);
+    const busy = this.#slots.filter(({ leased }) => leased !== null);
     const report = {
       workers: busy.map(({ name }) => name),
-      tasks: busy.map(({ held }) => held!.task.number),
+      tasks: busy.map(({ leased }) => leased!.task.number),
     };
-    for (const slot of busy) slot.held?.kill();
+    for (const slot of busy) slot.leased?.kill();
     const { store, project, clock } = this.#deps;
     const projectId = project.id;
     const outside = (await store.workers(projectId)).filter(({ isOutside }) => isOutside);
@@ -201,7 +201,7 @@ export class Fleet {
   async #remove(workerId: string): Promise<void> {
     const slot = this.#slots.find((each) => each.workerId === workerId);
     this.#slots = this.#slots.filter((each) => each !== slot);
-    if (slot) slot.held?.abandon('stopped');
+    if (slot) slot.leased?.abandon('stopped');
     else await this.#takeFromOutside(workerId, 'Tidemill', 'its worker was removed');
     await this.#unassign(workerId);
   }
@@ -231,10 +231,10 @@ export class Fleet {
     return wish === 'running' && this.#deps.clock.now() - (beats.at(-1)?.at ?? 0) > FORGOTTEN_MS;
   }
 
-  async #beatOnce({ workerId, held }: Slot): Promise<void> {
+  async #beatOnce({ workerId, leased }: Slot): Promise<void> {
     const { store, project, onNote } = this.#deps;
     try {
-      const beat = (await held?.reins.use()) ?? { memoryMb: 0, cpuPercent: 0 };
+      const beat = (await leased?.control.use()) ?? { memoryMb: 0, cpuPercent: 0 };
       await store.execute({ type: 'worker.beat', projectId: project.id, workerId, beat });
     } catch (error) {
       onNote(`a heartbeat of ${workerId} was not recorded`, error);

@@ -35,7 +35,7 @@ import {
   touchesIn,
   undoStrays,
 } from '../stages/conclusion.ts';
-import { Held, Unwound } from './held.ts';
+import { LeasedWork, Unwound } from './leased-work.ts';
 import { Turns } from './turns.ts';
 
 /** More names than this are a mistake of whoever makes them up. */
@@ -104,13 +104,13 @@ export class OutsideWork {
     const shown = run.mode === 'review' ? await this.#shownTo(about) : undefined;
     const problem = problemOfResult(result, { mode: run.mode, criteria: about.criteria, shown });
     if (problem !== null) throw new AppError('bad_input', problem, { hint: 'Nothing was changed; hand it in anew.' });
-    return this.#holding(about, holder, async (held) => {
-      const conclusion = await this.#conclude(held, run.mode, result);
+    return this.#holding(about, holder, async (leased) => {
+      const conclusion = await this.#conclude(leased, run.mode, result);
       const end = {
         type: 'run.finish',
         ...{ runId: run.id, usage: withReport(NOTHING_USED, usage), shownFiles: shown?.files, ...conclusion },
       } as const;
-      return unwrap(await held.execute(end)).task!;
+      return unwrap(await leased.execute(end)).task!;
     });
   }
 
@@ -152,13 +152,13 @@ export class OutsideWork {
 
   async #claimedBefore(workerId: string, caller: Caller): Promise<Task | null> {
     const { store, project } = this.#deps;
-    const held = (await store.leased(project.id)).find(({ lease }) => lease?.workerId === workerId);
-    if (!held?.lease) return null;
-    if (!mayHandle(held.lease.owner, caller))
-      throw new AppError('forbidden', `${workerName(workerId)} works on #${held.number} under another token`, {
+    const leased = (await store.leased(project.id)).find(({ lease }) => lease?.workerId === workerId);
+    if (!leased?.lease) return null;
+    if (!mayHandle(leased.lease.owner, caller))
+      throw new AppError('forbidden', `${workerName(workerId)} works on #${leased.number} under another token`, {
         hint: 'Choose another worker name.',
       });
-    const fence = { projectId: project.id, taskId: held.id, token: held.lease.token };
+    const fence = { projectId: project.id, taskId: leased.id, token: leased.lease.token };
     const { task } = unwrap(await store.execute({ type: 'lease.renew', ...fence }));
     return task?.lease ? task : null;
   }
@@ -176,64 +176,65 @@ export class OutsideWork {
   }
 
   async #begin(task: Task, name: string): Promise<OutsideClaim> {
-    const held = new Held(task, 'builder', this.#deps.store, this.#deps.clock);
+    const leased = new LeasedWork(task, 'builder', this.#deps.store, this.#deps.clock);
     try {
       const before = await this.#runOf(task);
       await this.#around.letGo(task.id);
-      const opened = await this.#deps.workspace.open(held.ref);
+      const opened = await this.#deps.workspace.open(leased.ref);
       const { path: worktree } = opened;
-      const prepared = await this.#deps.preparation?.worktree(opened, held);
+      const prepared = await this.#deps.preparation?.worktree(opened, leased);
       if (prepared?.kind === 'failed' && prepared.isEnvironment)
         throw new AppError('conflict', prepared.text, { hint: 'Put it right; the task waits.', retriable: true });
-      const { id: runId, mode } = before ?? (await this.#startRun(held, name));
+      const { id: runId, mode } = before ?? (await this.#startRun(leased, name));
       const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode);
-      if (!before) await held.must({ type: 'run.brief', runId, promptTokens, dropped });
+      if (!before) await leased.must({ type: 'run.brief', runId, promptTokens, dropped });
       const { number, title, stage } = task;
       const { token: fence, expiresAt } = task.lease!;
       return { number, title, stage, mode, runId, fence, expiresAt, worktree, prompt };
     } catch (error) {
-      await this.#giveBack(held, error);
+      await this.#giveBack(leased, error);
       throw asRefusal(error, task);
     }
   }
 
-  async #startRun(held: Held, name: string): Promise<{ id: string; mode: Mode }> {
-    const { task } = held;
+  async #startRun(leased: LeasedWork, name: string): Promise<{ id: string; mode: Mode }> {
+    const { task } = leased;
     const stage = stageOf(this.#deps.project.rules, task);
     if (stage?.actor !== 'agent') throw new AppError('wrong_stage', `no agent works in stage ${task.stage}`);
     const mode = modeOf(stage, task);
-    if (buildsIn(mode)) await beginMerge(this.#deps, held);
+    if (buildsIn(mode)) await beginMerge(this.#deps, leased);
     const id = this.#deps.ids.next('run');
-    unwrap(await held.execute({ type: 'run.start', runId: id, mode, agent: labelOf(name) }));
+    unwrap(await leased.execute({ type: 'run.start', runId: id, mode, agent: labelOf(name) }));
     return { id, mode };
   }
 
   /** A task that could not be begun waits where it is, for whoever comes next. */
-  async #giveBack(held: Held, error: unknown): Promise<void> {
+  async #giveBack(leased: LeasedWork, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     try {
-      if (error instanceof AppError && error.code === 'budget_exhausted') await setAside(this.#deps, held, why);
-      else if (!(error instanceof Unwound)) await held.must({ type: 'stage.wait', why, untilMs: TROUBLE_MS });
+      if (error instanceof AppError && error.code === 'budget_exhausted') await setAside(this.#deps, leased, why);
+      else if (!(error instanceof Unwound)) await leased.must({ type: 'stage.wait', why, untilMs: TROUBLE_MS });
     } catch (again) {
       // The lease runs out by itself.
-      if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${held.task.number} could not be recorded`, again);
+      if (!(again instanceof Unwound))
+        this.#deps.onNote(`giving up #${leased.task.number} could not be recorded`, again);
     }
   }
 
-  async #conclude(held: Held, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
+  async #conclude(leased: LeasedWork, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
     if (!buildsIn(mode)) {
-      await undoStrays(this.#deps, held, mode);
+      await undoStrays(this.#deps, leased, mode);
       return proposalOf(result);
     }
-    const { tree, files } = await commitWork(this.#deps, held, mode);
+    const { tree, files } = await commitWork(this.#deps, leased, mode);
     const proposed = proposalOf(result, files);
     if (proposed.outcome !== 'pr_ready') return proposed;
     // Nothing is proven yet: the verify stage runs the gates, since it finds no evidence for this tree.
-    return { ...proposed, tree, touches: await touchesIn(this.#deps, held, files) };
+    return { ...proposed, tree, touches: await touchesIn(this.#deps, leased, files) };
   }
 
   /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */
-  async #holding(about: Task, holder: Holder, work: (held: Held) => Promise<Task>): Promise<Task> {
+  async #holding(about: Task, holder: Holder, work: (leased: LeasedWork) => Promise<Task>): Promise<Task> {
     refuseOthers(about, holder);
     return this.#turns.take(about.lease!.workerId, async () => {
       const { store, clock } = this.#deps;
@@ -241,7 +242,7 @@ export class OutsideWork {
       const { task } = unwrap(await store.execute({ type: 'lease.renew', ...lease }));
       refuseOthers(task!, holder);
       try {
-        return await work(new Held(task!, 'builder', store, clock));
+        return await work(new LeasedWork(task!, 'builder', store, clock));
       } catch (error) {
         throw asRefusal(error, task!);
       }

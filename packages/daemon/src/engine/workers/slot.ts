@@ -9,7 +9,7 @@ import { agentStage, type StageReport } from '../stages/agent-stage.ts';
 import { EnvironmentTrouble } from '../stages/environment.ts';
 import type { Prover } from '../stages/prove.ts';
 import { mergeStage, verifyStage } from '../stages/system-stage.ts';
-import { Held, Unwound } from './held.ts';
+import { LeasedWork, Unwound } from './leased-work.ts';
 
 /** What all slots of an engine share. */
 export interface SlotTools {
@@ -27,7 +27,7 @@ export class Slot {
   readonly #rests: SlotTools['rests'];
   readonly #prover: Prover;
   readonly #outages: Outages;
-  held: Held | null = null;
+  leased: LeasedWork | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
   #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
@@ -43,16 +43,16 @@ export class Slot {
   }
 
   get mayClaim(): boolean {
-    return this.held === null && this.#wish.is === 'running';
+    return this.leased === null && this.#wish.is === 'running';
   }
 
   /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
   work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
-    const held = new Held(task, this.role, this.#deps.store, this.#deps.clock);
-    this.held = held;
+    const leased = new LeasedWork(task, this.role, this.#deps.store, this.#deps.clock);
+    this.leased = leased;
     // It may have been uttered between the claim and this line.
     this.obey(this.#wish.is, this.#wish.by);
-    const work = this.#work(held, before);
+    const work = this.#work(leased, before);
     this.free = work;
     return work;
   }
@@ -60,39 +60,39 @@ export class Slot {
   /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
   obey(wish: WorkerWish, by: string): void {
     this.#wish = { is: wish, by };
-    if (!this.held) return;
-    if (wish === 'frozen') this.held.reins.freeze();
-    else this.held.thaw();
-    if (wish === 'stopped') this.held.abandon('stopped');
+    if (!this.leased) return;
+    if (wish === 'frozen') this.leased.control.freeze();
+    else this.leased.thaw();
+    if (wish === 'stopped') this.leased.abandon('stopped');
   }
 
-  async #work(held: Held, before?: Promise<unknown>): Promise<StageReport | null> {
-    const { task } = held;
-    void held.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
+  async #work(leased: LeasedWork, before?: Promise<unknown>): Promise<StageReport | null> {
+    const { task } = leased;
+    void leased.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
     try {
       await before;
-      return await this.#stage(held);
+      return await this.#stage(leased);
     } catch (error) {
-      await this.#unwind(held, error);
+      await this.#unwind(leased, error);
       return null;
     } finally {
-      held.end();
-      this.held = null;
+      leased.end();
+      this.leased = null;
     }
   }
 
-  async #stage(held: Held): Promise<StageReport | null> {
-    const stage = stageOf(this.#deps.project.rules, held.task);
+  async #stage(leased: LeasedWork): Promise<StageReport | null> {
+    const stage = stageOf(this.#deps.project.rules, leased.task);
     if (stage?.actor === 'agent')
-      return agentStage(this.#deps, held, stage, (setback) => this.#rests.hold(setback), this.#prover);
-    if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${held.task.stage}`);
+      return agentStage(this.#deps, leased, stage, (setback) => this.#rests.hold(setback), this.#prover);
+    if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${leased.task.stage}`);
     const work = stage.does === 'verify' ? verifyStage : mergeStage;
-    await work(this.#deps, held, this.#prover);
+    await work(this.#deps, leased, this.#prover);
     return null;
   }
 
-  async #unwind(held: Held, error: unknown): Promise<void> {
-    const { task, ref } = held;
+  async #unwind(leased: LeasedWork, error: unknown): Promise<void> {
+    const { task, ref } = leased;
     try {
       if (error instanceof Unwound && error.why === 'lease lost') {
         this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
@@ -103,36 +103,36 @@ export class Slot {
       if (error instanceof Unwound && error.why === 'stopped') {
         const why = this.#wish.is === 'stopped' ? `stopped by ${this.#wish.by}` : 'stopped';
         await keep(this.#deps, task, why);
-        return await held.release(why);
+        return await leased.release(why);
       }
-      if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, held, error.message);
-      if (error instanceof Unwound) return await held.release('Tidemill is shutting down');
+      if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, leased, error.message);
+      if (error instanceof Unwound) return await leased.release('Tidemill is shutting down');
       const outage = await this.#outages.look(true);
       // Nothing of it is the task's: it goes on where it was, without having been counted.
-      if (outage) return await held.release(outage.text);
-      if (error instanceof EnvironmentTrouble) return await this.#wait(held, error);
+      if (outage) return await leased.release(outage.text);
+      if (error instanceof EnvironmentTrouble) return await this.#wait(leased, error);
       this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
-      await this.#reportFailure(held, error instanceof Error ? error.message : String(error));
+      await this.#reportFailure(leased, error instanceof Error ? error.message : String(error));
     } catch (again) {
       // The lease runs out by itself and the task goes back to its stage.
       if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${task.number} could not be recorded`, again);
     }
   }
 
-  async #wait(held: Held, trouble: EnvironmentTrouble): Promise<void> {
+  async #wait(leased: LeasedWork, trouble: EnvironmentTrouble): Promise<void> {
     const untilMs = await this.#prover.environment.report(trouble);
-    await held.must({ type: 'stage.wait', why: trouble.message.slice(0, 2000), untilMs });
+    await leased.must({ type: 'stage.wait', why: trouble.message.slice(0, 2000), untilMs });
   }
 
   /** Trouble with the repository or the disk is infrastructure: retried, then a person is asked. */
-  async #reportFailure(held: Held, message: string): Promise<void> {
-    const now = await this.#deps.store.task(held.task.id);
+  async #reportFailure(leased: LeasedWork, message: string): Promise<void> {
+    const now = await this.#deps.store.task(leased.task.id);
     const run = now?.lastRunId ? await this.#deps.store.run(now.lastRunId) : null;
     if (run?.status === 'running') {
       const end = { outcome: 'failed', failure: 'workspace', message, envelope: null, usage: run.usage } as const;
-      await held.execute({ type: 'run.finish', runId: run.id, ...end });
+      await leased.execute({ type: 'run.finish', runId: run.id, ...end });
     } else {
-      await held.execute({ type: 'stage.wait', why: message, untilMs: 30_000, isPassing: true });
+      await leased.execute({ type: 'stage.wait', why: message, untilMs: 30_000, isPassing: true });
     }
   }
 }

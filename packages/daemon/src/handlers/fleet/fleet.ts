@@ -91,7 +91,7 @@ export async function steerWorkers(services: Services, input: RouteRequest<'stee
 async function restart(services: Services, worker: Worker, operation: 'restart' | 'reset', by: string): Promise<void> {
   const { store } = services;
   const about = { projectId: worker.projectId, workerId: worker.id, by };
-  const held = (await store.leased(worker.projectId)).filter(({ lease }) => lease?.workerId === worker.id);
+  const leased = (await store.leased(worker.projectId)).filter(({ lease }) => lease?.workerId === worker.id);
   unwrap(await store.execute({ type: 'worker.wish', ...about, wish: 'stopped' }));
   await untilLetGo(services, worker, by);
   if (operation === 'reset') unwrap(await store.execute({ type: 'worker.reset', ...about }));
@@ -104,7 +104,7 @@ async function restart(services: Services, worker: Worker, operation: 'restart' 
       by,
       reason: 'asked for',
       workers: [worker.name],
-      tasks: held.map(({ number }) => number),
+      tasks: leased.map(({ number }) => number),
     }),
   );
 }

@@ -103,15 +103,15 @@ describe('moving', () => {
 
   test('a task that asks needs a word, and one in somebody’s hands says whose', async () => {
     const { number } = await api.addTask({ project, title: 'Plain' });
-    const held = await bed.claim('agent-1', 'builder');
+    const leased = await bed.claim('agent-1', 'builder');
     const move = (note?: string) => api.moveTask({ project, task: number, to: 'implement', note });
     const { moves } = await api.task({ project, task: number });
     expect(moves.find(({ to }) => to === 'open')?.why).toBe('agent-1 works on it: cancel it first, or wait');
     const runId = 'run_1';
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
-    await bed.must({ type: 'run.start', ...bed.fence(held), runId, mode: 'implement', agent: 'test' });
+    await bed.must({ type: 'run.start', ...bed.fence(leased), runId, mode: 'implement', agent: 'test' });
     const envelope = { outcome: 'needs_info', summary: 'Which?' } as const;
-    await bed.must({ type: 'run.finish', ...bed.fence(held), runId, outcome: 'needs_info', envelope, usage });
+    await bed.must({ type: 'run.finish', ...bed.fence(leased), runId, outcome: 'needs_info', envelope, usage });
     expect(await refused(move())).toMatch(/^bad_input: moving #1 to implement answers what it asks/);
     expect((await move('the second')).stage).toBe('implement');
     expect((await api.task({ project, task: number })).questions).toMatchObject([

@@ -1,8 +1,8 @@
 import type { Beat } from '@tidemill/contract';
-import type { Clock, Reined, Reins } from '../../ports.ts';
+import type { Clock, ProcessControl, Reined } from '../../ports.ts';
 
 /** The processes that run for one held task, whichever adapter started them: stood still, let go on, or ended at once. */
-export class HeldReins implements Reins {
+export class WorkControl implements ProcessControl {
   readonly #parts = new Set<Reined>();
   readonly #clock: Pick<Clock, 'now'>;
   readonly #cpuMs = new WeakMap<Reined, number>();

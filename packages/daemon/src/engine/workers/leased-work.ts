@@ -1,7 +1,7 @@
 import type { Role, Task } from '@tidemill/contract';
 import { type Command, type CommandOf, type CommandType, HEARTBEAT_MS, type Reply } from '@tidemill/core';
 import type { Clock, Store, WorktreeRef } from '../../ports.ts';
-import { HeldReins } from './reins.ts';
+import { WorkControl } from './work-control.ts';
 
 /** Why work on a task ended before its stage did. Thrown to unwind; caught by the slot, nowhere else. */
 export class Unwound extends Error {
@@ -21,7 +21,7 @@ type FencedType = Extract<
 type WithoutFence<C> = C extends unknown ? Omit<C, Fenced> : never;
 
 /** A task in a worker's hands: its lease kept alive, its writes fenced, its end known by `signal`. */
-export class Held {
+export class LeasedWork {
   readonly task: Task;
   readonly token: number;
   readonly role: Role;
@@ -34,7 +34,7 @@ export class Held {
   lastSignAt: number;
   /** Gates run: silence is normal. */
   isTesting = false;
-  readonly reins: HeldReins;
+  readonly control: WorkControl;
   /** Trees on which gates failed in this run. */
   readonly sentBack = new Set<string>();
 
@@ -45,7 +45,7 @@ export class Held {
     this.ref = { number: task.number, branch: task.branch };
     this.#store = store;
     this.#clock = clock;
-    this.reins = new HeldReins(clock);
+    this.control = new WorkControl(clock);
     this.lastSignAt = clock.now();
   }
 
@@ -61,12 +61,12 @@ export class Held {
 
   /** A person froze it: silence is what they wanted. */
   get isFrozen(): boolean {
-    return this.reins.isFrozen;
+    return this.control.isFrozen;
   }
 
   thaw(): void {
     if (!this.isFrozen) return;
-    this.reins.thaw();
+    this.control.thaw();
     // The silence was wanted: nobody is stuck for it.
     this.sign();
   }
@@ -74,14 +74,14 @@ export class Held {
   abandon(why: Unwound['why'], text?: string): void {
     if (this.signal.aborted) return;
     // Whoever is asked to end must be able to hear it.
-    this.reins.thaw();
-    this.reins.goOn();
+    this.control.thaw();
+    this.control.goOn();
     this.#abort.abort(new Unwound(why, text));
   }
 
   /** Ends its processes without asking them: each moment that they go on may cost. */
   kill(why: Unwound['why'] = 'stopped', text?: string): void {
-    this.reins.kill();
+    this.control.kill();
     this.abandon(why, text);
   }
 
@@ -93,7 +93,7 @@ export class Held {
   /** Executes a command about this task under its fence. A refused fence means somebody else has the task now. */
   async execute(command: WithoutFence<CommandOf<FencedType>>): Promise<Reply> {
     const { projectId, id: taskId, lease, builders } = this.task;
-    if (this.isFrozen) await this.reins.moving();
+    if (this.isFrozen) await this.control.moving();
     const fence = { projectId, taskId, token: this.token };
     const credit =
       command.type === 'run.finish'
@@ -120,11 +120,11 @@ export class Held {
       await this.#clock.sleep(HEARTBEAT_MS, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
       try {
-        const { frozenMs } = this.reins;
+        const { frozenMs } = this.control;
         const renewal = { type: 'lease.renew', projectId, taskId, token: this.token } as const;
         const reply = await this.#store.execute(frozenMs > 0 ? { ...renewal, frozenMs } : renewal);
         if (!reply.ok) return this.abandon('lease lost');
-        this.reins.forgetFrozen(frozenMs);
+        this.control.forgetFrozen(frozenMs);
       } catch (error) {
         onTrouble(error);
       }

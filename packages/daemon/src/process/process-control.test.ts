@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HeldReins } from '../engine/workers/reins.ts';
+import { WorkControl } from '../engine/workers/work-control.ts';
 import { type Child, type ChildSpec, startChild } from './child.ts';
 import { leakedProcesses } from './leaks.ts';
 import { hasProcessTable, processFile } from './process-table.ts';
 import { sandboxStatus } from './sandbox.ts';
 
 let base: string;
-let reins: HeldReins;
+let control: WorkControl;
 
 beforeEach(async () => {
-  base = await mkdtemp(path.join(tmpdir(), 'tidemill-reins-'));
-  reins = new HeldReins({ now: () => performance.now() });
+  base = await mkdtemp(path.join(tmpdir(), 'tidemill-control-'));
+  control = new WorkControl({ now: () => performance.now() });
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
@@ -28,7 +28,7 @@ function start(script: string, more: Partial<ChildSpec> = {}): Child & { says(te
     cwd: base,
     network: false,
     timeoutMs: 60_000,
-    reins,
+    control,
     onOutput(chunk) {
       output += chunk.toString();
       for (const look of waiting) look();
@@ -68,7 +68,7 @@ async function until(isSo: (all: string[]) => boolean): Promise<string[]> {
 /** A shell that is just starting something waits for its child without being able to hear a signal (`D`). */
 const standStill = (all: string[]) => all.includes('T') && all.every((state) => state === 'T' || state === 'D');
 
-describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
+describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
   test.for(['off', 'auto'] as const)(
     'stands still with its family and goes on, sandbox %s',
     async (sandbox, context) => {
@@ -84,10 +84,10 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
       const child = start(script, { host, stdin: takeInput });
       await child.says('begun');
       await until((all) => all.length >= 2);
-      reins.freeze();
+      control.freeze();
       await until(standStill);
       input.write('on\n');
-      reins.thaw();
+      control.thaw();
       await child.says('went on');
       expect(await child.end).toMatchObject({ kind: 'exited', exitCode: 0 });
       expect(await states()).toEqual([]);
@@ -97,24 +97,24 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
   test('time it stands still is not held against it', async () => {
     const child = start('echo begun; read go; exit 7', { timeoutMs: 4_000, stdin: () => undefined });
     await child.says('begun');
-    reins.freeze();
+    control.freeze();
     await until(standStill);
     await delay(4_500); // longer than the limit, which is what is tried here
     expect(await states()).toContain('T');
-    reins.thaw();
+    control.thaw();
     expect(await child.end).toEqual({ kind: 'timeout' });
-    expect(reins.frozenMs).toBeGreaterThan(4_400);
+    expect(control.frozenMs).toBeGreaterThan(4_400);
   });
 
   test('what would start while all stands still waits until it may', async () => {
-    reins.freeze();
+    control.freeze();
     const child = start('echo begun');
     await delay(100); // it would have begun by now
     expect(await states()).toEqual([]);
-    reins.thaw();
+    control.thaw();
     await child.says('begun');
     expect(await child.end).toMatchObject({ kind: 'exited', exitCode: 0 });
-    reins.freeze();
+    control.freeze();
     const other = start('echo begun');
     await other.stop();
     expect(await other.end).toEqual({ kind: 'stopped' });
@@ -123,7 +123,7 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
   test('one that stands still can be stopped', async () => {
     const child = start('trap "echo heard; exit 0" TERM; echo begun; while :; do sleep 0.05; done');
     await child.says('begun');
-    reins.freeze();
+    control.freeze();
     await until(standStill);
     await child.stop();
     await child.says('heard');
@@ -135,10 +135,10 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
       start('trap "" TERM; setsid sleep 60 & echo begun; while :; do sleep 1; done'),
     );
     await Promise.all(children.map((child) => child.says('begun')));
-    reins.freeze();
+    control.freeze();
     await until(standStill);
     const before = performance.now();
-    reins.kill();
+    control.kill();
     const ends = await Promise.all(children.map(({ end }) => end));
     const tookMs = performance.now() - before;
     expect(ends).toEqual(Array(10).fill({ kind: 'stopped' }));
@@ -148,7 +148,7 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
   });
 
   test('what starts after the word was given does not live', async () => {
-    reins.kill();
+    control.kill();
     const child = start('echo "$$" > survived; sleep 60');
     expect(await child.end).toEqual({ kind: 'stopped' });
     await expect(readFile(path.join(base, 'survived'))).rejects.toThrow('ENOENT');
@@ -157,14 +157,14 @@ describe.skipIf(!hasProcessTable)('a child on reins (needs /proc)', () => {
   test('what its processes take is told', async () => {
     const child = start('echo begun; while :; do :; done');
     await child.says('begun');
-    await reins.use();
+    await control.use();
     for (;;) {
       await delay(50);
-      const { memoryMb, cpuPercent } = await reins.use();
+      const { memoryMb, cpuPercent } = await control.use();
       if (memoryMb > 0 && cpuPercent > 0) break;
     }
     await child.stop();
-    expect(await reins.use()).toEqual({ memoryMb: 0, cpuPercent: 0 });
+    expect(await control.use()).toEqual({ memoryMb: 0, cpuPercent: 0 });
   });
 });
 

@@ -10,6 +10,6 @@ export interface Reined {
 }
 
 /** What holds a worker's children. Whoever starts one hands it over, and lets go when it has ended. */
-export interface Reins {
+export interface ProcessControl {
   take(part: Reined): () => void;
 }
