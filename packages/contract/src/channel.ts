@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ChannelName, Severity } from './notice.ts';
+import { ChannelName, Severity } from './alert.ts';
 
 /**
  * Where notifications go. Secrets are never in the file, which is versioned with the repository: an entry names the

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { ChannelName } from './alert.ts';
 import { HilSetting } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
 import { ChannelConfig, NotifyConfig } from './channel.ts';
-import { ChannelName } from './notice.ts';
 
 /** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
 export const Duration = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Severity } from './notice.ts';
+import { Severity } from './alert.ts';
 
 /** One thing a person has to decide or should know, whatever noun it comes from. */
 export const InboxItem = z.object({

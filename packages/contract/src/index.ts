@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './alert.ts';
 export * from './autonomy.ts';
 export * from './budget.ts';
 export * from './channel.ts';
@@ -12,7 +13,6 @@ export * from './gate.ts';
 export * from './history.ts';
 export * from './inbox.ts';
 export * from './metrics.ts';
-export * from './notice.ts';
 export * from './pipeline.ts';
 export * from './plain-text.ts';
 export * from './project.ts';

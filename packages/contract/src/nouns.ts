@@ -1,3 +1,4 @@
+import { alertKind, notificationKind } from './alert.ts';
 import { accountKind } from './budget.ts';
 import { alertEvents } from './event/alert.ts';
 import { budgetEvents } from './event/budget.ts';
@@ -10,7 +11,6 @@ import { questionEvents } from './event/question.ts';
 import { runEvents } from './event/run.ts';
 import { taskEvents } from './event/task.ts';
 import { workerEvents } from './event/worker.ts';
-import { alertKind, notificationKind } from './notice.ts';
 import { preferenceKind, questionKind } from './question.ts';
 import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';

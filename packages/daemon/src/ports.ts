@@ -3,7 +3,7 @@ export * from './ports/agent.ts';
 export * from './ports/catalogue.ts';
 export * from './ports/channel.ts';
 export * from './ports/clock.ts';
-export * from './ports/conflict-desk.ts';
+export * from './ports/conflict-editor.ts';
 export * from './ports/gate.ts';
 export * from './ports/guard.ts';
 export * from './ports/preparation.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Notification, Severity } from '../notice.ts';
+import { Notification, Severity } from '../alert.ts';
 import { event, mill, said, spaced } from './event.ts';
 
 export const alertEvents = [

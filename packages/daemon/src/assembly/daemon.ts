@@ -21,8 +21,8 @@ import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './d
 import { LiveSettings } from './live-settings.ts';
 import { type FolderLock, takeLock } from './lock.ts';
 import { type Log, openLog } from './log.ts';
-import { Notices } from './notices.ts';
 import { borrowWorkspace, promptsOf, sandboxView, sha256 } from './offline.ts';
+import { ProjectChannels } from './project-channels.ts';
 import { createProjectEngine, type ProjectEngine } from './project-engine.ts';
 import { type OpenedStore, openFolderStore } from './store-address.ts';
 
@@ -58,7 +58,7 @@ export class Daemon {
   readonly #engines = new Map<string, ProjectEngine>();
   readonly #settings = new Map<string, LiveSettings>();
   readonly #reactors: ReactorHost;
-  readonly #notices: Notices;
+  readonly #channels: ProjectChannels;
   readonly #metrics: Metrics;
   readonly #agents: Services['agents'];
   readonly #attaching = new Set<string>();
@@ -135,7 +135,7 @@ export class Daemon {
     const { store, clock } = parts.opened;
     const onNote = (text: string, error?: unknown) => this.#note(text, error);
     this.#reactors = new ReactorHost({ store, clock, onNote });
-    this.#notices = new Notices({
+    this.#channels = new ProjectChannels({
       ...{
         store,
         clock,
@@ -181,7 +181,7 @@ export class Daemon {
       const { store, clock } = this.#opened;
       const live = new LiveSettings(made, settings, workers !== undefined, {
         ...{ store, clock, metrics: this.#metrics, onNote },
-        onChange: (changed, config) => this.#notices.follow(changed, config),
+        onChange: (changed, config) => this.#channels.follow(changed, config),
       });
       this.#settings.set(project.id, live);
       await live.start(mark);
@@ -204,7 +204,7 @@ export class Daemon {
     try {
       await Promise.all([...this.#settings.values()].map((settings) => settings.stop()));
       await this.#stopEngines(graceMs);
-      await this.#notices.stop();
+      await this.#channels.stop();
       await this.#reactors.stop();
       await this.#http.close();
       await Promise.all([...this.#engines.values()].map((made) => made.close()));
@@ -229,7 +229,7 @@ export class Daemon {
 
   /** Shows what the terminal channel has to say; returns how to stop. */
   onNotice(show: (text: string) => void): () => void {
-    return this.#notices.screens.add(show);
+    return this.#channels.screens.add(show);
   }
 
   #makeServices(access: TokenBook): Services {
@@ -259,7 +259,7 @@ export class Daemon {
       isWaitingForPerson: (projectId) => this.#engines.get(projectId)?.engine.isWaitingForPerson ?? false,
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
       attach: (root, workers) => this.attach(root, workers),
-      notices: this.#notices,
+      channels: this.#channels,
       emergencyStop: async (order) => {
         const stopping = [...this.#engines].map(([id, { engine }]) => ({
           id,

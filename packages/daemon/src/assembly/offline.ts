@@ -14,7 +14,7 @@ import type { Clock, RepairedRow } from '../ports.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
-import { Notices } from './notices.ts';
+import { ProjectChannels } from './project-channels.ts';
 import { openFolderStore } from './store-address.ts';
 
 export interface Offline {
@@ -49,7 +49,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
     isWaitingForPerson: () => false,
     warnings: () => [],
     attach: async () => refuseWithoutDaemon('attach to'),
-    notices: new Notices({
+    channels: new ProjectChannels({
       ...{ store, clock, env, apiUrl: '', dataDir: folder.path, homeId: folder.id },
       // Nothing is added to it: without a daemon no project is followed.
       reactors: new ReactorHost({ store, clock, onNote: () => undefined }),

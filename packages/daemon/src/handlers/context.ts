@@ -15,11 +15,11 @@ import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport } from '../engine/workers/fleet.ts';
 import type { OutsideWork } from '../engine/workers/outside.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
-import type { Clock, ConflictDesk, Ids, Prompts, Reactors, Store, Workspace, WorktreeRef } from '../ports.ts';
+import type { Clock, ConflictEditor, Ids, Prompts, Reactors, Store, Workspace, WorktreeRef } from '../ports.ts';
 
 /** What handlers do with a repository: look, write a snapshot's files beside it, and resolve what a person decides. */
 export interface LentWorkspace
-  extends ConflictDesk,
+  extends ConflictEditor,
     Pick<
       Workspace,
       'candidate' | 'changedFiles' | 'diff' | 'snapshot' | 'snapshots' | 'leaks' | 'isLanded' | 'provenCommits'
@@ -71,7 +71,7 @@ export interface Services {
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;
   /** The channels that a project has configured. */
-  notices: {
+  channels: {
     views(project: Project): Promise<ChannelView[]>;
     test(project: Project, name: string): Promise<string | null>;
   };

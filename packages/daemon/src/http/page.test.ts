@@ -151,9 +151,9 @@ describe('the files', () => {
     async (path) => {
       const page = await call(path, { cookie });
       expect(page.status).toBe(built === null ? 503 : 200);
-      const notice = await call(path);
-      expect(notice.status).toBe(401);
-      expect(notice.text).toContain(`<a href="${path}">`);
+      const message = await call(path);
+      expect(message.status).toBe(401);
+      expect(message.text).toContain(`<a href="${path}">`);
       expect((await call(path, {}, 'POST')).status).toBe(401);
     },
   );

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { pageDir } from '../assets.ts';
+import { callerOf, cookieName, tokenCaller } from './caller-check.ts';
 import type { Door } from './door.ts';
-import { callerOf, cookieName, tokenCaller } from './guard.ts';
-import { NOTICE_STYLE_HASH, NOTICES, type Notice, noLink, noticeHtml } from './notice.ts';
+import { MESSAGE_PAGES, MESSAGE_STYLE_HASH, type MessagePage, messageHtml, noLink } from './message-page.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -44,13 +44,13 @@ export async function answerPage(
   const given = url.pathname === '/' ? url.searchParams.get('token') : null;
   if (given !== null) exchange(request, response, given, url, door);
   else if (!callerOf(request, door)) sendNotice(response, noLink(url.pathname + url.search));
-  else if (!(await sendFile(request, response, 'index.html', door))) sendNotice(response, NOTICES.notBuilt);
+  else if (!(await sendFile(request, response, 'index.html', door))) sendNotice(response, MESSAGE_PAGES.notBuilt);
   return true;
 }
 
 function exchange(request: IncomingMessage, response: ServerResponse, given: string, url: URL, door: Door): void {
   if (!tokenCaller(given, request, door)) {
-    sendNotice(response, NOTICES.oldLink);
+    sendNotice(response, MESSAGE_PAGES.oldLink);
     return;
   }
   const secure = door.scheme === 'https' ? '; Secure' : '';
@@ -127,6 +127,6 @@ export function sendHtml(response: ServerResponse, status: number, body: string,
   response.end(body);
 }
 
-function sendNotice(response: ServerResponse, notice: Notice): void {
-  sendHtml(response, notice.status, noticeHtml(notice), NOTICE_STYLE_HASH);
+function sendNotice(response: ServerResponse, message: MessagePage): void {
+  sendHtml(response, message.status, messageHtml(message), MESSAGE_STYLE_HASH);
 }

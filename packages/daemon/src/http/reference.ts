@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RouteName, routeGroups, routes } from '@tidemill/contract';
 import type { Door } from './door.ts';
-import { escaped } from './notice.ts';
+import { escaped } from './message-page.ts';
 import { type JsonSchema, openApiDocument, type Parameter, parametersOf } from './openapi.ts';
 import { sendHtml } from './page.ts';
 import { send } from './reply.ts';

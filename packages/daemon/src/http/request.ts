@@ -4,8 +4,8 @@ import type { Call, Services } from '../handlers/context.ts';
 import { callHandler } from '../handlers/index.ts';
 import { prometheusText } from '../handlers/project/metrics.ts';
 import { readBody, refuseNul } from './body.ts';
+import { checkCaller, checkHost, checkRole, isWelcome } from './caller-check.ts';
 import type { Door } from './door.ts';
-import { checkCaller, checkHost, checkRole, isWelcome } from './guard.ts';
 import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
 import { answerReference } from './reference.ts';
@@ -14,7 +14,7 @@ import { send, sendJson, sendStream, sendText } from './reply.ts';
 import { matchRoute } from './router.ts';
 
 /** What all requests share. */
-export interface Desk {
+export interface RequestContext {
   services(): Services;
   repeats: Repeats;
   /** Calls under way, to be told when the daemon stops. */
@@ -24,7 +24,7 @@ export interface Desk {
 }
 
 export async function answer(
-  desk: Desk,
+  context: RequestContext,
   door: Door,
   request: IncomingMessage,
   response: ServerResponse,
@@ -33,15 +33,15 @@ export async function answer(
   const url = addressOf(request);
   if (await answerPage(request, response, url, door)) return;
   const caller = checkCaller(request, door);
-  if (answerReference(request, response, url, door, () => desk.services().daemon?.version ?? '')) return;
+  if (answerReference(request, response, url, door, () => context.services().daemon?.version ?? '')) return;
   if (url.pathname === '/metrics' && request.method === 'GET') {
     // In Prometheus' own format, which is no JSON.
-    const { type, text } = await prometheusText(desk.services());
+    const { type, text } = await prometheusText(context.services());
     return sendText(response, type, text);
   }
   const { name, params } = matchRoute(request.method ?? 'GET', url.pathname);
   checkRole(caller, routes[name].role, `${request.method} ${routes[name].path}`);
-  await answerRoute(desk, { name, params, caller, url, door }, request, response);
+  await answerRoute(context, { name, params, caller, url, door }, request, response);
 }
 
 interface Asked {
@@ -53,24 +53,24 @@ interface Asked {
 }
 
 async function answerRoute(
-  desk: Desk,
+  context: RequestContext,
   asked: Asked,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const call = new AbortController();
-  desk.calls.add(call);
+  context.calls.add(call);
   response.on('close', () => {
-    desk.calls.delete(call);
+    context.calls.delete(call);
     // An answer that went out whole leaves nothing to be told.
     if (!response.writableFinished) call.abort();
   });
   const answerIt = routes[asked.name].method === 'GET' ? answerLook : answerChange;
-  await answerIt(desk, asked, call.signal, request, response);
+  await answerIt(context, asked, call.signal, request, response);
 }
 
 async function answerLook(
-  desk: Desk,
+  context: RequestContext,
   { name, params, caller, url, door }: Asked,
   signal: AbortSignal,
   request: IncomingMessage,
@@ -80,7 +80,7 @@ async function answerLook(
   const isSse = stream && (request.headers.accept?.includes('text/event-stream') ?? false);
   const input = { ...Object.fromEntries(url.searchParams), ...(isSse ? lastSeen(name, request) : {}), ...params };
   refuseNul(input);
-  const result = await callHandler(desk.services(), name, input, { signal, caller });
+  const result = await callHandler(context.services(), name, input, { signal, caller });
   if (stream) {
     const follower = { isSse, signal, isWelcome: () => isWelcome(request, door, role) };
     return sendStream(response, result as AsyncIterable<unknown>, follower);
@@ -90,7 +90,7 @@ async function answerLook(
 }
 
 async function answerChange(
-  desk: Desk,
+  context: RequestContext,
   { name, params, caller, url }: Asked,
   signal: AbortSignal,
   request: IncomingMessage,
@@ -101,14 +101,14 @@ async function answerChange(
   const body = await readBody(request);
   const key = method === 'POST' ? keyOf(request.headers['idempotency-key']) : null;
   const details: Call = { signal, caller, ...(key === null ? {} : { idempotencyKey: key }) };
-  const act = () => callHandler(desk.services(), name, { ...body.value, ...params }, details);
-  if (caller.name !== null && !isSigned(name)) desk.onChange(`${caller.name}: ${method} ${url.pathname}`);
+  const act = () => callHandler(context.services(), name, { ...body.value, ...params }, details);
+  if (caller.name !== null && !isSigned(name)) context.onChange(`${caller.name}: ${method} ${url.pathname}`);
   if (key === null || ownsItsKeys(name)) return send(response, 200, await act());
   // Whoever sends it again may be the only one left to hear the answer: the first caller's leaving ends nothing.
   details.signal = new AbortController().signal;
   const text = async () => JSON.stringify(await act());
   const print = `${url.pathname}\n${body.text}`;
-  sendJson(response, 200, await desk.repeats.once({ caller: callerKey(caller), key }, print, text));
+  sendJson(response, 200, await context.repeats.once({ caller: callerKey(caller), key }, print, text));
 }
 
 /** Its event names who asked; or nobody steers anything by it: looking on, and a worker's own calls. */

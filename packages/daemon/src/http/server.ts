@@ -8,7 +8,7 @@ import { type Bind, outerUrl } from './bind.ts';
 import { type Door, hostsFor } from './door.ts';
 import { Repeats } from './repeats.ts';
 import { refuse } from './reply.ts';
-import { answer, type Desk } from './request.ts';
+import { answer, type RequestContext } from './request.ts';
 import { Strangers } from './strangers.ts';
 import { upgrade } from './upgrade.ts';
 
@@ -58,17 +58,17 @@ export interface HttpOptions {
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
   const { services, onChange } = options;
-  const desk: Desk = { services, onChange, repeats: new Repeats(Date.now), calls: new Set() };
+  const context: RequestContext = { services, onChange, repeats: new Repeats(Date.now), calls: new Set() };
   const inner = { host: LOOPBACK, tls: null, isPublic: false };
   const streams = new Streams({ services, onError: options.onError });
   const open: Listening[] = [];
   const close = async () => {
-    for (const call of desk.calls) call.abort();
+    for (const call of context.calls) call.abort();
     await Promise.all([streams.close(), ...open.map((each) => end(each.server))]);
   };
   try {
-    open.push(await listen(options, desk, streams, inner, outer ? 0 : options.port));
-    if (outer) open.push(await listen(options, desk, streams, outer, options.port));
+    open.push(await listen(options, context, streams, inner, outer ? 0 : options.port));
+    if (outer) open.push(await listen(options, context, streams, outer, options.port));
   } catch (error) {
     await close();
     throw error;
@@ -88,7 +88,7 @@ interface Listening {
 
 async function listen(
   options: HttpOptions,
-  desk: Desk,
+  context: RequestContext,
   streams: Streams,
   { host, tls, isPublic }: NonNullable<Bind['outer']>,
   wanted: number,
@@ -104,7 +104,7 @@ async function listen(
     strangers: new Strangers(),
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    answer(desk, door, request, response).catch((error: unknown) => {
+    answer(context, door, request, response).catch((error: unknown) => {
       if (!response.destroyed) refuse(response, error, onError);
     });
   };

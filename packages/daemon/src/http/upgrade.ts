@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError, STREAM_PATH } from '@tidemill/contract';
 import type { Streams } from '../stream/streams.ts';
+import { checkCaller, checkHost, checkRole, isWelcome } from './caller-check.ts';
 import type { Door } from './door.ts';
-import { checkCaller, checkHost, checkRole, isWelcome } from './guard.ts';
 import { STATUS } from './reply.ts';
 
 /** Let in by the same rules as every other request; what a browser could not be told otherwise, it is told as HTTP. */

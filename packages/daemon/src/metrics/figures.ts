@@ -8,7 +8,7 @@ import {
   sumUsd,
   type Worker,
 } from '@tidemill/contract';
-import type { DoneTask } from './ledger.ts';
+import type { DoneTask } from './recent-runs.ts';
 
 export interface Facts {
   runs: EndedRun[];

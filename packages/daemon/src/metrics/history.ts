@@ -8,7 +8,7 @@ import {
   sumUsd,
 } from '@tidemill/contract';
 import { isFirstReview, mean, startOf } from './figures.ts';
-import type { DoneTask, TaskLife } from './ledger.ts';
+import type { DoneTask, TaskLife } from './recent-runs.ts';
 
 export interface PastFacts {
   runs: EndedRun[];

@@ -9,7 +9,7 @@ import type { Clock, Store } from '../ports.ts';
 import { type Facts, figuresOf } from './figures.ts';
 import { flakesOf } from './flakes.ts';
 import { type PastFacts, pointsOf, spendOf, stepsOf } from './history.ts';
-import { RunLedger } from './ledger.ts';
+import { RecentRuns } from './recent-runs.ts';
 
 /** Figures younger than this are given out again: several surfaces ask every few seconds. */
 const FRESH_MS = 2_000;
@@ -34,7 +34,7 @@ export class Metrics implements MetricsSource {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #onNote: (text: string, error?: unknown) => void;
-  readonly #ledgers = new Map<string, RunLedger>();
+  readonly #recent = new Map<string, RecentRuns>();
   readonly #known = new Map<string, Known>();
   readonly #reading = new Map<string, Promise<Known>>();
   #projects: Project[] = [];
@@ -114,10 +114,10 @@ export class Metrics implements MetricsSource {
 
   async #read(project: Project): Promise<Known> {
     const at = this.#clock.now();
-    const ledger = this.#ledgers.get(project.id) ?? new RunLedger(this.#store, project.id);
-    this.#ledgers.set(project.id, ledger);
-    await ledger.refresh(at);
-    const { runs, done, lives } = ledger;
+    const recent = this.#recent.get(project.id) ?? new RecentRuns(this.#store, project.id);
+    this.#recent.set(project.id, recent);
+    await recent.refresh(at);
+    const { runs, done, lives } = recent;
     const known: Known = {
       at,
       runs,

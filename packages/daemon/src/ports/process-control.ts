@@ -1,5 +1,5 @@
 /** Child processes of a worker, or something that keeps their time. */
-export interface Reined {
+export interface ControlledProcess {
   /** They stand still until thawed, and no limit of time runs on meanwhile. */
   freeze(): void;
   thaw(): void;
@@ -11,5 +11,5 @@ export interface Reined {
 
 /** What holds a worker's children. Whoever starts one hands it over, and lets go when it has ended. */
 export interface ProcessControl {
-  take(part: Reined): () => void;
+  take(part: ControlledProcess): () => void;
 }

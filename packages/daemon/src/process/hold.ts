@@ -1,9 +1,9 @@
-import type { Reined } from '../ports.ts';
+import type { ControlledProcess } from '../ports.ts';
 import type { Family } from './family.ts';
 import type { TimeLimit } from './time-limit.ts';
 
 /** The child as its worker holds it: also before it has started, so that no word is lost. */
-export class Hold implements Reined {
+export class Hold implements ControlledProcess {
   readonly #limit: TimeLimit;
   readonly #stop: () => void;
   #family: Family | null = null;

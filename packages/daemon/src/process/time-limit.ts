@@ -1,7 +1,7 @@
-import type { Reined } from '../ports.ts';
+import type { ControlledProcess } from '../ports.ts';
 
 /** A limit of time that stands still while what it limits does. Also a stopwatch: `leftMs`. */
-export class TimeLimit implements Reined {
+export class TimeLimit implements ControlledProcess {
   readonly #onOver: () => void;
   #timer: NodeJS.Timeout | null = null;
   #leftMs: number;

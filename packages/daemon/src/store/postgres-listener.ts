@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { PostgresAddress } from './postgres-session.ts';
+import type { PostgresAddress } from './postgres-connection.ts';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;

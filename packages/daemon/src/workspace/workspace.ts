@@ -2,12 +2,12 @@ import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type CutText } from '@tidemill/contract';
 import { checkTarget, inspectRepository } from '../git/repository.ts';
-import type { Change, ConflictDesk, Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import type { Change, ConflictEditor, Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork } from './capture.ts';
 import { hashChange } from './change.ts';
 import { openPool } from './clean-checkout.ts';
-import { makeDesk } from './desk.ts';
+import { makeConflictEditor } from './conflict-editor.ts';
 import { readChange } from './file-changes.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
@@ -25,7 +25,7 @@ import { changedFiles } from './tree-changes.ts';
 
 export type { WorkspaceOptions };
 
-export interface GitWorkspace extends Workspace, ConflictDesk {
+export interface GitWorkspace extends Workspace, ConflictEditor {
   /** Writes a snapshot's files into a new folder. The repository and its worktrees are not touched. */
   restoreSnapshot(ref: string, to: string): Promise<string>;
   /** The change as it lies there, uncommitted files included; null when there is none. */
@@ -91,7 +91,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     landingObstacle: () => site.landing(() => findObstacle(site)),
     push: () => pushTarget(site),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
-    ...makeDesk(site, { at, ifThere }),
+    ...makeConflictEditor(site, { at, ifThere }),
     remove: (task) =>
       site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
     leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),

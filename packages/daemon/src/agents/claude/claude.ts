@@ -11,8 +11,8 @@ import { askServer } from './ask-tool.ts';
 import { Conversation, INTERRUPT_MS } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
 import { createHooks, createPermission } from './hooks.ts';
-import { Ledger } from './ledger.ts';
 import { type ClaudeChild, ClaudeProcess } from './process.ts';
+import { RequestCosts } from './request-costs.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import type { QueryOptions } from './sdk-types.ts';
 
@@ -112,7 +112,7 @@ async function converse(
     expected: { mode, criteria: task.acceptance, shown },
     prompt,
     sink,
-    ledger: new Ledger(options.prices, request.resume !== null, (...usage) => sink.usage(...usage)),
+    costs: new RequestCosts(options.prices, request.resume !== null, (...usage) => sink.usage(...usage)),
     abort,
     process: () => process,
     open: (said) =>

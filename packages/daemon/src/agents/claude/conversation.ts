@@ -6,9 +6,9 @@ import { TimeLimit } from '../../process/time-limit.ts';
 import { checkResult, type ResultReading, readResult } from '../result.ts';
 import { byWords, classify, type Trouble } from './failure.ts';
 import { Inbox } from './inbox.ts';
-import type { Ledger } from './ledger.ts';
 import { type ResultMessage, readMessage, type SdkMessage, usageIn } from './messages.ts';
 import type { ClaudeProcess } from './process.ts';
+import type { RequestCosts } from './request-costs.ts';
 import type { SdkQuery, UserMessage } from './sdk-types.ts';
 import { readable } from './transcript.ts';
 
@@ -32,7 +32,7 @@ export interface ConversationParts {
   expected: ResultExpectation;
   prompt: string;
   sink: AgentSink;
-  ledger: Ledger;
+  costs: RequestCosts;
   /** Starts the vendor's side; it takes what is said from `said`. */
   open(said: AsyncIterable<UserMessage>): SdkQuery;
   /** The process, once there is one. */
@@ -78,7 +78,7 @@ export class Conversation {
     limit.kill();
     letGo?.();
     await this.#leave();
-    this.#parts.ledger.breakOff(Date.now());
+    this.#parts.costs.breakOff(Date.now());
     return this.#judge(broken, timeoutMs);
   }
 
@@ -143,25 +143,25 @@ export class Conversation {
 
   /** Whatever says something about a request and its cost. */
   #account(message: SdkMessage): void {
-    const { ledger } = this.#parts;
+    const { costs } = this.#parts;
     if (message.type === 'system') {
-      if (message.subtype === 'status') ledger.asks(Date.now());
-      else if (message.subtype === 'api_retry') ledger.asks(Date.now() + message.retry_delay_ms);
+      if (message.subtype === 'status') costs.asks(Date.now());
+      else if (message.subtype === 'api_retry') costs.asks(Date.now() + message.retry_delay_ms);
     } else if (message.type === 'assistant') {
       const { id, model, usage } = message.message;
       // What Claude Code says itself stands for an answer that the vendor did not give.
-      if (model === '<synthetic>') ledger.refused();
-      else if (usage) ledger.answer(id, model, usage);
+      if (model === '<synthetic>') costs.refused();
+      else if (usage) costs.answer(id, model, usage);
     } else if (message.type === 'stream_event') {
       const { event } = message;
       if (event.type === 'message_start') this.#answering = event.message;
-      if (this.#answering) ledger.answer(this.#answering.id, this.#answering.model, usageIn(event));
+      if (this.#answering) costs.answer(this.#answering.id, this.#answering.model, usageIn(event));
     }
   }
 
   #conclude(result: ResultMessage): void {
-    this.#parts.ledger.settle(result);
-    if (this.#halt === null) this.#parts.ledger.refused(); // a turn that ends by itself leaves no request under way
+    this.#parts.costs.settle(result);
+    if (this.#halt === null) this.#parts.costs.refused(); // a turn that ends by itself leaves no request under way
     this.#last = result;
     this.#heard.resolve();
     this.#turns += 1;

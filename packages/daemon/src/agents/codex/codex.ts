@@ -11,8 +11,8 @@ import { beginSession } from '../session.ts';
 import { classify, retryAtIn } from './failure.ts';
 import { type GuardSocket, openGuardSocket } from './guard-socket.ts';
 import { prepareHome, tidyHome } from './home.ts';
-import { CodexLedger } from './ledger.ts';
 import { findCodex } from './program.ts';
+import { SessionCosts } from './session-costs.ts';
 import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
 
 /** What Codex gets from the daemon's environment without being named in `pass`: its model's door and the key to it. */
@@ -98,7 +98,7 @@ async function converse(
     writable,
     guards,
   });
-  const ledger = await CodexLedger.open(home.path, prices, (usage) => sink.usage(usage));
+  const costs = await SessionCosts.open(home.path, prices, (usage) => sink.usage(usage));
   // The limit spans both turns; each child keeps to what is left of it.
   const limit = new TimeLimit(request.timeoutMs, () => undefined);
   const letGo = request.control?.take(limit);
@@ -111,7 +111,7 @@ async function converse(
     env,
     writable,
     guards,
-    ledger,
+    costs,
     signal,
     resume,
     prompt,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
-import { Tokens } from './ledger.ts';
+import { Tokens } from './session-costs.ts';
 
 // The lines `codex exec --json` prints. Kinds that are not known here are skipped: a newer Codex may tell more.
 

@@ -6,7 +6,7 @@ import { type CodexEvent, createEventReader, describe } from './events.ts';
 import { classify } from './failure.ts';
 import type { GuardSocket } from './guard-socket.ts';
 import { type CodexHome, isReadOnly } from './home.ts';
-import type { CodexLedger } from './ledger.ts';
+import type { SessionCosts } from './session-costs.ts';
 
 export interface TurnSpec {
   host: ChildHost;
@@ -17,7 +17,7 @@ export interface TurnSpec {
   env: Record<string, string>;
   writable: string[];
   guards: GuardSocket;
-  ledger: CodexLedger;
+  costs: SessionCosts;
   signal: AbortSignal;
   resume: string | null;
   prompt: string;
@@ -45,11 +45,11 @@ const BOOK_EVERY_MS = 500;
 
 /** One `codex exec`: the prompt in, events out, its requests booked. */
 export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
-  const { request, sink, ledger } = spec;
+  const { request, sink, costs } = spec;
   const own = new AbortController();
   const onStep = async () => {
-    await ledger.catchUp();
-    if (ledger.requests > request.maxTurns) own.abort('out_of_turns');
+    await costs.catchUp();
+    if (costs.requests > request.maxTurns) own.abort('out_of_turns');
   };
   const heard = listen(spec, { onStep, onHopeless: () => own.abort('hopeless') });
   const child = startChild({
@@ -75,10 +75,10 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   const end = await child.end;
   clearInterval(books);
   heard.reader.end();
-  await ledger.catchUp();
+  await costs.catchUp();
   // What the vendor answered with an error costs nothing.
-  if (heard.usage === null && heard.state.failure === null) ledger.breakOff();
-  if (heard.usage) ledger.bookTurn(heard.usage, spec.resume !== null, spec.model);
+  if (heard.usage === null && heard.state.failure === null) costs.breakOff();
+  if (heard.usage) costs.bookTurn(heard.usage, spec.resume !== null, spec.model);
   if (heard.state.failure !== null) sink.output(`failed: ${heard.state.failure}\n`);
   const ended = own.signal.aborted && !spec.signal.aborted ? (own.signal.reason as TurnEnd['ended']) : null;
   return { ...heard.state, end, ended, lastWords: heard.state.lastWords.trim().split('\n').slice(-8).join('\n') };

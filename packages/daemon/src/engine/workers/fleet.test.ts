@@ -7,7 +7,7 @@ import { SimRepository } from '../../../../../test/sim/repository.ts';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
 import { defaultRules } from '../../../../../test/support/mill.ts';
 import { createIds } from '../../clock.ts';
-import type { AgentEnd, AgentRequest, Reined, Store } from '../../ports.ts';
+import type { AgentEnd, AgentRequest, ControlledProcess, Store } from '../../ports.ts';
 import { openStore } from '../../store/open.ts';
 import { Engine } from '../engine.ts';
 import { ReactorHost } from '../reactors/host.ts';
@@ -19,7 +19,7 @@ const TURNS = 40;
 const NOTHING = { prompt: '', promptTokens: 0, dropped: [], model: null, tools: null, maxTurns: null, timeoutMs: null };
 
 /** An agent in the test's hands. It hears what happens to it, and heeds none of it unless told so. */
-class Puppet implements Reined {
+class Puppet implements ControlledProcess {
   readonly heard: string[] = [];
   readonly end = Promise.withResolvers<AgentEnd>();
   readonly runId: string;

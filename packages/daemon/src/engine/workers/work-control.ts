@@ -1,11 +1,11 @@
 import type { Beat } from '@tidemill/contract';
-import type { Clock, ProcessControl, Reined } from '../../ports.ts';
+import type { Clock, ControlledProcess, ProcessControl } from '../../ports.ts';
 
 /** The processes that run for one held task, whichever adapter started them: stood still, let go on, or ended at once. */
 export class WorkControl implements ProcessControl {
-  readonly #parts = new Set<Reined>();
+  readonly #parts = new Set<ControlledProcess>();
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #cpuMs = new WeakMap<Reined, number>();
+  readonly #cpuMs = new WeakMap<ControlledProcess, number>();
   #measuredAt: number;
   #frozenAt: number | null = null;
   #frozenMs = 0;
@@ -37,7 +37,7 @@ export class WorkControl implements ProcessControl {
     this.#frozenMs -= ms;
   }
 
-  take(part: Reined): () => void {
+  take(part: ControlledProcess): () => void {
     this.#parts.add(part);
     // What begins after the word was given hears it too.
     if (this.#isKilled) part.kill();

@@ -50,11 +50,11 @@ export async function acknowledge(services: Services, input: RouteRequest<'ackno
 }
 
 export async function listChannels(services: Services, input: RouteRequest<'channels'>) {
-  return services.notices.views(await projectOf(services, input.project));
+  return services.channels.views(await projectOf(services, input.project));
 }
 
 export async function testChannel(services: Services, input: RouteRequest<'testChannel'>) {
-  const reference = await services.notices.test(await projectOf(services, input.project), input.channel);
+  const reference = await services.channels.test(await projectOf(services, input.project), input.channel);
   return { sent: true as const, reference };
 }
 

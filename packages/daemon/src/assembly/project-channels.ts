@@ -4,7 +4,7 @@ import { Screens } from '../channels/screens.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Clock, OpenChannel, Reactors, Store } from '../ports.ts';
 
-export interface NoticeHost {
+export interface ChannelHost {
   store: Store;
   clock: Clock;
   reactors: Reactors;
@@ -16,15 +16,15 @@ export interface NoticeHost {
 }
 
 /** Everything about channels in one process. None of their code is loaded before a project has one. */
-export class Notices {
+export class ProjectChannels {
   readonly screens = new Screens();
-  readonly #host: NoticeHost;
+  readonly #host: ChannelHost;
   #opener: Promise<OpenChannel> | undefined;
   #delivery: Promise<Delivery> | undefined;
   /** One change of settings after the other. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(host: NoticeHost) {
+  constructor(host: ChannelHost) {
     this.#host = host;
   }
 

@@ -20,7 +20,7 @@ const PAGE = 1000;
 const FINISHED = ['done', 'cancelled'];
 
 /** What happened in a project within the last month, read once and then only added to. */
-export class RunLedger {
+export class RecentRuns {
   readonly #store: Store;
   readonly #projectId: string;
   #runs = new Map<string, EndedRun>();

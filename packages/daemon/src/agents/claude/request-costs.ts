@@ -22,7 +22,7 @@ const NOTHING = { input: 0, output: 0, costUsd: 0, requests: 0, unpriced: 0 };
  *
  * A result's totals go on from those of the session that was resumed, so that only what has been added since may count.
  */
-export class Ledger {
+export class RequestCosts {
   readonly #tell: AgentSink['usage'];
   readonly #prices: Prices;
   readonly #known = new Map<string, KnownRequest>();

@@ -18,7 +18,7 @@ export type SettledMerge =
  * Where a person resolves a conflict. `mayTouch` is asked in the task's turn, before anything is written: it throws once the
  * task is no longer a person's.
  */
-export interface ConflictDesk {
+export interface ConflictEditor {
   /** Begins the merge of the newest target, unless one is under way; that one is not disturbed. */
   openMerge(task: WorktreeRef, mayTouch: () => Promise<void>): Promise<OpenMerge>;
   /** Has a file of it been resolved? Looks only. */

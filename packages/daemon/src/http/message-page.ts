@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** What a browser is shown in place of the page: a few words, no scripts, nothing to load. */
-export interface Notice {
+export interface MessagePage {
   status: number;
   title: string;
   /** HTML, our own words only. */
@@ -14,7 +14,7 @@ const GET_LINK =
 export const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 /** A browser that comes from another site sends no strict cookie; from this notice on it does. */
-export const noLink = (address: string): Notice => ({
+export const noLink = (address: string): MessagePage => ({
   status: 401,
   title: 'This page opens by its link',
   text: [
@@ -24,7 +24,7 @@ export const noLink = (address: string): Notice => ({
   ],
 });
 
-export const NOTICES = {
+export const MESSAGE_PAGES = {
   oldLink: {
     status: 401,
     title: 'This link no longer opens the page',
@@ -38,14 +38,14 @@ export const NOTICES = {
       'Run <code>node scripts/ensure.mjs</code> in the checkout, then load this page again. <code>npm start</code> does so by itself.',
     ],
   },
-} satisfies Record<string, Notice>;
+} satisfies Record<string, MessagePage>;
 
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1.5rem}h1{font-size:1.25rem}code{font:0.9em ui-monospace,monospace}`;
 
 /** For the content security policy, which otherwise allows no style in the page itself. */
-export const NOTICE_STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
+export const MESSAGE_STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
 
-export function noticeHtml({ title, text }: Notice): string {
+export function messageHtml({ title, text }: MessagePage): string {
   const paragraphs = text.map((line) => `<p>${line}</p>`).join('\n');
   return `<!doctype html>
 <html lang="en">

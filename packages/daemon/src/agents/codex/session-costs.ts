@@ -35,7 +35,7 @@ interface SessionFile {
  * also in turns that fail or are stopped, and in sessions of sub-agents. What Codex prints at the end of a turn has none
  * of this, and adds up over all runs of a resumed session.
  */
-export class CodexLedger {
+export class SessionCosts {
   requests = 0;
   readonly #folder: string;
   readonly #prices: Prices;
@@ -51,14 +51,14 @@ export class CodexLedger {
   }
 
   /** What is already there was booked by the run that spent it. */
-  static async open(home: string, prices: Prices, book: (usage: Usage) => void): Promise<CodexLedger> {
+  static async open(home: string, prices: Prices, book: (usage: Usage) => void): Promise<SessionCosts> {
     let isOpen = false;
-    const ledger = new CodexLedger(home, prices, (usage) => isOpen && book(usage));
-    await ledger.catchUp();
+    const costs = new SessionCosts(home, prices, (usage) => isOpen && book(usage));
+    await costs.catchUp();
     isOpen = true;
-    ledger.requests = 0;
-    for (const file of ledger.#files.values()) file.isAsking = false;
-    return ledger;
+    costs.requests = 0;
+    for (const file of costs.#files.values()) file.isAsking = false;
+    return costs;
   }
 
   /** Books what was written since the last time. */

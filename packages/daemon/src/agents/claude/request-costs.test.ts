@@ -1,7 +1,7 @@
 import type { Usage } from '@tidemill/contract';
 import { expect, it } from 'vitest';
-import { Ledger } from './ledger.ts';
 import { readMessage } from './messages.ts';
+import { RequestCosts } from './request-costs.ts';
 
 const NO_PRICES = { costUsd: () => null, isOwn: () => false };
 const totals = (inputTokens: number, costUSD: number) => ({
@@ -17,14 +17,14 @@ function result(modelUsage: object, more: object = {}) {
 
 function booked(isResumed: boolean) {
   const told: Usage[] = [];
-  return { told, ledger: new Ledger(NO_PRICES, isResumed, (usage) => told.push(usage)) };
+  return { told, costs: new RequestCosts(NO_PRICES, isResumed, (usage) => told.push(usage)) };
 }
 
 it('books the difference of totals that go on from turn to turn', () => {
-  const { told, ledger } = booked(false);
-  ledger.settle(result(totals(1000, 0.5)));
-  ledger.settle(result(totals(1500, 0.75)));
-  ledger.settle(result(totals(100, 0.1))); // started anew
+  const { told, costs } = booked(false);
+  costs.settle(result(totals(1000, 0.5)));
+  costs.settle(result(totals(1500, 0.75)));
+  costs.settle(result(totals(100, 0.1))); // started anew
   expect(told.map(({ inputTokens, costUsd }) => [inputTokens, costUsd])).toEqual([
     [1000, 0.5],
     [500, 0.25],
@@ -33,11 +33,11 @@ it('books the difference of totals that go on from turn to turn', () => {
 });
 
 it('books nothing of a resumed session’s past, known or not', () => {
-  const { told, ledger } = booked(true);
-  ledger.settle(result(totals(9000, 4)));
+  const { told, costs } = booked(true);
+  costs.settle(result(totals(9000, 4)));
   expect(told).toEqual([]);
-  ledger.settle(result(totals(9100, 4.5)));
-  ledger.settle(result(totals(9200, 5), { model_usage_since_last_result: totals(70, 0.2) }));
+  costs.settle(result(totals(9100, 4.5)));
+  costs.settle(result(totals(9200, 5), { model_usage_since_last_result: totals(70, 0.2) }));
   expect(told).toMatchObject([
     { inputTokens: 100, costUsd: 0.5 },
     { inputTokens: 70, costUsd: 0.2 },

@@ -1,5 +1,5 @@
 import { AppError } from '@tidemill/contract';
-import type { ConflictDesk, WorktreeRef } from '../ports.ts';
+import type { ConflictEditor, WorktreeRef } from '../ports.ts';
 import { hasBegun, openMerge, resolveInMerge, settleMerge } from './conflict.ts';
 import type { Site, Standing } from './site.ts';
 
@@ -11,7 +11,7 @@ interface Turns {
 }
 
 /** Only the first step may make a worktree; the others go on with what a person has seen. */
-export function makeDesk(site: Site, { at, ifThere }: Turns): ConflictDesk {
+export function makeConflictEditor(site: Site, { at, ifThere }: Turns): ConflictEditor {
   return {
     openMerge: (task, mayTouch) =>
       at(task, async (place) => {
