@@ -4,7 +4,7 @@ import { Screens } from '../channels/screens.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Clock, OpenChannel, Reactors, Store } from '../ports.ts';
 
-export interface ChannelHost {
+export interface ProjectChannelsOptions {
   store: Store;
   clock: Clock;
   reactors: Reactors;
@@ -18,13 +18,13 @@ export interface ChannelHost {
 /** Everything about channels in one process. None of their code is loaded before a project has one. */
 export class ProjectChannels {
   readonly screens = new Screens();
-  readonly #host: ChannelHost;
+  readonly #host: ProjectChannelsOptions;
   #opener: Promise<OpenChannel> | undefined;
   #delivery: Promise<Delivery> | undefined;
   /** One change of settings after the other. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(host: ChannelHost) {
+  constructor(host: ProjectChannelsOptions) {
     this.#host = host;
   }
 
