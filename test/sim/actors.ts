@@ -1,4 +1,4 @@
-import { AskedQuestion, type GateStatus, INTEGRITY_GATE, type Mode, type Usage } from '@tidemill/contract';
+import { AskedQuestion, type GateStatus, INTEGRITY_GATE, isBuilding, MODES, type Usage } from '@tidemill/contract';
 import type {
   Agent,
   AgentBrief,
@@ -141,11 +141,12 @@ export class SimAgent implements Agent {
         const outcome = met || this.#random.chance(0.2) ? ('approved' as const) : ('changes_requested' as const);
         return { kind: 'result', envelope: { outcome, summary: 'judged', review: { criteria, comments: [] } } };
       }
+      default:
+        return { kind: 'result', envelope: { outcome: MODES[brief.mode].outcomes[0], summary: 'done' } };
     }
   }
 }
 
-const isBuilding = (mode: Mode) => mode === 'implement' || mode === 'request_changes';
 const failed = (failure: 'crash' | 'network' | 'rate_limit' | 'no_result' | 'timeout', message: string): AgentEnd => ({
   kind: 'failed',
   failure,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { Mode, Outcome } from './run.ts';
+import { Outcome, TaskMode } from './run.ts';
 
 /** `open` starts every pipeline; `done` and `cancelled` end it; the others park a task until a person acts. */
 export const RESERVED_STAGES = ['open', 'done', 'cancelled', 'needs_info', 'blocked'] as const;
 
 const on = z.partialRecord(Outcome, z.string());
 
-export const AgentStage = z.strictObject({ actor: z.literal('agent'), mode: Mode, on });
+export const AgentStage = z.strictObject({ actor: z.literal('agent'), mode: TaskMode, on });
 export const VerifyStage = z.strictObject({
   actor: z.literal('system'),
   does: z.literal('verify'),

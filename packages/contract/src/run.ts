@@ -1,16 +1,22 @@
 import { z } from 'zod';
 import { HilConfig } from './autonomy.ts';
+import { MODE_NAMES, type ModeName, TASK_MODES, type TaskModeName } from './modes.ts';
 import { PlainText } from './plain-text.ts';
 import { AskedQuestion } from './question.ts';
 
-export const Mode = z.enum(['plan', 'plan_revision', 'investigate', 'implement', 'request_changes', 'review']);
-export type Mode = z.infer<typeof Mode>;
+/** Every mode; see MODES for what each of them is. */
+export const Mode = z.enum(MODE_NAMES);
+export type Mode = ModeName;
+/** The modes of a pipeline's stages. */
+export const TaskMode = z.enum(TASK_MODES);
+export type TaskMode = TaskModeName;
 
 export const Outcome = z.enum([
   'plan_complete',
   'investigation_complete',
   'pr_ready',
   'no_changes',
+  'completed',
   'approved',
   'changes_requested',
   'needs_info',

@@ -26,16 +26,14 @@ export {
   merged,
 } from './lookup.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
-export { checkPipeline, OUTCOMES_TO_HANDLE, type PipelineFault } from './pipeline/check.ts';
+export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './pipeline/fingerprint.ts';
 export { isOpenConflict, whyForPerson } from './pipeline/open-conflict.ts';
 export {
   isInfrastructure,
   isResumable,
-  MAX_TURNS,
   MAX_VALIDATION_RETRIES,
   needsPerson,
-  RUN_LIMIT_MS,
   VENDOR_WAIT_MS,
 } from './pipeline/policy.ts';
 export { isReviewed } from './pipeline/review.ts';

@@ -1,5 +1,5 @@
 import type { Account, BudgetPeriod, BudgetThreshold, EventBody, Mode, Project, Task } from '@tidemill/contract';
-import { ALL_PROJECTS, MAX_USD, sumUsd, UNKNOWN_REQUEST_USD } from '@tidemill/contract';
+import { ALL_PROJECTS, MAX_USD, MODES, sumUsd, UNKNOWN_REQUEST_USD } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -9,15 +9,6 @@ import { nextPeriodAt, type Purse, pursesOf } from './period.ts';
 const NO_CLAIMS_PERCENT = 90;
 const THRESHOLDS: BudgetThreshold[] = [50, 75, 90, 100];
 
-/** What a run is expected to cost while nothing is known of its like. */
-const FIRST_GUESS_USD: Record<Mode, number> = {
-  plan: 0.5,
-  plan_revision: 0.5,
-  investigate: 0.5,
-  review: 0.5,
-  implement: 1,
-  request_changes: 1,
-};
 /** Above the mean, because a run that costs more than was set aside may have to be stopped. */
 const MARGIN = 1.5;
 /** Newer runs count as much as this many together. */
@@ -46,7 +37,7 @@ export function estimateKey(agent: string, mode: Mode, task: Task): string {
  */
 export function estimateOf(purses: Purse[], agent: string, mode: Mode, task: Task): number {
   const known = purses[0]?.account.estimates[estimateKey(agent, mode, task)];
-  const guess = known ? known.meanUsd * MARGIN : FIRST_GUESS_USD[mode];
+  const guess = known ? known.meanUsd * MARGIN : MODES[mode].firstGuessUsd;
   const smallest = Math.min(...purses.map(({ limits }) => Math.min(limits.dailyUsd, limits.monthlyUsd)));
   return guess === 0 ? 0 : Math.min(Math.max(guess, UNKNOWN_REQUEST_USD), smallest * LARGEST_PART);
 }

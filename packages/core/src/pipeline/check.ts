@@ -1,14 +1,4 @@
-import { type Mode, type Outcome, type Pipeline, RESERVED_STAGES, type Stage } from '@tidemill/contract';
-
-/** What each mode may end in besides needs_info, failed and interrupted, which the engine handles for every stage. */
-export const OUTCOMES_TO_HANDLE: Record<Mode, Outcome[]> = {
-  plan: ['plan_complete'],
-  plan_revision: ['plan_complete'],
-  investigate: ['investigation_complete'],
-  implement: ['pr_ready', 'no_changes'],
-  request_changes: ['pr_ready', 'no_changes'],
-  review: ['approved', 'changes_requested'],
-};
+import { MODES, type Outcome, type Pipeline, RESERVED_STAGES, type Stage } from '@tidemill/contract';
 
 /** Work in these outcomes is unfinished or on no target: a task must not end with it. */
 const NEVER_DONE: Outcome[] = [
@@ -72,7 +62,7 @@ function checkStage(name: string, stage: Stage, names: string[], gateNames: stri
       });
   }
   if (stage.actor === 'agent') {
-    for (const outcome of OUTCOMES_TO_HANDLE[stage.mode]) {
+    for (const outcome of MODES[stage.mode].outcomes) {
       if (!(outcome in stage.on))
         faults.push({
           path: [...path, 'on'],

@@ -29,7 +29,12 @@ const WAYS: Record<string, Record<string, Partial<Record<Outcome, string>>>> = {
 /** What becomes of an outcome that a stage gives no way for. */
 const ELSE: Record<Outcome, string> = {
   ...{ plan_complete: 'no_transition', investigation_complete: 'no_transition', pr_ready: 'no_transition' },
-  ...{ approved: 'no_transition', changes_requested: 'no_transition', no_changes: 'no_changes' },
+  ...{
+    completed: 'no_transition',
+    approved: 'no_transition',
+    changes_requested: 'no_transition',
+    no_changes: 'no_changes',
+  },
   ...{ needs_info: 'needs_info', failed: 'agent_failed', conflicts_detected: 'conflict', interrupted: 'stays' },
 };
 

@@ -53,22 +53,3 @@ export const MAX_REVIEW_CYCLES = 3;
 export const CONFLICT_FILES_LIMIT = 5;
 /** Times a task may come back from a system stage (gates fail after the merge, conflicts) before a person is asked. */
 export const MAX_RETURNS = 3;
-
-const MINUTE = 60_000;
-export const RUN_LIMIT_MS = {
-  plan: 10 * MINUTE,
-  plan_revision: 10 * MINUTE,
-  investigate: 10 * MINUTE,
-  review: 10 * MINUTE,
-  implement: 30 * MINUTE,
-  request_changes: 30 * MINUTE,
-} as const;
-
-export const MAX_TURNS = {
-  plan: 100,
-  plan_revision: 100,
-  investigate: 100,
-  review: 50,
-  implement: 200,
-  request_changes: 200,
-} as const;

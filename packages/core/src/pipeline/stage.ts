@@ -1,4 +1,4 @@
-import type { Mode, ProjectRules, Role, Stage, Task } from '@tidemill/contract';
+import { MODES, type ProjectRules, type Role, type Stage, type Task, type TaskMode } from '@tidemill/contract';
 
 export function stageOf(rules: ProjectRules, task: Pick<Task, 'pipeline' | 'stage'>): Stage | undefined {
   return rules.pipelines[task.pipeline]?.stages[task.stage];
@@ -9,12 +9,12 @@ export function roleOf(rules: ProjectRules, pipelineName: string, stageName: str
   const pipeline = rules.pipelines[pipelineName];
   const stage = pipeline?.stages[stageName === 'open' ? pipeline.start : stageName];
   if (!stage || stage.actor === 'human') return null;
-  if (stage.actor === 'agent') return stage.mode === 'review' ? 'reviewer' : 'builder';
+  if (stage.actor === 'agent') return MODES[stage.mode].role;
   return stage.does === 'verify' ? 'verifier' : 'merger';
 }
 
 /** Feedback on work that is there turns a first attempt's mode into that of dealing with it. */
-export function modeOf(stage: Extract<Stage, { actor: 'agent' }>, task: Task): Mode {
+export function modeOf(stage: Extract<Stage, { actor: 'agent' }>, task: Task): TaskMode {
   if (task.feedback.length === 0) return stage.mode;
   if (stage.mode === 'implement' && task.head !== null) return 'request_changes';
   if (stage.mode === 'plan' && task.plan !== '') return 'plan_revision';

@@ -1,4 +1,4 @@
-import type { Outcome, Run, Task } from '@tidemill/contract';
+import { isBuilding, type Outcome, type Run, type Task } from '@tidemill/contract';
 import { changesNothing, type EventOf, type Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 import { changeTask } from '../task-row.ts';
@@ -12,12 +12,11 @@ const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_re
 export const runEvents = {
   'run.started': (slice, body, { projectId, at }) => {
     const { taskId, workerId, stage, mode, agent, attempt, reservedUsd, isFree } = body;
-    const builds = mode === 'implement' || mode === 'request_changes';
     changeTask(slice, body, (task) => ({
       waiting: null,
       lastRunId: body.runId,
       runs: { ...task.runs, [mode]: attempt },
-      builders: builds && !task.builders.includes(workerId) ? [...task.builders, workerId] : task.builders,
+      builders: isBuilding(mode) && !task.builders.includes(workerId) ? [...task.builders, workerId] : task.builders,
     }));
     slice.runs.put({
       ...{ id: body.runId, projectId, taskId, workerId, stage, mode, agent, attempt, reservedUsd },

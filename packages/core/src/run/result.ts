@@ -1,5 +1,4 @@
-import type { AgentEnvelope, Mode, Outcome } from '@tidemill/contract';
-import { OUTCOMES_TO_HANDLE } from '../pipeline/check.ts';
+import { type AgentEnvelope, MODES, type Mode, type Outcome } from '@tidemill/contract';
 import { CITATION_RULE, citesSomething, type ShownChange } from './citation.ts';
 
 /** What a result is measured against: an approval, for instance, has to speak of every criterion. */
@@ -13,7 +12,7 @@ export interface ResultExpectation {
 const EVERYWHERE: Outcome[] = ['needs_info', 'failed'];
 
 /** What a run in this mode may end in. */
-export const outcomesOf = (mode: Mode): Outcome[] => [...OUTCOMES_TO_HANDLE[mode], ...EVERYWHERE];
+export const outcomesOf = (mode: Mode): Outcome[] => [...MODES[mode].outcomes, ...EVERYWHERE];
 
 /** What is wrong with a result and what would be right, written for whoever handed it in; null when it will do. */
 export function problemOfResult(envelope: AgentEnvelope, expected: ResultExpectation): string | null {

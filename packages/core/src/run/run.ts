@@ -1,4 +1,11 @@
-import type { AgentEnvelope, ContextEntry, EventBody, Mode, Outcome, Run } from '@tidemill/contract';
+import {
+  type AgentEnvelope,
+  type ContextEntry,
+  type EventBody,
+  MODES,
+  type Outcome,
+  type Run,
+} from '@tidemill/contract';
 import { afterSpending, estimateOf, shortageFor } from '../budget/budget.ts';
 import { pursesOf } from '../budget/period.ts';
 import { bounded, inTheEnd, moreUsd } from '../budget/usage.ts';
@@ -155,15 +162,6 @@ function currentRun(
   return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not under way`, hint: '' } };
 }
 
-const NOTE_TYPE: Record<Mode, string> = {
-  plan: 'plan_summary',
-  plan_revision: 'plan_revision_summary',
-  investigate: 'investigation_summary',
-  implement: 'implementation_summary',
-  request_changes: 'fix_summary',
-  review: 'review',
-};
-
 /** What later runs of the task get to know of this one. */
 function noteOf(run: Run, outcome: Outcome, envelope: AgentEnvelope | null, at: number): ContextEntry | null {
   if (!envelope || outcome === 'failed' || outcome === 'interrupted') return null;
@@ -171,7 +169,7 @@ function noteOf(run: Run, outcome: Outcome, envelope: AgentEnvelope | null, at: 
   const summary = envelope.planSummary ?? envelope.investigationSummary ?? (envelope.summary || comments);
   if (!summary) return null;
   const entryType =
-    run.mode !== 'review' ? NOTE_TYPE[run.mode] : outcome === 'approved' ? 'review_approved' : 'review_feedback';
+    run.mode !== 'review' ? MODES[run.mode].note : outcome === 'approved' ? 'review_approved' : 'review_feedback';
   const source = run.mode === 'review' ? 'reviewer' : 'agent';
   return { runId: run.id, source, entryType, summary: summary.slice(0, 2000), at };
 }

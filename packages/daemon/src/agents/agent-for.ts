@@ -1,6 +1,5 @@
 import path from 'node:path';
-import type { AgentConfig, Mode } from '@tidemill/contract';
-import { AppError } from '@tidemill/contract';
+import { type AgentConfig, AppError, MODES } from '@tidemill/contract';
 import { systemClock } from '../clock.ts';
 import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
@@ -13,9 +12,6 @@ import { createCommandAgent } from './command.ts';
 import { withFallback } from './fallback.ts';
 import { loadPrices } from './prices.ts';
 import { createScriptedAgent } from './scripted.ts';
-
-/** Modes that continue another's work are done by the same hands unless they have an entry of their own. */
-const STANDS_IN: Partial<Record<Mode, Mode>> = { request_changes: 'implement', plan_revision: 'plan' };
 
 /** Chooses among the configured agents: the mode's own entry, the entry of the mode it continues, else `default`. */
 export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildHost): AgentFor {
@@ -34,7 +30,8 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
     }),
   );
   return (mode) => {
-    const agent = made.get(mode) ?? made.get(STANDS_IN[mode] ?? mode) ?? made.get('default');
+    const traits = MODES[mode];
+    const agent = made.get(mode) ?? made.get('continues' in traits ? traits.continues : mode) ?? made.get('default');
     if (agent) return agent;
     throw new AppError('bad_config', `no agent is configured for the mode ${mode}`, {
       hint: 'give `agents` an entry named default',

@@ -1,4 +1,4 @@
-import type { Mode } from '@tidemill/contract';
+import { MODES, type Mode, type ResultField } from '@tidemill/contract';
 import { outcomesOf } from '@tidemill/core';
 
 type Properties = Record<string, object>;
@@ -26,17 +26,13 @@ export function resultSchema(mode: Mode, form: 'wide' | 'strict'): object {
 }
 
 function ownOf(mode: Mode, object: (properties: Properties) => object): Properties {
-  switch (mode) {
-    case 'plan':
-    case 'plan_revision':
-      return { plan: text, planSummary: text, subtasks: texts };
-    case 'investigate':
-      return { plan: text, investigationSummary: text, subtasks: texts };
-    case 'review': {
-      const verdict = object({ id: text, met: { type: 'boolean' }, evidence: text });
-      return { review: object({ criteria: { type: 'array', items: verdict }, comments: texts }) };
-    }
-    default:
-      return {};
-  }
+  const verdict = object({ id: text, met: { type: 'boolean' }, evidence: text });
+  const fields: Record<ResultField, object> = {
+    plan: text,
+    planSummary: text,
+    investigationSummary: text,
+    subtasks: texts,
+    review: object({ criteria: { type: 'array', items: verdict }, comments: texts }),
+  };
+  return Object.fromEntries(MODES[mode].fields.map((field) => [field, fields[field]]));
 }

@@ -1,5 +1,5 @@
-import { AgentEnvelope, AskedQuestion, type Mode } from '@tidemill/contract';
-import { OUTCOMES_TO_HANDLE, outcomesOf, problemOfResult, type ResultExpectation } from '@tidemill/core';
+import { AgentEnvelope, AskedQuestion, MODES, type Mode, type ResultField } from '@tidemill/contract';
+import { outcomesOf, problemOfResult, type ResultExpectation } from '@tidemill/core';
 import { z } from 'zod';
 import { jsonObjectsIn } from './result-json.ts';
 import { readTextualVerdict } from './textual-verdict.ts';
@@ -65,7 +65,7 @@ export function repairRequest(problem: string, expected: ResultExpectation): str
 export function exampleResult({ mode, criteria }: ResultExpectation): string {
   const outcomes = outcomesOf(mode);
   const example = {
-    outcome: OUTCOMES_TO_HANDLE[mode][0],
+    outcome: MODES[mode].outcomes[0],
     summary: 'one or two sentences',
     ...particulars(mode, criteria),
   };
@@ -76,19 +76,15 @@ export function exampleResult({ mode, criteria }: ResultExpectation): string {
 }
 
 function particulars(mode: Mode, criteria: ResultExpectation['criteria']): Partial<AgentEnvelope> {
-  switch (mode) {
-    case 'plan':
-    case 'plan_revision':
-      return { plan: 'the whole plan', planSummary: 'the plan in a sentence', subtasks: ['first step', 'second step'] };
-    case 'investigate':
-      return { plan: 'how to repair it', investigationSummary: 'what is wrong and why', subtasks: [] };
-    case 'review': {
-      const verdicts = criteria.map(({ id }) => ({ id, met: true, evidence: 'where you saw it' }));
-      return { review: { criteria: verdicts, comments: [] } };
-    }
-    default:
-      return {};
-  }
+  const verdicts = criteria.map(({ id }) => ({ id, met: true, evidence: 'where you saw it' }));
+  const examples: Pick<AgentEnvelope, ResultField> = {
+    plan: 'the whole plan',
+    planSummary: 'the plan in a sentence',
+    investigationSummary: 'what is wrong and why',
+    subtasks: ['first step', 'second step'],
+    review: { criteria: verdicts, comments: [] },
+  };
+  return Object.fromEntries(MODES[mode].fields.map((field) => [field, examples[field]]));
 }
 
 const isResult = (object: Record<string, unknown>) => 'outcome' in object || object.tidemill === 'result';

@@ -1,4 +1,4 @@
-import type { Mode } from '@tidemill/contract';
+import { MODE_NAMES, type ModeName } from '@tidemill/contract/modes';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -22,17 +22,8 @@ import { z } from 'zod';
  * result, which is a failed run.
  */
 
-/** What a run in each mode proposes when all went well. */
-export const SUCCESS: Record<Mode, string> = {
-  plan: 'plan_complete',
-  plan_revision: 'plan_complete',
-  investigate: 'investigation_complete',
-  implement: 'pr_ready',
-  request_changes: 'pr_ready',
-  review: 'approved',
-};
 // Not the contract's schema: loading all of the contract would take longer than everything else the player does.
-const PlayedMode = z.enum(Object.keys(SUCCESS) as Mode[]);
+const PlayedMode = z.enum(MODE_NAMES);
 
 /** `- hang:` says as much as `- hang: {}`. */
 const orNothing = <T extends z.ZodType>(schema: T) => z.preprocess((value) => value ?? {}, schema).optional();
@@ -152,17 +143,14 @@ function fits(when: z.infer<typeof When>, brief: PlayedBrief): boolean {
   return feedback === undefined || brief.feedback.some(({ text }) => text.includes(feedback));
 }
 
-function usualSteps(mode: Mode): Step[] {
-  switch (mode) {
-    case 'plan':
-    case 'plan_revision':
-      return [{ result: { summary: 'planned', plan: 'Make the change, then test it.', planSummary: 'One step.' } }];
-    case 'investigate':
-      return [{ result: { summary: 'investigated', plan: 'Found the cause.', investigationSummary: 'Cause found.' } }];
-    case 'review':
-      return [{ result: { summary: 'every criterion is met', approve: true } }];
-    case 'implement':
-    case 'request_changes':
-      return [{ say: { text: 'the scenario has no rule for this run' } }];
-  }
+const USUAL: Partial<Record<ModeName, z.infer<typeof ResultStep>>> = {
+  plan: { summary: 'planned', plan: 'Make the change, then test it.', planSummary: 'One step.' },
+  plan_revision: { summary: 'planned', plan: 'Make the change, then test it.', planSummary: 'One step.' },
+  investigate: { summary: 'investigated', plan: 'Found the cause.', investigationSummary: 'Cause found.' },
+  review: { summary: 'every criterion is met', approve: true },
+};
+
+function usualSteps(mode: ModeName): Step[] {
+  const result = USUAL[mode];
+  return [result ? { result } : { say: { text: 'the scenario has no rule for this run' } }];
 }

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PlayedBrief, parseScenario, type ResultStep, type Step, SUCCESS, stepsFor } from './scenario.ts';
+import { MODES } from '@tidemill/contract/modes';
+import { PlayedBrief, parseScenario, type ResultStep, type Step, stepsFor } from './scenario.ts';
 
 // The scripted agent's program: `node scripted-player.ts SCENARIO`, speaking protocol 1 like any other agent.
 
@@ -74,7 +75,7 @@ const ACTIONS: Actions = {
 function proposal({ approve, reject, ...step }: ResultStep, brief: PlayedBrief): Record<string, unknown> {
   const isVerdict = brief.mode === 'review' && step.review === undefined;
   if (!isVerdict && approve === undefined && reject === undefined) {
-    return { outcome: SUCCESS[brief.mode], ...step };
+    return { outcome: MODES[brief.mode].outcomes[0], ...step };
   }
   // A scenario looks at nothing; it names what it was shown.
   const seen = `checked by the scenario: ${brief.shown?.files[0] ?? '"approved"'}`;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EndedRun,
+  isBuilding,
   METRIC_PERIOD_MS,
   type MetricFigures,
   type MetricPeriod,
@@ -43,7 +44,7 @@ export async function figuresOf(
     const all = byWorker.get(worker.id) ?? [];
     const runs = all.filter((run) => run.endedAt > from);
     const succeeded = new Set(all.filter(isSuccess).map((run) => run.taskId));
-    const built = new Set(all.filter(isBuilding).map((run) => run.taskId));
+    const built = new Set(all.filter(({ mode }) => isBuilding(mode)).map((run) => run.taskId));
     const done = facts.done.filter((task) => task.doneAt > from && succeeded.has(task.id));
     // Of what it built; of a reviewer those that it made.
     const isItsOwn = (review: EndedRun) =>
@@ -88,7 +89,6 @@ function figures(
 
 const isFailure = ({ failure, outcome }: EndedRun) => failure !== null || outcome === 'failed';
 const isSuccess = (run: EndedRun) => !isFailure(run) && run.outcome !== 'interrupted';
-const isBuilding = ({ mode }: EndedRun) => mode === 'implement' || mode === 'request_changes';
 export const isFirstReview = (run: EndedRun) =>
   run.mode === 'review' && run.attempt === 1 && (run.outcome === 'approved' || run.outcome === 'changes_requested');
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientConnection, SessionNotification } from '@agentclientprotocol/sdk';
-import type { Mode } from '@tidemill/contract';
+import { isReadOnly as isReadOnlyMode } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { Child } from '../../process/child.ts';
 import { beginSession } from '../session.ts';
@@ -12,7 +12,6 @@ import { createTranscript, type Transcript } from './transcript.ts';
 import type { BookedCosts, Meter } from './usage.ts';
 import { createWire, type Wire } from './wire.ts';
 
-const BUILDING: Mode[] = ['implement', 'request_changes'];
 /** How long an agent may take to end its turn after it was cancelled, and to leave after the last word. */
 const CANCEL_MS = 1000;
 const LEAVE_MS = 300;
@@ -40,7 +39,7 @@ async function run(
   booked: BookedCosts,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
-  const isReadOnly = !BUILDING.includes(request.brief.mode);
+  const isReadOnly = isReadOnlyMode(request.brief.mode);
   const kill = new AbortController();
   let fault: string | null = null;
   const transcript = createTranscript(sink, {

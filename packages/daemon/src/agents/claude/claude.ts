@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Mode } from '@tidemill/contract';
+import { isReadOnly, type Mode } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
@@ -51,8 +51,6 @@ export interface ClaudeAgentOptions {
   host: ChildHost;
 }
 
-const isReader = (mode: Mode) => mode !== 'implement' && mode !== 'request_changes';
-
 /** Claude Code, through the vendor's SDK. */
 export function createClaudeAgent(options: ClaudeAgentOptions): Agent {
   return {
@@ -72,7 +70,7 @@ async function run(
   const sdk = await loadSdk(host.root, options.program);
   if ('missing' in sdk) return { kind: 'failed', failure: 'spawn', message: sdk.missing, exitCode: null };
   await forgetOldHomes(host.dataDir);
-  const reads = isReader(request.brief.mode);
+  const reads = isReadOnly(request.brief.mode);
   const home = await prepareHome({ dataDir: host.dataDir, worktree: request.cwd, isReader: reads, env });
   let hasBegun = false;
   const session = (id: string) => {
@@ -151,7 +149,7 @@ function childSpec(
     runId: request.runId,
     cwd: request.cwd,
     network: true,
-    readOnlyWorktree: isReader(request.brief.mode),
+    readOnlyWorktree: isReadOnly(request.brief.mode),
     writable: [...home.writable, ...writable],
     hidden: home.hidden,
     readable: isHidden ? [path.dirname(program)] : [],
@@ -191,7 +189,7 @@ async function settings(
 
 /** What a prompt asks for can only narrow what the mode allows. */
 function toolsFor(mode: Mode, wanted: string[] | null): Pick<QueryOptions, 'tools' | 'disallowedTools'> {
-  const allowed = isReader(mode) ? READING : [...READING, ...WRITING];
+  const allowed = isReadOnly(mode) ? READING : [...READING, ...WRITING];
   const tools = wanted === null ? allowed : allowed.filter((tool) => wanted.includes(tool));
   return { tools, disallowedTools: WRITING.filter((tool) => !tools.includes(tool)) };
 }

@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, realpath, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { Mode } from '@tidemill/contract';
+import { isReadOnly, type Mode } from '@tidemill/contract';
 import { resultSchema } from '../result-schema.ts';
 import type { GuardSocket } from './guard-socket.ts';
 
@@ -35,8 +35,6 @@ interface HomeRequest {
 
 const KEPT_MS = 14 * 86_400_000;
 const API_KEYS = ['OPENAI_API_KEY', 'CODEX_API_KEY'];
-
-export const isReadOnly = (mode: Mode) => mode !== 'implement' && mode !== 'request_changes';
 
 export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
   const all = path.join(request.dataDir, 'codex');

@@ -1,11 +1,12 @@
 import { StringDecoder } from 'node:string_decoder';
+import { isReadOnly } from '@tidemill/contract';
 import type { AgentRequest, AgentSink } from '../../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../../process/child.ts';
 import { programFolder } from '../../process/tools.ts';
 import { type CodexEvent, createEventReader, describe } from './events.ts';
 import { classify } from './failure.ts';
 import type { GuardSocket } from './guard-socket.ts';
-import { type CodexHome, isReadOnly } from './home.ts';
+import type { CodexHome } from './home.ts';
 import type { SessionCosts } from './session-costs.ts';
 
 export interface TurnSpec {

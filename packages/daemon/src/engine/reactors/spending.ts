@@ -4,7 +4,7 @@ import {
   type BudgetPeriod,
   type BudgetThreshold,
   type EventBody,
-  type Mode,
+  isBuilding,
   readUsage,
   type Severity,
   sumCount,
@@ -23,7 +23,6 @@ const SEVERITY: Record<BudgetThreshold, Severity> = { 50: 'info', 75: 'warning',
 const LOOK_AGAIN_MS = 10 * 60_000;
 /** Longer than a moment, so that two engines that contend for the last cent do not hand it to and fro. */
 const WAIT_MS = 1_000;
-const BUILDING: readonly Mode[] = ['implement', 'request_changes'];
 
 /**
  *   50, 75 %: told · 90 %: told, core gives out nothing new · 100 %: every agent that draws on the account stops
@@ -138,7 +137,7 @@ export async function setAside(deps: EngineDeps, leased: LeasedWork, why: string
   const { task, ref } = leased;
   const now = await deps.store.task(task.id);
   const run = now?.lastRunId ? await deps.store.run(now.lastRunId) : null;
-  if (run?.status === 'running' && BUILDING.includes(run.mode)) {
+  if (run?.status === 'running' && isBuilding(run.mode)) {
     try {
       const { commit, tree, notes } = await deps.workspace.capture(ref, `#${task.number} ${task.title} (so far)`);
       await leased.must({ type: 'work.commit', commit, tree, notes });

@@ -3,12 +3,13 @@ import {
   accountId,
   type EventBody,
   type Feedback,
+  MODES,
   type Mode,
   plainLine,
   plainText,
   type Usage,
 } from '@tidemill/contract';
-import { MAX_TURNS, RUN_LIMIT_MS, type ShownChange } from '@tidemill/core';
+import type { ShownChange } from '@tidemill/core';
 import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
@@ -88,8 +89,8 @@ export class AgentRun {
       {
         runId: this.#runId,
         cwd,
-        timeoutMs: briefing.timeoutMs ?? RUN_LIMIT_MS[this.#mode],
-        maxTurns: briefing.maxTurns ?? MAX_TURNS[this.#mode],
+        timeoutMs: briefing.timeoutMs ?? MODES[this.#mode].limitMs,
+        maxTurns: briefing.maxTurns ?? MODES[this.#mode].turns,
         model: briefing.model,
         tools: briefing.tools,
         resume: this.#session,

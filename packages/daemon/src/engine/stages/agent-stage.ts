@@ -1,4 +1,4 @@
-import type { Mode, Stage } from '@tidemill/contract';
+import { isBuilding, type Mode, type Stage } from '@tidemill/contract';
 import {
   failureText,
   fingerprintOf,
@@ -12,16 +12,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-rest.ts';
 import { type LeasedWork, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
-import {
-  amend,
-  beginMerge,
-  buildsIn,
-  type Conclusion,
-  commitWork,
-  proposalOf,
-  touchesIn,
-  undoStrays,
-} from './conclusion.ts';
+import { amend, beginMerge, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from './conclusion.ts';
 import { EnvironmentTrouble, PREPARE } from './environment.ts';
 import { failedBefore, type Proof, type Prover, type Work } from './prove.ts';
 import { withQuestion } from './run-questions.ts';
@@ -48,12 +39,12 @@ export async function agentStage(
   const begun = await leased.execute({ type: 'run.start', runId, mode, agent, isFree });
   if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
-  const isBuilding = buildsIn(mode);
+  const builds = isBuilding(mode);
   const run = new AgentRun(deps, leased, { runId, mode, session }, () =>
-    isBuilding ? unfinished(deps, leased) : Promise.resolve(null),
+    builds ? unfinished(deps, leased) : Promise.resolve(null),
   );
   try {
-    const conclusion = isBuilding
+    const conclusion = builds
       ? await build(deps, leased, run, runId, mode, worktree, prover)
       : await consult(deps, leased, run, mode, worktree);
     const envelope = withQuestion(deps, leased, conclusion.envelope);

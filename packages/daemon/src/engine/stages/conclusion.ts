@@ -17,9 +17,6 @@ export interface Conclusion {
   touches?: MatterContents;
 }
 
-/** In the other modes the agent reads and answers. */
-export const buildsIn = (mode: Mode) => mode === 'implement' || mode === 'request_changes';
-
 /** Work that conflicts with the target is begun with the merge under way in its worktree. */
 export async function beginMerge(deps: EngineDeps, { task, ref }: LeasedWork): Promise<void> {
   if (task.feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(ref);

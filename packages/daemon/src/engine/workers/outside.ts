@@ -2,6 +2,7 @@ import {
   type AgentEnvelope,
   AppError,
   type Caller,
+  isBuilding,
   Mode,
   type OutsideClaim,
   type Run,
@@ -26,15 +27,7 @@ import { claimNext } from '../dispatch/claim-next.ts';
 import { keep } from '../dispatch/recovery.ts';
 import { NOTHING_USED, setAside, withReport } from '../reactors/spending.ts';
 import { briefingFor, namesIn } from '../stages/briefing.ts';
-import {
-  beginMerge,
-  buildsIn,
-  type Conclusion,
-  commitWork,
-  proposalOf,
-  touchesIn,
-  undoStrays,
-} from '../stages/conclusion.ts';
+import { beginMerge, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from '../stages/conclusion.ts';
 import { LeasedWork, Unwound } from './leased-work.ts';
 import { Turns } from './turns.ts';
 
@@ -202,7 +195,7 @@ export class OutsideWork {
     const stage = stageOf(this.#deps.project.rules, task);
     if (stage?.actor !== 'agent') throw new AppError('wrong_stage', `no agent works in stage ${task.stage}`);
     const mode = modeOf(stage, task);
-    if (buildsIn(mode)) await beginMerge(this.#deps, leased);
+    if (isBuilding(mode)) await beginMerge(this.#deps, leased);
     const id = this.#deps.ids.next('run');
     unwrap(await leased.execute({ type: 'run.start', runId: id, mode, agent: labelOf(name) }));
     return { id, mode };
@@ -222,7 +215,7 @@ export class OutsideWork {
   }
 
   async #conclude(leased: LeasedWork, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
-    if (!buildsIn(mode)) {
+    if (!isBuilding(mode)) {
       await undoStrays(this.#deps, leased, mode);
       return proposalOf(result);
     }
