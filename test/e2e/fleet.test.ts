@@ -94,7 +94,7 @@ here('the fleet (needs /proc)', () => {
     await begun(1);
     await machine.run(['pause'], root);
     const paused = await workerNamed('agent-1');
-    expect(paused).toMatchObject({ status: 'paused', wish: 'paused', wishedBy: 'ada', task: { number: 1 } });
+    expect(paused).toMatchObject({ status: 'paused', desired: 'paused', desiredBy: 'ada', task: { number: 1 } });
     await until(() => session('agent-1').status === 'paused');
     expect(session('agent-1')).toMatchObject({
       currentProjectNumber: 1,
@@ -109,13 +109,13 @@ here('the fleet (needs /proc)', () => {
     await machine.run(['resume'], root);
     await machine.idle(root);
     expect((await status()).tasks).toEqual({ done: 3 });
-    const log = await events('worker.wished', 'lease.claimed');
-    const wished = (wish: string) =>
+    const log = await events('worker.steered', 'lease.claimed');
+    const steered = (desired: string) =>
       log.find(
-        ({ body }) => body.type === 'worker.wished' && body.wish === wish && body.workerId.endsWith('/agent-1'),
+        ({ body }) => body.type === 'worker.steered' && body.desired === desired && body.workerId.endsWith('/agent-1'),
       )!;
     const between = log.filter(
-      ({ seq, body }) => body.type === 'lease.claimed' && seq > wished('paused').seq && seq < wished('running').seq,
+      ({ seq, body }) => body.type === 'lease.claimed' && seq > steered('paused').seq && seq < steered('running').seq,
     );
     expect(between).toEqual([]);
     expect((await taskOf(1)).runs).toHaveLength(1);
@@ -140,7 +140,7 @@ here('the fleet (needs /proc)', () => {
     const tick = () => readFileSync(join(door, 'tick-1'), 'utf8');
     const before = tick();
     openDoor();
-    expect(await workerNamed('agent-1')).toMatchObject({ status: 'paused', wish: 'frozen', task: { number: 1 } });
+    expect(await workerNamed('agent-1')).toMatchObject({ status: 'paused', desired: 'frozen', task: { number: 1 } });
     expect((await machine.run(['workers'], root)).stdout).toMatch(/agent-1 +frozen/);
     expect(tick()).toBe(before);
     expect(await agents()).not.toEqual([]);
@@ -329,7 +329,7 @@ here('the fleet (needs /proc)', () => {
     await daemon.ended;
     expect(await agents()).toEqual([]);
     expect((await workers()).map(({ task }) => task)).toEqual(Array(5).fill(null));
-    expect(await workerNamed('agent-1')).toMatchObject({ wish: 'frozen' });
+    expect(await workerNamed('agent-1')).toMatchObject({ desired: 'frozen' });
   });
 
   test('purge asks, names the number, and cancels what nobody has begun', { timeout: 3 * MINUTE }, async () => {

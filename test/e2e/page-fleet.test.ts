@@ -79,7 +79,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(name).getByText('paused', { exact: true }).waitFor();
     await card(name).getByText('pauses after this stage').waitFor();
     expect(await button(`Pause ${name}`).count()).toBe(0);
-    await until((all) => all.some((worker) => worker.name === name && worker.wish === 'paused'));
+    await until((all) => all.some((worker) => worker.name === name && worker.desired === 'paused'));
     await button(`Resume ${name}`).click();
     await button(`Pause ${name}`).waitFor();
     await card(name).getByText('working', { exact: true }).waitFor();
@@ -214,7 +214,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect(audit?.body).toMatchObject({ operation: 'emergency_stop', reason: 'smoke in the mill', by: 'page' });
     bed.openDoor('wheel');
     await button('Resume all').click();
-    await until((all) => all.every(({ wish }) => wish === 'running'));
+    await until((all) => all.every(({ desired }) => desired === 'running'));
     await bed.machine.idle(bed.repository.root);
     await card('agent-1').getByText('idle', { exact: true }).waitFor();
   });

@@ -271,8 +271,8 @@ class Simulation {
       const workers = await this.#store.workers(PROJECT);
       if (workers.length === 0) continue;
       const { id: workerId } = this.#random.pick(workers);
-      const wish = this.#random.pick(['running', 'running', 'paused', 'frozen', 'stopped'] as const);
-      await this.#store.execute({ type: 'worker.wish', projectId: PROJECT, workerId, wish, by: 'person' });
+      const desired = this.#random.pick(['running', 'running', 'paused', 'frozen', 'stopped'] as const);
+      await this.#store.execute({ type: 'worker.steer', projectId: PROJECT, workerId, desired, by: 'person' });
     }
   }
 
@@ -291,7 +291,13 @@ class Simulation {
     };
     await this.#store.execute({ type: 'budget.limit', ...all });
     for (const { id: workerId } of await this.#store.workers(PROJECT))
-      await this.#store.execute({ type: 'worker.wish', projectId: PROJECT, workerId, wish: 'running', by: 'person' });
+      await this.#store.execute({
+        type: 'worker.steer',
+        projectId: PROJECT,
+        workerId,
+        desired: 'running',
+        by: 'person',
+      });
   }
 
   /** Wall clocks jump, checkouts get dirty, people commit to the target. */

@@ -90,10 +90,10 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     ...(a % 9 === 0 ? { isOutside: true } : {}),
   }),
   'worker.remove': ({ workerId }) => ({ projectId, workerId }),
-  'worker.wish': ({ workerId, a }) => ({
+  'worker.steer': ({ workerId, a }) => ({
     projectId,
     workerId,
-    wish: a % 3 ? 'running' : at(['paused', 'stopped'] as const, a),
+    desired: a % 3 ? 'running' : at(['paused', 'stopped'] as const, a),
     by: 'ada',
   }),
   'worker.beat': ({ workerId, a }) => ({ projectId, workerId, beat: { memoryMb: a, cpuPercent: 1 } }),

@@ -64,7 +64,7 @@ function claim(draw: Draw): Command {
   const { mill, workerId } = draw;
   const worker = mill.workers.get(workerId);
   if (!worker) return generated('worker.register', { ...draw, a: 1 });
-  if (worker.wish !== 'running') return { type: 'worker.wish', projectId, workerId, wish: 'running', by: 'ada' };
+  if (worker.desired !== 'running') return { type: 'worker.steer', projectId, workerId, desired: 'running', by: 'ada' };
   return generated('work.claim', draw);
 }
 

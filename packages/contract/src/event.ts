@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Audience, EventText, Meaning, Reading } from './event/event.ts';
 import { EVENTS } from './nouns.ts';
 
+export { eventToday, rowToday, storedTypes } from './event/earlier.ts';
 export { type EventText, MILL, type Reading } from './event/event.ts';
 export { EmergencyOperation, SupervisorAction } from './event/worker.ts';
 
@@ -52,7 +53,7 @@ export const EventLine: z.ZodType<LoggedEvent> = z.object({
   v: z.number(),
   body: EventBody,
 });
-export const EVENT_VERSION = 1;
+export const EVENT_VERSION = 2;
 
 /** The task an event is about; null for what belongs to no task. */
 export function taskIdOf(body: EventBody): string | null {

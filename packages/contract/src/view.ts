@@ -5,7 +5,7 @@ import { InboxItem } from './inbox.ts';
 import { Question } from './question.ts';
 import { Mode, Run } from './run.ts';
 import { BlockReason, NewTask, Task } from './task.ts';
-import { Role, WorkerHealth, WorkerStatus, WorkerWish } from './worker.ts';
+import { DesiredState, Role, WorkerHealth, WorkerStatus } from './worker.ts';
 
 /** Shapes that exist only for readers: what a surface shows, put together from several nouns. */
 
@@ -104,8 +104,8 @@ export const WorkerView = z.object({
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
   status: WorkerStatus,
   health: WorkerHealth,
-  wish: WorkerWish,
-  wishedBy: z.string(),
+  desired: DesiredState,
+  desiredBy: z.string(),
   lastBeatAt: z.number().nullable(),
   memoryMb: z.number(),
   cpuPercent: z.number(),

@@ -10,7 +10,7 @@ export const Lease = z.object({
   /** The daemon instance that runs the worker, or `outside/NAME@TOKEN`. A lease of an instance known to be dead is an orphan. */
   owner: z.string(),
   token: z.number().int(),
-  /** Time it stood still by a person's wish left out. */
+  /** Time it stood still by a person's order left out. */
   claimedAt: z.number(),
   expiresAt: z.number(),
 });
@@ -22,8 +22,8 @@ export type Beat = z.infer<typeof Beat>;
 export const BEATS_KEPT = 10;
 
 /** What a person wants of a worker. A paused one finishes what it has in hand; a frozen one stands still at once. */
-export const WorkerWish = z.enum(['running', 'paused', 'frozen', 'stopped']);
-export type WorkerWish = z.infer<typeof WorkerWish>;
+export const DesiredState = z.enum(['running', 'paused', 'frozen', 'stopped']);
+export type DesiredState = z.infer<typeof DesiredState>;
 
 /** Names repeat over projects, ids do not. */
 export const workerIdOf = (projectId: string, name: string) => `${projectId}/${name}`;
@@ -37,9 +37,9 @@ export const Worker = z.object({
   role: Role,
   /** No child of the daemon: it takes work and hands it in through the API, and nobody here can start or end it. */
   isOutside: z.boolean().default(false),
-  wish: WorkerWish.default('running'),
-  wishedBy: z.string().default(''),
-  wishedAt: z.number().default(0),
+  desired: DesiredState.default('running'),
+  desiredBy: z.string().default(''),
+  desiredAt: z.number().default(0),
   /** Newest last, at most BEATS_KEPT. */
   beats: z.array(Beat).default([]),
   /** Its processes ended by themselves (crashed) or never began (failed): until it is restarted or works again. */

@@ -14,7 +14,7 @@ export const leaseEvents = [
     },
     { stale: ['task'], shown: 'log', says: ({ workerId }) => said(workerName(workerId), 'took it') },
   ),
-  /** `frozenMs` is the time the worker stood still by a person's wish: it counts towards no limit. */
+  /** `frozenMs` is the time the worker stood still by a person's order: it counts towards no limit. */
   event(
     'lease.renewed',
     { ...ofTask, token: z.number(), expiresAt: z.number(), frozenMs: z.number().optional() },

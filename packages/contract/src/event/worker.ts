@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Beat, Role, WorkerWish, workerName } from '../worker.ts';
+import { Beat, DesiredState, Role, workerName } from '../worker.ts';
 import { event, said, spaced } from './event.ts';
 
 export const SupervisorAction = z.enum(['watch', 'ask', 'interrupt', 'grant', 'preempt', 'deny', 'redistribute']);
@@ -24,9 +24,9 @@ export const workerEvents = [
   ),
   event('worker.removed', { workerId: z.string() }, { says: ({ workerId }) => said(workerName(workerId), 'left') }),
   event(
-    'worker.wished',
-    { workerId: z.string(), wish: WorkerWish, by: z.string() },
-    { shown: 'terminal', says: ({ workerId, wish, by }) => said(by, `wants ${workerName(workerId)} ${wish}`) },
+    'worker.steered',
+    { workerId: z.string(), desired: DesiredState, by: z.string() },
+    { shown: 'terminal', says: ({ workerId, desired, by }) => said(by, `wants ${workerName(workerId)} ${desired}`) },
   ),
   event(
     'worker.beat',

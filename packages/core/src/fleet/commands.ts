@@ -1,4 +1,4 @@
-import type { Beat, EmergencyOperation, Role, SupervisorAction, WorkerWish } from '@tidemill/contract';
+import type { Beat, DesiredState, EmergencyOperation, Role, SupervisorAction } from '@tidemill/contract';
 import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { accept } from '../refusal.ts';
@@ -7,7 +7,7 @@ import { registerWorker, removeWorker, steerWorker } from './fleet.ts';
 export interface WorkerCommands {
   'worker.register': { workerId: string; name: string; role: Role; isOutside?: boolean };
   'worker.remove': { workerId: string };
-  'worker.wish': { workerId: string; wish: WorkerWish; by: string };
+  'worker.steer': { workerId: string; desired: DesiredState; by: string };
   'worker.beat': { workerId: string; beat: Omit<Beat, 'at'> };
   'worker.crash': { workerId: string; error: string; status?: 'crashed' | 'failed' };
   'worker.reset': { workerId: string; by: string };
@@ -26,7 +26,7 @@ const scope = ({ workerId }: { workerId: string }): Lookup[] => [look('worker', 
 export const workerCommands: CommandParts<keyof WorkerCommands> = {
   'worker.register': { scope, decide: registerWorker },
   'worker.remove': { scope, decide: removeWorker },
-  'worker.wish': { scope, decide: steerWorker },
+  'worker.steer': { scope, decide: steerWorker },
   'worker.beat': { scope, decide: steerWorker },
   'worker.crash': { scope, decide: steerWorker },
   'worker.reset': { scope, decide: steerWorker },

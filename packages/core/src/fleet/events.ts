@@ -6,13 +6,13 @@ export const workerEvents = {
   'worker.registered': (slice, { workerId: id, name, role, isOutside = false }, { projectId }) =>
     slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role, isOutside }),
   'worker.removed': (slice, { workerId }) => slice.workers.remove(workerId),
-  'worker.wished': (slice, { workerId, wish, by }, { at }) =>
+  'worker.steered': (slice, { workerId, desired, by }, { at }) =>
     // A person who lets it run again has seen its error.
     change(slice, workerId, ({ crash }) => ({
-      wish,
-      wishedBy: by,
-      wishedAt: at,
-      crash: wish === 'running' ? null : crash,
+      desired,
+      desiredBy: by,
+      desiredAt: at,
+      crash: desired === 'running' ? null : crash,
     })),
   'worker.beat': (slice, { workerId, beat }) =>
     change(slice, workerId, ({ beats }) => ({ beats: [...beats, beat].slice(-BEATS_KEPT) })),
@@ -44,7 +44,7 @@ export const workerEvents = {
 } satisfies Reductions;
 
 const NEW_WORKER = {
-  ...{ wish: 'running', wishedBy: '', wishedAt: 0, beats: [], crash: null, resetAt: 0 },
+  ...{ desired: 'running', desiredBy: '', desiredAt: 0, beats: [], crash: null, resetAt: 0 },
   ...{ completed: 0, errors: 0, lastError: null },
 } as const satisfies Partial<Worker>;
 

@@ -1,4 +1,4 @@
-import { AskedQuestion, BEATS_KEPT, type WorkerWish } from '@tidemill/contract';
+import { AskedQuestion, BEATS_KEPT, type DesiredState } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { FOR_OTHERS, LEASE_CAP_MS } from '../lease/lease.ts';
@@ -6,41 +6,41 @@ import { workerHealth } from './health.ts';
 import { workerStatus } from './status.ts';
 
 const projectId = 'project_1';
-const wish = (mill: Mill, is: WorkerWish, workerId = 'agent-1') =>
-  mill.must({ type: 'worker.wish', projectId, workerId, wish: is, by: 'ada' });
+const steer = (mill: Mill, is: DesiredState, workerId = 'agent-1') =>
+  mill.must({ type: 'worker.steer', projectId, workerId, desired: is, by: 'ada' });
 const worker = (mill: Mill, id = 'agent-1') => mill.workers.get(id)!;
 const beat = { memoryMb: 12, cpuPercent: 3 };
 
-describe('a wish', () => {
+describe('the desired state', () => {
   test('repeated, it changes nothing and is no error', () => {
     const mill = new Mill();
     for (const is of ['paused', 'frozen', 'stopped', 'running'] as const) {
-      expect(typesOf(wish(mill, is))).toEqual(['worker.wished']);
-      expect(wish(mill, is)).toEqual([]);
+      expect(typesOf(steer(mill, is))).toEqual(['worker.steered']);
+      expect(steer(mill, is)).toEqual([]);
     }
-    expect(wish(mill, 'running')).toEqual([]);
+    expect(steer(mill, 'running')).toEqual([]);
   });
 
   test.each(['paused', 'frozen', 'stopped'] as const)('nothing is claimed by a worker that is %s', (is) => {
     const mill = new Mill();
     mill.add();
-    wish(mill, is);
+    steer(mill, is);
     expect(mill.offered('agent-1')).toBe('worker_paused');
     expect(mill.offered('agent-2')).toBe(1);
-    wish(mill, 'running');
+    steer(mill, 'running');
     expect(mill.offered('agent-1')).toBe(1);
   });
 
   test('outlives the registration of the next start', () => {
     const mill = new Mill();
-    wish(mill, 'stopped');
+    steer(mill, 'stopped');
     mill.must({ type: 'worker.register', projectId, workerId: 'agent-1', name: 'agent-1', role: 'builder' });
-    expect(worker(mill)).toMatchObject({ wish: 'stopped', wishedBy: 'ada', wishedAt: mill.now });
+    expect(worker(mill)).toMatchObject({ desired: 'stopped', desiredBy: 'ada', desiredAt: mill.now });
   });
 
   test('for a worker that is not there is refused', () => {
     const mill = new Mill();
-    const about = { type: 'worker.wish', projectId, workerId: 'agent-9', wish: 'paused', by: 'ada' } as const;
+    const about = { type: 'worker.steer', projectId, workerId: 'agent-9', desired: 'paused', by: 'ada' } as const;
     expect(mill.refusal(about)).toBe('not_found');
   });
 });
@@ -57,15 +57,15 @@ test('a name belongs to the daemon or to somebody outside, never to both', () =>
 });
 
 describe('a worker as it is shown', () => {
-  const idle = { wish: 'running', crash: null, role: 'builder' } as const;
+  const idle = { desired: 'running', crash: null, role: 'builder' } as const;
   const crash = { error: 'exit 3', at: 1, status: 'crashed' } as const;
 
   test('idle → working → paused → idle → stopped', () => {
     expect(workerStatus(idle, null)).toBe('idle');
     expect(workerStatus(idle, { mode: 'implement' })).toBe('working');
-    expect(workerStatus({ ...idle, wish: 'paused' }, { mode: 'implement' })).toBe('paused');
-    expect(workerStatus({ ...idle, wish: 'frozen' }, { mode: 'implement' })).toBe('paused');
-    expect(workerStatus({ ...idle, wish: 'stopped' }, null)).toBe('stopped');
+    expect(workerStatus({ ...idle, desired: 'paused' }, { mode: 'implement' })).toBe('paused');
+    expect(workerStatus({ ...idle, desired: 'frozen' }, { mode: 'implement' })).toBe('paused');
+    expect(workerStatus({ ...idle, desired: 'stopped' }, null)).toBe('stopped');
     expect(workerStatus({ ...idle, role: 'reviewer' }, { mode: 'review' })).toBe('reviewing');
   });
 
@@ -106,9 +106,9 @@ describe('what a worker says of itself', () => {
     mill.claim('agent-1');
     expect(worker(mill).crash).toBeNull();
     die();
-    wish(mill, 'stopped');
+    steer(mill, 'stopped');
     expect(worker(mill).crash?.error).toBe('exit 3');
-    wish(mill, 'running');
+    steer(mill, 'running');
     expect(worker(mill).crash).toBeNull();
   });
 

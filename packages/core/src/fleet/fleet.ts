@@ -3,9 +3,9 @@ import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
-type AboutWorker = CommandOf<'worker.wish' | 'worker.beat' | 'worker.crash' | 'worker.reset'>;
+type AboutWorker = CommandOf<'worker.steer' | 'worker.beat' | 'worker.crash' | 'worker.reset'>;
 
-/** What a person wants of a worker, and what a worker says of itself. Wishing what is so already changes nothing. */
+/** What a person wants of a worker, and what a worker says of itself. Asking for what is so already changes nothing. */
 export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv): Decision {
   const worker = slice.workers.get(command.workerId);
   if (worker?.projectId !== command.projectId) {
@@ -13,9 +13,9 @@ export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv):
   }
   const { workerId } = command;
   switch (command.type) {
-    case 'worker.wish':
-      if (worker.wish === command.wish) return accept();
-      return accept({ type: 'worker.wished', workerId, wish: command.wish, by: command.by });
+    case 'worker.steer':
+      if (worker.desired === command.desired) return accept();
+      return accept({ type: 'worker.steered', workerId, desired: command.desired, by: command.by });
     case 'worker.beat':
       return accept({ type: 'worker.beat', workerId, beat: { at: env.now, ...command.beat } });
     case 'worker.crash':

@@ -59,7 +59,7 @@ export function examine(seen: Observation): { findings: HealthFinding[]; stuck: 
 function ofWorker(worker: Worker, now: number): HealthFinding[] {
   const health = workerHealth(worker, now);
   const about = { subject: worker.name, taskId: null };
-  if (worker.wish === 'stopped' || health === 'healthy') return [];
+  if (worker.desired === 'stopped' || health === 'healthy') return [];
   if (health === 'degraded')
     return [
       {

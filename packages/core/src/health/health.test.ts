@@ -42,7 +42,7 @@ describe('the health of workers', () => {
   });
 
   it('says nothing of one that was stopped', () => {
-    expect(kinds({ workers: [{ ...worker('agent-1', 999_000), wish: 'stopped' }] })).toEqual([]);
+    expect(kinds({ workers: [{ ...worker('agent-1', 999_000), desired: 'stopped' }] })).toEqual([]);
   });
 
   test.each([

@@ -31,7 +31,8 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     return refuse('not_found', `there is no worker ${command.workerId}`);
   if (worker.role !== command.role)
     return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
-  if (worker.wish !== 'running') return refuse('worker_paused', `${worker.name} is ${worker.wish}`, 'resume it first');
+  if (worker.desired !== 'running')
+    return refuse('worker_paused', `${worker.name} is ${worker.desired}`, 'resume it first');
   const leased = slice.list('leasedBy', command.workerId)[0];
   if (leased) return refuse('worker_busy', `${worker.name} already works on #${leased.number}`);
   const jam = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));

@@ -47,7 +47,7 @@ export class Daemon {
   readonly info: DaemonInfo;
   readonly link: string;
   readonly api: Api;
-  /** Settles when the daemon has stopped, by whoever's wish. */
+  /** Settles when the daemon has stopped, by any order. */
   readonly stopped: Promise<void>;
   readonly #folder: DataFolder;
   readonly #opened: OpenedStore;

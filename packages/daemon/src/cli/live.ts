@@ -134,7 +134,7 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
   lines.push(`  ${counts || 'no tasks yet: tidemill task add "…"'}`, '');
   for (const worker of status.workers) {
-    if (worker.task || worker.wish !== 'running' || !QUIET.includes(worker.role))
+    if (worker.task || worker.desired !== 'running' || !QUIET.includes(worker.role))
       lines.push(workerLine(worker, terminal));
   }
   if (needsYou.length > 0) {
@@ -160,15 +160,15 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
 function mood({ running, idle, workers, total }: ProjectStatus): string {
   if (!running) return total > 0 ? 'not running: tidemill up' : 'not running';
   const busy = workers.filter((worker) => worker.task).length;
-  const isHeld = workers.length > 0 && workers.every(({ wish }) => wish !== 'running');
+  const isHeld = workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
   if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}: tidemill resume`;
   return busy > 0 ? `${busy} at work` : idle ? 'idle' : 'about to begin';
 }
 
 function workerLine(worker: WorkerView, { paint, width }: Terminal): string {
   const name = pad(worker.name, 14);
-  const isHeld = worker.wish !== 'running';
-  const state = worker.wish === 'frozen' ? 'frozen' : worker.status;
+  const isHeld = worker.desired !== 'running';
+  const state = worker.desired === 'frozen' ? 'frozen' : worker.status;
   if (!worker.task) {
     const error = worker.status === 'crashed' || worker.status === 'failed' ? `: ${worker.lastError ?? ''}` : '';
     return `  ${paint(error ? 'red' : isHeld ? 'gray' : 'yellow', name)}${paint('dim', fit(`${state}${error}`, width - 18))}`;

@@ -103,7 +103,7 @@ function show(workers: WorkerView[], { line, width }: Terminal): void {
   if (workers.length === 0) line('No workers yet: `tidemill up` brings them.');
   const rows = workers.map((worker) => [
     worker.isOutside ? `${worker.name} (outside)` : worker.name,
-    worker.wish === 'frozen' ? 'frozen' : worker.status,
+    worker.desired === 'frozen' ? 'frozen' : worker.status,
     worker.lastBeatAt === null ? '' : worker.health,
     worker.memoryMb > 0 ? `${worker.memoryMb} MB ${worker.cpuPercent} %` : '',
     `${worker.tasksCompleted} done${worker.errors > 0 ? `, ${worker.errors} failed` : ''}`,

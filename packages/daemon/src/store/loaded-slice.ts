@@ -1,4 +1,4 @@
-import { AppError, Evidence, Project, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
+import { AppError, Evidence, Project, Run, rowToday, StoredRecord, Task, Worker } from '@tidemill/contract';
 import {
   declared,
   keyOf,
@@ -91,10 +91,10 @@ function reasonOf(cause: unknown): string {
   return (cause instanceof Error ? cause.message : String(cause)).slice(0, 500);
 }
 
-/** A document of an older version gets the defaults of the fields it lacks; one that is broken is named. */
-export function parseRow<T>(schema: z.ZodType<T>, noun: string, text: string): T {
+/** A document of an earlier version is read in today's shape; one that is broken is named. */
+export function parseRow<T>(schema: z.ZodType<T>, noun: string, text: string, today = rowToday): T {
   try {
-    return schema.parse(JSON.parse(text));
+    return schema.parse(today(JSON.parse(text)));
   } catch (error) {
     throw new UnreadableRow(noun, text, error);
   }

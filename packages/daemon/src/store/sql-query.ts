@@ -1,4 +1,4 @@
-import { EventBody, type LoggedEvent } from '@tidemill/contract';
+import { EventBody, eventToday, type LoggedEvent } from '@tidemill/contract';
 import type { z } from 'zod';
 import { ifReadable, Memo, parseRow, UnreadableRow } from './loaded-slice.ts';
 
@@ -83,7 +83,7 @@ export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedE
 /** An event that cannot be read keeps its place: who follows the log goes on with the next one. */
 function bodyOf({ task_id, type, body }: Row): EventBody {
   try {
-    return parseRow(EventBody, 'event', String(body));
+    return parseRow(EventBody, 'event', String(body), eventToday);
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error;
     const taskId = task_id === null ? null : String(task_id);

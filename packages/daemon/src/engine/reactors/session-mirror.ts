@@ -13,7 +13,7 @@ export class SessionMirror implements Reactor {
   readonly on = [
     'worker.registered',
     'worker.removed',
-    'worker.wished',
+    'worker.steered',
     'worker.beat',
     'worker.crashed',
     'worker.reset',

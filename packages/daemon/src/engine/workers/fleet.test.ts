@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { LoggedEvent, WorkerWish } from '@tidemill/contract';
+import type { DesiredState, LoggedEvent } from '@tidemill/contract';
 import { type Command, LEASE_CAP_MS, workerHealth } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Random } from '../../../../../test/sim/random.ts';
@@ -57,8 +57,8 @@ const addTask = (number: number) =>
     ...{ title: `Task ${number}`, body: '', kind: 'feature', pipeline: 'quick', accept: ['it works'] },
     ...{ files: [], dependsOn: [], priority: 2 },
   });
-const wish = (is: WorkerWish, name = 'agent-1') =>
-  must({ type: 'worker.wish', projectId, workerId: `${projectId}/${name}`, wish: is, by: 'ada' });
+const steer = (is: DesiredState, name = 'agent-1') =>
+  must({ type: 'worker.steer', projectId, workerId: `${projectId}/${name}`, desired: is, by: 'ada' });
 const agent1 = async () => (await store.workers(projectId)).find(({ name }) => name === 'agent-1')!;
 
 /** Lets time pass, and everybody do what needs no more of it. */
@@ -173,18 +173,18 @@ describe('what a person wants', () => {
     await addTask(1);
     await pass(1);
     const [puppet] = puppets;
-    await wish('frozen');
+    await steer('frozen');
     await pass(1);
-    await wish('paused');
+    await steer('paused');
     await pass(1);
-    await wish('stopped');
+    await steer('stopped');
     await pass(1);
     expect(puppet!.heard).toEqual(['freeze', 'thaw', 'stop']);
     puppet!.die('stopped');
     await pass(1);
     expect(await store.task('task_1')).toMatchObject({ lease: null, stage: 'implement', counters: { failures: {} } });
     expect((await agent1()).crash).toBeNull();
-    await wish('running');
+    await steer('running');
     await pass(1);
     expect(puppets).toHaveLength(2);
   });
@@ -192,14 +192,14 @@ describe('what a person wants', () => {
   test('a frozen task keeps its lease for as long as it stands still, and nobody calls it stuck', async () => {
     await addTask(1);
     await pass(HOUR / 60);
-    await wish('frozen');
+    await steer('frozen');
     const before = (await store.task('task_1'))!.lease!;
     await pass(LEASE_CAP_MS + HOUR);
     const task = (await store.task('task_1'))!;
     expect(task.lease?.token).toBe(before.token);
     expect(task.stage).toBe('implement');
     expect(task.openQuestions).toEqual([]);
-    await wish('running');
+    await steer('running');
     await pass(HOUR / 60);
     expect((await store.task('task_1'))?.lease?.token).toBe(before.token);
     expect(puppets.map(({ heard }) => heard)).toEqual([['freeze', 'thaw']]);
@@ -239,10 +239,10 @@ describe('an emergency stop', () => {
     expect(record!.at - clock.now() + clock.elapsed() - startedAt).toBeLessThanOrEqual(5_000);
     expect(record!.body).toMatchObject({ operation: 'emergency_stop', by: 'ada', reason: 'smoke', tasks: [1] });
     expect(await store.leased(projectId)).toEqual([]);
-    expect((await store.workers(projectId)).map((worker) => worker.wish)).toEqual(Array(4).fill('stopped'));
+    expect((await store.workers(projectId)).map((worker) => worker.desired)).toEqual(Array(4).fill('stopped'));
     expect(puppets).toHaveLength(1);
     // Its slot is still held by what hangs; everybody else may go on.
-    for (const { name } of await store.workers(projectId)) await wish('running', name);
+    for (const { name } of await store.workers(projectId)) await steer('running', name);
     puppets[0]!.die('at last');
     await pass(1);
     expect(puppets).toHaveLength(2);
@@ -258,7 +258,7 @@ describe('an emergency stop', () => {
     isDown = (command) => {
       if (command.type === 'work.claim' && command.role === 'builder') queueMicrotask(stop);
       // The engine hears nothing of its workers: the word must reach the agent in another way.
-      return command.type === 'worker.wish';
+      return command.type === 'worker.steer';
     };
     await addTask(1);
     await pass(10_000);
@@ -273,7 +273,7 @@ describe('an emergency stop', () => {
     await addTask(1);
     await addTask(2);
     await pass(1);
-    isDown = ({ type }) => type === 'worker.wish';
+    isDown = ({ type }) => type === 'worker.steer';
     const stopping = engine.fleet.emergencyStop({ by: 'ada', reason: 'smoke' });
     expect(puppets[0]!.heard[0]).toBe('kill');
     await expect(stopping).rejects.toThrow('no store');

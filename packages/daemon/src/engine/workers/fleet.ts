@@ -28,7 +28,7 @@ export interface EmergencyReport {
  *
  *   worker.registered ──▶ a slot more · worker.removed ──▶ a slot less, its work kept
  *   one outside the daemon has no slot: it is only told apart from those that are gone, and what it holds is taken
- *   worker.wished: running | paused (no claims) | frozen (stands still) | stopped (let go of the task, work kept)
+ *   worker.steered: running | paused (no claims) | frozen (stands still) | stopped (let go of the task, work kept)
  */
 export class Fleet {
   readonly #deps: EngineDeps;
@@ -82,7 +82,7 @@ export class Fleet {
     const projectId = this.#deps.project.id;
     return [
       {
-        ...{ name: 'workers', projectId, on: ['worker.registered', 'worker.removed', 'worker.wished'] },
+        ...{ name: 'workers', projectId, on: ['worker.registered', 'worker.removed', 'worker.steered'] },
         handle: (call) => this.#follow(call),
       },
       { name: 'heartbeats', projectId, everyMs: HEARTBEAT_MS, handle: () => this.#beat() },
@@ -92,7 +92,7 @@ export class Fleet {
 
   async #follow(call: ReactorCall): Promise<void> {
     const { store, project } = this.#deps;
-    // What was wished while the workers were being put on record.
+    // What was ordered while the workers were being put on record.
     if (call.cause === 'start') await this.#obey(await store.workers(project.id));
     if (call.cause === 'events') for (const { body } of call.events) await this.#hear(body);
   }
@@ -139,7 +139,7 @@ export class Fleet {
     report.tasks.sort((a, b) => a - b);
     await Promise.all(
       [...this.#slots.map(({ workerId }) => workerId), ...outside.map(({ id }) => id)].map((workerId) =>
-        store.execute({ type: 'worker.wish', projectId, workerId, wish: 'stopped', by }),
+        store.execute({ type: 'worker.steer', projectId, workerId, desired: 'stopped', by }),
       ),
     );
     const patience = new AbortController();
@@ -178,14 +178,14 @@ export class Fleet {
   }
 
   async #hear(body: EventBody): Promise<void> {
-    if (body.type === 'worker.wished') {
-      if (body.wish === 'running') this.isHalted = false;
+    if (body.type === 'worker.steered') {
+      if (body.desired === 'running') this.isHalted = false;
       const slot = this.#slots.find(({ workerId }) => workerId === body.workerId);
-      slot?.obey(body.wish, body.by);
+      slot?.obey(body.desired, body.by);
       // An emergency stop takes everything by itself.
-      if (!slot && body.wish === 'stopped' && !this.isHalted)
+      if (!slot && body.desired === 'stopped' && !this.isHalted)
         await this.#takeFromOutside(body.workerId, body.by, 'stopped');
-      if (body.wish === 'running') this.#onFree();
+      if (body.desired === 'running') this.#onFree();
     } else if (body.type === 'worker.registered') this.#add(body);
     else if (body.type === 'worker.removed') await this.#remove(body.workerId);
   }
@@ -220,15 +220,15 @@ export class Fleet {
   }
 
   async #obey(workers: Worker[]): Promise<void> {
-    for (const { id, wish, wishedBy, isOutside } of workers) {
-      this.#slots.find(({ workerId }) => workerId === id)?.obey(wish, wishedBy);
-      if (isOutside && wish === 'stopped') await this.#takeFromOutside(id, wishedBy, 'stopped');
+    for (const { id, desired, desiredBy, isOutside } of workers) {
+      this.#slots.find(({ workerId }) => workerId === id)?.obey(desired, desiredBy);
+      if (isOutside && desired === 'stopped') await this.#takeFromOutside(id, desiredBy, 'stopped');
     }
   }
 
   /** One that a person has steered is kept: it must not come back as if nothing had been said. */
-  #isForgotten({ wish, beats }: Worker): boolean {
-    return wish === 'running' && this.#deps.clock.now() - (beats.at(-1)?.at ?? 0) > FORGOTTEN_MS;
+  #isForgotten({ desired, beats }: Worker): boolean {
+    return desired === 'running' && this.#deps.clock.now() - (beats.at(-1)?.at ?? 0) > FORGOTTEN_MS;
   }
 
   async #beatOnce({ workerId, leased }: Slot): Promise<void> {

@@ -154,7 +154,7 @@ test('a worker that came once and never again is forgotten after a day, one that
   const busy = await claimed('alpha');
   await made.engine.outside.claim('beta', OWNER);
   await made.engine.outside.claim('gamma', OWNER);
-  await must({ type: 'worker.wish', projectId, workerId: `${projectId}/gamma`, wish: 'paused', by: 'ada' });
+  await must({ type: 'worker.steer', projectId, workerId: `${projectId}/gamma`, desired: 'paused', by: 'ada' });
   await stopEngine();
   clock.jump(25 * 3_600_000);
   await startEngine('daemon-2');

@@ -128,7 +128,7 @@ export class OutsideWork {
     const workers = await store.workers(project.id);
     const known = workers.find(({ id }) => id === workerId);
     const own = workers.filter(({ isOutside }) => !isOutside);
-    if (!known && own.every(({ wish }) => wish !== 'running'))
+    if (!known && own.every(({ desired }) => desired !== 'running'))
       throw new AppError('worker_paused', `nobody may work on ${project.name} now, so nobody new may begin`, {
         hint: '`tidemill resume` lets all of them work again.',
       });

@@ -1,4 +1,4 @@
-import { type Role, type Task, type WorkerWish, workerIdOf } from '@tidemill/contract';
+import { type DesiredState, type Role, type Task, workerIdOf } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Rests } from '../dispatch/agent-rest.ts';
@@ -30,7 +30,7 @@ export class Slot {
   leased: LeasedWork | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
-  #wish: { is: WorkerWish; by: string } = { is: 'running', by: '' };
+  #desired: { is: DesiredState; by: string } = { is: 'running', by: '' };
 
   constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, name: string, role: Role) {
     this.#deps = deps;
@@ -43,7 +43,7 @@ export class Slot {
   }
 
   get mayClaim(): boolean {
-    return this.leased === null && this.#wish.is === 'running';
+    return this.leased === null && this.#desired.is === 'running';
   }
 
   /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
@@ -51,19 +51,19 @@ export class Slot {
     const leased = new LeasedWork(task, this.role, this.#deps.store, this.#deps.clock);
     this.leased = leased;
     // It may have been uttered between the claim and this line.
-    this.obey(this.#wish.is, this.#wish.by);
+    this.obey(this.#desired.is, this.#desired.by);
     const work = this.#work(leased, before);
     this.free = work;
     return work;
   }
 
   /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
-  obey(wish: WorkerWish, by: string): void {
-    this.#wish = { is: wish, by };
+  obey(desired: DesiredState, by: string): void {
+    this.#desired = { is: desired, by };
     if (!this.leased) return;
-    if (wish === 'frozen') this.leased.control.freeze();
+    if (desired === 'frozen') this.leased.control.freeze();
     else this.leased.thaw();
-    if (wish === 'stopped') this.leased.abandon('stopped');
+    if (desired === 'stopped') this.leased.abandon('stopped');
   }
 
   async #work(leased: LeasedWork, before?: Promise<unknown>): Promise<StageReport | null> {
@@ -101,7 +101,7 @@ export class Slot {
         return;
       }
       if (error instanceof Unwound && error.why === 'stopped') {
-        const why = this.#wish.is === 'stopped' ? `stopped by ${this.#wish.by}` : 'stopped';
+        const why = this.#desired.is === 'stopped' ? `stopped by ${this.#desired.by}` : 'stopped';
         await keep(this.#deps, task, why);
         return await leased.release(why);
       }

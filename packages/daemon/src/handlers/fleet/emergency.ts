@@ -36,7 +36,7 @@ async function stopOnRecord(services: Services, project: Project, order: { by: s
   const projectId = project.id;
   const workers = await store.workers(projectId);
   for (const { id: workerId } of workers)
-    await store.execute({ type: 'worker.wish', projectId, workerId, wish: 'stopped', by: order.by });
+    await store.execute({ type: 'worker.steer', projectId, workerId, desired: 'stopped', by: order.by });
   const left = await store.leased(projectId);
   await takeAll(services, project, left, order.by, 'emergency stop');
   const report = {

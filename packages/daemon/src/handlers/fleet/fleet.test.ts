@@ -49,7 +49,7 @@ async function audits(): Promise<LoggedEvent['body'][]> {
 }
 
 describe('without a daemon', () => {
-  test('wishes are on record for the next start; all of them, or one; repeated without an error', async () => {
+  test('orders are on record for the next start; all of them, or one; repeated without an error', async () => {
     for (let time = 0; time < 2; time += 1) {
       const views = await api.steerWorkers({ project, worker: 'all', operation: 'pause', by: 'ada' });
       expect(views.map(({ name, status }) => [name, status])).toEqual([
@@ -60,7 +60,7 @@ describe('without a daemon', () => {
     }
     await api.steerWorkers({ project, worker: 'agent-2', operation: 'stop' });
     await api.steerWorkers({ project, worker: 'agent-2', operation: 'stop' });
-    expect((await api.workers({ project })).map(({ wish }) => wish)).toEqual(['paused', 'stopped', 'paused']);
+    expect((await api.workers({ project })).map(({ desired }) => desired)).toEqual(['paused', 'stopped', 'paused']);
     const stray = api.steerWorkers({ project, worker: 'agent-7', operation: 'stop' });
     await expect(stray).rejects.toMatchObject({ code: 'not_found', hint: expect.stringContaining('agent-1, agent-2') });
   });
@@ -102,10 +102,12 @@ describe('without a daemon', () => {
       workers: 3,
     });
     expect(await api.emergencyStop({ by: 'ada', reason: 'smoke' })).toEqual({ workers: ['agent-1'], tasks: [1] });
-    expect((await api.workers({ project })).every(({ wish, task }) => wish === 'stopped' && task === null)).toBe(true);
+    expect((await api.workers({ project })).every(({ desired, task }) => desired === 'stopped' && task === null)).toBe(
+      true,
+    );
     expect(await audits()).toMatchObject([{ operation: 'emergency_stop', by: 'ada', reason: 'smoke', tasks: [1] }]);
     await api.steerWorkers({ project, worker: 'all', operation: 'resume' });
-    expect((await api.workers({ project })).every(({ wish }) => wish === 'running')).toBe(true);
+    expect((await api.workers({ project })).every(({ desired }) => desired === 'running')).toBe(true);
   });
 
   test('a summary of ten workers with full histories', async () => {

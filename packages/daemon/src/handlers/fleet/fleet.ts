@@ -1,19 +1,19 @@
 import {
   AppError,
+  type DesiredState,
   MAX_WORKERS,
   type Project,
   type RouteRequest,
   type Worker,
   type WorkerOperation,
   type WorkerView,
-  type WorkerWish,
   workerIdOf,
 } from '@tidemill/contract';
 import { workerHealth, workerStatus } from '@tidemill/core';
 import type { Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
 
-const WISH: Record<Exclude<WorkerOperation, 'restart' | 'reset'>, WorkerWish> = {
+const DESIRED: Record<Exclude<WorkerOperation, 'restart' | 'reset'>, DesiredState> = {
   start: 'running',
   resume: 'running',
   pause: 'paused',
@@ -50,8 +50,8 @@ export async function workerViews({ store, clock }: Services, project: Project):
         progress: current?.progress ?? null,
         status: workerStatus(worker, task && { mode: current?.mode ?? null }),
         health: workerHealth(worker, now),
-        wish: worker.wish,
-        wishedBy: worker.wishedBy,
+        desired: worker.desired,
+        desiredBy: worker.desiredBy,
         lastBeatAt: beat?.at ?? null,
         memoryMb: beat?.memoryMb ?? 0,
         cpuPercent: beat?.cpuPercent ?? 0,
@@ -75,10 +75,10 @@ export async function steerWorkers(services: Services, input: RouteRequest<'stee
     for (const { id: workerId } of workers)
       unwrap(
         await services.store.execute({
-          type: 'worker.wish',
+          type: 'worker.steer',
           projectId: project.id,
           workerId,
-          wish: WISH[operation],
+          desired: DESIRED[operation],
           by,
         }),
       );
@@ -92,10 +92,10 @@ async function restart(services: Services, worker: Worker, operation: 'restart' 
   const { store } = services;
   const about = { projectId: worker.projectId, workerId: worker.id, by };
   const leased = (await store.leased(worker.projectId)).filter(({ lease }) => lease?.workerId === worker.id);
-  unwrap(await store.execute({ type: 'worker.wish', ...about, wish: 'stopped' }));
+  unwrap(await store.execute({ type: 'worker.steer', ...about, desired: 'stopped' }));
   await untilLetGo(services, worker, by);
   if (operation === 'reset') unwrap(await store.execute({ type: 'worker.reset', ...about }));
-  unwrap(await store.execute({ type: 'worker.wish', ...about, wish: 'running' }));
+  unwrap(await store.execute({ type: 'worker.steer', ...about, desired: 'running' }));
   unwrap(
     await store.execute({
       type: 'emergency.record',

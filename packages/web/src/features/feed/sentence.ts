@@ -14,7 +14,7 @@ export function sentenceOf({ body }: LoggedEvent): Sentence {
 }
 
 const ALWAYS: Partial<Record<EventBody['type'], Sentence['look']>> = {
-  'worker.wished': 'paused',
+  'worker.steered': 'paused',
   'worker.crashed': 'crashed',
   'emergency.executed': 'crashed',
   'task.blocked': 'waiting',

@@ -1,4 +1,4 @@
-import type { MetricsView, WorkerOperation, WorkerView, WorkerWish } from '@tidemill/contract';
+import type { DesiredState, MetricsView, WorkerOperation, WorkerView } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
@@ -56,12 +56,12 @@ export function WorkerCard({ worker, figures, agoMs }: CardProps) {
 }
 
 function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
-  const { task, mode, elapsedMs, wishedBy, wish, status } = worker;
+  const { task, mode, elapsedMs, desiredBy, desired, status } = worker;
   if (!task) {
-    if (wish === 'paused' || wish === 'frozen' || wish === 'stopped')
+    if (desired === 'paused' || desired === 'frozen' || desired === 'stopped')
       return (
         <p className="dim">
-          {wish === 'stopped' ? 'Stopped' : 'Paused'} by {wishedBy || 'somebody'}.
+          {desired === 'stopped' ? 'Stopped' : 'Paused'} by {desiredBy || 'somebody'}.
         </p>
       );
     return <p className="dim">{status === 'idle' ? 'Waits for work.' : 'Takes the next task by itself.'}</p>;
@@ -74,14 +74,14 @@ function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
       <p className="row">
         <span>{stageText(mode ?? task.stage)}</span>
         <span className="dim">{elapsed(elapsedMs + agoMs)}</span>
-        {wish !== 'running' && <span className="paused">{HELD[wish]}</span>}
+        {desired !== 'running' && <span className="paused">{HELD[desired]}</span>}
       </p>
       <Progress worker={worker} />
     </>
   );
 }
 
-const HELD: Record<Exclude<WorkerWish, 'running'>, string> = {
+const HELD: Record<Exclude<DesiredState, 'running'>, string> = {
   paused: 'pauses after this stage',
   frozen: 'stands still',
   stopped: 'is being stopped',
@@ -131,13 +131,13 @@ const MORE: { operation: WorkerOperation; name: string; done: string; confirm?: 
 function Controls({ worker }: { worker: WorkerView }) {
   const { project } = useShown();
   const [isOpen, setOpen] = useState(false);
-  const { name, wish, role, isOutside } = worker;
+  const { name, desired, role, isOutside } = worker;
   const steer = (operation: WorkerOperation) => () =>
     api.steerWorkers({ project: project.id, worker: name, operation, by: 'page' });
-  const isHeld = wish === 'paused' || wish === 'frozen';
+  const isHeld = desired === 'paused' || desired === 'frozen';
   return (
     <div className="controls">
-      {wish === 'stopped' ? (
+      {desired === 'stopped' ? (
         <Action act={steer('start')} done={`${name} starts`} label={`Start ${name}`}>
           Start
         </Action>
@@ -150,7 +150,7 @@ function Controls({ worker }: { worker: WorkerView }) {
           Pause
         </Action>
       )}
-      {wish !== 'stopped' && (
+      {desired !== 'stopped' && (
         <Action
           act={steer('stop')}
           done={`${name} stops`}

@@ -42,7 +42,7 @@ export function OverviewPage() {
 }
 
 /** One that was told to stand still does not turn the wheel. */
-const isAtWork = ({ task, wish }: WorkerView) => task !== null && (wish === 'running' || wish === 'paused');
+const isAtWork = ({ task, desired }: WorkerView) => task !== null && (desired === 'running' || desired === 'paused');
 
 function First() {
   return (

@@ -54,7 +54,7 @@ function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: numb
     return says('idle', 'Rests after a failure', `It is tried again at ${clock(task.notBefore)}.`, null);
   if (task.assignee !== null)
     return says('idle', `Waits for ${workerName(task.assignee)}`, 'Only that worker may take it.', 'reassign');
-  if (able.length > 0 && able.every(({ wish }) => wish !== 'running'))
+  if (able.length > 0 && able.every(({ desired }) => desired !== 'running'))
     return says('waiting', 'Every worker that could take it is paused or stopped', '', 'fleet');
   return says('idle', 'In the queue', 'The next free worker takes it.', null);
 }
