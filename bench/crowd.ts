@@ -65,9 +65,9 @@ async function follow(home: string, root: string) {
     for await (const { at, body } of api.events({ project: project!.id, after: lastSeq, follow: true }, over.signal)) {
       lags.push(Date.now() - at);
       if (body.type === 'lease.claimed' || body.type === 'lease.renewed')
-        beats.set(body.taskId, [...(beats.get(body.taskId) ?? []), at]);
-      if (body.type === 'lease.released') beats.set(`${body.taskId} ${at}`, beats.get(body.taskId) ?? []);
-      if (body.type === 'lease.released') beats.delete(body.taskId);
+        beats.set(body.subjectId, [...(beats.get(body.subjectId) ?? []), at]);
+      if (body.type === 'lease.released') beats.set(`${body.subjectId} ${at}`, beats.get(body.subjectId) ?? []);
+      if (body.type === 'lease.released') beats.delete(body.subjectId);
       if (body.type === 'merge.landed') ended += 1;
       if (ended === AGENTS) over.abort();
     }

@@ -127,9 +127,9 @@ function timelessAgent(onStart: (taskNumber: number) => void): Agent {
     label: 'bench',
     isFree: true,
     start({ cwd, brief }) {
-      onStart(brief.task.number);
+      onStart(brief.task!.number);
       const envelope = { outcome: 'pr_ready' as const, summary: 'One file more.' };
-      const end = changeOf(cwd, brief.task.number).then(() => ({ kind: 'result' as const, envelope }));
+      const end = changeOf(cwd, brief.task!.number).then(() => ({ kind: 'result' as const, envelope }));
       return { end, stop: async () => void (await end) };
     },
   };

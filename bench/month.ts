@@ -12,12 +12,12 @@ const RUNS_PER_TASK = 10;
 /** A month of finished runs, straight into the database: through the front door they would take an hour. */
 function fillRuns(file: string, count: number): void {
   const db = new DatabaseSync(file, { timeout: 60_000 });
-  const insert = db.prepare('INSERT INTO runs (id, task_id, project_id, ended_at, doc) VALUES (?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO runs (id, subject_id, project_id, ended_at, doc) VALUES (?, ?, ?, ?, ?)');
   const now = systemClock.now();
   db.exec('BEGIN IMMEDIATE');
   for (let index = 0; index < count; index += 1) {
     const run = runOf(index, now - MONTH + Math.ceil(((index + 1) / count) * MONTH));
-    insert.run(run.id, run.taskId, PROJECT, run.endedAt, JSON.stringify(run));
+    insert.run(run.id, run.subjectId, PROJECT, run.endedAt, JSON.stringify(run));
   }
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
@@ -28,7 +28,7 @@ function runOf(index: number, endedAt: number): Run {
   return {
     id: `run_${String(index).padStart(9, '0')}`,
     projectId: PROJECT,
-    taskId: `task_bulk${2 + Math.floor(index / RUNS_PER_TASK)}`,
+    subjectId: `task_bulk${2 + Math.floor(index / RUNS_PER_TASK)}`,
     workerId: `${PROJECT}/agent-${index % 10}`,
     stage: isReview ? 'review' : 'implement',
     mode: isReview ? 'review' : 'implement',

@@ -87,7 +87,13 @@ export class Queue {
 
   async finish(task: Task): Promise<void> {
     const { id: taskId, lease } = task;
-    await this.#must({ type: 'stage.finish', projectId: PROJECT, taskId, token: lease!.token, outcome: 'approved' });
+    await this.#must({
+      type: 'stage.finish',
+      projectId: PROJECT,
+      subjectId: taskId,
+      token: lease!.token,
+      outcome: 'approved',
+    });
   }
 
   async #must(command: Command): Promise<Extract<Reply, { ok: true }>> {

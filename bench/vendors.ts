@@ -168,7 +168,7 @@ function startAgent(agent: Agent, { worktree }: Stage): AgentSession {
     ...{ model: null, tools: null, resume: null },
     guard: async () => ({ kind: 'allow' }),
     beforeStop: async () => null,
-    brief: { mode: 'implement', prompt: 'Do it.', task, attempt: 1, feedback: [] },
+    brief: { mode: 'implement', prompt: 'Do it.', subjectId: task.id, task, attempt: 1, feedback: [] },
   };
   const ignore = () => undefined;
   return agent.start(request, { output: ignore, usage: ignore, progress: ignore, session: ignore, denied: ignore });

@@ -170,6 +170,7 @@ export class AgentBench extends Bench {
 export const BRIEF: AgentBrief = {
   mode: 'implement',
   prompt: 'Do it, ü.',
+  subjectId: 'task_1',
   task: {
     id: 'task_1',
     number: 7,

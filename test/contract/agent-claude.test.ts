@@ -75,7 +75,7 @@ describe('the work', () => {
         outcome: 'approved',
         summary: 'fine',
         review: {
-          criteria: BRIEF.task.acceptance.map(({ id }) => ({ id, met: true, evidence: 'seen' })),
+          criteria: BRIEF.task!.acceptance.map(({ id }) => ({ id, met: true, evidence: 'seen' })),
           comments: [],
         },
       }),

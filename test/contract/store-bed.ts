@@ -118,7 +118,7 @@ export class Mill {
   }
   finish(task: Task): Promise<Reply & { ok: true }> {
     const { id: taskId, fence: token } = task;
-    return this.must({ type: 'stage.finish', projectId: PROJECT, taskId, token, outcome: 'approved' });
+    return this.must({ type: 'stage.finish', projectId: PROJECT, subjectId: taskId, token, outcome: 'approved' });
   }
   async must(command: Command): Promise<Reply & { ok: true }> {
     return accepted(await this.store.execute(command));

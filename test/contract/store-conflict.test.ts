@@ -43,13 +43,13 @@ describe.each(Object.entries({ memory: memoryPlace, ...sharedPlaces(inject('post
       const { id: taskId, fence: token } = claimed.task!;
       const feedback = [{ kind: 'conflict' as const, text: 'x', files: FILES }];
       const end = { type: 'stage.finish', projectId: PROJECT, outcome: 'conflicts_detected', feedback } as const;
-      return (await mill.must({ ...end, taskId, token })).task!;
+      return (await mill.must({ ...end, subjectId: taskId, token })).task!;
     }
     const offered = async () => {
       const reply = await mill.claim('builder', 8, 'builder');
       if (!reply.ok) return reply.refusal.code;
       const { id: taskId, fence: token } = reply.task!;
-      await mill.must({ type: 'lease.release', projectId: PROJECT, taskId, token, why: 'only asked' });
+      await mill.must({ type: 'lease.release', projectId: PROJECT, subjectId: taskId, token, why: 'only asked' });
       return 'a task';
     };
 

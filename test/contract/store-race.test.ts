@@ -161,11 +161,11 @@ async function expectExclusiveLeases(mill: Mill): Promise<void> {
     for (const { seq, body } of page) {
       after = seq;
       if (body.type === 'lease.claimed') {
-        expect([...holders.keys()]).not.toContain(body.taskId);
+        expect([...holders.keys()]).not.toContain(body.subjectId);
         expect([...holders.values()]).not.toContain(body.workerId);
-        holders.set(body.taskId, body.workerId);
+        holders.set(body.subjectId, body.workerId);
       } else if (body.type === 'lease.released') {
-        holders.delete(body.taskId);
+        holders.delete(body.subjectId);
       }
     }
     if (page.length < 1000) return;

@@ -67,7 +67,14 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     const leased = await mill.mustClaim('w1');
     const { fence: token } = await mill.mustClaim('w2');
     const untilMs = 60_000;
-    await mill.must({ type: 'stage.wait', projectId: PROJECT, taskId: b.id, token, why: 'a dirty checkout', untilMs });
+    await mill.must({
+      type: 'stage.wait',
+      projectId: PROJECT,
+      subjectId: b.id,
+      token,
+      why: 'a dirty checkout',
+      untilMs,
+    });
     const load = await mill.store.workload(PROJECT);
     expect(load).toMatchObject({ leased: 1, ready: 1, waiting: 1, byStage: { check: 2, open: 2 } });
     expect(load.nextNotBefore).toBeGreaterThan(systemClock.now());
@@ -89,7 +96,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     const task = await mill.create({ pipeline: 'agent', body: 'a \u0000 and a ü' });
     await mill.create();
     const { id: taskId, fence: token } = accepted(await mill.claim('w1', 8, 'builder')).task!;
-    const fence = { projectId: PROJECT, taskId, token };
+    const fence = { projectId: PROJECT, subjectId: taskId, token };
     await mill.must({ type: 'run.start', runId: 'run_1', mode: 'implement', agent: 'test', ...fence });
     const query = { projectId: PROJECT, after: 0 };
     expect(await mill.store.runsEnded(query)).toEqual([]);
@@ -104,7 +111,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     expect(await mill.store.runsEnded(query)).toMatchObject([
       {
         id: 'run_1',
-        taskId,
+        subjectId: taskId,
         workerId: `${PROJECT}/w1`,
         mode: 'implement',
         agent: 'test',
@@ -140,7 +147,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     await mill.worker('w1', 'builder');
     await mill.create({ pipeline: 'agent' });
     const { id: taskId, fence: token } = accepted(await mill.claim('w1', 8, 'builder')).task!;
-    const fence = { projectId: PROJECT, taskId, token };
+    const fence = { projectId: PROJECT, subjectId: taskId, token };
     await mill.must({ type: 'run.start', runId: 'run_1', mode: 'implement', agent: 'test', ...fence });
     await mill.must({ type: 'run.progress', runId: 'run_1', percent: 50, text: 'half', ...fence });
     expect(await mill.store.run('run_1')).toMatchObject({ status: 'running', progress: { percent: 50 } });

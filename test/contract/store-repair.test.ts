@@ -36,7 +36,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
         owner: 'o',
         window: 8,
       });
-      const run = { projectId: PROJECT, taskId: dear.id, token: 1, runId: 'run_1' };
+      const run = { projectId: PROJECT, subjectId: dear.id, token: 1, runId: 'run_1' };
       await mill.must({ type: 'run.start', ...run, mode: 'implement', agent: 'a' });
       const usage = { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 3 };
       await mill.must({ type: 'run.spend', ...run, usage });

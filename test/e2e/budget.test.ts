@@ -72,7 +72,7 @@ const alerted = (kind: string) => machine.event('alert.raised', (body) => body.k
 const ownAccount = async () => (await machine.json<AccountView[]>(['budget'], root))[0]!;
 const claimsOf = async (taskId: string) =>
   (await machine.jsonLines<LoggedEvent>(['events', '--type', 'lease.claimed'], root)).filter(
-    ({ body }) => body.type === 'lease.claimed' && body.taskId === taskId,
+    ({ body }) => body.type === 'lease.claimed' && body.subjectId === taskId,
   ).length;
 
 describe('a budget in the real program', { timeout: 120_000 }, () => {

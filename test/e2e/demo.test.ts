@@ -143,9 +143,9 @@ describe('tidemill demo --exit, on a fresh machine', () => {
 function buildingSpans(taskId: string): { from: number; to: number }[] {
   const spans: { from: number; to: number }[] = [];
   for (const { seq, body } of events) {
-    if (body.type === 'lease.claimed' && body.taskId === taskId && body.workerId.includes('/agent-'))
+    if (body.type === 'lease.claimed' && body.subjectId === taskId && body.workerId.includes('/agent-'))
       spans.push({ from: seq, to: Number.POSITIVE_INFINITY });
-    if (body.type === 'lease.released' && body.taskId === taskId && body.workerId.includes('/agent-'))
+    if (body.type === 'lease.released' && body.subjectId === taskId && body.workerId.includes('/agent-'))
       spans.at(-1)!.to = seq;
   }
   return spans;

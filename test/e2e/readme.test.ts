@@ -94,8 +94,8 @@ describe('the blocks of the documents', () => {
   it('show sound prices, tasks and templates', async () => {
     const { ImportedTask } = await import('@tidemill/contract');
     const { loadPrices } = await import('../../packages/daemon/src/agents/prices.ts');
-    const { parseTemplate } = await import('../../packages/daemon/src/prompts/template.ts');
-    const { head } = parseTemplate(block('docs/agents.md', 'template'), 'docs/agents.md', 'review');
+    const { PLACEHOLDERS, parseTemplate } = await import('../../packages/daemon/src/prompts/template.ts');
+    const { head } = parseTemplate(block('docs/agents.md', 'template'), 'docs/agents.md', 'review', PLACEHOLDERS);
     expect(head).toMatchObject({ model: 'opus', turns: 40, timeout: 900_000, prompt_tokens: 30_000 });
     const tasks: unknown[] = parse(block('docs/commands.md', 'tasks'));
     for (const task of tasks) expect(ImportedTask.safeParse(task).error).toBeUndefined();

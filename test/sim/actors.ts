@@ -109,7 +109,7 @@ export class SimAgent implements Agent {
   #write(branch: string, brief: AgentBrief, isSloppy: boolean): void {
     const work = this.#repository.work(branch);
     if (!work) return;
-    const { number } = brief.task;
+    const { number } = brief.task!;
     for (const [path, text] of work)
       if (text.includes('<<<')) work.set(path, `merged-${number}-${this.#random.int(1e6)}`);
     const word = isSloppy
@@ -136,7 +136,7 @@ export class SimAgent implements Agent {
         return { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'built it' } };
       case 'review': {
         const met = !isHarsh && this.#random.chance(0.85);
-        const criteria = brief.task.acceptance.map(({ id }) => ({ id, met, evidence: 'test passes' }));
+        const criteria = brief.task!.acceptance.map(({ id }) => ({ id, met, evidence: 'test passes' }));
         if (this.#random.chance(0.1)) criteria.pop();
         const outcome = met || this.#random.chance(0.2) ? ('approved' as const) : ('changes_requested' as const);
         return { kind: 'result', envelope: { outcome, summary: 'judged', review: { criteria, comments: [] } } };

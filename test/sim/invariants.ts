@@ -22,6 +22,7 @@ export class Invariants {
   readonly #leases = new Map<string, number>();
   readonly #holders = new Map<string, string>();
   readonly #landedTasks = new Set<string>();
+  readonly #endedJobs = new Set<string>();
   readonly #recordedTrees = new Set<string>();
 
   break(invariant: string, detail: string): void {
@@ -31,14 +32,15 @@ export class Invariants {
   /** Sees each decision before it is written. */
   decided(slice: Slice, command: Command, decision: Decision): void {
     if (!decision.ok || !('token' in command) || decision.events.length === 0) return;
-    const task = slice.tasks.get(command.taskId);
+    const jobId = 'jobId' in command ? command.jobId : undefined;
+    const work = jobId === undefined ? slice.tasks.get(command.subjectId) : slice.record('job', jobId);
     // What an interrupted run had cost is told when its agent is gone, after the lease: money, and nothing about the task.
     const isLateBill =
       command.type === 'run.spend' &&
       slice.runs.get(command.runId)?.outcome === 'interrupted' &&
       decision.events.every(({ type }) => type === 'run.spent' || type.startsWith('budget.'));
-    if (task && command.token !== task.fence && !isLateBill)
-      this.break('no write with an old fence', `${command.type} with ${command.token}, the newest is ${task.fence}`);
+    if (work && command.token !== work.fence && !isLateBill)
+      this.break('no write with an old fence', `${command.type} with ${command.token}, the newest is ${work.fence}`);
   }
 
   /** Sees each event once, in the order of the log. */
@@ -46,14 +48,19 @@ export class Invariants {
     const { body } = event;
     this.people.committed(event);
     if (body.type === 'lease.claimed') {
-      if (this.#leases.has(body.taskId)) this.break('one live lease per task', `${body.taskId} claimed twice`);
+      const workId = body.jobId ?? body.subjectId;
+      if (this.#leases.has(workId)) this.break('one live lease per task', `${workId} claimed twice`);
       const other = this.#holders.get(body.workerId);
-      if (other) this.break('one task per worker', `${body.workerId} holds ${other} and ${body.taskId}`);
-      this.#leases.set(body.taskId, body.token);
-      this.#holders.set(body.workerId, body.taskId);
+      if (other) this.break('one task per worker', `${body.workerId} holds ${other} and ${workId}`);
+      this.#leases.set(workId, body.token);
+      this.#holders.set(body.workerId, workId);
+    }
+    if (body.type === 'job.ended') {
+      if (this.#endedJobs.has(body.jobId)) this.break('a job ends once', body.jobId);
+      this.#endedJobs.add(body.jobId);
     }
     if (body.type === 'lease.released') {
-      this.#leases.delete(body.taskId);
+      this.#leases.delete(body.jobId ?? body.subjectId);
       this.#holders.delete(body.workerId);
     }
     if (body.type === 'evidence.recorded' && body.evidence.status === 'pass')

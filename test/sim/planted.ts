@@ -88,7 +88,7 @@ const PLENTY = { dailyUsd: 1e6, monthlyUsd: 1e6 };
 
 function withNewestToken(slice: Slice, command: Command): Command {
   if (!('token' in command)) return command;
-  const newest: Task | undefined = slice.tasks.get(command.taskId);
+  const newest: Task | undefined = slice.tasks.get(command.subjectId);
   return newest?.lease ? ({ ...command, token: newest.lease.token } as Command) : command;
 }
 

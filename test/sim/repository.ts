@@ -57,6 +57,13 @@ export class SimRepository implements Workspace {
   readonly #random: Random;
   #serial = 0;
 
+  readonly scratches = new Set<string>();
+
+  async scratch(name: string) {
+    this.scratches.add(name);
+    return { path: `scratch/${name}`, remove: async () => void this.scratches.delete(name) };
+  }
+
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
     this.#random = random;

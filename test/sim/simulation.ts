@@ -183,7 +183,7 @@ class Simulation {
       agentFor: () => agent,
       gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees), isDead),
       guards: { check: async () => ({ kind: 'allow' }) },
-      prompts: { render: async () => NO_BRIEFING },
+      prompts: { render: async () => NO_BRIEFING, renderJob: async () => NO_BRIEFING },
       openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
       clock,
       ids: this.#ids(),
@@ -227,8 +227,16 @@ class Simulation {
         priority: this.#random.int(5),
       });
       known.push(taskId);
+      if (this.#random.chance(0.15)) await this.#requestJob(known.length);
       await this.#clock.sleep(this.#random.int(2 * between));
     }
+  }
+
+  /** Work that is not a task's, and now and then not needed after all. */
+  async #requestJob(number: number): Promise<void> {
+    const about = { projectId: PROJECT, subjectId: PROJECT, jobId: `job_${String(number).padStart(6, '0')}` };
+    await this.#store.execute({ type: 'job.request', ...about, mode: 'trial', input: 'x', by: 'person' });
+    if (this.#random.chance(0.1)) await this.#store.execute({ type: 'job.cancel', ...about, why: 'not needed' });
   }
 
   /** A person who looks in every hour, answers, retries, approves, cancels, and gives up on a task after five tries. */
@@ -318,7 +326,8 @@ class Simulation {
 
   async #isAtRest(): Promise<boolean> {
     const { leased, ready, waiting } = await this.#store.workload(PROJECT);
-    return (leased === 0 && ready === 0 && waiting === 0) || this.#invariants.broken !== null;
+    const jobs = await this.#store.records({ noun: 'job', projectId: PROJECT, isOpen: true });
+    return leased + ready + waiting + jobs.length === 0 || this.#invariants.broken !== null;
   }
 
   #ids() {

@@ -23,7 +23,7 @@ export interface Draw {
   task: Task;
   /** The task whose worker writes, else the same as `task`; its fence may be an old one. */
   leased: Task;
-  fence: { projectId: string; taskId: string; token: number };
+  fence: { projectId: string; subjectId: string; jobId?: string; token: number };
   workerId: string;
   a: number;
   b: number;
@@ -153,12 +153,22 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     owner: 'daemon',
     window: a % 5 ? 1000 : 1,
   }),
+  'job.request': ({ a, b }) => ({
+    projectId,
+    subjectId: b % 9 ? projectId : 'task_1',
+    jobId: `job_${a % 4}`,
+    mode: 'trial',
+    input: 'x'.repeat(b),
+    by: 'ada',
+  }),
+  'job.claim': ({ workerId }) => ({ projectId, workerId, owner: 'daemon' }),
+  'job.cancel': ({ a }) => ({ projectId, subjectId: projectId, jobId: `job_${a % 4}`, why: 'not needed' }),
   'lease.renew': ({ fence, a }) => ({ ...fence, ...(a % 4 ? {} : { frozenMs: 1000 }) }),
   'lease.release': ({ fence }) => ({ ...fence, why: 'shutdown' }),
-  'lease.take': (draw) => ({ ...of(draw), why: 'taken', isStuck: draw.a % 2 > 0 }),
+  'lease.take': ({ task, a }) => ({ projectId, subjectId: task.id, by: 'ada', why: 'taken', isStuck: a % 2 > 0 }),
   'lease.expire': ({ task, a }) => ({
     projectId,
-    taskId: task.id,
+    subjectId: task.id,
     token: task.fence - (a % 4 ? 0 : 1),
     ownerIsDead: a % 2 > 0,
   }),
@@ -175,7 +185,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'run.spend': (draw) => {
     // Now and then for a run that lost its lease.
     const late = [...draw.mill.runs.values()].find(({ outcome }) => outcome === 'interrupted');
-    const about = draw.b % 3 === 0 && late ? { taskId: late.taskId, runId: late.id } : { runId: runIdOf(draw) };
+    const about = draw.b % 3 === 0 && late ? { taskId: late.subjectId, runId: late.id } : { runId: runIdOf(draw) };
     return { ...draw.fence, ...about, usage: usageOf(draw.a) };
   },
   'run.brief': (draw) => ({ ...draw.fence, runId: runIdOf(draw), promptTokens: draw.a, dropped: [] }),

@@ -34,8 +34,8 @@ export class DaemonBed extends ServedDaemon {
     await this.must({ type: 'worker.register', ...of, name, role });
     return (await this.must({ type: 'work.claim', ...of, role, owner: 'test', window: 50 })).task!;
   }
-  fence({ id: taskId, fence: token }: Task): { projectId: string; taskId: string; token: number } {
-    return { projectId: this.project, taskId, token };
+  fence({ id: taskId, fence: token }: Task): { projectId: string; subjectId: string; token: number } {
+    return { projectId: this.project, subjectId: taskId, token };
   }
   /** A run that ends with this commit on record, and the gates' receipts for its tree. */
   async build(task: Task, commit: string, receipts: Partial<Receipt>[] = [{}]): Promise<string> {

@@ -93,17 +93,17 @@ export class Mill extends CommandWorld {
     const decision = this.decideOnly({ type: 'work.claim', projectId, workerId, role, owner: 'daemon-1', window });
     if (!decision.ok) return decision.refusal.code;
     const claimed = decision.events.find((event) => event.type === 'lease.claimed');
-    return claimed ? this.task(claimed.taskId).number : 'none';
+    return claimed ? this.task(claimed.subjectId).number : 'none';
   }
   /** Claims this very task with the first worker of its role. Returns the fence of its commands. */
-  take(id: string): { projectId: string; taskId: string; token: number } {
+  take(id: string): { projectId: string; subjectId: string; token: number } {
     const { role } = this.task(id);
     const worker = [...this.workers.values()].find((each) => each.role === role);
     if (!worker) throw new Error(`nobody works in ${this.task(id).stage}`);
     this.claim(worker.id);
     const { lease } = this.task(id);
     if (!lease) throw new Error('another task was claimed');
-    return { projectId, taskId: id, token: lease.token };
+    return { projectId, subjectId: id, token: lease.token };
   }
   startRun(id: string): { fence: ReturnType<Mill['take']>; runId: string } {
     const fence = this.take(id);

@@ -29,10 +29,11 @@ export function commandOf(mill: Mill, { kind, type, task, worker, a, b, late }: 
   const any = mill.tasks.get(at(ids.length > 0 ? ids : [''], task));
   if (!any || ids.length < 2) return generated('task.create', { mill, a, b } as Draw);
   const subject = leased ?? any;
-  const fence = { projectId, taskId: subject.id, token: subject.fence - (late ? 1 : 0) };
+  const fence = { projectId, subjectId: subject.id, token: subject.fence - (late ? 1 : 0) };
   const draw: Draw = { mill, task: any, leased: subject, fence, workerId, a, b };
   if (kind < 2) return null;
   if (kind < 40) return generated(at(TYPES, type), draw);
+  if (kind < 43) return aboutJob(draw);
   if (any.blocked?.reason === 'conflict' && b % 2 === 0)
     return generated(at(['conflict.resolve_file', 'conflict.settle', 'conflict.abort'] as const, a), draw);
   if (kind < 50) return unstick(draw);
@@ -42,6 +43,23 @@ export function commandOf(mill: Mill, { kind, type, task, worker, a, b, late }: 
 }
 
 const generated = (type: CommandType, draw: Draw): Command => ({ ...GENERATORS[type](draw), type }) as Command;
+
+/** What a worker would do next with a job, if there is one. */
+function aboutJob(draw: Draw): Command {
+  const { mill, a } = draw;
+  const job = [...mill.records.values()].find((record) => record.noun === 'job' && record.status === 'open');
+  if (job?.noun !== 'job') return generated('job.request', { ...draw, b: 1 });
+  if (!job.lease) return generated('job.claim', { ...draw, workerId: 'agent-1' });
+  const fence = { projectId, subjectId: job.subjectId, jobId: job.id, token: job.fence };
+  const run = mill.runs.get(job.lastRunId ?? '');
+  if (run?.status !== 'running')
+    return { type: 'run.start', ...fence, runId: `run_${mill.runs.size + 1}`, mode: job.mode, agent: 'x' };
+  const types = ['run.spend', 'run.progress', 'guard.deny', 'lease.renew', 'lease.release', 'lease.expire'] as const;
+  if (a % 3) return { ...generated(at(types, a), draw), ...fence, runId: run.id } as Command;
+  const outcome = at(['pr_ready', 'failed', 'needs_info'] as const, a);
+  const failure = outcome === 'failed' ? ({ failure: 'crash' } as const) : {};
+  return { type: 'run.finish', ...fence, runId: run.id, outcome, ...failure, envelope: null, usage };
+}
 
 /** Those who hold a task or could get one; else stories would be about workers with nothing to do. */
 function busyOrNeeded(mill: Mill): string[] {

@@ -55,8 +55,9 @@ export const EventLine: z.ZodType<LoggedEvent> = z.object({
 });
 export const EVENT_VERSION = 2;
 
-/** The task an event is about; null for what belongs to no task. */
-export function taskIdOf(body: EventBody): string | null {
+/** What an event is about: a task, or another subject; null for what is about the daemon or the whole project. */
+export function subjectIdOf(body: EventBody): string | null {
   if (body.type === 'evidence.recorded') return body.evidence.taskId;
+  if ('subjectId' in body) return body.subjectId;
   return 'taskId' in body ? body.taskId : null;
 }

@@ -12,6 +12,7 @@ export * from './event.ts';
 export * from './gate.ts';
 export * from './history.ts';
 export * from './inbox.ts';
+export * from './job.ts';
 export * from './metrics.ts';
 export * from './modes.ts';
 export * from './pipeline.ts';

@@ -82,7 +82,7 @@ export const MODES = {
     limitMs: 5 * MINUTE,
     turns: 30,
     firstGuessUsd: 0.5,
-    outcomes: ['completed'],
+    outcomes: ['pr_ready'],
     fields: [],
     note: 'trial_summary',
   },

@@ -4,6 +4,7 @@ import { alertEvents } from './event/alert.ts';
 import { budgetEvents } from './event/budget.ts';
 import { conflictEvents } from './event/conflict.ts';
 import { gateEvents } from './event/gate.ts';
+import { jobEvents } from './event/job.ts';
 import { leaseEvents } from './event/lease.ts';
 import { mergeEvents } from './event/merge.ts';
 import { projectEvents } from './event/project.ts';
@@ -11,6 +12,7 @@ import { questionEvents } from './event/question.ts';
 import { runEvents } from './event/run.ts';
 import { taskEvents } from './event/task.ts';
 import { workerEvents } from './event/worker.ts';
+import { jobKind } from './job.ts';
 import { preferenceKind, questionKind } from './question.ts';
 import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';
@@ -26,6 +28,7 @@ export const EVENTS = [
   ...taskEvents,
   ...leaseEvents,
   ...runEvents,
+  ...jobEvents,
   ...gateEvents,
   ...mergeEvents,
   ...conflictEvents,
@@ -35,7 +38,7 @@ export const EVENTS = [
 ] as const;
 
 /** Nouns that are kept as records. */
-export const RECORD_KINDS = [questionKind, preferenceKind, accountKind, alertKind, notificationKind] as const;
+export const RECORD_KINDS = [questionKind, preferenceKind, accountKind, alertKind, notificationKind, jobKind] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
 export const ROUTES = {

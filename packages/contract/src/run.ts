@@ -16,7 +16,6 @@ export const Outcome = z.enum([
   'investigation_complete',
   'pr_ready',
   'no_changes',
-  'completed',
   'approved',
   'changes_requested',
   'needs_info',
@@ -126,7 +125,9 @@ export type AgentEnvelope = z.infer<typeof AgentEnvelope>;
 export const Run = z.object({
   id: z.string(),
   projectId: z.string(),
-  taskId: z.string(),
+  /** What it is about: a task, or the subject of a job. */
+  subjectId: z.string(),
+  jobId: z.string().optional(),
   workerId: z.string(),
   stage: z.string(),
   mode: Mode,
@@ -160,7 +161,7 @@ export type Run = z.infer<typeof Run>;
 /** The part of an ended run that figures are made of: a month holds many, and each is read. */
 export const EndedRun = Run.pick({
   id: true,
-  taskId: true,
+  subjectId: true,
   workerId: true,
   mode: true,
   agent: true,

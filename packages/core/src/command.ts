@@ -13,7 +13,10 @@ import type { Commands } from './nouns.ts';
 
 /** The right to write about a task: a worker's commands carry the token its claim returned. */
 export interface Fence {
-  taskId: string;
+  /** What is worked on: a task, or the subject of a job. */
+  subjectId: string;
+  /** The job that is leased, where it is not the task itself. */
+  jobId?: string;
   token: number;
 }
 

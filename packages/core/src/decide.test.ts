@@ -1,4 +1,4 @@
-import type { EventBody, Task } from '@tidemill/contract';
+import type { EventBody, Job, Task } from '@tidemill/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { digest, replay, rowsOf } from '../../../test/support/command-world.ts';
@@ -120,9 +120,9 @@ function checkSteps(before: Map<string, Task>, events: EventBody[]): void {
       const to = event.type === 'task.moved' ? event.to : event.type === 'task.blocked' ? 'blocked' : 'needs_info';
       stages.set(event.taskId, to);
     }
-    if (event.type === 'lease.claimed') {
-      expect(before.get(event.taskId)?.lease).toBeNull();
-      expect(event.token).toBeGreaterThan(before.get(event.taskId)!.fence);
+    if (event.type === 'lease.claimed' && event.jobId === undefined) {
+      expect(before.get(event.subjectId)?.lease).toBeNull();
+      expect(event.token).toBeGreaterThan(before.get(event.subjectId)!.fence);
     }
     if (event.type === 'merge.landed')
       expect(before.get(event.taskId)?.prepared).toMatchObject({ commit: event.commit, tree: event.tree });
@@ -158,13 +158,20 @@ function faultsOf(mill: Mill): string[] {
     ];
     for (const [name, holds] of truths) if (!holds) faults.push(`#${task.number} in ${stage}: ${name}`);
   }
-  for (const { id, status, taskId, workerId } of mill.runs.values()) {
-    const { lastRunId, lease } = mill.task(taskId);
+  for (const job of jobsOf(mill)) {
+    if (job.lease && job.status !== 'open') faults.push(`${job.id}: ${job.status}, and still leased`);
+    if (job.lease && job.lease.token !== job.fence) faults.push(`${job.id}: its lease has an old token`);
+  }
+  for (const { id, status, subjectId, jobId, workerId } of mill.runs.values()) {
+    const work = jobId === undefined ? mill.task(subjectId) : jobsOf(mill).find((job) => job.id === jobId);
+    const { lastRunId, lease } = work!;
     if (status === 'running' && !(lastRunId === id && lease?.workerId === workerId))
       faults.push(`${id}: nobody runs it`);
   }
   return faults;
 }
+
+const jobsOf = (mill: Mill): Job[] => [...mill.records.values()].filter((record) => record.noun === 'job');
 
 function waitsForItself(mill: Mill, task: Task): boolean {
   const seen = new Set<string>();

@@ -1,21 +1,15 @@
 import type { Project, Refusal, Task } from '@tidemill/contract';
 import type { Slice } from './slice.ts';
+import { staleLease } from './work.ts';
 
 export type Fenced = { ok: true; task: Task; project: Project } | { ok: false; refusal: Refusal };
 
 /** A worker may write about a task only while its token is the task's newest: a late writer is refused. */
-export function fenced(slice: Slice, command: { projectId: string; taskId: string; token: number }): Fenced {
-  const found = findTask(slice, command);
+export function fenced(slice: Slice, command: { projectId: string; subjectId: string; token: number }): Fenced {
+  const found = findTask(slice, { projectId: command.projectId, taskId: command.subjectId });
   if (!found.ok) return found;
   const { task } = found;
   return task.lease?.token === command.token ? found : { ok: false, refusal: staleLease(task) };
-}
-
-export function staleLease({ number, lease }: Pick<Task, 'number' | 'lease'>): Refusal {
-  const message = lease
-    ? `task #${number} is now held by ${lease.workerId}`
-    : `task #${number} is no longer held by anyone`;
-  return { code: 'stale_lease', message, hint: 'stop working on it; the work in its worktree is kept' };
 }
 
 export function findTask(slice: Slice, command: { projectId: string; taskId: string }): Fenced {

@@ -13,8 +13,9 @@ export { manifestsOf } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export * from './health/examine.ts';
+export { stuckAction } from './health/stuck.ts';
 export type { WaitGraph } from './health/wait-graph.ts';
-export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS, LEASE_MS } from './lease/lease.ts';
+export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export {
   declared,
@@ -54,3 +55,4 @@ export * from './tables.ts';
 export { criteriaOf } from './task/criteria.ts';
 export { movesOf } from './task/move.ts';
 export { movedOn } from './task/steer.ts';
+export { aboutWork, isJob, LEASE_MS, nameOf, type Work } from './work.ts';

@@ -51,7 +51,8 @@ export const LOOKUPS = {
   dependentsOf: { kind: 'rows', table: 'tasks', where: ['depends_on'], lock: 'wait' },
   /** Its task's lock protects it. */
   run: { kind: 'rows', table: 'runs', where: ['id'], lock: 'none' },
-  lastRunOf: { kind: 'lastRun', table: 'runs', where: ['task_id'], lock: 'none' },
+  lastRunOf: { kind: 'lastRun', table: 'runs', where: ['subject_id'], lock: 'none' },
+  runsOfJob: { kind: 'rows', table: 'runs', where: ['job_id'], present: 'job_id', lock: 'none' },
   ready: {
     kind: 'window',
     table: 'tasks',
@@ -97,6 +98,23 @@ export const LOOKUPS = {
   },
   readRecord: { kind: 'rows', table: 'records', where: ['id'], lock: 'none' },
   recordsOf: { kind: 'rows', table: 'records', where: ['project_id', 'noun'], lock: 'none', lenient: true },
+  /** All open records of a noun, the most pressing first. For nouns of which few are open at a time. */
+  openRecords: {
+    kind: 'rows',
+    table: 'records',
+    where: ['project_id', 'noun'],
+    fixed: { is_open: 1 },
+    order: ['due_at', 'id'],
+    lock: 'wait',
+  },
+  readOpenRecords: {
+    kind: 'rows',
+    table: 'records',
+    where: ['project_id', 'noun'],
+    fixed: { is_open: 1 },
+    lock: 'none',
+    lenient: true,
+  },
   /** The newest records about something: ids grow with time. */
   newestRecordsOf: {
     kind: 'window',

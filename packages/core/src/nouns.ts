@@ -10,6 +10,8 @@ import { type WorkerCommands, workerCommands } from './fleet/commands.ts';
 import { workerEvents } from './fleet/events.ts';
 import { type GateCommands, gateCommands } from './gate/commands.ts';
 import { gateEvents } from './gate/events.ts';
+import { type JobCommands, jobCommands } from './job/commands.ts';
+import { jobEvents } from './job/events.ts';
 import { type LeaseCommands, leaseCommands } from './lease/commands.ts';
 import { leaseEvents } from './lease/events.ts';
 import { type MergeCommands, mergeCommands } from './merge/commands.ts';
@@ -32,6 +34,7 @@ export interface Commands
     TaskCommands,
     LeaseCommands,
     RunCommands,
+    JobCommands,
     StageCommands,
     GateCommands,
     MergeCommands,
@@ -47,6 +50,7 @@ export const commands: CommandParts<CommandType> = {
   ...taskCommands,
   ...leaseCommands,
   ...runCommands,
+  ...jobCommands,
   ...stageCommands,
   ...gateCommands,
   ...mergeCommands,
@@ -63,6 +67,7 @@ const followers = [
   taskEvents,
   leaseEvents,
   runEvents,
+  jobEvents,
   gateEvents,
   mergeEvents,
   conflictEvents,

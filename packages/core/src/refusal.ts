@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, type EventBody } from '@tidemill/contract';
 import type { Decision, Reply } from './command.ts';
 
-export function refuse(code: ErrorCode, message: string, hint = ''): Decision {
+export function refuse(code: ErrorCode, message: string, hint = ''): Decision & { ok: false } {
   return { ok: false, refusal: { code, message, hint } };
 }
 

@@ -59,9 +59,10 @@ export const TABLES: { readonly [T in TableName]: Readonly<Record<string, Column
   },
   runs: {
     id: text(({ id }) => id),
-    task_id: text(({ taskId }) => taskId),
+    subject_id: text(({ subjectId }) => subjectId),
     project_id: text(({ projectId }) => projectId),
     ended_at: bigint(({ endedAt }) => endedAt),
+    job_id: text(({ jobId }) => jobId ?? null),
   },
   evidence: {
     id: text(({ id }) => id),

@@ -1,17 +1,28 @@
 import { accountsOf } from './budget/lookup.ts';
 import { type Lookup, look } from './lookup.ts';
+import { workAndRun } from './work.ts';
 
 interface AboutTask {
   projectId: string;
   taskId: string;
 }
 
+interface AboutWork {
+  projectId: string;
+  subjectId: string;
+  jobId?: string;
+}
+
 export const taskAlone = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId)];
+export const leasedTask = ({ subjectId }: AboutWork): Lookup[] => [look('task', subjectId)];
 
 /** The task and the run that may be under way. */
 export const taskAndRun = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId), look('lastRunOf', taskId)];
 
-/** The same, where the run may end, and with that be paid for. */
+/** Leased work and its run, which may end and then be paid for. */
+export const workAndPaidRun = (about: AboutWork): Lookup[] => [...workAndRun(about), ...accountsOf(about.projectId)];
+
+/** A task and its run, which may end and then be paid for. */
 export const taskAndPaidRun = (about: AboutTask): Lookup[] => [...taskAndRun(about), ...accountsOf(about.projectId)];
 
 /** All that a person's decision about a task may change: its run, its questions, and who waits for it. */
@@ -22,10 +33,10 @@ export const steeredTask = (about: AboutTask): Lookup[] => [
 ];
 
 /** The end of a stage: where the task goes from there, and what is asked about it. */
-export const endingStage = (about: AboutTask & { tree?: string }): Lookup[] => [
-  ...taskAndRun(about),
-  look('dependentsOf', about.taskId),
-  look('openRecordsOf', about.taskId),
+export const endingStage = (about: AboutWork & { tree?: string }): Lookup[] => [
+  ...workAndRun(about),
+  look('dependentsOf', about.subjectId),
+  look('openRecordsOf', about.subjectId),
   // The conflict that is one too many raises an alert.
   look('openConflicts', about.projectId),
   look('recordsOf', about.projectId, 'preference'),
@@ -33,8 +44,8 @@ export const endingStage = (about: AboutTask & { tree?: string }): Lookup[] => [
 ];
 
 /** A question that is asked in the middle of a stage. */
-export const askingTask = (about: AboutTask): Lookup[] => [
-  ...taskAndRun(about),
-  look('openRecordsOf', about.taskId),
+export const askingTask = (about: AboutWork): Lookup[] => [
+  ...workAndRun(about),
+  look('openRecordsOf', about.subjectId),
   look('recordsOf', about.projectId, 'preference'),
 ];

@@ -70,7 +70,7 @@ async function runsOf(project: Project, tasks: { title: string; body: string }[]
   for (const task of tasks) titles.set((await api.addTask({ project: project.id, ...task })).id, task.title);
   const ended = new Map<string, Usage>();
   for await (const body of follow(project, ['run.finished'])) {
-    const title = body.type === 'run.finished' && titles.get(body.taskId);
+    const title = body.type === 'run.finished' && titles.get(body.subjectId);
     if (title && !ended.has(title)) ended.set(title, body.usage);
     if (ended.size === tasks.length) break;
   }

@@ -55,7 +55,7 @@ export class DeliveryBed {
     await this.must({
       type: 'stage.finish',
       projectId,
-      taskId,
+      subjectId: taskId,
       token,
       outcome: 'failed',
       message: 'the checks failed',

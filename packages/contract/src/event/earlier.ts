@@ -18,14 +18,22 @@ export function storedTypes(types: readonly string[]): string[] {
 export function eventToday(stored: unknown): unknown {
   if (!isDocument(stored)) return stored;
   const type = RENAMED[String(stored.type)];
-  if (type === undefined) return stored;
-  return { ...desiredToday(stored), type };
+  if (type !== undefined) return { ...desiredToday(stored), type };
+  return OF_SUBJECT.test(String(stored.type)) ? subjectToday(stored) : stored;
 }
 
 /** The document of a stored row, of any noun. */
 export function rowToday(stored: unknown): unknown {
   if (!isDocument(stored)) return stored;
-  return desiredToday(stored);
+  return desiredToday('validationRetries' in stored ? subjectToday(stored) : stored);
+}
+
+/** Events about runs and leases, and the runs themselves: they were about tasks only. */
+const OF_SUBJECT = /^(run|lease|guard)\./;
+function subjectToday(stored: Document): Document {
+  if (!('taskId' in stored)) return stored;
+  const { taskId, ...rest } = stored;
+  return { subjectId: taskId, ...rest };
 }
 
 /** A worker's desired state was its `wish`. */

@@ -40,6 +40,9 @@ export function event<T extends string, S extends z.ZodRawShape>(
 /** The field of an event that is about a task. */
 export const ofTask = { taskId: z.string() };
 
+/** The fields of an event about a run or a lease: what is worked on, and the job where it is not a task's stage. */
+export const ofSubject = { subjectId: z.string(), jobId: z.string().optional() };
+
 /** The actor when nobody else is one. */
 export const MILL = 'mill';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { workerName } from '../worker.ts';
-import { because, event, mill, ofTask, said } from './event.ts';
+import { because, event, mill, ofSubject, said } from './event.ts';
 
 export const leaseEvents = [
   event(
     'lease.claimed',
     {
-      ...ofTask,
+      ...ofSubject,
       workerId: z.string(),
       owner: z.string(),
       token: z.number(),
@@ -17,12 +17,12 @@ export const leaseEvents = [
   /** `frozenMs` is the time the worker stood still by a person's order: it counts towards no limit. */
   event(
     'lease.renewed',
-    { ...ofTask, token: z.number(), expiresAt: z.number(), frozenMs: z.number().optional() },
+    { ...ofSubject, token: z.number(), expiresAt: z.number(), frozenMs: z.number().optional() },
     { isSignOfLife: true, leavesSummary: true, shown: 'log', says: () => mill('it is still being worked on') },
   ),
   event(
     'lease.released',
-    { ...ofTask, workerId: z.string(), token: z.number(), why: z.string() },
+    { ...ofSubject, workerId: z.string(), token: z.number(), why: z.string() },
     { stale: ['task'], shown: 'log', says: ({ workerId, why }) => said(workerName(workerId), `let go${because(why)}`) },
   ),
 ] as const;

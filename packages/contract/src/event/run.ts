@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { AgentEnvelope, FailureClass, MAX_USD, Mode, Outcome, storedNumber, Usage } from '../run.ts';
 import { workerName } from '../worker.ts';
-import { event, mill, ofTask, said, spaced, usd } from './event.ts';
+import { event, mill, ofSubject, said, spaced, usd } from './event.ts';
 
 export const runEvents = [
   event(
     'run.started',
     {
-      ...ofTask,
+      ...ofSubject,
       runId: z.string(),
       workerId: z.string(),
       stage: z.string(),
@@ -31,7 +31,7 @@ export const runEvents = [
   /** It has spent what was set aside for it, and the budget has no more. */
   event(
     'run.overdrawn',
-    { ...ofTask, runId: z.string(), spentUsd: storedNumber(MAX_USD) },
+    { ...ofSubject, runId: z.string(), spentUsd: storedNumber(MAX_USD) },
     {
       stale: ['task', 'runs'],
       leavesSummary: true,
@@ -40,7 +40,7 @@ export const runEvents = [
   ),
   event(
     'run.progressed',
-    { ...ofTask, runId: z.string(), percent: z.number(), text: z.string() },
+    { ...ofSubject, runId: z.string(), percent: z.number(), text: z.string() },
     {
       leavesSummary: true,
       shown: 'log',
@@ -50,7 +50,7 @@ export const runEvents = [
   /** Provisional while the run goes on: an interrupted run has cost this much. */
   event(
     'run.spent',
-    { ...ofTask, runId: z.string(), usage: Usage },
+    { ...ofSubject, runId: z.string(), usage: Usage },
     {
       stale: ['task', 'runs'],
       leavesSummary: true,
@@ -61,7 +61,7 @@ export const runEvents = [
   ),
   event(
     'run.briefed',
-    { ...ofTask, runId: z.string(), promptTokens: z.number(), dropped: z.array(z.string()) },
+    { ...ofSubject, runId: z.string(), promptTokens: z.number(), dropped: z.array(z.string()) },
     {
       stale: ['task', 'runs'],
       leavesSummary: true,
@@ -74,7 +74,7 @@ export const runEvents = [
   ),
   event(
     'run.session_known',
-    { ...ofTask, runId: z.string(), session: z.string() },
+    { ...ofSubject, runId: z.string(), session: z.string() },
     {
       stale: ['task', 'runs'],
       leavesSummary: true,
@@ -84,12 +84,12 @@ export const runEvents = [
   ),
   event(
     'guard.denied',
-    { ...ofTask, runId: z.string(), guard: z.string(), tool: z.string(), reason: z.string() },
+    { ...ofSubject, runId: z.string(), guard: z.string(), tool: z.string(), reason: z.string() },
     { leavesSummary: true, says: ({ guard, tool, reason }) => said(`guard ${guard}`, `denied ${tool}: ${reason}`) },
   ),
   event(
     'run.sent_back',
-    { ...ofTask, runId: z.string(), retry: z.number(), gates: z.array(z.string()) },
+    { ...ofSubject, runId: z.string(), retry: z.number(), gates: z.array(z.string()) },
     {
       stale: ['task', 'runs'],
       shown: 'terminal',
@@ -99,7 +99,7 @@ export const runEvents = [
   event(
     'run.finished',
     {
-      ...ofTask,
+      ...ofSubject,
       runId: z.string(),
       outcome: Outcome,
       failure: FailureClass.nullable(),

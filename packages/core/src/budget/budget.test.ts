@@ -37,7 +37,7 @@ describe('a run’s reservation', () => {
     const ends: ((fence: ReturnType<Mill['take']>, runId: string) => void)[] = [
       (fence) => mill.must({ type: 'lease.expire', ...fence, ownerIsDead: true }),
       (fence) => mill.must({ type: 'stage.wait', ...fence, why: 'x', untilMs: 0 }),
-      () => mill.must({ type: 'lease.take', projectId, taskId, by: 'ada', why: 'x' }),
+      () => mill.must({ type: 'lease.take', projectId, subjectId: taskId, by: 'ada', why: 'x' }),
       (fence, runId) => {
         const end = { outcome: 'failed', failure: 'rate_limit', envelope: null, retryAt: mill.now } as const;
         mill.must({ type: 'run.finish', ...fence, runId, ...end, usage: usage(0.1) });
@@ -77,7 +77,7 @@ describe('a run’s reservation', () => {
     }
     const { runId, fence } = mill.startRun(mill.add());
     expect(mill.runs.get(runId)?.reservedUsd).toBe(3);
-    mill.must({ type: 'task.cancel', projectId, taskId: fence.taskId, by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: fence.subjectId, by: 'ada' });
     expect(mill.runs.get(mill.startRun(mill.add({ body: 'x'.repeat(20_000) })).runId)?.reservedUsd).toBe(0.5);
   });
 
@@ -93,7 +93,7 @@ describe('a run’s reservation', () => {
     const start = {
       type: 'run.start',
       projectId,
-      taskId: 'task_2',
+      subjectId: 'task_2',
       token,
       runId: 'run_9',
       mode: 'plan',
@@ -111,7 +111,7 @@ describe('a run’s reservation', () => {
     } as const;
     expect(mill.refusal({ ...claim, agents: claimWith('a') })).toBe('budget_exhausted');
     expect(mill.refusal(claim)).toBeNull();
-    const third = { ...start, taskId: 'task_3', token: mill.task('task_3').lease!.token, runId: 'run_10' };
+    const third = { ...start, subjectId: 'task_3', token: mill.task('task_3').lease!.token, runId: 'run_10' };
     expect(mill.refusal(third)).toBe('budget_exhausted');
     mill.must({ type: 'lease.release', ...fence, why: 'done' });
     expect(mill.refusal(third)).toBeNull();
@@ -155,8 +155,8 @@ describe('thresholds', () => {
     mill.must({ type: 'project.configure', projectId, rules: { ...defaultRules, budget } });
     expect(mill.offered('agent-2')).toBe(2);
     const run = [...mill.runs.values()].at(-1)!;
-    const { token } = mill.task(run.taskId).lease!;
-    const fence = { projectId, taskId: run.taskId, token, runId: run.id };
+    const { token } = mill.task(run.subjectId).lease!;
+    const fence = { projectId, subjectId: run.subjectId, token, runId: run.id };
     expect(thresholds(mill.must({ type: 'run.spend', ...fence, usage: usage(21) }))).toEqual(['daily 50']);
   });
 
@@ -166,7 +166,7 @@ describe('thresholds', () => {
     const other = mill.add();
     mill.claim('agent-2');
     const { token } = mill.task(other).lease!;
-    mill.must({ type: 'run.start', projectId, taskId: other, token, runId: 'run_9', mode: 'plan', agent: 'a' });
+    mill.must({ type: 'run.start', projectId, subjectId: other, token, runId: 'run_9', mode: 'plan', agent: 'a' });
     const overdrawn = (costUsd: number) =>
       typesOf(mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) })).includes('run.overdrawn');
     expect(overdrawn(0.6)).toBe(false);

@@ -22,21 +22,25 @@ const TOP_UP_PART = 0.05;
 const CENT = 0.000_000_1;
 
 /** How much there is to do, as far as it can be told before it is done. */
-function sizeOf(task: Task): string {
+export function sizeOf(task: Task): string {
   const extent = task.body.length / 500 + task.criteria.length * 2 + task.files.length;
   return extent < 6 ? 'small' : extent < 20 ? 'medium' : 'large';
 }
 
-export function estimateKey(agent: string, mode: Mode, task: Task): string {
-  return `${agent}/${mode}/${sizeOf(task)}`;
+/** The same for a job, whose input is all there is to know. */
+export const sizeOfInput = (input: string): string =>
+  input.length < 3_000 ? 'small' : input.length < 20_000 ? 'medium' : 'large';
+
+export function estimateKey(agent: string, mode: Mode, size: string): string {
+  return `${agent}/${mode}/${size}`;
 }
 
 /**
  * What to set aside for a run, from what runs like it have cost. Never less than one request of unknown price, which is what
  * a run is charged that is cut short before it reports anything, unless runs like it are free.
  */
-export function estimateOf(purses: Purse[], agent: string, mode: Mode, task: Task): number {
-  const known = purses[0]?.account.estimates[estimateKey(agent, mode, task)];
+export function estimateOf(purses: Purse[], agent: string, mode: Mode, size: string): number {
+  const known = purses[0]?.account.estimates[estimateKey(agent, mode, size)];
   const guess = known ? known.meanUsd * MARGIN : MODES[mode].firstGuessUsd;
   const smallest = Math.min(...purses.map(({ limits }) => Math.min(limits.dailyUsd, limits.monthlyUsd)));
   return guess === 0 ? 0 : Math.min(Math.max(guess, UNKNOWN_REQUEST_USD), smallest * LARGEST_PART);
@@ -106,7 +110,7 @@ export function periodsOf(account: Account, limits: { dailyUsd: number; monthlyU
 }
 
 interface Spent {
-  taskId: string;
+  about: { subjectId: string; jobId?: string };
   runId: string;
   /** What it has cost on top of what is booked. */
   moreUsd: number;
@@ -117,7 +121,7 @@ interface Spent {
 
 /** What follows from a run having spent so much: thresholds passed, a new reservation, and whether it must stop. */
 export function afterSpending(slice: Slice, project: Project, spending: Spent, env: DecideEnv): EventBody[] {
-  const { taskId, runId, moreUsd, spentUsd, isRunning } = spending;
+  const { about, runId, moreUsd, spentUsd, isRunning } = spending;
   if (moreUsd === 0) return [];
   const purses = pursesOf(slice, project, env.now).map((purse) => charged(purse, spending));
   const events = purses.flatMap((purse) => thresholds(purse, moreUsd));
@@ -125,7 +129,7 @@ export function afterSpending(slice: Slice, project: Project, spending: Spent, e
   const free = Math.min(...purses.map(freeOf));
   const granted = isRunning && isUsedUp && free > CENT ? Math.min(free, portion(purses)) : 0;
   for (const purse of purses) events.push(...reserveAnew(purse, runId, granted));
-  if (isRunning && isUsedUp && granted === 0) events.push({ type: 'run.overdrawn', taskId, runId, spentUsd });
+  if (isRunning && isUsedUp && granted === 0) events.push({ type: 'run.overdrawn', ...about, runId, spentUsd });
   return events;
 }
 

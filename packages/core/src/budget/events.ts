@@ -1,8 +1,8 @@
-import type { Account } from '@tidemill/contract';
+import type { Account, Run } from '@tidemill/contract';
 import { ALL_PROJECTS, accountId, sumUsd } from '@tidemill/contract';
 import type { EventOf, Happened, Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
-import { estimateKey, learnEstimate } from './budget.ts';
+import { estimateKey, learnEstimate, sizeOf, sizeOfInput } from './budget.ts';
 import { newAccount, pursesOf } from './period.ts';
 import { moreUsd } from './usage.ts';
 
@@ -39,8 +39,7 @@ function book(slice: Slice, body: EventOf<'run.spent' | 'run.finished'>, happene
   const accounts = [accountId(projectId), accountId(ALL_PROJECTS)].map((id) => slice.record('account', id));
   const isSetAside = accounts.some((account) => account?.reserved[run.id] !== undefined);
   if (!isSetAside && more === 0 && run.reservedUsd === 0) return;
-  const task = slice.tasks.get(run.taskId);
-  const key = task ? estimateKey(run.agent, run.mode, task) : null;
+  const key = estimateKeyOf(slice, run);
   onAccounts(slice, happened, (account) => {
     const { [run.id]: left = 0, ...others } = account.reserved;
     const isOwn = account.id === accountId(projectId);
@@ -55,6 +54,15 @@ function book(slice: Slice, body: EventOf<'run.spent' | 'run.finished'>, happene
         : account.estimates,
     };
   });
+}
+
+function estimateKeyOf(slice: Slice, run: Run): string | null {
+  if (run.jobId !== undefined) {
+    const job = slice.record('job', run.jobId);
+    return job ? estimateKey(run.agent, run.mode, sizeOfInput(job.input)) : null;
+  }
+  const task = slice.tasks.get(run.subjectId);
+  return task ? estimateKey(run.agent, run.mode, sizeOf(task)) : null;
 }
 
 function onAccounts(slice: Slice, { projectId, at }: Happened, change: (account: Account) => Partial<Account>): void {

@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CommandWorld } from '../../../../test/support/command-world.ts';
 import { defaultRules } from '../../../../test/support/mill.ts';
-import { estimateOf } from './budget.ts';
+import { estimateOf, sizeOf } from './budget.ts';
 import { purseOf } from './period.ts';
 
 const PROJECTS = ['project_a', 'project_b', 'project_c'];
@@ -21,7 +21,7 @@ const ALL = accountId('all');
 
 interface Running {
   projectId: string;
-  taskId: string;
+  subjectId: string;
   token: number;
   runId: string;
   /** As it was reported. */
@@ -127,9 +127,9 @@ class Market {
     const claimed = world.execute(claim);
     if (!claimed.ok) return;
     const task = [...world.tasks.values()].find(({ lease }) => lease?.workerId === workerId)!;
-    const fence = { projectId, taskId: task.id, token: task.lease!.token };
+    const fence = { projectId, subjectId: task.id, token: task.lease!.token };
     const runId = `run_${this.dispatched}`;
-    const wanted = estimateOf(this.#accounts(projectId), 'agent', 'plan', task);
+    const wanted = estimateOf(this.#accounts(projectId), 'agent', 'plan', sizeOf(task));
     if (!world.execute({ type: 'run.start', ...fence, runId, mode: 'plan', agent: 'agent' }).ok) {
       world.must({ type: 'stage.wait', ...fence, why: 'no money', untilMs: 0 });
       return;
@@ -216,8 +216,8 @@ class Market {
     const teller = run ?? (able.length > 0 ? this.#chance.pick(able) : undefined);
     if (!teller) return;
     const usage = this.#told(teller);
-    const { projectId, taskId, token, runId } = teller;
-    this.#book(teller, usage, () => this.world.must({ type: 'run.spend', projectId, taskId, token, runId, usage }));
+    const { projectId, subjectId, token, runId } = teller;
+    this.#book(teller, usage, () => this.world.must({ type: 'run.spend', projectId, subjectId, token, runId, usage }));
   }
 
   #obey(run: Running, events: EventBody[]): void {
@@ -235,13 +235,13 @@ class Market {
     const index = this.#chance.below(this.running.length);
     const [run] = this.running.splice(index, 1);
     if (!run) return;
-    const { projectId, taskId, token, runId } = run;
-    const fence = { projectId, taskId, token };
+    const { projectId, subjectId: taskId, token, runId } = run;
+    const fence = { projectId, subjectId: taskId, token };
     const way = this.#chance.below(7);
     if (way === 0) world.must({ type: 'lease.expire', ...fence, ownerIsDead: true });
     else if (way === 1) world.must({ type: 'lease.release', ...fence, why: 'x' });
     else if (way === 2) world.must({ type: 'stage.wait', ...fence, why: 'x', untilMs: 0 });
-    else if (way === 3) world.must({ type: 'lease.take', projectId, taskId, by: 'ada', why: 'x' });
+    else if (way === 3) world.must({ type: 'lease.take', projectId, subjectId: taskId, by: 'ada', why: 'x' });
     else if (way === 4) {
       world.must({ type: 'task.cancel', projectId, taskId, by: 'ada' });
       world.must({ type: 'task.retry', projectId, taskId, by: 'ada', stage: 'open' });

@@ -136,7 +136,7 @@ describe('giving a task to a worker', () => {
     const id = mill.add();
     mill.startRun(id);
     mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: 'ada' });
-    const events = mill.must({ type: 'lease.take', projectId, taskId: id, by: 'ada', why: 'given to another' });
+    const events = mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'ada', why: 'given to another' });
     expect(typesOf(events)).toEqual(['run.finished', 'lease.released']);
     expect(mill.task(id)).toMatchObject({ lease: null, stage: 'plan', counters: { failures: {} } });
     expect(mill.offered('agent-1')).toBe('nothing_ready');
@@ -150,7 +150,7 @@ describe('giving a task to a worker', () => {
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
     mill.must({ type: 'run.ask', ...fence, runId, questions: [AskedQuestion.parse('Which port?')] });
-    mill.must({ type: 'lease.take', projectId, taskId: id, by: 'ada', why: 'emergency stop' });
+    mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'ada', why: 'emergency stop' });
     expect(mill.task(id)).toMatchObject({ lease: null, stage: 'needs_info', resumeStage: 'plan' });
     const questionId = mill.task(id).openQuestions[0]!.id;
     mill.must({
@@ -205,7 +205,7 @@ describe('giving a task to a worker', () => {
     const id = mill.add();
     const interrupt = () => {
       mill.startRun(id);
-      mill.must({ type: 'lease.take', projectId, taskId: id, by: 'supervisor', why: 'silent', isStuck: true });
+      mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'supervisor', why: 'silent', isStuck: true });
       return mill.task(id);
     };
     expect(interrupt()).toMatchObject({ lease: null, blocked: null, counters: { failures: { stuck: 1 } } });
@@ -216,7 +216,7 @@ describe('giving a task to a worker', () => {
   test('taking a lease that is not there changes nothing', () => {
     const mill = new Mill();
     const id = mill.add();
-    expect(mill.must({ type: 'lease.take', projectId, taskId: id, by: 'ada', why: '' })).toEqual([]);
+    expect(mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'ada', why: '' })).toEqual([]);
   });
 });
 

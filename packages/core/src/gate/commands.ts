@@ -10,9 +10,9 @@ export interface GateCommands {
 
 export const gateCommands: CommandParts<keyof GateCommands> = {
   'evidence.record': {
-    scope: ({ projectId, taskId, receipts }) => [
+    scope: ({ projectId, subjectId, receipts }) => [
       look('lockedProject', projectId),
-      look('task', taskId),
+      look('task', subjectId),
       ...receipts.map(({ tree }) => look('evidenceFor', projectId, tree)),
     ],
     decide: recordEvidence,

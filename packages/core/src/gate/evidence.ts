@@ -82,7 +82,7 @@ export function hasPassed(slice: Slice, project: Judge, tree: string, gates: str
 export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  return accept(...chain(checked.project, command.taskId, command.receipts, env));
+  return accept(...chain(checked.project, command.subjectId, command.receipts, env));
 }
 
 function chain(project: Project, taskId: string, receipts: Receipt[], env: DecideEnv): EventBody[] {

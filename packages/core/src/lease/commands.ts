@@ -3,7 +3,7 @@ import { readAccountsOf } from '../budget/lookup.ts';
 import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import { taskAndPaidRun } from '../task-lookup.ts';
+import { workAndPaidRun } from '../task-lookup.ts';
 import { claim, expire, release, renew } from './lease.ts';
 import { takeLease } from './take.ts';
 
@@ -21,14 +21,15 @@ export interface LeaseCommands {
   'lease.release': { why: string } & Fence;
   /** A person's or the supervisor's: takes the task from its worker; the work is kept. */
   'lease.take': {
-    taskId: string;
+    subjectId: string;
+    jobId?: string;
     by: string;
     why: string;
     /** The work was silent for too long. After MAX_STUCK times a person is asked. */
     isStuck?: boolean;
   };
   /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
-  'lease.expire': { taskId: string; token: number; ownerIsDead: boolean };
+  'lease.expire': { ownerIsDead: boolean } & Fence;
 }
 
 export const leaseCommands: CommandParts<keyof LeaseCommands> = {
@@ -39,12 +40,15 @@ export const leaseCommands: CommandParts<keyof LeaseCommands> = {
       look('ready', projectId, role, window),
       look('scopedRunning', projectId),
       ...(role === 'builder' ? [look('openConflicts', projectId)] : []),
-      ...(role === 'builder' || role === 'reviewer' ? readAccountsOf(projectId) : []),
+      // Only these two take jobs. The worker's lock keeps it from claiming both at once.
+      ...(role === 'builder' || role === 'reviewer'
+        ? [look('readOpenRecords', projectId, 'job'), ...readAccountsOf(projectId)]
+        : []),
     ],
     decide: claim,
   },
-  'lease.renew': { scope: taskAndPaidRun, decide: renew },
-  'lease.release': { scope: taskAndPaidRun, decide: release },
-  'lease.take': { scope: taskAndPaidRun, decide: takeLease },
-  'lease.expire': { scope: taskAndPaidRun, decide: expire },
+  'lease.renew': { scope: workAndPaidRun, decide: renew },
+  'lease.release': { scope: workAndPaidRun, decide: release },
+  'lease.take': { scope: workAndPaidRun, decide: takeLease },
+  'lease.expire': { scope: workAndPaidRun, decide: expire },
 };

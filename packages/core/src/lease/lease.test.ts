@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
-import { LEASE_CAP_MS, LEASE_MS } from './lease.ts';
+import { LEASE_MS } from '../work.ts';
+import { LEASE_CAP_MS } from './lease.ts';
 
 const projectId = 'project_1';
 const claimBy = (workerId: string, role: 'builder' | 'reviewer' = 'builder') =>

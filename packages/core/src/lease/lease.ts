@@ -1,9 +1,8 @@
-import type { EventBody, Mode, Project, Task } from '@tidemill/contract';
-import { estimateOf, type Shortage, shortageFor } from '../budget/budget.ts';
+import type { EventBody, Job, Mode, Project, Task, Worker } from '@tidemill/contract';
+import { estimateOf, type Shortage, shortageFor, sizeOf } from '../budget/budget.ts';
 import { type Purse, pursesOf } from '../budget/period.ts';
-import { inTheEnd } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced, findTask } from '../fence.ts';
+import { jobEnd } from '../job/job.ts';
 import { deadEnd } from '../pipeline/dead-end.ts';
 import { enter } from '../pipeline/enter.ts';
 import { tooManyConflicts } from '../pipeline/open-conflict.ts';
@@ -12,9 +11,19 @@ import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
+import {
+  aboutWork,
+  fencedWork,
+  findWork,
+  interruptRun,
+  isJob,
+  LEASE_MS,
+  nameOf,
+  released,
+  type Work,
+} from '../work.ts';
 
 export const HEARTBEAT_MS = 30_000;
-export const LEASE_MS = 120_000;
 /** The hint of a refused claim when somebody else of the same role may be luckier. */
 export const FOR_OTHERS = 'some tasks are given to another worker';
 export const LEASE_CAP_MS = 8 * 3_600_000;
@@ -35,9 +44,11 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     return refuse('worker_paused', `${worker.name} is ${worker.desired}`, 'resume it first');
   const leased = slice.list('leasedBy', command.workerId)[0];
   if (leased) return refuse('worker_busy', `${worker.name} already works on #${leased.number}`);
+  const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
+  const job = isPaid ? jobOf(slice, worker) : undefined;
+  if (job) return refuse('worker_busy', `${worker.name} already works on ${nameOf(job)}`);
   const jam = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));
   if (jam) return refuse('conflicts_open', jam.text, jam.hint);
-  const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
   const purses = isPaid ? pursesOf(slice, project, env.now) : [];
   const closed = shortageFor(purses, 0, env.now);
   if (closed) return refuse('budget_exhausted', closed.text);
@@ -67,7 +78,7 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   const events: EventBody[] = [
     {
       type: 'lease.claimed',
-      taskId: task.id,
+      subjectId: task.id,
       workerId: worker.id,
       owner: command.owner,
       token,
@@ -86,6 +97,12 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   return accept(...events);
 }
 
+const jobOf = (slice: Slice, worker: Worker): Job | undefined =>
+  slice
+    .list('readOpenRecords', worker.projectId, 'job')
+    .filter((record) => record.noun === 'job')
+    .find(({ lease }) => lease?.workerId === worker.id);
+
 function isResting(project: Project, task: Task, modes: Mode[]): boolean {
   if (modes.length === 0) return false;
   const mode = nextModeOf(project, task);
@@ -102,7 +119,7 @@ function shortageOf(
 ): Shortage | null {
   const mode = agents ? nextModeOf(project, task) : null;
   if (!agents || mode === null) return null;
-  return shortageFor(purses, estimateOf(purses, agents[mode] ?? '', mode, task), now);
+  return shortageFor(purses, estimateOf(purses, agents[mode] ?? '', mode, sizeOf(task)), now);
 }
 
 /** The mode an agent would work in on it. */
@@ -124,59 +141,37 @@ function overtaken(slice: Slice, project: Project, task: Task): EventBody[] {
 }
 
 export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: DecideEnv): Decision {
-  const checked = fenced(slice, command);
+  const checked = fencedWork(slice, command);
   if (!checked.ok) return checked;
-  const { task } = checked;
+  const { work } = checked;
   const { frozenMs = 0, token } = command;
-  if (env.now - task.lease!.claimedAt - frozenMs < LEASE_CAP_MS) {
+  if (env.now - work.lease!.claimedAt - frozenMs < LEASE_CAP_MS) {
     const frozen = frozenMs > 0 ? { frozenMs } : {};
-    return accept({ type: 'lease.renewed', taskId: task.id, token, expiresAt: env.now + LEASE_MS, ...frozen });
+    return accept({ type: 'lease.renewed', ...aboutWork(work), token, expiresAt: env.now + LEASE_MS, ...frozen });
   }
-  const text = 'A worker held the task for 8 hours, which is the limit. Its work is kept; retry it or cut it smaller.';
-  return accept(
-    ...interruptRun(slice, task, 'held for longer than 8 hours'),
-    { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'time_limit', text },
-    released(task, 'time limit'),
-  );
+  const text = 'A worker held it for 8 hours, which is the limit. Its work is kept; retry it or make it smaller.';
+  const end: EventBody[] = isJob(work)
+    ? jobEnd(work, 'failed', text)
+    : [{ type: 'task.blocked', taskId: work.id, from: work.stage, reason: 'time_limit', text }];
+  return accept(...interruptRun(slice, work, 'held for longer than 8 hours'), ...end, released(work, 'time limit'));
 }
 
 export function release(slice: Slice, command: CommandOf<'lease.release'>): Decision {
-  const checked = fenced(slice, command);
-  if (!checked.ok) return checked;
-  const { task } = checked;
-  return accept(...interruptRun(slice, task, command.why), released(task, command.why), ...parkedIfAsking(task));
+  const checked = fencedWork(slice, command);
+  return checked.ok ? accept(...letGo(slice, checked.work, command.why)) : checked;
 }
 
 export function expire(slice: Slice, command: CommandOf<'lease.expire'>, env: DecideEnv): Decision {
-  const found = findTask(slice, command);
+  const found = findWork(slice, command);
   if (!found.ok) return found;
-  const { lease } = found.task;
+  const { lease } = found.work;
   if (!lease || lease.token !== command.token) return refuse('conflict', 'that lease is already gone');
   if (!command.ownerIsDead && env.now < lease.expiresAt) return refuse('conflict', 'that lease has not run out');
-  const why = command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s';
-  const { task } = found;
-  return accept(...interruptRun(slice, task, why), released(task, why), ...parkedIfAsking(task));
+  return accept(...letGo(slice, found.work, command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s'));
 }
 
-export function released(task: Task, why: string): EventBody {
-  return { type: 'lease.released', taskId: task.id, workerId: task.lease!.workerId, token: task.lease!.token, why };
-}
-
-/** A run that loses its lease ends as interrupted: nobody counts it, and the task stays in its stage. */
-export function interruptRun(slice: Slice, task: Task, why: string): EventBody[] {
-  const run = task.lastRunId ? slice.runs.ifLoaded(task.lastRunId) : undefined;
-  if (run?.status !== 'running') return [];
-  const { id: runId } = run;
-  return [
-    {
-      type: 'run.finished',
-      taskId: task.id,
-      runId,
-      outcome: 'interrupted',
-      failure: null,
-      message: why,
-      envelope: null,
-      usage: inTheEnd(run, run.usage, null),
-    },
-  ];
+/** The run ends as interrupted. A task with open questions waits for the answers; other work waits for the next worker. */
+export function letGo(slice: Slice, work: Work, why: string): EventBody[] {
+  const after = isJob(work) ? [] : parkedIfAsking(work);
+  return [...interruptRun(slice, work, why), released(work, why), ...after];
 }

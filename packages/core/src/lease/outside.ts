@@ -1,5 +1,5 @@
 import type { Caller, Refusal, Task } from '@tidemill/contract';
-import { staleLease } from '../fence.ts';
+import { staleLease } from '../work.ts';
 
 const OUTSIDE = 'outside/';
 

@@ -1,7 +1,8 @@
 import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import { taskAlone, taskAndRun } from '../task-lookup.ts';
+import { leasedTask } from '../task-lookup.ts';
+import { workAndRun } from '../work.ts';
 import { abandonMerge, landMerge, prepareMerge } from './merge.ts';
 
 export interface MergeCommands {
@@ -12,15 +13,15 @@ export interface MergeCommands {
 
 export const mergeCommands: CommandParts<keyof MergeCommands> = {
   'merge.prepare': {
-    scope: (command) => [...taskAlone(command), look('evidenceFor', command.projectId, command.tree)],
+    scope: (command) => [...leasedTask(command), look('evidenceFor', command.projectId, command.tree)],
     decide: prepareMerge,
   },
-  'merge.abandon': { scope: taskAlone, decide: abandonMerge },
+  'merge.abandon': { scope: leasedTask, decide: abandonMerge },
   'merge.land': {
     scope: (command) => [
       ...(command.workers ?? []).map((id) => look('worker', id)),
-      ...taskAndRun(command),
-      look('dependentsOf', command.taskId),
+      ...workAndRun(command),
+      look('dependentsOf', command.subjectId),
     ],
     decide: landMerge,
   },

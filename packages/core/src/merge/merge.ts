@@ -1,11 +1,11 @@
 import type { CommandOf, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
 import { passingEvidence } from '../gate/evidence.ts';
-import { released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { released } from '../work.ts';
 
 /**
  *   merge stage ──prepare (evidence for the very tree)──▶ prepared ──target moved to it: land──▶ done
@@ -43,7 +43,7 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
 export function abandonMerge(slice: Slice, command: CommandOf<'merge.abandon'>): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  return accept({ type: 'merge.abandoned', taskId: command.taskId, why: command.why });
+  return accept({ type: 'merge.abandoned', taskId: command.subjectId, why: command.why });
 }
 
 export function landMerge(slice: Slice, command: CommandOf<'merge.land'>): Decision {

@@ -69,7 +69,6 @@ function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env:
     case 'investigation_complete':
     case 'pr_ready':
     case 'approved':
-    case 'completed':
       return follow(ending);
   }
 }

@@ -42,7 +42,7 @@ export function askAtEnd(runEnd: RunEnd): EventBody[] {
   const stage = stageAfter(task, after);
   const events = [...after, ...own.events, ...approval.events];
   return holding.length > 0 && canPark({ stage }) && end.outcome !== 'failed'
-    ? [...events, parked({ ...task, id: run.taskId }, stage, holding)]
+    ? [...events, parked({ ...task, id: run.subjectId }, stage, holding)]
     : events;
 }
 

@@ -1,8 +1,8 @@
 import type { Answer, EventBody, Project, Question, QuestionOption, Task } from '@tidemill/contract';
-import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import { parked, parkedIfAsking } from '../pipeline/park.ts';
 import type { Slice } from '../slice.ts';
+import { interruptRun, released } from '../work.ts';
 
 export const APPROVE = 'Approve';
 export const SEND_BACK = 'Send back';

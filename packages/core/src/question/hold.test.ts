@@ -116,7 +116,7 @@ describe('a task that needs to know', () => {
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
     mill.must({ type: 'run.ask', ...fence, runId, questions: [AskedQuestion.parse('Which port?')] });
-    mill.must({ type: 'lease.expire', projectId, taskId: task, token: fence.token, ownerIsDead: true });
+    mill.must({ type: 'lease.expire', projectId, subjectId: task, token: fence.token, ownerIsDead: true });
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'plan', lease: null });
     answer(mill, named(mill, 'Q1.1'), '8080');
     expect(mill.offered('agent-1')).toBe(1);

@@ -44,7 +44,7 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
   }
   if (kind < 40 && leased?.lastRunId)
     return {
-      ...{ type: 'run.ask', projectId, taskId: leased.id, token: leased.fence, runId: leased.lastRunId },
+      ...{ type: 'run.ask', projectId, subjectId: leased.id, token: leased.fence, runId: leased.lastRunId },
       questions: [asked(thrown), asked({ ...thrown, a: a + 1 })],
     };
   if (!of) return null;

@@ -4,7 +4,8 @@ import type { Fence, StageEnd } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { askInRun } from '../question/ask.ts';
-import { askingTask, endingStage, taskAndPaidRun, taskAndRun } from '../task-lookup.ts';
+import { askingTask, endingStage, workAndPaidRun } from '../task-lookup.ts';
+import { workAndRun } from '../work.ts';
 import { briefRun, denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run.ts';
 
 export interface RunCommands {
@@ -31,18 +32,18 @@ export interface RunCommands {
 }
 
 export const runCommands: CommandParts<keyof RunCommands> = {
-  'run.start': { scope: taskAndPaidRun, decide: startRun },
+  'run.start': { scope: workAndPaidRun, decide: startRun },
   'run.ask': { scope: askingTask, decide: askInRun },
-  'run.progress': { scope: taskAndRun, decide: progressRun },
+  'run.progress': { scope: workAndRun, decide: progressRun },
   'run.spend': {
     // A run that was interrupted reports its last costs when another one may have begun.
-    scope: (command) => [...taskAndPaidRun(command), look('run', command.runId)],
+    scope: (command) => [...workAndPaidRun(command), look('run', command.runId)],
     decide: spendInRun,
   },
-  'run.brief': { scope: taskAndRun, decide: briefRun },
-  'run.know_session': { scope: taskAndRun, decide: knowSession },
-  'guard.deny': { scope: taskAndRun, decide: denyInRun },
-  'run.send_back': { scope: taskAndRun, decide: sendBackRun },
+  'run.brief': { scope: workAndRun, decide: briefRun },
+  'run.know_session': { scope: workAndRun, decide: knowSession },
+  'guard.deny': { scope: workAndRun, decide: denyInRun },
+  'run.send_back': { scope: workAndRun, decide: sendBackRun },
   'run.finish': {
     scope: (command) => [
       ...(command.workerId ? [look('worker', command.workerId)] : []),

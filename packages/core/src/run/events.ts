@@ -11,18 +11,19 @@ const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_re
 
 export const runEvents = {
   'run.started': (slice, body, { projectId, at }) => {
-    const { taskId, workerId, stage, mode, agent, attempt, reservedUsd, isFree } = body;
-    changeTask(slice, body, (task) => ({
+    const { subjectId, jobId, workerId, stage, mode, agent, attempt, reservedUsd, isFree } = body;
+    changeWorked(slice, body, (task) => ({
       waiting: null,
       lastRunId: body.runId,
       runs: { ...task.runs, [mode]: attempt },
       builders: isBuilding(mode) && !task.builders.includes(workerId) ? [...task.builders, workerId] : task.builders,
     }));
     slice.runs.put({
-      ...{ id: body.runId, projectId, taskId, workerId, stage, mode, agent, attempt, reservedUsd },
+      ...{ id: body.runId, projectId, subjectId, workerId, stage, mode, agent, attempt, reservedUsd },
       ...{ status: 'running', outcome: null, failure: null, summary: '', startedAt: at, endedAt: null },
       ...{ validationRetries: 0, progress: null, session: null, briefing: null },
       usage: { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 },
+      ...(jobId ? { jobId } : {}),
       ...(isFree ? { isFree } : {}),
     });
   },
@@ -36,7 +37,7 @@ export const runEvents = {
   'guard.denied': changesNothing,
   'run.finished': (slice, body, { at }) => {
     const { runId, outcome, failure, usage, envelope, message } = body;
-    changeTask(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
+    changeWorked(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
     const summary = envelope?.summary || message;
     change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at });
   },
@@ -45,6 +46,15 @@ export const runEvents = {
 function change(slice: Slice, runId: string, changed: Partial<Run>): void {
   const run = slice.runs.ifLoaded(runId);
   if (run) slice.runs.put({ ...run, ...changed });
+}
+
+/** What a job's run changes of its job is in `job/events.ts`. */
+function changeWorked(
+  slice: Slice,
+  body: { type: string; subjectId: string; jobId?: string },
+  change: (task: Task) => Partial<Task> | null,
+): void {
+  if (body.jobId === undefined) changeTask(slice, { type: body.type, taskId: body.subjectId }, change);
 }
 
 function afterRun(task: Task, run: Run | undefined, body: EventOf<'run.finished'>): Partial<Task> {

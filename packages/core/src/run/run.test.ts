@@ -10,7 +10,7 @@ describe('a run', () => {
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
     expect(mill.runs.get(runId)).toMatchObject({
-      ...{ taskId: id, workerId: 'agent-1', stage: 'plan', mode: 'plan', attempt: 1 },
+      ...{ subjectId: id, workerId: 'agent-1', stage: 'plan', mode: 'plan', attempt: 1 },
       ...{ status: 'running', startedAt: mill.now, endedAt: null, outcome: null },
     });
     mill.must({ type: 'run.progress', ...fence, runId, percent: 40, text: 'reading' });

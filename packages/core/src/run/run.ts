@@ -3,121 +3,139 @@ import {
   type ContextEntry,
   type EventBody,
   MODES,
+  type Mode,
   type Outcome,
+  type Project,
   type Run,
 } from '@tidemill/contract';
-import { afterSpending, estimateOf, shortageFor } from '../budget/budget.ts';
+import { afterSpending, estimateOf, shortageFor, sizeOf, sizeOfInput } from '../budget/budget.ts';
 import { pursesOf } from '../budget/period.ts';
 import { bounded, inTheEnd, moreUsd } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { type Fenced, fenced, findTask } from '../fence.ts';
-import { released } from '../lease/lease.ts';
+import { endJobRun } from '../job/job.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { askAtEnd } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { aboutWork, type FoundWork, fencedWork, findWork, isJob, nameOf, released, type Work } from '../work.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: DecideEnv): Decision {
-  const checked = fenced(slice, command);
+  const checked = fencedWork(slice, command);
   if (!checked.ok) return checked;
-  const { task, project } = checked;
-  const stage = stageOf(project.rules, task);
-  if (stage?.actor !== 'agent') return refuse('wrong_stage', `no agent works in stage ${task.stage}`);
-  // Else "approved" would not be judged by the criteria.
-  if ((stage.mode === 'review') !== (command.mode === 'review'))
-    return refuse('wrong_stage', `stage ${task.stage} is not for mode ${command.mode}`, `start it as ${stage.mode}`);
-  if (slice.runs.ifLoaded(task.lastRunId ?? '')?.status === 'running')
-    return refuse('conflict', `run ${task.lastRunId} of #${task.number} is still under way`);
-  const attempt = (task.runs[command.mode] ?? 0) + 1;
+  const { work, project } = checked;
+  const place = placeOf(project, work, command.mode);
+  if ('refusal' in place) return place;
+  if (slice.runs.ifLoaded(work.lastRunId ?? '')?.status === 'running')
+    return refuse('conflict', `run ${work.lastRunId} of ${nameOf(work)} is still under way`);
   const { runId, mode, agent } = command;
-  const workerId = task.lease!.workerId;
   const purses = pursesOf(slice, project, env.now);
-  const reservedUsd = estimateOf(purses, agent, mode, task);
+  const reservedUsd = estimateOf(purses, agent, mode, place.size);
   const shortage = shortageFor(purses, reservedUsd, env.now);
   if (shortage)
     return refuse('budget_exhausted', shortage.text, `until ${new Date(shortage.until).toISOString()} at the latest`);
-  const { id: taskId, stage: at } = task;
-  const free = command.isFree ? { isFree: true } : {};
   return accept({
     type: 'run.started',
-    taskId,
+    ...aboutWork(work),
     runId,
-    workerId,
-    stage: at,
+    workerId: work.lease!.workerId,
+    stage: place.stage,
     mode,
     agent,
-    attempt,
+    attempt: place.attempt,
     reservedUsd,
-    ...free,
+    ...(command.isFree ? { isFree: true } : {}),
   });
+}
+
+interface Place {
+  stage: string;
+  attempt: number;
+  size: string;
+}
+
+/** The stage that a run of this mode belongs to, how many came before it, and how much there is to do. */
+function placeOf(project: Project, work: Work, mode: Mode): Place | (Decision & { ok: false }) {
+  if (isJob(work)) {
+    if (work.mode === mode) return { stage: mode, attempt: work.attempts + 1, size: sizeOfInput(work.input) };
+    return refuse('wrong_stage', `${nameOf(work)} is not for mode ${mode}`, `start it as ${work.mode}`);
+  }
+  const stage = stageOf(project.rules, work);
+  if (stage?.actor !== 'agent') return refuse('wrong_stage', `no agent works in stage ${work.stage}`);
+  // Else "approved" would not be judged by the criteria.
+  if ((stage.mode === 'review') !== (mode === 'review'))
+    return refuse('wrong_stage', `stage ${work.stage} is not for mode ${mode}`, `start it as ${stage.mode}`);
+  return { stage: work.stage, attempt: (work.runs[mode] ?? 0) + 1, size: sizeOf(work) };
 }
 
 export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { taskId, runId, percent, text } = command;
-  return accept({ type: 'run.progressed', taskId, runId, percent, text });
+  const { runId, percent, text } = command;
+  return accept({ type: 'run.progressed', ...aboutWork(checked.work), runId, percent, text });
 }
 
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
-  const { taskId, runId } = command;
+  const { subjectId, runId } = command;
   // A run that lost its lease has cost something until its agent was gone, and that is told only then.
   const late = slice.runs.ifLoaded(runId);
-  const isLate = late?.outcome === 'interrupted' && late.taskId === taskId;
-  const found = isLate ? findTask(slice, command) : currentRun(slice, command);
+  const isLate = late?.outcome === 'interrupted' && late.subjectId === subjectId;
+  const found = isLate ? findWork(slice, command) : currentRun(slice, command);
   if (!found.ok) return found;
   const before = late?.usage ?? command.usage;
   const usage = bounded(command.usage, before);
   const amounts = { moreUsd: moreUsd(before, usage), spentUsd: usage.costUsd ?? 0 };
-  const after = afterSpending(slice, found.project, { taskId, runId, ...amounts, isRunning: !isLate }, env);
-  return accept({ type: 'run.spent', taskId, runId, usage }, ...after);
+  const about = aboutWork(found.work);
+  const after = afterSpending(slice, found.project, { about, runId, ...amounts, isRunning: !isLate }, env);
+  return accept({ type: 'run.spent', ...about, runId, usage }, ...after);
 }
 
 export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { taskId, runId, promptTokens, dropped } = command;
-  return accept({ type: 'run.briefed', taskId, runId, promptTokens, dropped });
+  const { runId, promptTokens, dropped } = command;
+  return accept({ type: 'run.briefed', ...aboutWork(checked.work), runId, promptTokens, dropped });
 }
 
 export function knowSession(slice: Slice, command: CommandOf<'run.know_session'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { taskId, runId, session } = command;
-  return accept({ type: 'run.session_known', taskId, runId, session });
+  const { runId, session } = command;
+  return accept({ type: 'run.session_known', ...aboutWork(checked.work), runId, session });
 }
 
 export function denyInRun(slice: Slice, command: CommandOf<'guard.deny'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { taskId, runId, guard, tool, reason } = command;
-  return accept({ type: 'guard.denied', taskId, runId, guard, tool, reason });
+  const { runId, guard, tool, reason } = command;
+  return accept({ type: 'guard.denied', ...aboutWork(checked.work), runId, guard, tool, reason });
 }
 
 export function sendBackRun(slice: Slice, command: CommandOf<'run.send_back'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { taskId, runId, gates } = command;
-  return accept({ type: 'run.sent_back', taskId, runId, retry: checked.run.validationRetries + 1, gates });
+  const { runId, gates } = command;
+  const retry = checked.run.validationRetries + 1;
+  return accept({ type: 'run.sent_back', ...aboutWork(checked.work), runId, retry, gates });
 }
 
 /** The run's end and what follows from it are one decision, so that no crash can part them. */
 export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: DecideEnv): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { task, project, run } = checked;
+  const { work, project, run } = checked;
   const end =
-    run.mode === 'review' && isVerdict(command.outcome)
-      ? judge(task, command.envelope, command.outcome, { files: command.shownFiles ?? [], gates: project.rules.gates })
+    !isJob(work) && run.mode === 'review' && isVerdict(command.outcome)
+      ? judge(work, command.envelope, command.outcome, { files: command.shownFiles ?? [], gates: project.rules.gates })
       : proposalOf(command);
   const usage = inTheEnd(run, bounded(command.usage, run.usage), end.failure ?? null);
+  const about = aboutWork(work);
   const amounts = { moreUsd: moreUsd(run.usage, usage), spentUsd: usage.costUsd ?? 0 };
   const events: EventBody[] = [
     {
       type: 'run.finished',
-      taskId: task.id,
+      ...about,
       runId: run.id,
       outcome: end.outcome,
       failure: end.failure ?? null,
@@ -126,16 +144,20 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
       usage,
       ...(command.workerId && slice.workers.get(command.workerId) ? { workerId: command.workerId } : {}),
     },
-    ...afterSpending(slice, project, { taskId: task.id, runId: run.id, ...amounts, isRunning: false }, env),
+    ...afterSpending(slice, project, { about, runId: run.id, ...amounts, isRunning: false }, env),
   ];
-  if (end.criteria) events.push({ type: 'task.criteria_judged', taskId: task.id, criteria: end.criteria });
-  const note = noteOf(run, end.outcome, command.envelope, env.now);
-  if (note) events.push({ type: 'task.noted', taskId: task.id, entry: note });
-  const feedback = end.comments ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
   const { tree, retryAt } = command;
-  const after = endStage(slice, project.rules, task, { ...end, feedback, tree, retryAt }, env);
-  events.push(...askAtEnd({ slice, project, task, run, command, end, after, env }));
-  return accept(...events, released(task, end.outcome));
+  if (isJob(work)) {
+    const after = endJobRun(work, { ...end, envelope: command.envelope, retryAt }, env);
+    return accept(...events, ...after, released(work, end.outcome));
+  }
+  if (end.criteria) events.push({ type: 'task.criteria_judged', taskId: work.id, criteria: end.criteria });
+  const note = noteOf(run, end.outcome, command.envelope, env.now);
+  if (note) events.push({ type: 'task.noted', taskId: work.id, entry: note });
+  const feedback = end.comments ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
+  const after = endStage(slice, project.rules, work, { ...end, feedback, tree, retryAt }, env);
+  events.push(...askAtEnd({ slice, project, task: work, run, command, end, after, env }));
+  return accept(...events, released(work, end.outcome));
 }
 
 /** Only losing its lease interrupts a run. An agent that says so would be tried again for ever, and for free. */
@@ -153,12 +175,12 @@ const isVerdict = (outcome: Outcome) => outcome === 'approved' || outcome === 'c
 
 function currentRun(
   slice: Slice,
-  command: { projectId: string; taskId: string; token: number; runId: string },
-): (Fenced & { ok: false }) | (Fenced & { ok: true; run: Run }) {
-  const checked = fenced(slice, command);
+  command: { projectId: string; subjectId: string; jobId?: string; token: number; runId: string },
+): (FoundWork & { ok: false }) | (FoundWork & { ok: true; run: Run }) {
+  const checked = fencedWork(slice, command);
   if (!checked.ok) return checked;
   const run = slice.runs.ifLoaded(command.runId);
-  if (run && run.status === 'running' && checked.task.lastRunId === run.id) return { ...checked, run };
+  if (run && run.status === 'running' && checked.work.lastRunId === run.id) return { ...checked, run };
   return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not under way`, hint: '' } };
 }
 

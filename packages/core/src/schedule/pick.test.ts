@@ -38,7 +38,7 @@ describe('what a worker gets', () => {
     mill.add({ files: ['docs/b.md'] });
     mill.claim('agent-1');
     expect(mill.offered('agent-2')).toBe(3);
-    mill.must({ type: 'lease.release', projectId, taskId: 'task_1', token: 1, why: 'shutdown' });
+    mill.must({ type: 'lease.release', projectId, subjectId: 'task_1', token: 1, why: 'shutdown' });
     expect(mill.offered('agent-2')).toBe(1);
   });
 

@@ -2,7 +2,7 @@ import type { MatterContents } from '@tidemill/contract';
 import type { Fence, StageEnd } from '../command.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
 import type { CommandParts } from '../noun.ts';
-import { askingTask, endingStage, taskAlone, taskAndPaidRun } from '../task-lookup.ts';
+import { askingTask, endingStage, leasedTask, taskAlone, workAndPaidRun } from '../task-lookup.ts';
 import { holdStage } from './hold.ts';
 import { commitWork, finishStage, noteSnapshot, waitInStage } from './stage.ts';
 
@@ -19,8 +19,8 @@ export interface StageCommands {
 
 export const stageCommands: CommandParts<keyof StageCommands> = {
   'stage.finish': { scope: endingStage, decide: finishStage },
-  'stage.wait': { scope: taskAndPaidRun, decide: waitInStage },
+  'stage.wait': { scope: workAndPaidRun, decide: waitInStage },
   'stage.hold': { scope: askingTask, decide: holdStage },
-  'work.commit': { scope: taskAlone, decide: commitWork },
+  'work.commit': { scope: leasedTask, decide: commitWork },
   'snapshot.note': { scope: taskAlone, decide: noteSnapshot },
 };

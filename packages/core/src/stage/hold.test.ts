@@ -13,7 +13,7 @@ function merging(mill: Mill): string {
 }
 function hold(mill: Mill, taskId: string, content: string) {
   const token = mill.task(taskId).lease?.token ?? mill.take(taskId).token;
-  return mill.must({ type: 'stage.hold', projectId, taskId, token, files: file(content) });
+  return mill.must({ type: 'stage.hold', projectId, subjectId: taskId, token, files: file(content) });
 }
 const open = (mill: Mill) =>
   [...mill.records.values()].filter((each): each is Question => each.noun === 'question' && each.status === 'open');

@@ -2,13 +2,13 @@ import type { AskedQuestion, Stage } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
-import { released } from '../lease/lease.ts';
 import { parked } from '../pipeline/park.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { askAll } from '../question/ask.ts';
 import { APPROVAL_OPTIONS } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { released } from '../work.ts';
 
 /** More are counted; a person who wants to see them all looks at the change. */
 const MOST_FILES = 50;

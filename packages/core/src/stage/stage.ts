@@ -1,12 +1,12 @@
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
-import { interruptRun, released } from '../lease/lease.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { parkedIfAsking } from '../pipeline/park.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { askAfterProof } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { interruptRun, released } from '../work.ts';
 
 export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
@@ -42,7 +42,7 @@ export function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env:
 export function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  const { taskId, commit, tree, notes } = command;
+  const { subjectId: taskId, commit, tree, notes } = command;
   if (checked.task.head?.commit === commit && notes.length === 0) return accept();
   return accept({ type: 'work.committed', taskId, commit, tree, notes });
 }

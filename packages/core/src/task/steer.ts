@@ -1,12 +1,12 @@
 import type { EventBody, Feedback, Project, Refusal, Task } from '@tidemill/contract';
 import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { type Fenced, findTask } from '../fence.ts';
-import { interruptRun, released } from '../lease/lease.ts';
 import { enter } from '../pipeline/enter.ts';
 import { answerAll, answered, openApproval, withdrawAll, withdrawHolding } from '../question/answer.ts';
 import { APPROVE } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { interruptRun, released } from '../work.ts';
 import { jumpObstacle } from './jump.ts';
 
 /** A task that left the stage a person saw it in: what they decided was about something else. */

@@ -109,12 +109,14 @@ export type Scenario = z.infer<typeof Scenario>;
 /** What a scenario needs to know of the brief on the player's standard input. */
 export const PlayedBrief = z.object({
   mode: PlayedMode,
-  task: z.object({
-    number: z.number(),
-    title: z.string(),
-    stage: z.string(),
-    acceptance: z.array(z.object({ id: z.string() })),
-  }),
+  task: z
+    .object({
+      number: z.number(),
+      title: z.string(),
+      stage: z.string(),
+      acceptance: z.array(z.object({ id: z.string() })),
+    })
+    .nullable(),
   attempt: z.number(),
   feedback: z.array(z.object({ kind: z.string(), text: z.string(), files: z.array(z.string()).default([]) })),
   shown: z.object({ files: z.array(z.string()) }).optional(),
@@ -134,11 +136,11 @@ export function stepsFor(scenario: Scenario, brief: PlayedBrief): Step[] {
 
 function fits(when: z.infer<typeof When>, brief: PlayedBrief): boolean {
   const { task, mode, attempt, stage, feedback } = when;
-  if (typeof task === 'number' && task !== brief.task.number) return false;
-  if (typeof task === 'string' && !brief.task.title.toLowerCase().includes(task.toLowerCase())) return false;
+  if (typeof task === 'number' && task !== brief.task?.number) return false;
+  if (typeof task === 'string' && !brief.task?.title.toLowerCase().includes(task.toLowerCase())) return false;
   if (mode !== undefined && mode !== brief.mode) return false;
   if (attempt !== undefined && attempt !== brief.attempt) return false;
-  if (stage !== undefined && stage !== brief.task.stage) return false;
+  if (stage !== undefined && stage !== brief.task?.stage) return false;
   if (typeof feedback === 'boolean') return feedback === brief.feedback.length > 0;
   return feedback === undefined || brief.feedback.some(({ text }) => text.includes(feedback));
 }

@@ -79,7 +79,7 @@ function proposal({ approve, reject, ...step }: ResultStep, brief: PlayedBrief):
   }
   // A scenario looks at nothing; it names what it was shown.
   const seen = `checked by the scenario: ${brief.shown?.files[0] ?? '"approved"'}`;
-  const criteria = brief.task.acceptance.map(({ id }, index) => {
+  const criteria = (brief.task?.acceptance ?? []).map(({ id }, index) => {
     const isMet = reject === undefined || index > 0;
     return { id, met: isMet, evidence: isMet ? seen : reject };
   });
@@ -89,8 +89,8 @@ function proposal({ approve, reject, ...step }: ResultStep, brief: PlayedBrief):
 
 function filled(text: string, { mode, attempt, task }: PlayedBrief): string {
   const known: Record<string, string> = {
-    '{taskNumber}': String(task.number),
-    '{taskTitle}': task.title,
+    '{taskNumber}': String(task?.number ?? ''),
+    '{taskTitle}': task?.title ?? '',
     '{mode}': mode,
     '{attempt}': String(attempt),
   };

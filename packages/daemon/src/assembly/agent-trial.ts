@@ -1,22 +1,25 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type AgentConfig, AUTONOMY_PRESETS, INTEGRITY_GATE, type Task } from '@tidemill/contract';
-import { builtinPipelines } from '@tidemill/core';
+import { type AgentConfig, AUTONOMY_PRESETS, INTEGRITY_GATE, type ProjectRules } from '@tidemill/contract';
+import { builtinPipelines, unwrap } from '@tidemill/core';
 import { createAgentFor } from '../agents/agent-for.ts';
+import { createRunLog } from '../agents/run-log.ts';
 import { createIds, systemClock } from '../clock.ts';
-import { briefingFor } from '../engine/stages/briefing.ts';
+import { Engine } from '../engine/engine.ts';
+import { ReactorHost } from '../engine/reactors/host.ts';
+import { createGates } from '../gates/gates.ts';
 import { gitWith } from '../git/program.ts';
 import { createGuards } from '../guards/guards.ts';
-import { unwrap } from '../handlers/find.ts';
-import type { AgentRequest, AgentSession, AgentSink, Briefing } from '../ports.ts';
+import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../ports.ts';
 import { leakedProcesses } from '../process/leaks.ts';
 import { openStore } from '../store/open.ts';
-import { promptsOf } from './offline.ts';
+import { openWorkspace } from '../workspace/workspace.ts';
+import { promptsOf, sha256 } from './offline.ts';
 import { reportTrial, TRIAL_FILE, TRIAL_TEXT, type TrialReport, TrialWatch } from './trial-report.ts';
 
-const MODE = 'implement';
-const TIME_LIMIT_MS = 5 * 60_000;
-const MOST_TURNS = 30;
+const MODE = 'trial';
+/** How long the end of its run may take to be recorded. */
+const GRACE_MS = 5_000;
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export interface TrialRequest {
@@ -33,8 +36,8 @@ export interface TrialRequest {
 }
 
 /**
- * Lets the agent do one tiny task as the engine would have it done (same prompt, guards and sandbox), in a repository
- * made for it. Nothing is recorded, and no other agent steps in when it fails: that is what one wants to know.
+ * Gives the agent one tiny job through an engine of its own: the same lease, run, guards and sandbox as for any work, in a
+ * repository made for it. Nothing is kept, and no other agent steps in when it fails.
  */
 export async function tryAgent(request: TrialRequest): Promise<TrialReport> {
   const trials = path.join(request.dataDir, 'trials');
@@ -49,125 +52,155 @@ export async function tryAgent(request: TrialRequest): Promise<TrialReport> {
 }
 
 async function tryIn(folder: string, request: TrialRequest): Promise<TrialReport> {
-  const repository = await makeRepository(path.join(folder, 'worktrees', '1'));
+  const trial = await openTrial(folder, request);
+  const { engine, store, project, watch, agent } = trial;
+  const startedAt = systemClock.now();
+  const jobId = 'job_trial';
+  // A second stop does not wait for the agent to reach a checkpoint.
+  const stop = () => void engine.stop({ graceMs: 0 });
+  try {
+    await engine.start();
+    request.signal.addEventListener('abort', stop, { once: true });
+    if (request.signal.aborted) stop();
+    const input = `Make a file \`${TRIAL_FILE}\` whose only line is: ${TRIAL_TEXT}`;
+    const about = { projectId: project.id, subjectId: project.id, jobId } as const;
+    unwrap(await store.execute({ type: 'job.request', ...about, mode: MODE, input, by: 'person' }));
+    const end = await Promise.race([trial.end, stoppedEnd(request.signal)]);
+    await engine.stop({ graceMs: GRACE_MS });
+    return reportTrial({
+      name: request.name,
+      label: agent.label,
+      end,
+      watch,
+      wasStopped: request.signal.aborted,
+      durationMs: systemClock.now() - startedAt,
+      written: trial.written(),
+      left: (await leakedProcesses(trial.homeId)).map(({ pid, command }) => `${pid} ${command}`),
+    });
+  } finally {
+    request.signal.removeEventListener('abort', stop);
+    await trial.close();
+  }
+}
+
+/** An engine as any other, over a repository and a store that are gone with the trial. */
+async function openTrial(folder: string, request: TrialRequest) {
+  const root = await makeRepository(path.join(folder, 'repository'));
   const homeId = path.basename(folder);
   const host = { root: request.root, dataDir: folder, homeId, sandbox: request.sandbox };
+  const clock = systemClock;
+  const ids = createIds(clock);
+  const store = await openStore({ url: 'memory:', clock, ids });
+  const projectId = 'project_trial';
+  unwrap(await store.execute({ type: 'project.register', projectId, name: 'trial', root, rules: RULES }));
+  const project = (await store.project(projectId))!;
   const alone = 'fallback' in request.config ? { ...request.config, fallback: [] } : request.config;
   const agent = createAgentFor({ default: alone }, host)(MODE);
   const watch = new TrialWatch(request.onOutput);
-  const guards = await createGuards({ root: repository, dataDir: folder });
-  const { task, briefing } = await makeTask(repository);
-  const startedAt = systemClock.now();
-  const session = start(agent, task, briefing, repository, watch.sink, (call) => {
-    watch.used(call.tool);
-    return guards.check(call, { worktree: repository, mode: MODE, cwd: call.cwd ?? repository });
+  const { promise: end, resolve: settle } = Promise.withResolvers<AgentEnd>();
+  const workspace = await openWorkspace({
+    root,
+    target: 'main',
+    landing: 'squash',
+    push: false,
+    dataDir: folder,
+    clock,
   });
-  const stop = () => void session.stop();
-  request.signal.addEventListener('abort', stop, { once: true });
-  if (request.signal.aborted) stop();
-  const end = await session.end;
-  request.signal.removeEventListener('abort', stop);
-  return reportTrial({
-    name: request.name,
-    label: agent.label,
-    end,
-    watch,
-    wasStopped: request.signal.aborted,
-    durationMs: systemClock.now() - startedAt,
-    written: await readFile(path.join(repository, TRIAL_FILE), 'utf8').catch(() => null),
-    left: (await leakedProcesses(homeId)).map(({ pid, command }) => `${pid} ${command}`),
-  });
-}
-
-function start(
-  agent: ReturnType<ReturnType<typeof createAgentFor>>,
-  task: Task,
-  briefing: Briefing,
-  cwd: string,
-  sink: AgentSink,
-  guard: AgentRequest['guard'],
-): AgentSession {
-  const { id, number, title, body, files, stage, criteria } = task;
-  const acceptance = criteria.map((criterion) => ({ id: criterion.id, text: criterion.text }));
-  return agent.start(
-    {
-      runId: 'run_trial',
-      cwd,
-      timeoutMs: TIME_LIMIT_MS,
-      maxTurns: MOST_TURNS,
-      model: briefing.model,
-      tools: briefing.tools,
-      resume: null,
-      guard,
-      beforeStop: async () => null,
-      brief: {
-        mode: MODE,
-        prompt: briefing.prompt,
-        attempt: 1,
-        feedback: [],
-        task: { id, number, title, body, acceptance, files, stage },
+  let written: string | null = null;
+  const onNote = () => undefined; // The report says what happened.
+  const engine = new Engine({
+    project,
+    store,
+    workspace: {
+      ...workspace,
+      async scratch(name) {
+        const scratch = await workspace.scratch(name);
+        const remove = async () => {
+          written = await readFile(path.join(scratch.path, TRIAL_FILE), 'utf8').catch(() => null);
+          await scratch.remove();
+        };
+        return { ...scratch, remove };
       },
     },
-    sink,
-  );
+    agentFor: () => watched(agent, watch, settle),
+    gates: createGates({ config: [], hashes: {}, host, logDir: path.join(folder, 'gates') }),
+    guards: await createGuards({ root, dataDir: folder }),
+    prompts: promptsOf(project),
+    openRunLog: createRunLog({ dir: path.join(folder, 'runs'), clock, onError: onNote }),
+    reactors: new ReactorHost({ store, clock, onNote }),
+    clock,
+    ids,
+    owner: homeId,
+    hash: sha256,
+    isOwnerDead: () => false,
+    workers: 1,
+    onNote,
+  });
+  const close = async () => {
+    await workspace.close();
+    await store.close();
+  };
+  return { engine, store, project, agent, watch, end, homeId, written: () => written, close };
 }
+
+/** The agent, with somebody who looks on. Its first end is the trial's. */
+function watched(agent: Agent, watch: TrialWatch, onEnd: (end: AgentEnd) => void): Agent {
+  return {
+    ...agent,
+    start(request, sink) {
+      const both: AgentSink = {
+        ...sink,
+        output(chunk) {
+          sink.output(chunk);
+          watch.sink.output(chunk);
+        },
+        usage(usage, settled) {
+          sink.usage(usage, settled);
+          watch.sink.usage(usage, settled);
+        },
+        session(id) {
+          sink.session(id);
+          watch.sink.session(id);
+        },
+      };
+      const guard: AgentRequest['guard'] = (call) => {
+        watch.used(call.tool);
+        return request.guard(call);
+      };
+      const session = agent.start({ ...request, guard }, both);
+      void session.end.then(onEnd);
+      return session;
+    },
+  };
+}
+
+/** What a trial comes to that was stopped before its agent began. */
+function stoppedEnd(signal: AbortSignal): Promise<AgentEnd> {
+  const { promise, resolve } = Promise.withResolvers<AgentEnd>();
+  const end = () => resolve({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return promise;
+}
+
+const RULES: ProjectRules = {
+  target: 'main',
+  defaultPipeline: 'quick',
+  gates: [INTEGRITY_GATE],
+  pipelines: builtinPipelines,
+  reviewPlans: false,
+  critical: [],
+  hilConfig: AUTONOMY_PRESETS.full,
+  budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
+};
 
 async function makeRepository(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const git = gitWith({ cwd: folder });
   await git(['init', '-q', '-b', 'main']);
-  await writeFile(path.join(folder, 'README.md'), '# A trial\n\nMade by Tidemill to try out an agent.\n');
-  await git(['add', '-A']);
   const identity = ['-c', 'user.name=Tidemill', '-c', 'user.email=tidemill@localhost'];
-  await git([...identity, 'commit', '-q', '-m', 'Start']);
+  await git([...identity, 'commit', '-q', '--allow-empty', '-m', 'Start']);
   return folder;
-}
-
-/** A task as any other, in a store that is gone with the process. */
-async function makeTask(root: string): Promise<{ task: Task; briefing: Briefing }> {
-  const clock = systemClock;
-  const store = await openStore({ url: 'memory:', clock, ids: createIds(clock) });
-  const projectId = 'project_trial';
-  const taskId = 'task_trial';
-  const rules = {
-    target: 'main',
-    defaultPipeline: 'quick',
-    gates: [INTEGRITY_GATE],
-    pipelines: builtinPipelines,
-    reviewPlans: false,
-    critical: [],
-    hilConfig: AUTONOMY_PRESETS.full,
-    budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
-  };
-  try {
-    unwrap(await store.execute({ type: 'project.register', projectId, name: 'trial', root, rules }));
-    const { task } = unwrap(
-      await store.execute({
-        type: 'task.create',
-        projectId,
-        taskId,
-        kind: 'chore',
-        priority: 2,
-        dependsOn: [],
-        title: `Write ${TRIAL_FILE}`,
-        body: `Make a file \`${TRIAL_FILE}\` whose only line is: ${TRIAL_TEXT}\n\nThis only tries out whether you can work here. There are no tests.`,
-        accept: [`${TRIAL_FILE} has the one line "${TRIAL_TEXT}"`],
-        files: [TRIAL_FILE],
-      }),
-    );
-    const project = (await store.project(projectId))!;
-    const workspace = {
-      diff: async () => ({ files: [], sections: [], isCut: false }),
-      changedFiles: async () => ({ changed: [], before: new Map() }),
-    };
-    const gates = { checks: [] };
-    return {
-      task: task!,
-      briefing: await briefingFor({ project, store, prompts: promptsOf(project), workspace, gates }, task!, MODE),
-    };
-  } finally {
-    await store.close();
-  }
 }
 
 /** What trials that were killed have left. */

@@ -1,4 +1,4 @@
-import { Mode } from '@tidemill/contract';
+import { TaskMode } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 
@@ -7,7 +7,7 @@ export function addPrompt(program: Command, context: CliContext): void {
     .command('prompt <task> <mode>')
     .description('exactly what an agent would be told about a task now')
     .option(...jsonOption)
-    .addHelpText('after', `\nModes: ${Mode.options.join(', ')}\n\nExample:\n  tidemill prompt 7 review`)
+    .addHelpText('after', `\nModes: ${TaskMode.options.join(', ')}\n\nExample:\n  tidemill prompt 7 review`)
     .action((task: string, mode: string, options: Json) =>
       withProject(context, async (api, project) => {
         const { terminal } = context;

@@ -7,6 +7,7 @@ import { claimNext } from './dispatch/claim-next.ts';
 import { Outages } from './dispatch/outages.ts';
 import { patientStore } from './dispatch/patient-store.ts';
 import { recover } from './dispatch/recovery.ts';
+import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
 import { Occasions } from './reactors/occasions.ts';
@@ -29,13 +30,14 @@ export class Engine {
   readonly fleet: Fleet;
   /** What workers that are no children of the daemon take and hand in. */
   readonly outside: OutsideWork;
-  /** What is under way, by task. */
+  /** What is under way, by the id of its task or job. */
   readonly #working = new Map<string, Promise<unknown>>();
   readonly #rests: Rests;
   readonly #spending: Spending;
   /** The budget held something back at the last look. */
   #isShort = false;
   readonly #outages: Outages;
+  readonly #jobs: JobWatch;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -61,11 +63,13 @@ export class Engine {
       letGo: async (taskId) => void (await this.#working.get(taskId)),
     });
     this.#spending = new Spending(deps, () => this.fleet.slots);
+    this.#jobs = new JobWatch(deps, () => this.wake());
   }
 
   async start(): Promise<void> {
     await this.fleet.register();
     await recover(this.#deps);
+    await this.#jobs.look();
     this.#offCommit = this.#deps.store.onCommit((isQuiet) => {
       if (!isQuiet) this.wake();
     });
@@ -90,6 +94,7 @@ export class Engine {
       supervision(deps, supervisor, () => this.wake()),
       new WorktreeCleanup(deps, fleet),
       this.#spending,
+      this.#jobs,
       new QuestionTimes(deps),
       ...(deps.catalogue ? [new Occasions(deps)] : []),
       new LandedWatch(deps, async () => (await this.#outages.look()) !== null),
@@ -142,6 +147,8 @@ export class Engine {
       let isShort = false;
       for (const slot of this.fleet.slots) {
         if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
+        // A person may wait for a job, so it comes before tasks.
+        if (await this.#claimJob(slot)) continue;
         const claimed = await this.#claim(slot);
         if ('task' in claimed) this.#begin(slot, claimed.task);
         else {
@@ -170,19 +177,42 @@ export class Engine {
     return { isForOthers, isShort: code === 'budget_exhausted' };
   }
 
+  /** Gives the slot a job, if one is due. */
+  async #claimJob(slot: Slot): Promise<boolean> {
+    const { project, owner, store, clock } = this.#deps;
+    const { dueAt } = this.#jobs;
+    if (dueAt === null || dueAt > clock.now() || slot.role === 'verifier' || slot.role === 'merger') return false;
+    const reply = await store.execute({
+      type: 'job.claim',
+      projectId: project.id,
+      workerId: slot.workerId,
+      owner,
+      restingModes: this.#rests.modes(),
+      agents: this.#labels(),
+    });
+    const claimed = reply.ok ? reply.events.find(({ body }) => body.type === 'lease.claimed')?.body : undefined;
+    const job = claimed?.type === 'lease.claimed' ? await store.record('job', claimed.jobId ?? '') : null;
+    if (!job) return false;
+    this.#follow(job.id, slot, slot.workOnJob(job));
+    return true;
+  }
+
   #labels(): Partial<Record<Mode, string>> {
     return Object.fromEntries(Mode.options.map((mode) => [mode, this.#deps.agentFor(mode).label]));
   }
 
   /** A task that was taken from another slot here waits until that slot has let go of the worktree. */
   #begin(slot: Slot, task: Task): void {
-    const before = this.#working.get(task.id);
-    const work = slot.work(task, before).then(async (report) => {
-      if (this.#working.get(task.id) === work) this.#working.delete(task.id);
+    this.#follow(task.id, slot, slot.work(task, this.#working.get(task.id)));
+  }
+
+  #follow(workId: string, slot: Slot, working: Promise<StageReport | null>): void {
+    const work = working.then(async (report) => {
+      if (this.#working.get(workId) === work) this.#working.delete(workId);
       if (report) await this.#note(slot, report);
       this.wake();
     });
-    this.#working.set(task.id, work);
+    this.#working.set(workId, work);
     // The emergency was called while the claim was on its way.
     if (this.fleet.isHalted) slot.leased?.kill();
   }
@@ -212,8 +242,10 @@ export class Engine {
   async #sleepUntilNext(): Promise<void> {
     const nextNotBefore = await this.#deps.store.nextNotBefore(this.#deps.project.id);
     const paidAt = this.#isShort ? await this.#spending.resumeAt() : null;
-    const next = Math.min(nextNotBefore ?? Number.POSITIVE_INFINITY, paidAt ?? Number.POSITIVE_INFINITY);
-    if (Number.isFinite(next)) void this.#wakeAfter(next - this.#deps.clock.now());
+    const times = [nextNotBefore, paidAt, this.#jobs.dueAt].filter((at) => at !== null);
+    const now = this.#deps.clock.now();
+    const next = Math.min(...times.filter((at) => at > now));
+    if (Number.isFinite(next)) void this.#wakeAfter(next - now);
   }
 
   /** With every commit, so without the cost of an error that nobody reads. */

@@ -12,7 +12,7 @@ const run = (workerName: string, taskId: string, agoHours: number, more: Partial
   const endedAt = now - agoHours * HOUR;
   return {
     id: `run_${serial}`,
-    taskId,
+    subjectId: taskId,
     workerId: `p/${workerName}`,
     mode: 'implement',
     agent: 'a',

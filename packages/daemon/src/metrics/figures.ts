@@ -43,12 +43,12 @@ export async function figuresOf(
     const from = Math.max(start, worker.resetAt);
     const all = byWorker.get(worker.id) ?? [];
     const runs = all.filter((run) => run.endedAt > from);
-    const succeeded = new Set(all.filter(isSuccess).map((run) => run.taskId));
-    const built = new Set(all.filter(({ mode }) => isBuilding(mode)).map((run) => run.taskId));
+    const succeeded = new Set(all.filter(isSuccess).map((run) => run.subjectId));
+    const built = new Set(all.filter(({ mode }) => isBuilding(mode)).map((run) => run.subjectId));
     const done = facts.done.filter((task) => task.doneAt > from && succeeded.has(task.id));
     // Of what it built; of a reviewer those that it made.
     const isItsOwn = (review: EndedRun) =>
-      worker.role === 'reviewer' ? review.workerId === worker.id : built.has(review.taskId);
+      worker.role === 'reviewer' ? review.workerId === worker.id : built.has(review.subjectId);
     const reviews = firstReviews.filter((review) => review.endedAt > from && isItsOwn(review));
     const time = { ms: busyTime(runs, facts.busySince.get(worker.id), from, now), ofMs: now - from };
     // Nobody waits for one outside the daemon while it does something else.
@@ -72,7 +72,7 @@ function figures(
   time: { ms: number; ofMs: number },
 ): MetricFigures {
   const errors = runs.filter(isFailure).length;
-  const tasks = new Set(runs.map((run) => run.taskId)).size;
+  const tasks = new Set(runs.map((run) => run.subjectId)).size;
   const doneIds = new Set(done.map(({ id }) => id));
   const cycles = done.flatMap(({ claimedAt, doneAt }) => (claimedAt === null ? [] : [doneAt - claimedAt]));
   return {
@@ -82,7 +82,7 @@ function figures(
     errors,
     errorRate: tasks === 0 ? null : errors / tasks,
     costUsd: cost(runs),
-    costPerTaskUsd: done.length === 0 ? null : cost(runs.filter((run) => doneIds.has(run.taskId))) / done.length,
+    costPerTaskUsd: done.length === 0 ? null : cost(runs.filter((run) => doneIds.has(run.subjectId))) / done.length,
     uptime: time.ofMs <= 0 ? 0 : Math.min(1, time.ms / time.ofMs),
   };
 }

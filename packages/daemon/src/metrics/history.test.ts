@@ -15,7 +15,7 @@ const moment = fc.oneof(
 );
 const run = fc.record({
   id: fc.uuid(),
-  taskId: fc.constantFrom('a', 'b', 'c'),
+  subjectId: fc.constantFrom('a', 'b', 'c'),
   workerId: fc.constant('p/agent-1'),
   mode: fc.constantFrom(...Mode.options),
   agent: fc.constantFrom('claude', 'codex'),

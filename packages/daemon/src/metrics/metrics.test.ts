@@ -46,7 +46,7 @@ async function create(): Promise<string> {
 async function plan(): Promise<void> {
   await create();
   const claim = await must({ type: 'work.claim', projectId, workerId, role: 'builder', owner: 'd', window: 9 });
-  const fence = { projectId, taskId: claim.task!.id, token: claim.task!.lease!.token };
+  const fence = { projectId, subjectId: claim.task!.id, token: claim.task!.lease!.token };
   const runId = ids.next('run');
   await must({ type: 'run.start', ...fence, runId, mode: 'plan', agent: 'a' });
   now += 600_000;
@@ -179,14 +179,14 @@ describe('metrics of a store', () => {
 /** Straight into the database: a hundred thousand real runs would take the test an hour. */
 function fill(file: string, count: number): void {
   const db = new DatabaseSync(file);
-  const insert = db.prepare('INSERT INTO runs (id, task_id, project_id, ended_at, doc) VALUES (?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO runs (id, subject_id, project_id, ended_at, doc) VALUES (?, ?, ?, ?, ?)');
   db.exec('BEGIN');
   for (let index = 0; index < count; index += 1) {
     const endedAt = now - 29 * 24 * 3_600_000 + index * 20_000;
     const run: Run = {
       id: `r${index}`,
       projectId,
-      taskId: `t${index % 30_000}`,
+      subjectId: `t${index % 30_000}`,
       workerId,
       stage: 'implement',
       mode: 'implement',
@@ -205,7 +205,7 @@ function fill(file: string, count: number): void {
       briefing: null,
       usage: { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 0.01 },
     };
-    insert.run(run.id, run.taskId, projectId, endedAt, JSON.stringify(run));
+    insert.run(run.id, run.subjectId, projectId, endedAt, JSON.stringify(run));
   }
   db.exec('COMMIT');
   db.close();

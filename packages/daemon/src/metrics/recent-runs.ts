@@ -127,7 +127,7 @@ export class RecentRuns {
 
   #firstRuns(): Map<string, FirstRun> {
     const first = new Map<string, FirstRun>();
-    for (const { taskId, startedAt } of this.#runs.values()) {
+    for (const { subjectId: taskId, startedAt } of this.#runs.values()) {
       const known = first.get(taskId);
       if (!known) first.set(taskId, { startedAt, count: 1 });
       else {

@@ -7,6 +7,9 @@ import type { ProcessControl } from './process-control.ts';
 export interface AgentBrief {
   mode: Mode;
   prompt: string;
+  /** What the run is about. */
+  subjectId: string;
+  /** Null where the run is not about a task. */
   task: {
     id: string;
     number: number;
@@ -15,7 +18,7 @@ export interface AgentBrief {
     acceptance: { id: string; text: string }[];
     files: string[];
     stage: string;
-  };
+  } | null;
   attempt: number;
   feedback: Feedback[];
   /** For a reviewer: what its evidence may point at. */

@@ -1,4 +1,4 @@
-import type { HilConfig, Mode, Task } from '@tidemill/contract';
+import type { HilConfig, Job, Mode, Task } from '@tidemill/contract';
 import type { Deciding } from '@tidemill/core';
 import type { Change } from './workspace.ts';
 
@@ -27,4 +27,6 @@ export interface Prompts {
     gates: string;
     hilConfig: HilConfig;
   }): Promise<Briefing>;
+  /** The prompt of a job: the mode's template with the job's input in it. */
+  renderJob(job: Pick<Job, 'mode' | 'input'>): Promise<Briefing>;
 }

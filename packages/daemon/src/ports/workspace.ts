@@ -90,6 +90,12 @@ export interface CleanCheckout {
 }
 
 /** The repository, as the engine may touch it. Whatever is destructive snapshots first. */
+/** A folder that is there for the length of a job. */
+export interface Scratch {
+  path: string;
+  remove(): Promise<void>;
+}
+
 export interface Workspace {
   /** The task's worktree, made from the newest target when there is none. Leftover work in it stays. */
   open(task: WorktreeRef): Promise<Worktree>;
@@ -134,6 +140,8 @@ export interface Workspace {
   isLanded(commit: string): Promise<boolean>;
   /** The newest commits of the target that name their evidence, newest first. */
   provenCommits(limit: number): Promise<{ commit: string; evidence: string; at: number }[]>;
+  /** A small repository of its own for a job that needs no code. Leftovers of a crash are collected as garbage. */
+  scratch(name: string): Promise<Scratch>;
   /** Null when work is possible. `isSuspected`: something failed, so it is looked at more closely. */
   outage(isSuspected: boolean): Promise<Outage | null>;
   /** Why landing would have to wait for a person, or null. */

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AUTONOMY_PRESETS, type HilConfig, Mode, Task } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, type HilConfig, Mode, Task, TaskMode } from '@tidemill/contract';
 import type { Deciding } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { assetDir } from '../assets.ts';
@@ -87,7 +87,7 @@ it('has a template for every mode and no other', async () => {
   expect((await readdir(builtinDir)).sort()).toEqual([...Mode.options.map((mode) => `${mode}.md`), ...shared].sort());
 });
 
-it.each(Mode.options)('tells an agent in mode %s its task, its limits and what to hand back', async (mode) => {
+it.each(TaskMode.options)('tells an agent in mode %s its task, its limits and what to hand back', async (mode) => {
   const text = await render(mode);
   expect(text).toContain('task #12: Add {taskId} sums');
   expect(text).toContain('It adds.\n\n\n\nReally.');

@@ -7,7 +7,7 @@ import { checksSection } from './checks.ts';
 import { partsOf } from './parts.ts';
 import { conventionsOf, introductionOf } from './repository-notes.ts';
 import { fixedSections, type PromptInput } from './sections.ts';
-import { fillTemplate, type Placeholder, parseTemplate, type Template } from './template.ts';
+import { fillTemplate, PLACEHOLDERS, type Placeholder, parseTemplate, type Template } from './template.ts';
 
 export interface PromptsOptions {
   /** The repository's root: `.tidemill/agents/<mode>.md` in it replaces a built-in template. */
@@ -27,13 +27,19 @@ export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
   return {
     async render({ mode, ...input }) {
       const { text, file } = await ownOrBuiltin(`${mode}.md`, root, builtinDir);
-      const template = parseTemplate(text, file, mode);
+      const template = parseTemplate(text, file, mode, PLACEHOLDERS);
       const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
       const [conventions, readme] = await Promise.all([
         template.uses.has('conventionsSection') ? conventionsOf(root) : null,
         template.uses.has('readmeSection') ? introductionOf(root) : null,
       ]);
       return assemble(template, input, { conventions, readme }, questions === '' ? '' : `${questions}\n`);
+    },
+    async renderJob({ mode, input }) {
+      const { text, file } = await ownOrBuiltin(`${mode}.md`, root, builtinDir);
+      const template = parseTemplate(text, file, mode, ['input']);
+      const prompt = fillTemplate(template, { input });
+      return briefingOf(template, prompt, []);
     },
   };
 }
@@ -56,16 +62,18 @@ function assemble(
   const least = put(template, { ...nothing, ...fixed }, '').length + checks.length;
   const { texts, dropped } = fitParts(parts, head.prompt_tokens ?? DEFAULT_PROMPT_TOKENS, least);
   const prompt = checks + put(template, { ...texts, ...fixed }, texts.olderContext + texts.recentContext);
-  return {
-    prompt,
-    promptTokens: tokensIn(prompt),
-    dropped: input.diff.isCut ? [...dropped, 'the change: long files are cut'] : dropped,
-    model: head.model ?? null,
-    tools: head.tools ?? null,
-    maxTurns: head.turns ?? null,
-    timeoutMs: head.timeout ?? null,
-  };
+  return briefingOf(template, prompt, input.diff.isCut ? [...dropped, 'the change: long files are cut'] : dropped);
 }
+
+const briefingOf = ({ head }: Pick<Template, 'head'>, prompt: string, dropped: string[]): Briefing => ({
+  prompt,
+  promptTokens: tokensIn(prompt),
+  dropped,
+  model: head.model ?? null,
+  tools: head.tools ?? null,
+  maxTurns: head.turns ?? null,
+  timeoutMs: head.timeout ?? null,
+});
 
 function put(template: Template, values: Record<Placeholder, string>, context: string): string {
   const before = context === '' ? '' : `## Task context\n\n${context}---\n\n`;

@@ -2,8 +2,8 @@ import { AppError, type Mode } from '@tidemill/contract';
 import { nearest } from '../config/nearest.ts';
 import { type FrontMatter, partTemplate } from './front-matter.ts';
 
-/** What a template may ask for. Sections come with their own heading and are empty when there is nothing to say. */
-const PLACEHOLDERS = [
+/** What the template of a task's mode may ask for. Sections come with their own heading and are empty when there is nothing to say. */
+export const PLACEHOLDERS = [
   'taskTitle',
   'taskDescription',
   'taskId',
@@ -27,25 +27,31 @@ const PLACEHOLDERS = [
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
-export interface Template {
+export interface Template<Name extends string = Placeholder> {
   head: FrontMatter;
   body: string;
   /** How often each is used. */
-  uses: Map<Placeholder, number>;
+  uses: Map<Name, number>;
 }
 
 /** `{name}` is a placeholder, `{{name}}` the word in braces itself. JSON and code with other braces are left alone. */
 const BRACED = /\{\{([a-z][A-Za-z]*)\}\}|\{([a-z][A-Za-z]*)\}/g;
 
-export function parseTemplate(text: string, file: string, mode: Mode): Template {
+export function parseTemplate<Name extends string>(
+  text: string,
+  file: string,
+  mode: Mode,
+  names: readonly Name[],
+): Template<Name> {
   const { head, body, firstLine } = partTemplate(text.replaceAll('\r\n', '\n'), file, mode);
-  const uses = new Map<Placeholder, number>();
+  const isKnown = (name: string): name is Name => (names as readonly string[]).includes(name);
+  const uses = new Map<Name, number>();
   for (const match of body.matchAll(BRACED)) {
     const name = match[2];
     if (name === undefined) continue;
-    if (!isPlaceholder(name)) {
+    if (!isKnown(name)) {
       const line = firstLine + body.slice(0, match.index).split('\n').length - 1;
-      throw unknownPlaceholder(name, `${file}:${line}`);
+      throw unknownPlaceholder(name, names, `${file}:${line}`);
     }
     uses.set(name, (uses.get(name) ?? 0) + 1);
   }
@@ -54,23 +60,19 @@ export function parseTemplate(text: string, file: string, mode: Mode): Template 
 }
 
 /** One pass: what is filled in is never looked at again, so a task's text cannot smuggle in a placeholder. */
-export function fillTemplate(template: Template, values: Record<Placeholder, string>): string {
-  const isEmpty = (name: string) => isPlaceholder(name) && values[name] === '';
+export function fillTemplate<Name extends string>(template: Template<Name>, values: Record<Name, string>): string {
+  const isEmpty = (name: string) => values[name as Name] === '';
   // A section that has nothing to say takes its line with it.
   const body = template.body.replace(/^\{([a-z][A-Za-z]*)\}\n/gm, (line, name: string) => (isEmpty(name) ? '' : line));
   const text = body.replace(BRACED, (_all, literal?: string, name?: string) =>
-    literal !== undefined ? `{${literal}}` : values[name as Placeholder],
+    literal !== undefined ? `{${literal}}` : values[name as Name],
   );
   return `${text.trim()}\n`;
 }
 
-function isPlaceholder(name: string): name is Placeholder {
-  return (PLACEHOLDERS as readonly string[]).includes(name);
-}
-
-function unknownPlaceholder(name: string, where: string): AppError {
-  const guess = nearest(name, [...PLACEHOLDERS]);
-  const known = `use one of ${PLACEHOLDERS.map((each) => `{${each}}`).join(' ')}, or {{${name}}} for the word in braces`;
+function unknownPlaceholder(name: string, names: readonly string[], where: string): AppError {
+  const guess = nearest(name, [...names]);
+  const known = `use one of ${names.map((each) => `{${each}}`).join(' ')}, or {{${name}}} for the word in braces`;
   const advice = guess ? `; did you mean {${guess}}?` : '';
   return new AppError('bad_config', `${where}: there is no placeholder {${name}}${advice}`, { hint: known });
 }

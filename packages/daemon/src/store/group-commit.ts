@@ -160,8 +160,8 @@ function answer(batch: Call[], outcomes: Outcome[], before: number): void {
 /** The task a command was about: the one it names, or the one it claimed. */
 function subject(slice: Slice, command: Command, events: PendingEvent[]): Task | null {
   const claimed = events.find((event) => event.body.type === 'lease.claimed')?.body;
-  const named = 'taskId' in command ? command.taskId : null;
-  const taskId = named ?? (claimed?.type === 'lease.claimed' ? claimed.taskId : null);
+  const named = 'taskId' in command ? command.taskId : 'subjectId' in command ? command.subjectId : null;
+  const taskId = named ?? (claimed?.type === 'lease.claimed' ? claimed.subjectId : null);
   return (taskId && slice.tasks.ifLoaded(taskId)) || null;
 }
 

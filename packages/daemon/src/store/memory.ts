@@ -6,8 +6,8 @@ import {
   type RecordOf,
   recordColumns,
   type StoredRecord,
+  subjectIdOf,
   type Task,
-  taskIdOf,
 } from '@tidemill/contract';
 import { declared, isOpenConflict, isReady, type Lookup, Slice, TABLES, type TableName } from '@tidemill/core';
 import type { EventFilter, RecordQuery, RepairedRow, StoredRow, Workload } from '../ports.ts';
@@ -119,7 +119,7 @@ export class MemoryDriver implements Driver {
       nextNotBefore: async (projectId, now) => nextNotBefore(tasksOf(projectId), now),
       workers: async (projectId) => [...this.#workers.values()].filter((worker) => worker.projectId === projectId),
       run: async (id) => this.#runs.get(id) ?? null,
-      runs: async (taskId) => [...this.#runs.values()].filter((run) => run.taskId === taskId),
+      runs: async (subjectId) => [...this.#runs.values()].filter((run) => run.subjectId === subjectId),
       evidence: async ({ projectId, afterPosition = 0, limit, taskId }) =>
         [...this.#evidence.values()]
           .filter((each) => each.projectId === projectId && each.position > afterPosition)
@@ -190,7 +190,7 @@ function nextNotBefore(tasks: Task[], now: number): number | null {
 
 function matches(event: LoggedEvent, filter: EventFilter): boolean {
   if (filter.projectId !== undefined && event.projectId !== filter.projectId) return false;
-  if (filter.taskId !== undefined && taskIdOf(event.body) !== filter.taskId) return false;
+  if (filter.taskId !== undefined && subjectIdOf(event.body) !== filter.taskId) return false;
   return filter.types?.includes(event.body.type) ?? true;
 }
 

@@ -63,6 +63,13 @@ ALTER TABLE records RENAME COLUMN task_id TO parent;
 UPDATE records SET parent = project_id WHERE parent IS NULL;
 `;
 
+/** Runs and events belong to a subject: a task, or what a job is about. */
+const subjects = `
+ALTER TABLE runs RENAME COLUMN task_id TO subject_id;
+ALTER TABLE events RENAME COLUMN task_id TO subject_id;
+CREATE INDEX runs_job ON runs (job_id) WHERE job_id IS NOT NULL;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -163,6 +170,11 @@ ${listIndexes}`,
   { version: 6, sqlite: figureIndex, postgres: '' },
   // A record belongs to something: to a task, or to its project.
   { version: 7, sqlite: recordParents, postgres: recordParents },
+  {
+    version: 8,
+    sqlite: `ALTER TABLE runs ADD COLUMN job_id TEXT;\n${subjects}`,
+    postgres: `ALTER TABLE runs ADD COLUMN job_id text COLLATE "C";\n${subjects}`,
+  },
 ];
 
 /** The steps a store at `version` still needs. */

@@ -1,4 +1,4 @@
-import { EVENT_VERSION, taskIdOf } from '@tidemill/contract';
+import { EVENT_VERSION, subjectIdOf } from '@tidemill/contract';
 import {
   columnValues,
   declared,
@@ -121,7 +121,7 @@ type Values = Value[];
 
 function appendOf(events: PendingEvent[], { channel, payload }: Notification): PreparedCall {
   const rows = events.map(
-    ({ projectId, at, body }): Values => [projectId, taskIdOf(body), body.type, at, EVENT_VERSION, json(body)],
+    ({ projectId, at, body }): Values => [projectId, subjectIdOf(body), body.type, at, EVENT_VERSION, json(body)],
   );
   return call('append_events', channel, payload, rows.length, ...columnsOf(rows));
 }

@@ -11,7 +11,7 @@ const columnsOfTable = (table: TableName): Columns => ({
 const DEPENDENCY: Columns = { task_id: 'text', depends_on: 'text' };
 const EVENT: Columns = {
   project_id: 'text',
-  task_id: 'text',
+  subject_id: 'text',
   type: 'text',
   at: 'bigint',
   v: 'smallint',
@@ -86,7 +86,7 @@ const STATEMENTS = {
   append_events: `(text, text, integer, ${lists(EVENT)}) AS
     WITH head AS (UPDATE log_head SET seq = seq + $3 RETURNING seq - $3 AS before),
     appended AS (INSERT INTO events (seq, ${names(EVENT)})
-      SELECT head.before + e.place, e.project_id, e.task_id, e.type, e.at, e.v, e.body
+      SELECT head.before + e.place, e.project_id, e.subject_id, e.type, e.at, e.v, e.body
       FROM head, ${rowsOf(EVENT, 3)} WITH ORDINALITY AS e (${names(EVENT)}, place))
     SELECT before, pg_notify($1, $2) FROM head`,
 };

@@ -70,7 +70,7 @@ function found<T>(id: string, read: () => T): Found<T> {
 }
 
 export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedEvent[]> {
-  const { sql, values } = compose('SELECT seq, project_id, task_id, type, at, v, body FROM events', query);
+  const { sql, values } = compose('SELECT seq, project_id, subject_id, type, at, v, body FROM events', query);
   return (await run(sql, values)).map((row) => ({
     seq: Number(row.seq),
     projectId: String(row.project_id),
@@ -81,12 +81,12 @@ export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedE
 }
 
 /** An event that cannot be read keeps its place: who follows the log goes on with the next one. */
-function bodyOf({ task_id, type, body }: Row): EventBody {
+function bodyOf({ subject_id, type, body }: Row): EventBody {
   try {
     return parseRow(EventBody, 'event', String(body), eventToday);
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error;
-    const taskId = task_id === null ? null : String(task_id);
+    const taskId = subject_id === null ? null : String(subject_id);
     return { type: 'log.unreadable', taskId, was: String(type), why: error.why };
   }
 }

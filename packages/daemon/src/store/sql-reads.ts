@@ -68,7 +68,7 @@ export function sqlReads(run: RunQuery): Reads {
     },
     workers: (projectId) => workers.all({ where: [['project_id =', projectId]], orderBy: 'id' }),
     run: (id) => runs.one({ where: [['id =', id]] }),
-    runs: (taskId) => runs.all({ where: [['task_id =', taskId]], orderBy: 'id' }),
+    runs: (subjectId) => runs.all({ where: [['subject_id =', subjectId]], orderBy: 'id' }),
     evidence: ({ projectId, afterPosition, limit, taskId }) =>
       evidence.all({
         where: [
@@ -143,7 +143,7 @@ export function sqlReads(run: RunQuery): Reads {
           ['seq >', after],
           ['seq <=', upTo],
           ['project_id =', projectId],
-          ['task_id =', taskId],
+          ['subject_id =', taskId],
           ['type IN', types && storedTypes(types)],
         ],
         orderBy: newestFirst ? 'seq DESC' : 'seq',

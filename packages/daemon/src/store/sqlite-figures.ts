@@ -5,13 +5,13 @@ import { runCount } from './run-count.ts';
 
 /** Word for word what the index runs_figures holds: so the rows come from it alone, and no document is opened. */
 const ENDED = `
-SELECT id, task_id, ended_at, doc->>'workerId', doc->>'mode', doc->>'agent', doc->>'attempt', doc->>'outcome',
+SELECT id, subject_id, ended_at, doc->>'workerId', doc->>'mode', doc->>'agent', doc->>'attempt', doc->>'outcome',
   doc->>'failure', doc->>'startedAt', doc->'usage'->>'costUsd'
 FROM runs WHERE project_id = ? AND ended_at > ? ORDER BY ended_at LIMIT ?`;
 /** In its order, as SQLite gives it: what was checked when it was written is not checked for each of a month. */
 type EndedRow = [
   id: string,
-  taskId: string,
+  subjectId: string,
   endedAt: number,
   workerId: string,
   mode: EndedRun['mode'],
@@ -41,7 +41,7 @@ export function figureReads(db: DatabaseSync): Pick<Reads, 'runsEnded' | 'taskSp
     runsEnded: async ({ projectId, after, limit = ALL }) =>
       (ended.all(projectId, after, limit) as unknown as EndedRow[]).map((row) => ({
         id: row[0],
-        taskId: row[1],
+        subjectId: row[1],
         workerId: row[3],
         mode: row[4],
         agent: row[5],

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { EVENT_VERSION, taskIdOf } from '@tidemill/contract';
+import { EVENT_VERSION, subjectIdOf } from '@tidemill/contract';
 import {
   columnValues,
   declared,
@@ -31,7 +31,7 @@ export class SqliteSlices {
       // A link of the chain is never written over.
       evidence: db.prepare(insert('evidence', [...Object.keys(TABLES.evidence), 'doc'])),
       dependency: db.prepare(insert('dependencies', ['task_id', 'depends_on'])),
-      event: db.prepare(insert('events', ['seq', 'project_id', 'task_id', 'type', 'at', 'v', 'body'])),
+      event: db.prepare(insert('events', ['seq', 'project_id', 'subject_id', 'type', 'at', 'v', 'body'])),
     };
     this.#delete = {
       worker: db.prepare('DELETE FROM workers WHERE id = ?'),
@@ -78,7 +78,7 @@ export class SqliteSlices {
     const before = Number(this.#head.get()?.seq ?? 0);
     events.forEach(({ projectId, at, body }, index) => {
       const seq = before + 1 + index;
-      this.#save.event.run(seq, projectId, taskIdOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body));
+      this.#save.event.run(seq, projectId, subjectIdOf(body), body.type, at, EVENT_VERSION, JSON.stringify(body));
     });
     return before;
   }

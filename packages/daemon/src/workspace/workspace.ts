@@ -17,6 +17,7 @@ import { awaitOrphans } from './orphan.ts';
 import { findOutage } from './outage.ts';
 import { pushTarget } from './push.ts';
 import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
+import { openScratch, removeScratches } from './scratch.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
 import { findAdmin, isThere, stand } from './standing.ts';
@@ -95,7 +96,11 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     remove: (task) =>
       site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
     leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),
-    collectGarbage: (alive) => collect(site, trash, alive),
+    collectGarbage: async (alive) => {
+      await removeScratches(site);
+      return collect(site, trash, alive);
+    },
+    scratch: (name) => openScratch(site, name),
     snapshots: () => listSnapshots(site),
     lookAtWork: (task, maxBytes, signal) => lookAtWork(site, site.place(task), { maxBytes, signal }),
     lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),

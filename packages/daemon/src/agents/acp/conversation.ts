@@ -62,7 +62,7 @@ async function opened(talk: Talk, hello: InitializeResponse) {
 async function work(talk: Talk, session: string, meter: Meter): Promise<AgentEnd> {
   const { request } = talk;
   const { mode, task, shown } = request.brief;
-  const expected: ResultExpectation = { mode, criteria: task.acceptance, shown };
+  const expected: ResultExpectation = { mode, criteria: task?.acceptance ?? [], shown };
   let next = `${request.brief.prompt}\n\nEnd with your result as one JSON object, in a block like this one:\n\n${exampleResult(expected)}`;
   let requests = 0;
   let rejections = 0;

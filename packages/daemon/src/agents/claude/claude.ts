@@ -107,7 +107,7 @@ async function converse(
   const abort = new AbortController();
   let process: ClaudeProcess | null = null;
   const conversation: Conversation = new Conversation({
-    expected: { mode, criteria: task.acceptance, shown },
+    expected: { mode, criteria: task?.acceptance ?? [], shown },
     prompt,
     sink,
     costs: new RequestCosts(options.prices, request.resume !== null, (...usage) => sink.usage(...usage)),

@@ -123,7 +123,7 @@ async function converse(
     const trouble = troubleOf(first, request);
     if (trouble) return trouble;
     const { shown } = request.brief;
-    const expected = { mode, criteria: request.brief.task.acceptance, shown };
+    const expected = { mode, criteria: request.brief.task?.acceptance ?? [], shown };
     const read = readResult(first.lastMessage, expected);
     if ('envelope' in read) return { kind: 'result', envelope: read.envelope };
     const problem = 'invalid' in read ? read.invalid : read.missing;

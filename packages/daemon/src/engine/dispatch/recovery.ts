@@ -7,7 +7,13 @@ import type { EngineDeps } from '../deps.ts';
 async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Promise<void> {
   const { id: taskId, projectId } = task;
   await keep(deps, task, ownerIsDead ? 'daemon died' : 'lease expired');
-  await deps.store.execute({ type: 'lease.expire', projectId, taskId, token: task.lease!.token, ownerIsDead });
+  await deps.store.execute({
+    type: 'lease.expire',
+    projectId,
+    subjectId: taskId,
+    token: task.lease!.token,
+    ownerIsDead,
+  });
 }
 
 /** Snapshots what lies in the task's worktree, if it is more than the branch has. */
@@ -27,6 +33,11 @@ export async function recover(deps: EngineDeps): Promise<void> {
     const owner = task.lease?.owner ?? deps.owner;
     // A worker outside any daemon works on in its worktree: only its silence ends that.
     if (owner !== deps.owner && !isOutsideOwner(owner) && deps.isOwnerDead(owner)) await takeBack(deps, task, true);
+  }
+  for (const { lease, ...job } of await leasedJobs(deps)) {
+    const { owner, token } = lease;
+    if (owner === deps.owner || !deps.isOwnerDead(owner)) continue;
+    await deps.store.execute({ type: 'lease.expire', ...job, token, ownerIsDead: true });
   }
   const alive = await aliveTasks(deps);
   // What they waited for may have been put right meanwhile.
@@ -51,6 +62,17 @@ export async function expireLeases(deps: EngineDeps): Promise<void> {
   for (const task of await deps.store.leased(deps.project.id)) {
     if (task.lease && task.lease.expiresAt <= now) await takeBack(deps, task, false);
   }
+  for (const { lease, ...job } of await leasedJobs(deps)) {
+    if (lease.expiresAt > now) continue;
+    await deps.store.execute({ type: 'lease.expire', ...job, token: lease.token, ownerIsDead: false });
+  }
+}
+
+async function leasedJobs({ store, project }: EngineDeps) {
+  const open = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
+  return open.flatMap(({ projectId, subjectId, id: jobId, lease }) =>
+    lease ? [{ projectId, subjectId, jobId, lease }] : [],
+  );
 }
 
 export const aliveRefs = (deps: Pick<EngineDeps, 'store' | 'project'>): Promise<WorktreeRef[]> => aliveTasks(deps);

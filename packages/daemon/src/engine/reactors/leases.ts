@@ -2,6 +2,7 @@ import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { expireLeases } from '../dispatch/recovery.ts';
 import type { Fleet } from '../workers/fleet.ts';
+import type { LeasedWork } from '../workers/leased-work.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const EVERY_MS = 60_000;
@@ -25,8 +26,10 @@ export class LeaseWatch implements Reactor {
     for (const { body } of call.cause === 'events' ? call.events : []) {
       if (body.type === 'task.counters_reset') this.#onReset();
       if (body.type !== 'lease.released') continue;
-      const { taskId, token } = body;
-      const slot = this.#fleet.slots.find(({ leased }) => leased?.task.id === taskId && leased.token === token);
+      const { subjectId, jobId, token } = body;
+      const isIt = (fence: LeasedWork['fence']) =>
+        fence.subjectId === subjectId && fence.jobId === jobId && fence.token === token;
+      const slot = this.#fleet.slots.find(({ leased }) => leased && isIt(leased.fence));
       slot?.leased?.abandon('lease lost');
     }
   }

@@ -112,7 +112,7 @@ export class Occasions implements Reactor {
     const run = await this.#deps.store.run(runId);
     if (!run) return;
     const excess = this.#told.has(run.id) ? null : this.#excess(run);
-    const task = excess ? await this.#deps.store.task(run.taskId) : null;
+    const task = excess ? await this.#deps.store.task(run.subjectId) : null;
     if (excess && task) {
       const { number, title } = task;
       await this.#raise('task_complexity_exceeded', task, { number, title, ...excess });

@@ -11,7 +11,7 @@ import { loadCatalogue } from '../../questions/catalogue.ts';
 import { openStore } from '../../store/open.ts';
 import type { EngineDeps } from '../deps.ts';
 import { withQuestion } from '../stages/run-questions.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
 import { ReactorHost } from './host.ts';
 import { Occasions } from './occasions.ts';
 import { QuestionTimes } from './question-times.ts';
@@ -106,7 +106,7 @@ async function begin(taskId: string) {
   } as const;
   const task = (await must(claim)).task!;
   expect(task.id).toBe(taskId);
-  const fence = { projectId, taskId, token: task.fence };
+  const fence = { projectId, subjectId: taskId, token: task.fence };
   const runId = `run_${clock.now()}_${taskId}`;
   await must({ type: 'run.start', ...fence, runId, mode: 'implement', agent: 'a' });
   return { fence, runId, task };
@@ -239,7 +239,7 @@ describe('occasions of the catalogue', () => {
 
   test('missing_context: an agent that needs to know, and does not say what, is given a question', async () => {
     const { task } = await begin(await add(1));
-    const leased = { task } as LeasedWork;
+    const leased = { task } as LeasedTask;
     const silent = { outcome: 'needs_info' as const, summary: 'I lack the schema' };
     const [question] = withQuestion(deps, leased, silent)?.open_questions ?? [];
     expect(question).toMatchObject({ type: 'blocking', text: expect.stringContaining('I lack the schema') });

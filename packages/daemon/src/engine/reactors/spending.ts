@@ -15,7 +15,7 @@ import {
 import { exhaustedPeriod, howToRaise, nextPeriodAt, purseOf } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import { LeasedTask } from '../workers/leased-work.ts';
 import type { Slot } from '../workers/slot.ts';
 
 const SEVERITY: Record<BudgetThreshold, Severity> = { 50: 'info', 75: 'warning', 90: 'error', 100: 'critical' };
@@ -72,7 +72,7 @@ export class Spending implements Reactor {
     const paid = this.#slots().filter(({ leased, role }) => leased && (role === 'builder' || role === 'reviewer'));
     if (!exhausted || paid.length === 0) return;
     const { store, project } = this.#deps;
-    const tasks = paid.flatMap(({ leased }) => leased?.task.number ?? []);
+    const tasks = paid.flatMap(({ leased }) => (leased instanceof LeasedTask ? leased.task.number : []));
     for (const { leased } of paid) leased?.kill('budget', exhausted.text);
     const about = { operation: 'emergency_stop', by: 'budget', reason: exhausted.text } as const;
     const workers = paid.map(({ name }) => name);
@@ -133,7 +133,7 @@ const subjectOf = (id: string, period: BudgetPeriod, { day, month }: { day: stri
   `${id}/${period === 'daily' ? day : month}`;
 
 /** Gives a task back that the budget does not pay for any longer. It waits in its stage; what was built is on its branch. */
-export async function setAside(deps: EngineDeps, leased: LeasedWork, why: string): Promise<void> {
+export async function setAside(deps: EngineDeps, leased: LeasedTask, why: string): Promise<void> {
   const { task, ref } = leased;
   const now = await deps.store.task(task.id);
   const run = now?.lastRunId ? await deps.store.run(now.lastRunId) : null;

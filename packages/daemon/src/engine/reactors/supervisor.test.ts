@@ -64,7 +64,7 @@ beforeEach(async () => {
     project: (await store.project(projectId))!,
     gates: new SimGates(workspace, clock, random, new Set()),
     guards: { check: async () => ({ kind: 'allow' }) },
-    prompts: { render: async () => briefing },
+    prompts: { render: async () => briefing, renderJob: async () => briefing },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     hash: (text) => createHash('sha256').update(text).digest('hex'),
     isOwnerDead: () => false,

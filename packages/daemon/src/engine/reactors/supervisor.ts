@@ -8,10 +8,11 @@ import {
   type RunningTask,
   STUCK_CHOICES,
   type StuckTask,
+  stuckAction,
   type WaitGraph,
 } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import { LeasedJob, LeasedTask, type LeasedWork } from '../workers/leased-work.ts';
 
 const HOUR = 3_600_000;
 /** More waiting tasks than this are not looked at: the claim itself decides about every one. */
@@ -62,12 +63,13 @@ export class Supervisor {
     const isIdle = load.leased === 0 && load.ready === 0;
     await this.#tell(findings.filter(({ kind }) => !(isIdle && kind === 'queue_low')));
     for (const each of stuck) await this.#actOn(each);
+    for (const { leased: job } of this.#slots()) if (job instanceof LeasedJob) await this.#endIfSilent(job, now);
     return load.ready > 0 || load.waiting > 0;
   }
 
   #running(): RunningTask[] {
     return this.#slots().flatMap(({ leased }) =>
-      leased && !leased.isFrozen
+      leased instanceof LeasedTask && !leased.isFrozen
         ? [{ task: leased.task, lastSignAt: leased.lastSignAt, isTesting: leased.isTesting }]
         : [],
     );
@@ -91,7 +93,17 @@ export class Supervisor {
     if (isNew) await store.execute({ type: 'supervisor.decide', ...about, action, subject: `#${task.number}`, reason });
     if (action === 'ask' && isNew) await store.execute(askAbout(task, project.id));
     if (action === 'interrupt')
-      await store.execute({ type: 'lease.take', ...about, by: 'supervisor', why: reason, isStuck: true });
+      await store.execute({
+        ...{ type: 'lease.take', projectId: project.id, subjectId: task.id },
+        ...{ by: 'supervisor', why: reason, isStuck: true },
+      });
+  }
+
+  /** Nobody can be asked about a job: one that is silent for too long is ended. */
+  async #endIfSilent({ fence, isFrozen, lastSignAt }: LeasedJob, now: number): Promise<void> {
+    if (isFrozen || stuckAction(now - lastSignAt, 0) !== 'interrupt') return;
+    const why = 'no sign of life for half an hour';
+    await this.#deps.store.execute({ type: 'lease.take', ...fence, by: 'supervisor', why, isStuck: true });
   }
 
   /** Who waits for whose files; more urgent work gets them. */
@@ -113,7 +125,7 @@ export class Supervisor {
         await store.execute({ type: 'supervisor.decide', ...about });
       if (action === 'preempt')
         await store.execute({
-          ...{ type: 'lease.take', projectId: project.id, taskId: owner.id, by: 'supervisor' },
+          ...{ type: 'lease.take', projectId: project.id, subjectId: owner.id, by: 'supervisor' },
           why: `#${task.number} is more urgent`,
         });
     }

@@ -25,7 +25,7 @@ export class WorktreeCleanup implements Reactor {
 
   /** The work is snapshotted. While a slot still holds the task, the slot removes the worktree when it lets go. */
   async #removeCancelled(taskId: string): Promise<void> {
-    if (this.#fleet.slots.some(({ leased }) => leased?.task.id === taskId)) return;
+    if (this.#fleet.slots.some(({ leased }) => leased?.work.id === taskId)) return;
     const { store, workspace } = this.#deps;
     const task = await store.task(taskId);
     if (task?.stage === 'cancelled') await workspace.remove({ number: task.number, branch: task.branch });

@@ -10,12 +10,10 @@ import {
   type Usage,
 } from '@tidemill/contract';
 import type { ShownChange } from '@tidemill/core';
-import type { AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../../ports.ts';
+import type { AgentBrief, AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
 import type { LeasedWork } from '../workers/leased-work.ts';
-import { briefingFor } from './briefing.ts';
-import { askInRun } from './run-questions.ts';
 
 const RECORD_EVERY_MS = 1_000;
 /** How long to wait for a store that cannot book what an agent has spent. */
@@ -24,6 +22,29 @@ const BOOK_AGAIN_MS = 1_000;
 const MAX_STOP_BLOCKS = 3;
 /** How much of what an agent said last is handed to the one that goes on where its context ended. */
 const LAST_WORDS = 6_000;
+
+/** What an agent is given for one attempt. */
+export interface RunBrief {
+  briefing: Briefing;
+  /** Null for a job. */
+  task: AgentBrief['task'];
+  /** Runs of the same work and mode before this one. */
+  attempt: number;
+  /** For a reviewer: what its evidence may point at. */
+  shown?: ShownChange;
+}
+
+export interface RunOptions {
+  runId: string;
+  mode: Mode;
+  /** The vendor's session to go on with. */
+  session?: string | null;
+  brief(feedback: Feedback[]): Promise<RunBrief>;
+  /** What an agent that wants to end must still put right, or null. */
+  beforeStop?(): Promise<string | null>;
+  /** Asks people while the agent works. Left out where nobody can be asked. */
+  ask?(questions: AskedQuestion[]): Promise<string>;
+}
 
 /** One run's agent: started as often as the gates send it back, its output in one log, its usage added up. */
 export class AgentRun {
@@ -35,6 +56,8 @@ export class AgentRun {
   readonly #runId: string;
   readonly #mode: Mode;
   readonly #log: RunLog;
+  readonly #briefFor: RunOptions['brief'];
+  readonly #askPeople: RunOptions['ask'];
   /** What an agent that wants to end must still put right, or null; given by the stage. */
   readonly #beforeStop: () => Promise<string | null>;
   #attempt = 0;
@@ -53,19 +76,16 @@ export class AgentRun {
   /** Questions on their way to the record: the run does not end before they are there. */
   readonly #asking: Promise<string>[] = [];
 
-  constructor(
-    deps: EngineDeps,
-    leased: LeasedWork,
-    { runId, mode, session }: { runId: string; mode: Mode; session: string | null },
-    beforeStop: () => Promise<string | null>,
-  ) {
+  constructor(deps: EngineDeps, leased: LeasedWork, { runId, mode, session, brief, beforeStop, ask }: RunOptions) {
     this.#deps = deps;
     this.#leased = leased;
     this.#runId = runId;
     this.#mode = mode;
     this.#log = deps.openRunLog(runId);
-    this.#beforeStop = beforeStop;
-    this.#session = session;
+    this.#beforeStop = beforeStop ?? (async () => null);
+    this.#briefFor = brief;
+    this.#askPeople = ask;
+    this.#session = session ?? null;
   }
 
   /**
@@ -81,9 +101,8 @@ export class AgentRun {
   }
 
   async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
-    const { task } = this.#leased;
     this.#attempt += 1;
-    const briefing = await this.#brief(feedback);
+    const { briefing, task, attempt } = await this.#brief(feedback);
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
     const session = this.#deps.agentFor(this.#mode).start(
       {
@@ -97,20 +116,13 @@ export class AgentRun {
         control: this.#leased.control,
         guard: (call) => this.#guard(call, cwd),
         beforeStop: () => this.#askBeforeStop(),
-        ask: (questions) => this.#ask(questions),
+        ask: this.#askPeople && ((questions) => this.#ask(questions)),
         brief: {
           mode: this.#mode,
           prompt: briefing.prompt,
-          task: {
-            id: task.id,
-            number: task.number,
-            title: task.title,
-            body: task.body,
-            acceptance: task.criteria.map(({ id, text }) => ({ id, text })),
-            files: task.files,
-            stage: task.stage,
-          },
-          attempt: (task.runs[this.#mode] ?? 0) + this.#attempt,
+          subjectId: this.#leased.fence.subjectId,
+          task,
+          attempt: attempt + this.#attempt,
           feedback,
           ...(this.#shown && { shown: this.#shown }),
         },
@@ -152,16 +164,16 @@ export class AgentRun {
     return this.#shown?.files ?? [];
   }
 
-  async #brief(feedback: Feedback[]): Promise<Briefing> {
-    const { shown, ...briefing } = await briefingFor(this.#deps, { ...this.#leased.task, feedback }, this.#mode);
-    if (this.#mode === 'review') this.#shown = shown;
-    const { promptTokens, dropped } = briefing;
+  async #brief(feedback: Feedback[]): Promise<RunBrief> {
+    const brief = await this.#briefFor(feedback);
+    this.#shown = brief.shown;
+    const { promptTokens, dropped } = brief.briefing;
     await this.#leased.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
-    return briefing;
+    return brief;
   }
 
   #ask(questions: AskedQuestion[]): Promise<string> {
-    const asking = askInRun(this.#deps, this.#leased, this.#runId, questions);
+    const asking = this.#askPeople!(questions);
     this.#asking.push(asking);
     asking.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
     return asking;
@@ -224,7 +236,7 @@ export class AgentRun {
     if (events.some(({ type }) => type === 'run.overdrawn'))
       this.#leased.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget has no more.`);
     for (const event of events)
-      if (event.type === 'budget.reserved' && event.accountId === accountId(this.#leased.task.projectId))
+      if (event.type === 'budget.reserved' && event.accountId === accountId(this.#leased.fence.projectId))
         this.#allowedUsd = spentUsd + (event.reserved[this.#runId] ?? 0);
   }
 

@@ -7,15 +7,25 @@ import {
   modeOf,
   SAME_FAILURE_LIMIT,
 } from '@tidemill/core';
-import type { AgentEnd, Worktree } from '../../ports.ts';
+import type { Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-rest.ts';
-import { type LeasedWork, Unwound } from '../workers/leased-work.ts';
+import { type LeasedTask, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
-import { amend, beginMerge, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from './conclusion.ts';
+import { taskBrief } from './briefing.ts';
+import {
+  amend,
+  beginMerge,
+  type Conclusion,
+  commitWork,
+  failedEnd,
+  proposalOf,
+  touchesIn,
+  undoStrays,
+} from './conclusion.ts';
 import { EnvironmentTrouble, PREPARE } from './environment.ts';
 import { failedBefore, type Proof, type Prover, type Work } from './prove.ts';
-import { withQuestion } from './run-questions.ts';
+import { askInRun, withQuestion } from './run-questions.ts';
 
 /** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
 export interface StageReport {
@@ -26,7 +36,7 @@ export interface StageReport {
 /** A stage whose actor is an agent: one run, from its start on record to its end on record. */
 export async function agentStage(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   stage: Extract<Stage, { actor: 'agent' }>,
   onSetback: (setback: Setback) => void,
   prover: Prover,
@@ -40,9 +50,14 @@ export async function agentStage(
   if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const builds = isBuilding(mode);
-  const run = new AgentRun(deps, leased, { runId, mode, session }, () =>
-    builds ? unfinished(deps, leased) : Promise.resolve(null),
-  );
+  const run = new AgentRun(deps, leased, {
+    runId,
+    mode,
+    session,
+    brief: (feedback) => taskBrief(deps, leased.task, mode, feedback),
+    beforeStop: builds ? () => unfinished(deps, leased) : undefined,
+    ask: (questions) => askInRun(deps, leased, runId, questions),
+  });
   try {
     const conclusion = builds
       ? await build(deps, leased, run, runId, mode, worktree, prover)
@@ -62,7 +77,7 @@ export async function agentStage(
 /** A run that was cut short by something other than the work itself is gone on with where it was. */
 async function sessionToResume(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   mode: Mode,
   agent: string,
 ): Promise<string | null> {
@@ -76,7 +91,7 @@ async function sessionToResume(
 /** The agent writes, the engine commits and runs the gates; their errors go back to the agent, three times at most. */
 async function build(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   run: AgentRun,
   runId: string,
   mode: Mode,
@@ -90,7 +105,7 @@ async function build(
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
     const captured = await commitWork(deps, leased, mode);
-    if (end.kind === 'failed') return failed(end);
+    if (end.kind === 'failed') return failedEnd(end);
     const { envelope } = end;
     const proposed = proposalOf(envelope, captured.files);
     if (proposed.outcome !== 'pr_ready') return proposed;
@@ -133,7 +148,7 @@ const SAME_CODE = (gates: string[]) =>
   `You handed in exactly the code on which ${gates.join(', ')} had failed. It was not checked again. Change what the gate complains about, or say in your result why it cannot be done.`;
 
 /** Gates that have failed on exactly this code since a person last stepped in. */
-async function sameAsBefore(deps: EngineDeps, leased: LeasedWork, tree: string): Promise<string[]> {
+async function sameAsBefore(deps: EngineDeps, leased: LeasedTask, tree: string): Promise<string[]> {
   const { failures, fingerprints } = ((await deps.store.task(leased.task.id)) ?? leased.task).counters;
   const wasSentBack = leased.sentBack.has(tree) || Object.keys({ ...failures, ...fingerprints }).length > 0;
   return wasSentBack ? failedBefore(deps, tree) : [];
@@ -142,7 +157,7 @@ async function sameAsBefore(deps: EngineDeps, leased: LeasedWork, tree: string):
 /** Null when the environment is at fault. */
 async function proveWork(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   prover: Prover,
   work: Work,
   mode: Mode,
@@ -159,7 +174,7 @@ async function proveWork(
 }
 
 /** The worktree with all that the project's commands need in it. No run has begun, so a failure costs nothing. */
-async function openPrepared(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<Worktree> {
+async function openPrepared(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<Worktree> {
   const worktree = await deps.workspace.open(leased.ref);
   prover.environment.check(PREPARE);
   const prepared = await deps.preparation?.worktree(worktree, leased);
@@ -175,25 +190,21 @@ async function openPrepared(deps: EngineDeps, leased: LeasedWork, prover: Prover
 /** Planning, investigating, reviewing: the agent reads and answers. Whatever it wrote is snapshotted and undone. */
 async function consult(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   run: AgentRun,
   mode: Mode,
   worktree: Worktree,
 ): Promise<Conclusion> {
   const end = await run.once(worktree.path, leased.task.feedback);
   await undoStrays(deps, leased, mode);
-  return end.kind === 'failed' ? failed(end) : proposalOf(end.envelope);
-}
-
-function failed(end: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
-  return { outcome: 'failed', envelope: null, failure: end.failure, message: end.message, retryAt: end.retryAt };
+  return end.kind === 'failed' ? failedEnd(end) : proposalOf(end.envelope);
 }
 
 /**
  * What a builder that wants to end has not done yet: the same gates that decide afterwards, so that it hears of a
  * failure while it still has everything in mind. Nothing is put on record here, and nothing depends on it.
  */
-async function unfinished(deps: EngineDeps, leased: LeasedWork): Promise<string | null> {
+async function unfinished(deps: EngineDeps, leased: LeasedTask): Promise<string | null> {
   const { path } = await deps.workspace.open(leased.ref);
   const message = `#${leased.task.number} ${leased.task.title} (so far)`;
   const { tree, files, refused } = await deps.workspace.capture(leased.ref, message);

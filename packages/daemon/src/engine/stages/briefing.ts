@@ -1,7 +1,8 @@
-import type { Mode, Task } from '@tidemill/contract';
+import type { Feedback, Mode, Task } from '@tidemill/contract';
 import type { ShownChange } from '@tidemill/core';
 import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { RunBrief } from './agent-run.ts';
 import { decidingIn } from './deciding.ts';
 
 const DIFF_LIMIT = 200_000;
@@ -33,3 +34,21 @@ export async function briefingFor(
 /** What a reviewer's evidence may point at. */
 export const namesIn = ({ files }: Change): string[] =>
   files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
+
+/** All that an agent is given for a run of a task. */
+export async function taskBrief(
+  sources: BriefingSources,
+  task: Task,
+  mode: Mode,
+  feedback: Feedback[],
+): Promise<RunBrief> {
+  const { shown, ...briefing } = await briefingFor(sources, { ...task, feedback }, mode);
+  const { id, number, title, body, files, stage, criteria } = task;
+  const acceptance = criteria.map((criterion) => ({ id: criterion.id, text: criterion.text }));
+  return {
+    briefing,
+    task: { id, number, title, body, acceptance, files, stage },
+    attempt: task.runs[mode] ?? 0,
+    ...(mode === 'review' ? { shown } : {}),
+  };
+}

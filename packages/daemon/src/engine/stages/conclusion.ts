@@ -1,8 +1,8 @@
 import type { AgentEnvelope, FailureClass, Feedback, MatterContents, Mode, Outcome } from '@tidemill/contract';
 import { touchesOf } from '@tidemill/core';
-import type { Captured } from '../../ports.ts';
+import type { AgentEnd, Captured } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
 import type { Work } from './prove.ts';
 
 /** What becomes of a run, whoever worked in it. */
@@ -18,12 +18,12 @@ export interface Conclusion {
 }
 
 /** Work that conflicts with the target is begun with the merge under way in its worktree. */
-export async function beginMerge(deps: EngineDeps, { task, ref }: LeasedWork): Promise<void> {
+export async function beginMerge(deps: EngineDeps, { task, ref }: LeasedTask): Promise<void> {
   if (task.feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(ref);
 }
 
 /** Commits what lies in the worktree onto the task's branch, and puts it on record. */
-export async function commitWork(deps: EngineDeps, leased: LeasedWork, mode: Mode): Promise<Captured> {
+export async function commitWork(deps: EngineDeps, leased: LeasedTask, mode: Mode): Promise<Captured> {
   const { number, title } = leased.task;
   const captured = await deps.workspace.capture(leased.ref, `#${number} ${title} (${mode})`);
   const { commit, tree, notes } = captured;
@@ -34,7 +34,7 @@ export async function commitWork(deps: EngineDeps, leased: LeasedWork, mode: Mod
 /** Puts a tree that a gate repaired onto the task's branch, and on record. */
 export async function amend(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   { base }: Work,
   tree: string,
   by: string,
@@ -46,14 +46,14 @@ export async function amend(
 }
 
 /** What the work does in each matter that a person may want to decide: see `Workspace.changeIn`. */
-export async function touchesIn(deps: EngineDeps, leased: LeasedWork, files: string[]): Promise<MatterContents> {
+export async function touchesIn(deps: EngineDeps, leased: LeasedTask, files: string[]): Promise<MatterContents> {
   const touched = touchesOf(files, leased.task, deps.project.rules);
   const contents = touched.map(async ([matter, those]) => [matter, await deps.workspace.changeIn(leased.ref, those)]);
   return Object.fromEntries(await Promise.all(contents));
 }
 
 /** Whatever was written in a mode that writes nothing is snapshotted and undone. */
-export async function undoStrays(deps: EngineDeps, leased: LeasedWork, mode: Mode): Promise<void> {
+export async function undoStrays(deps: EngineDeps, leased: LeasedTask, mode: Mode): Promise<void> {
   const why = `stray writes of a ${mode} run`;
   const ref = await deps.workspace.restore(leased.ref, why);
   const { projectId, id: taskId } = leased.task;
@@ -65,4 +65,9 @@ export function proposalOf(envelope: AgentEnvelope, files?: string[]): Conclusio
   const { outcome, summary } = envelope;
   if (outcome === 'failed') return { outcome, envelope, failure: 'agent_reported', message: summary };
   return { outcome: outcome === 'pr_ready' && files?.length === 0 ? 'no_changes' : outcome, envelope };
+}
+
+/** What a run comes to whose agent failed. */
+export function failedEnd({ failure, message, retryAt }: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
+  return { outcome: 'failed', envelope: null, failure, message, retryAt };
 }

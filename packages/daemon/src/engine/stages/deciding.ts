@@ -2,7 +2,7 @@ import type { Task } from '@tidemill/contract';
 import { type Deciding, decidingFiles, isReviewed, manifestsOf } from '@tidemill/core';
 import type { Gates, Workspace, WorktreeRef } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
 
 interface Sources {
   workspace: Pick<Workspace, 'changedFiles'>;
@@ -18,7 +18,7 @@ export const decidingIn = (sources: Sources, { number, branch }: Task) => look(s
  * Holds a task that changes what gates check until a person agreed, where nobody else looks at it before it lands. It
  * is asked of the very trees that would land, whoever worked on them. True when the task is out of our hands.
  */
-export async function holdForPerson(deps: EngineDeps, leased: LeasedWork, trees: Trees): Promise<boolean> {
+export async function holdForPerson(deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> {
   if (isReviewed(deps.project.rules, leased.task)) return false;
   const files = await look(deps, leased.ref, trees);
   if (files.length === 0) return false;

@@ -2,7 +2,7 @@ import { type Feedback, INTEGRITY_GATE } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
 import type { CleanCheckout, GateReport, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentTrouble, PREPARE, prepareCheckout } from './environment.ts';
 
@@ -43,7 +43,7 @@ export class Prover {
   }
 
   /** `onRepair` puts a tree that a gate repaired in the place of the work. Costs nothing when all is proven already. */
-  async prove(leased: LeasedWork, first: Work, onRepair: (tree: string) => Promise<Work>): Promise<Proof> {
+  async prove(leased: LeasedTask, first: Work, onRepair: (tree: string) => Promise<Work>): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
       if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
@@ -63,7 +63,7 @@ export class Prover {
   }
 
   async #attempt(
-    leased: LeasedWork,
+    leased: LeasedTask,
     work: Work,
     gates: Gates,
   ): Promise<{ proof: Proof } | { repaired: { gate: string; files: string[]; tree: string } }> {
@@ -93,7 +93,7 @@ export class Prover {
   }
 
   /** A gate that fails is run once more, from a clean start. If it passes then, both runs are on record. */
-  async #run(leased: LeasedWork, checkout: CleanCheckout, work: Work, gates: Gates): Promise<GateReport[]> {
+  async #run(leased: LeasedTask, checkout: CleanCheckout, work: Work, gates: Gates): Promise<GateReport[]> {
     const { signal, control } = leased;
     const { path, tree } = checkout;
     const request = { path, tree, files: work.files, signal, control, changes: () => checkout.changes() };
@@ -109,7 +109,7 @@ export class Prover {
     return [...reports, ...(await gates.run({ ...request, only, again }))];
   }
 
-  async #noteFlakes(leased: LeasedWork, reports: GateReport[]): Promise<void> {
+  async #noteFlakes(leased: LeasedTask, reports: GateReport[]): Promise<void> {
     const { store, project } = this.#deps;
     const flakes = reports.filter(({ receipt }) => receipt.attempt > 1 && receipt.status === 'pass');
     for (const { receipt } of flakes) {
@@ -119,7 +119,7 @@ export class Prover {
     }
   }
 
-  async #verdict(leased: LeasedWork, work: Work, reports: GateReport[]): Promise<Proof> {
+  async #verdict(leased: LeasedTask, work: Work, reports: GateReport[]): Promise<Proof> {
     const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
     if (bad.length === 0) return { kind: 'passed', work };
     const names = bad.map(({ receipt }) => receipt.gate);

@@ -1,12 +1,12 @@
 import type { AgentEnvelope, AskedQuestion, Question } from '@tidemill/contract';
 import { fingerprintOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
 
 /** Puts an agent's questions on record while it works. Answers what the agent is told, also when that was refused. */
 export async function askInRun(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   runId: string,
   questions: AskedQuestion[],
 ): Promise<string> {
@@ -34,7 +34,7 @@ function standing(question: Question | undefined): string {
 /** An agent that needs to know something and does not say what: the catalogue puts what it did say as a question. */
 export function withQuestion(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   envelope: AgentEnvelope | null,
 ): AgentEnvelope | null {
   if (envelope?.outcome !== 'needs_info' || (envelope.open_questions ?? []).length > 0) return envelope;

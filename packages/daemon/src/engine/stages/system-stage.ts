@@ -1,7 +1,7 @@
 import type { Task } from '@tidemill/contract';
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { LeasedWork } from '../workers/leased-work.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
 import { amend, touchesIn } from './conclusion.ts';
 import { holdForPerson } from './deciding.ts';
 import { EnvironmentTrouble } from './environment.ts';
@@ -11,7 +11,7 @@ import { type Proof, type Prover, proofHash, type Work } from './prove.ts';
 const LOOK_AGAIN_MS = 5_000;
 
 /** The verify stage, when the evidence was not there already: run the gates on the branch's commit. */
-export async function verifyStage(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<void> {
+export async function verifyStage(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
   try {
     await verify(deps, leased, prover);
   } catch (error) {
@@ -22,13 +22,13 @@ export async function verifyStage(deps: EngineDeps, leased: LeasedWork, prover: 
 }
 
 /** True when the branch has the newest target in it now, and had not before. */
-async function takeInTarget({ workspace }: EngineDeps, { ref }: LeasedWork): Promise<boolean> {
+async function takeInTarget({ workspace }: EngineDeps, { ref }: LeasedTask): Promise<boolean> {
   const [{ base }, target] = await Promise.all([workspace.open(ref), workspace.targetCommit()]);
   if (base === target || (await workspace.candidate(ref)).kind !== 'clean') return false;
   return (await workspace.mergeTarget(ref)).files.length === 0;
 }
 
-async function verify(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<void> {
+async function verify(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
   const { base } = await deps.workspace.open(leased.ref);
   const captured = await deps.workspace.capture(leased.ref, `#${leased.task.number} ${leased.task.title}`);
   const { commit, tree, notes } = captured;
@@ -46,7 +46,7 @@ async function verify(deps: EngineDeps, leased: LeasedWork, prover: Prover): Pro
  * The head of the merge queue: newest target merged in, gates on the merged tree, candidate on record, fast-forward,
  * done. One merger per project works through it, so nothing lands on a target that somebody else is moving.
  */
-export async function mergeStage(deps: EngineDeps, leased: LeasedWork, prover: Prover): Promise<void> {
+export async function mergeStage(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
   const { prepared } = leased.task;
   // A crash may have parted "target moved" from "on record": the very same commit is tried again, never a second one.
   if (prepared && (await land(deps, leased, prepared.commit, prepared.base))) return;
@@ -81,7 +81,7 @@ export async function mergeStage(deps: EngineDeps, leased: LeasedWork, prover: P
 }
 
 /** True when the stage is over: landed, or waiting for a person. False when the target moved and all begins anew. */
-async function land(deps: EngineDeps, leased: LeasedWork, commit: string, base: string): Promise<boolean> {
+async function land(deps: EngineDeps, leased: LeasedTask, commit: string, base: string): Promise<boolean> {
   const landing = await deps.workspace.land(commit, base);
   const isThere = landing.kind === 'landed' || (await deps.workspace.isLanded(commit));
   if (isThere) {
@@ -96,7 +96,7 @@ async function land(deps: EngineDeps, leased: LeasedWork, commit: string, base: 
 }
 
 /** The task is done; what follows may fail without changing that. */
-async function afterLanding(deps: EngineDeps, leased: LeasedWork): Promise<void> {
+async function afterLanding(deps: EngineDeps, leased: LeasedTask): Promise<void> {
   const { projectId, id: taskId } = leased.task;
   const [push] = await Promise.all([deps.workspace.push(), deps.workspace.remove(leased.ref)]);
   if (push.kind === 'failed') {
@@ -107,7 +107,7 @@ async function afterLanding(deps: EngineDeps, leased: LeasedWork): Promise<void>
 
 async function proveCandidate(
   deps: EngineDeps,
-  leased: LeasedWork,
+  leased: LeasedTask,
   candidate: Extract<Candidate, { kind: 'clean' }>,
   prover: Prover,
 ): Promise<Proof> {
@@ -121,7 +121,7 @@ async function proveCandidate(
   return prover.prove(leased, work, trial);
 }
 
-async function sendBack(leased: LeasedWork, proof: Exclude<Proof, { kind: 'passed' }>, why: string): Promise<void> {
+async function sendBack(leased: LeasedTask, proof: Exclude<Proof, { kind: 'passed' }>, why: string): Promise<void> {
   await leased.must({
     type: 'stage.finish',
     outcome: 'failed',
@@ -131,7 +131,7 @@ async function sendBack(leased: LeasedWork, proof: Exclude<Proof, { kind: 'passe
   });
 }
 
-async function conflict(deps: EngineDeps, leased: LeasedWork, files: string[]): Promise<void> {
+async function conflict(deps: EngineDeps, leased: LeasedTask, files: string[]): Promise<void> {
   const text = `Your change conflicts with the newest ${deps.project.rules.target} in ${files.join(', ')}. The merge is under way in your worktree: resolve the markers, keep both sides' intent, drop nothing of ${deps.project.rules.target}.`;
   await leased.must({
     type: 'stage.finish',
@@ -141,7 +141,7 @@ async function conflict(deps: EngineDeps, leased: LeasedWork, files: string[]): 
   });
 }
 
-async function wait(leased: LeasedWork, why: string): Promise<void> {
+async function wait(leased: LeasedTask, why: string): Promise<void> {
   await leased.must({ type: 'stage.wait', why, untilMs: LOOK_AGAIN_MS });
 }
 

@@ -107,7 +107,7 @@ beforeEach(async () => {
     }),
     gates: { names: defaultRules.gates, checks: [], run: async () => [] },
     guards: { check: async () => ({ kind: 'allow' }) },
-    prompts: { render: async () => NOTHING },
+    prompts: { render: async () => NOTHING, renderJob: async () => NOTHING },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     reactors: new ReactorHost({ store, clock, onNote: (text) => void notes.push(text) }),
     clock,

@@ -5,6 +5,7 @@ import type { EngineDeps } from '../deps.ts';
 import { keep } from '../dispatch/recovery.ts';
 import { SessionMirror } from '../reactors/session-mirror.ts';
 import type { StageReport } from '../stages/agent-stage.ts';
+import { LeasedTask } from './leased-work.ts';
 import { Slot, type SlotTools } from './slot.ts';
 
 /** How long work that was killed may take to let go by itself; then its lease is taken. */
@@ -125,7 +126,7 @@ export class Fleet {
     const busy = this.#slots.filter(({ leased }) => leased !== null);
     const report = {
       workers: busy.map(({ name }) => name),
-      tasks: busy.map(({ leased }) => leased!.task.number),
+      tasks: busy.flatMap(({ leased }) => (leased instanceof LeasedTask ? leased.task.number : [])),
     };
     for (const slot of busy) slot.leased?.kill();
     const { store, project, clock } = this.#deps;
@@ -162,7 +163,7 @@ export class Fleet {
       left.map(async (task) => {
         const why = 'emergency stop';
         await Promise.race([keep(this.#deps, task, why), clock.sleep(LET_GO_MS)]);
-        await store.execute({ type: 'lease.take', projectId: project.id, taskId: task.id, by, why });
+        await store.execute({ type: 'lease.take', projectId: project.id, subjectId: task.id, by, why });
       }),
     );
   }
@@ -173,7 +174,7 @@ export class Fleet {
     for (const task of await store.leased(project.id)) {
       if (task.lease?.workerId !== workerId || !isOutsideOwner(task.lease.owner)) continue;
       await keep(this.#deps, task, why);
-      await store.execute({ type: 'lease.take', projectId: project.id, taskId: task.id, by, why });
+      await store.execute({ type: 'lease.take', projectId: project.id, subjectId: task.id, by, why });
     }
   }
 

@@ -1,5 +1,14 @@
-import type { Role, Task } from '@tidemill/contract';
-import { type Command, type CommandOf, type CommandType, HEARTBEAT_MS, type Reply } from '@tidemill/core';
+import type { Job, Role, Task } from '@tidemill/contract';
+import {
+  aboutWork,
+  type Command,
+  type CommandOf,
+  type CommandType,
+  HEARTBEAT_MS,
+  isJob,
+  type Reply,
+  type Work,
+} from '@tidemill/core';
 import type { Clock, Store, WorktreeRef } from '../../ports.ts';
 import { WorkControl } from './work-control.ts';
 
@@ -12,7 +21,7 @@ export class Unwound extends Error {
   }
 }
 
-type Fenced = 'projectId' | 'taskId' | 'token';
+type Fenced = 'projectId' | 'subjectId' | 'jobId' | 'token';
 type FencedType = Extract<
   CommandType,
   `run.${string}` | `stage.${string}` | `merge.${string}` | 'work.commit' | 'evidence.record' | 'guard.deny'
@@ -20,12 +29,13 @@ type FencedType = Extract<
 // Distributes over the union, so that each command keeps its own fields.
 type WithoutFence<C> = C extends unknown ? Omit<C, Fenced> : never;
 
-/** A task in a worker's hands: its lease kept alive, its writes fenced, its end known by `signal`. */
+/** Work in a worker's hands: its lease kept alive, its writes fenced, its end known by `signal`. */
 export class LeasedWork {
-  readonly task: Task;
+  readonly work: Work;
   readonly token: number;
   readonly role: Role;
-  readonly ref: WorktreeRef;
+  /** What every command about it carries. */
+  readonly fence: { projectId: string; subjectId: string; jobId?: string; token: number };
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
@@ -35,14 +45,12 @@ export class LeasedWork {
   /** Gates run: silence is normal. */
   isTesting = false;
   readonly control: WorkControl;
-  /** Trees on which gates failed in this run. */
-  readonly sentBack = new Set<string>();
 
-  constructor(task: Task, role: Role, store: Store, clock: Clock) {
-    this.task = task;
-    this.token = task.lease!.token;
+  constructor(work: Work, role: Role, store: Store, clock: Clock) {
+    this.work = work;
+    this.token = work.lease!.token;
     this.role = role;
-    this.ref = { number: task.number, branch: task.branch };
+    this.fence = { projectId: work.projectId, ...aboutWork(work), token: this.token };
     this.#store = store;
     this.#clock = clock;
     this.control = new WorkControl(clock);
@@ -90,21 +98,26 @@ export class LeasedWork {
     if (this.signal.aborted) throw this.signal.reason;
   }
 
-  /** Executes a command about this task under its fence. A refused fence means somebody else has the task now. */
+  /** `#7`, or the id of a job. */
+  get label(): string {
+    return isJob(this.work) ? this.work.id : `#${this.work.number}`;
+  }
+
+  /** Executes a command about this work under its fence. A refused fence means somebody else has the work now. */
   async execute(command: WithoutFence<CommandOf<FencedType>>): Promise<Reply> {
-    const { projectId, id: taskId, lease, builders } = this.task;
     if (this.isFrozen) await this.control.moving();
-    const fence = { projectId, taskId, token: this.token };
-    const credit =
-      command.type === 'run.finish'
-        ? { workerId: lease!.workerId }
-        : command.type === 'merge.land'
-          ? { workers: [...builders, lease!.workerId] }
-          : {};
-    const reply = await this.#store.execute({ ...command, ...credit, ...fence } as Command);
+    const reply = await this.#store.execute({ ...command, ...this.#credit(command.type), ...this.fence } as Command);
     if (reply.ok || reply.refusal.code !== 'stale_lease') return reply;
     this.abandon('lease lost');
     throw this.signal.reason;
+  }
+
+  /** In whose figures the end of the work counts. */
+  #credit(type: CommandType): { workerId?: string; workers?: string[] } {
+    const { workerId } = this.work.lease!;
+    if (type === 'run.finish') return { workerId };
+    if (type === 'merge.land' && !isJob(this.work)) return { workers: [...this.work.builders, workerId] };
+    return {};
   }
 
   /** Like execute, for commands that only a bug would have refused. */
@@ -115,13 +128,12 @@ export class LeasedWork {
 
   /** Renews the lease until the work ended. A store that fails once is asked again at the next beat. */
   async keepAlive(onTrouble: (error: unknown) => void): Promise<void> {
-    const { projectId, id: taskId } = this.task;
     while (!this.#ended.signal.aborted) {
       await this.#clock.sleep(HEARTBEAT_MS, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
       try {
         const { frozenMs } = this.control;
-        const renewal = { type: 'lease.renew', projectId, taskId, token: this.token } as const;
+        const renewal = { type: 'lease.renew', ...this.fence } as const;
         const reply = await this.#store.execute(frozenMs > 0 ? { ...renewal, frozenMs } : renewal);
         if (!reply.ok) return this.abandon('lease lost');
         this.control.forgetFrozen(frozenMs);
@@ -135,9 +147,31 @@ export class LeasedWork {
     this.#ended.abort();
   }
 
-  /** Gives the task back in its stage; its run, if any, ends as interrupted. */
+  /** Gives the work back; its run, if any, ends as interrupted. */
   async release(why: string): Promise<void> {
-    const fence = { projectId: this.task.projectId, taskId: this.task.id, token: this.token };
-    await this.#store.execute({ type: 'lease.release', ...fence, why });
+    await this.#store.execute({ type: 'lease.release', ...this.fence, why });
+  }
+}
+
+/** A task in its stage, with its worktree. */
+export class LeasedTask extends LeasedWork {
+  readonly task: Task;
+  readonly ref: WorktreeRef;
+  /** Trees on which gates failed in this run. */
+  readonly sentBack = new Set<string>();
+
+  constructor(task: Task, role: Role, store: Store, clock: Clock) {
+    super(task, role, store, clock);
+    this.task = task;
+    this.ref = { number: task.number, branch: task.branch };
+  }
+}
+
+export class LeasedJob extends LeasedWork {
+  readonly job: Job;
+
+  constructor(job: Job, role: Role, store: Store, clock: Clock) {
+    super(job, role, store, clock);
+    this.job = job;
   }
 }

@@ -75,7 +75,7 @@ const addTask = (number: number) =>
 const claimed = async (name: string) => (await made.engine.outside.claim(name, OWNER))!;
 const taskOf = async ({ number }: OutsideClaim) => (await store.taskByNumber(projectId, number))!;
 const renew = ({ number, fence }: OutsideClaim) =>
-  must({ type: 'lease.renew', projectId, taskId: `task_${number}`, token: fence });
+  must({ type: 'lease.renew', projectId, subjectId: `task_${number}`, token: fence });
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'tidemill-outside-'));

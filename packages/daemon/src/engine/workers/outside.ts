@@ -28,7 +28,7 @@ import { keep } from '../dispatch/recovery.ts';
 import { NOTHING_USED, setAside, withReport } from '../reactors/spending.ts';
 import { briefingFor, namesIn } from '../stages/briefing.ts';
 import { beginMerge, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from '../stages/conclusion.ts';
-import { LeasedWork, Unwound } from './leased-work.ts';
+import { LeasedTask, Unwound } from './leased-work.ts';
 import { Turns } from './turns.ts';
 
 /** More names than this are a mistake of whoever makes them up. */
@@ -81,7 +81,7 @@ export class OutsideWork {
   release(given: Task, { fence, caller }: Holder, why: string): Promise<Task> {
     return this.#holding(given, { fence, caller }, async ({ task }) => {
       await keep(this.#deps, task, why);
-      const about = { projectId: task.projectId, taskId: task.id, token: fence };
+      const about = { projectId: task.projectId, subjectId: task.id, token: fence };
       return unwrap(await this.#deps.store.execute({ type: 'lease.release', ...about, why })).task!;
     });
   }
@@ -151,7 +151,7 @@ export class OutsideWork {
       throw new AppError('forbidden', `${workerName(workerId)} works on #${leased.number} under another token`, {
         hint: 'Choose another worker name.',
       });
-    const fence = { projectId: project.id, taskId: leased.id, token: leased.lease.token };
+    const fence = { projectId: project.id, subjectId: leased.id, token: leased.lease.token };
     const { task } = unwrap(await store.execute({ type: 'lease.renew', ...fence }));
     return task?.lease ? task : null;
   }
@@ -169,7 +169,7 @@ export class OutsideWork {
   }
 
   async #begin(task: Task, name: string): Promise<OutsideClaim> {
-    const leased = new LeasedWork(task, 'builder', this.#deps.store, this.#deps.clock);
+    const leased = new LeasedTask(task, 'builder', this.#deps.store, this.#deps.clock);
     try {
       const before = await this.#runOf(task);
       await this.#around.letGo(task.id);
@@ -190,7 +190,7 @@ export class OutsideWork {
     }
   }
 
-  async #startRun(leased: LeasedWork, name: string): Promise<{ id: string; mode: Mode }> {
+  async #startRun(leased: LeasedTask, name: string): Promise<{ id: string; mode: Mode }> {
     const { task } = leased;
     const stage = stageOf(this.#deps.project.rules, task);
     if (stage?.actor !== 'agent') throw new AppError('wrong_stage', `no agent works in stage ${task.stage}`);
@@ -202,7 +202,7 @@ export class OutsideWork {
   }
 
   /** A task that could not be begun waits where it is, for whoever comes next. */
-  async #giveBack(leased: LeasedWork, error: unknown): Promise<void> {
+  async #giveBack(leased: LeasedTask, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     try {
       if (error instanceof AppError && error.code === 'budget_exhausted') await setAside(this.#deps, leased, why);
@@ -214,7 +214,7 @@ export class OutsideWork {
     }
   }
 
-  async #conclude(leased: LeasedWork, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
+  async #conclude(leased: LeasedTask, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
     if (!isBuilding(mode)) {
       await undoStrays(this.#deps, leased, mode);
       return proposalOf(result);
@@ -227,15 +227,15 @@ export class OutsideWork {
   }
 
   /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */
-  async #holding(about: Task, holder: Holder, work: (leased: LeasedWork) => Promise<Task>): Promise<Task> {
+  async #holding(about: Task, holder: Holder, work: (leased: LeasedTask) => Promise<Task>): Promise<Task> {
     refuseOthers(about, holder);
     return this.#turns.take(about.lease!.workerId, async () => {
       const { store, clock } = this.#deps;
-      const lease = { projectId: about.projectId, taskId: about.id, token: holder.fence };
+      const lease = { projectId: about.projectId, subjectId: about.id, token: holder.fence };
       const { task } = unwrap(await store.execute({ type: 'lease.renew', ...lease }));
       refuseOthers(task!, holder);
       try {
-        return await work(new LeasedWork(task!, 'builder', store, clock));
+        return await work(new LeasedTask(task!, 'builder', store, clock));
       } catch (error) {
         throw asRefusal(error, task!);
       }

@@ -1,4 +1,4 @@
-import { type DesiredState, type Role, type Task, workerIdOf } from '@tidemill/contract';
+import { type DesiredState, type Job, type Role, type Task, workerIdOf } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Rests } from '../dispatch/agent-rest.ts';
@@ -7,9 +7,10 @@ import { keep } from '../dispatch/recovery.ts';
 import { setAside } from '../reactors/spending.ts';
 import { agentStage, type StageReport } from '../stages/agent-stage.ts';
 import { EnvironmentTrouble } from '../stages/environment.ts';
+import { runJob } from '../stages/job-run.ts';
 import type { Prover } from '../stages/prove.ts';
 import { mergeStage, verifyStage } from '../stages/system-stage.ts';
-import { LeasedWork, Unwound } from './leased-work.ts';
+import { LeasedJob, LeasedTask, type LeasedWork, Unwound } from './leased-work.ts';
 
 /** What all slots of an engine share. */
 export interface SlotTools {
@@ -18,7 +19,13 @@ export interface SlotTools {
   outages: Outages;
 }
 
-/** A worker's place: works on one task at a time, from claim to the end of its stage. */
+/** What a slot does with its work, and when that was cut short. */
+interface HeldWork {
+  do(): Promise<StageReport | null>;
+  unwind(error: unknown): Promise<void>;
+}
+
+/** A worker's place: works on one task or job at a time, from claim to the end of its stage. */
 export class Slot {
   readonly workerId: string;
   readonly name: string;
@@ -46,15 +53,25 @@ export class Slot {
     return this.leased === null && this.#desired.is === 'running';
   }
 
-  /** Never rejects, and answers how an agent's stage ended: whatever goes wrong ends on the task's record or in the log, and the slot is free again. */
+  /** Never rejects: what goes wrong ends on the task's record or in the log. Returns how an agent's stage ended. */
   work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
-    const leased = new LeasedWork(task, this.role, this.#deps.store, this.#deps.clock);
-    this.leased = leased;
-    // It may have been uttered between the claim and this line.
-    this.obey(this.#desired.is, this.#desired.by);
-    const work = this.#work(leased, before);
-    this.free = work;
-    return work;
+    const leased = new LeasedTask(task, this.role, this.#deps.store, this.#deps.clock);
+    return this.#hold(leased, {
+      do: async () => {
+        await before;
+        return this.#stage(leased);
+      },
+      unwind: (error) => this.#unwind(leased, error),
+    });
+  }
+
+  /** The same for a job. */
+  workOnJob(job: Job): Promise<StageReport | null> {
+    const leased = new LeasedJob(job, this.role, this.#deps.store, this.#deps.clock);
+    return this.#hold(leased, {
+      do: () => runJob(this.#deps, leased, (setback) => this.#rests.hold(setback)),
+      unwind: (error) => this.#unwindJob(leased, error),
+    });
   }
 
   /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
@@ -66,14 +83,26 @@ export class Slot {
     if (desired === 'stopped') this.leased.abandon('stopped');
   }
 
-  async #work(leased: LeasedWork, before?: Promise<unknown>): Promise<StageReport | null> {
-    const { task } = leased;
-    void leased.keepAlive((error) => this.#deps.onNote(`heartbeat for #${task.number} failed`, error));
+  #hold(leased: LeasedWork, work: HeldWork): Promise<StageReport | null> {
+    this.leased = leased;
+    // It may have been changed between the claim and this line.
+    this.obey(this.#desired.is, this.#desired.by);
+    const working = this.#play(leased, work);
+    this.free = working;
+    return working;
+  }
+
+  async #play(leased: LeasedWork, work: HeldWork): Promise<StageReport | null> {
+    void leased.keepAlive((error) => this.#deps.onNote(`heartbeat for ${leased.label} failed`, error));
     try {
-      await before;
-      return await this.#stage(leased);
+      return await work.do();
     } catch (error) {
-      await this.#unwind(leased, error);
+      try {
+        await work.unwind(error);
+      } catch (again) {
+        // The lease runs out by itself, and the work can be leased again.
+        if (!(again instanceof Unwound)) this.#deps.onNote(`giving up ${leased.label} could not be recorded`, again);
+      }
       return null;
     } finally {
       leased.end();
@@ -81,7 +110,7 @@ export class Slot {
     }
   }
 
-  async #stage(leased: LeasedWork): Promise<StageReport | null> {
+  async #stage(leased: LeasedTask): Promise<StageReport | null> {
     const stage = stageOf(this.#deps.project.rules, leased.task);
     if (stage?.actor === 'agent')
       return agentStage(this.#deps, leased, stage, (setback) => this.#rests.hold(setback), this.#prover);
@@ -91,41 +120,54 @@ export class Slot {
     return null;
   }
 
-  async #unwind(leased: LeasedWork, error: unknown): Promise<void> {
+  async #unwind(leased: LeasedTask, error: unknown): Promise<void> {
     const { task, ref } = leased;
-    try {
-      if (error instanceof Unwound && error.why === 'lease lost') {
-        this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
-        const now = await this.#deps.store.task(task.id);
-        if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
-        return;
-      }
-      if (error instanceof Unwound && error.why === 'stopped') {
-        const why = this.#desired.is === 'stopped' ? `stopped by ${this.#desired.by}` : 'stopped';
-        await keep(this.#deps, task, why);
-        return await leased.release(why);
-      }
-      if (error instanceof Unwound && error.why === 'budget') return await setAside(this.#deps, leased, error.message);
-      if (error instanceof Unwound) return await leased.release('Tidemill is shutting down');
-      const outage = await this.#outages.look(true);
-      // Nothing of it is the task's: it goes on where it was, without having been counted.
-      if (outage) return await leased.release(outage.text);
-      if (error instanceof EnvironmentTrouble) return await this.#wait(leased, error);
-      this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
-      await this.#reportFailure(leased, error instanceof Error ? error.message : String(error));
-    } catch (again) {
-      // The lease runs out by itself and the task goes back to its stage.
-      if (!(again instanceof Unwound)) this.#deps.onNote(`giving up #${task.number} could not be recorded`, again);
+    if (error instanceof Unwound && error.why === 'lease lost') {
+      this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
+      const now = await this.#deps.store.task(task.id);
+      if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
+      return;
     }
+    if (error instanceof Unwound && error.why === 'stopped') {
+      await keep(this.#deps, task, this.#whyStopped());
+      return leased.release(this.#whyStopped());
+    }
+    if (error instanceof Unwound && error.why === 'budget') return setAside(this.#deps, leased, error.message);
+    if (error instanceof Unwound) return leased.release('Tidemill is shutting down');
+    const outage = await this.#outages.look(true);
+    // Nothing of it is the task's: it goes on where it was, without having been counted.
+    if (outage) return leased.release(outage.text);
+    if (error instanceof EnvironmentTrouble) return this.#wait(leased, error);
+    this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
+    await this.#reportFailure(leased, error instanceof Error ? error.message : String(error));
   }
 
-  async #wait(leased: LeasedWork, trouble: EnvironmentTrouble): Promise<void> {
+  /** A job has no worktree to keep, and no stage to wait in: it is given back, or its failed run is counted. */
+  async #unwindJob(leased: LeasedJob, error: unknown): Promise<void> {
+    if (error instanceof Unwound && error.why === 'lease lost') return;
+    if (error instanceof Unwound) return leased.release(error.why === 'stopped' ? this.#whyStopped() : error.message);
+    const outage = await this.#outages.look(true);
+    if (outage) return leased.release(outage.text);
+    this.#deps.onNote(`${this.name} failed on ${leased.label}`, error);
+    const job = await this.#deps.store.record('job', leased.job.id);
+    const run = job?.lastRunId ? await this.#deps.store.run(job.lastRunId) : null;
+    const message = error instanceof Error ? error.message : String(error);
+    if (run?.status !== 'running') return leased.release(message);
+    const end = { outcome: 'failed', failure: 'workspace', message, envelope: null, usage: run.usage } as const;
+    await leased.execute({ type: 'run.finish', runId: run.id, ...end });
+  }
+
+  #whyStopped(): string {
+    return this.#desired.is === 'stopped' ? `stopped by ${this.#desired.by}` : 'stopped';
+  }
+
+  async #wait(leased: LeasedTask, trouble: EnvironmentTrouble): Promise<void> {
     const untilMs = await this.#prover.environment.report(trouble);
     await leased.must({ type: 'stage.wait', why: trouble.message.slice(0, 2000), untilMs });
   }
 
   /** Trouble with the repository or the disk is infrastructure: retried, then a person is asked. */
-  async #reportFailure(leased: LeasedWork, message: string): Promise<void> {
+  async #reportFailure(leased: LeasedTask, message: string): Promise<void> {
     const now = await this.#deps.store.task(leased.task.id);
     const run = now?.lastRunId ? await this.#deps.store.run(now.lastRunId) : null;
     if (run?.status === 'running') {

@@ -51,7 +51,7 @@ export async function beatClaim(
   const task = await taskOf(services, project, input.task);
   const refusal = outsideRefusal(task, fence, caller);
   if (refusal) unwrap({ ok: false, refusal });
-  const about = { projectId: project.id, taskId: task.id, token: fence };
+  const about = { projectId: project.id, subjectId: task.id, token: fence };
   const lease = unwrap(await store.execute({ type: 'lease.renew', ...about })).task?.lease;
   if (!lease)
     throw new AppError(

@@ -87,7 +87,7 @@ async function takeAll(services: Services, project: Project, tasks: Task[], by: 
       const about = { projectId: project.id, taskId };
       const ref = await workspace.snapshot({ number, branch }, why);
       if (ref) await services.store.execute({ type: 'snapshot.note', ...about, ref, why });
-      await services.store.execute({ type: 'lease.take', ...about, by, why });
+      await services.store.execute({ type: 'lease.take', projectId: project.id, subjectId: taskId, by, why });
     }
   });
 }

@@ -114,7 +114,7 @@ async function untilLetGo({ store, clock }: Services, { id, projectId }: Worker,
   const until = clock.now() + STOP_MS;
   let task = await heldBy();
   for (; task && clock.now() < until; task = await heldBy()) await clock.sleep(LOOK_MS);
-  if (task) await store.execute({ type: 'lease.take', projectId, taskId: task.id, by, why: 'restart' });
+  if (task) await store.execute({ type: 'lease.take', projectId, subjectId: task.id, by, why: 'restart' });
 }
 
 export async function addWorker(services: Services, input: RouteRequest<'addWorker'>): Promise<WorkerView> {
@@ -165,7 +165,8 @@ export async function reassignTask(services: Services, input: RouteRequest<'reas
   const isElsewhere = task.lease !== null && task.lease.workerId !== worker?.id;
   // Whoever reviews or lands it is not whom it was given to; they may go on.
   if (!isElsewhere || (worker && task.role !== 'builder')) return summary(store, reply.task!);
-  const taken = unwrap(await store.execute({ type: 'lease.take', ...about, why: 'given to somebody else' }));
+  const given = { projectId: project.id, subjectId: task.id, by, why: 'given to somebody else' };
+  const taken = unwrap(await store.execute({ type: 'lease.take', ...given }));
   return summary(store, taken.task!);
 }
 

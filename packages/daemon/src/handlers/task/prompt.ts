@@ -1,4 +1,4 @@
-import { AppError, Mode, type PromptView, type RouteRequest } from '@tidemill/contract';
+import { AppError, type PromptView, type RouteRequest, TaskMode } from '@tidemill/contract';
 import { loadSettings } from '../../config/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { briefingFor } from '../../engine/stages/briefing.ts';
@@ -28,11 +28,11 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
   return { number: task.number, mode, ...briefing };
 }
 
-function modeNamed(text: string): Mode {
-  const mode = Mode.safeParse(text);
+function modeNamed(text: string): TaskMode {
+  const mode = TaskMode.safeParse(text);
   if (mode.success) return mode.data;
-  const guess = nearest(text, Mode.options);
-  const modes = `The modes are ${Mode.options.join(', ')}.`;
+  const guess = nearest(text, TaskMode.options);
+  const modes = `The modes are ${TaskMode.options.join(', ')}.`;
   throw new AppError('bad_input', `there is no mode "${text}"`, {
     hint: guess ? `Did you mean ${guess}? ${modes}` : modes,
   });

@@ -1,6 +1,6 @@
 import './feed.css';
 import { useQuery } from '@tanstack/react-query';
-import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
+import { type LoggedEvent, subjectIdOf } from '@tidemill/contract';
 import { memo, useEffect } from 'react';
 import { api, soon } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
@@ -52,7 +52,7 @@ export const Activity = memo(function Activity() {
 const Line = memo(function Line({ event }: { event: LoggedEvent }) {
   const { who, text: said, look } = sentenceOf(event);
   const text = plainLine(said.replace(/\s*\n\s*/g, ' '));
-  const task = taskIdOf(event.body);
+  const task = subjectIdOf(event.body);
   return (
     <li data-seq={event.seq}>
       <time className="dim" dateTime={new Date(event.at).toISOString()}>

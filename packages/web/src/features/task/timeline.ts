@@ -1,4 +1,4 @@
-import { type LoggedEvent, type Run, taskIdOf } from '@tidemill/contract';
+import { type LoggedEvent, type Run, subjectIdOf } from '@tidemill/contract';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { useEvents } from '../../shell/live.ts';
@@ -43,7 +43,7 @@ export function useTimeline(taskId: string, number: number): Timeline {
   }, [project.id, number, add]);
   useEffect(() => void more(), [more]);
   useEvents((fresh) => {
-    const own = fresh.filter(({ body }) => taskIdOf(body) === taskId);
+    const own = fresh.filter(({ body }) => subjectIdOf(body) === taskId);
     if (own.length > 0) add(own);
   });
   return { events, isLoading, hasMore, error, more };

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { Job } from '../job.ts';
+import { FailureClass } from '../run.ts';
+import { event, mill, said, spaced } from './event.ts';
+
+const ofJob = { subjectId: z.string(), jobId: z.string() };
+
+export const jobEvents = [
+  event(
+    'job.requested',
+    { ...ofJob, mode: Job.shape.mode, input: z.string(), by: z.string() },
+    { stale: ['jobs'], says: ({ mode, by }) => said(by, `requested a ${spaced(mode)}`) },
+  ),
+  event(
+    'job.postponed',
+    { ...ofJob, failure: FailureClass, count: z.number().int(), notBefore: z.number(), why: z.string() },
+    { stale: ['jobs'], says: ({ failure, why }) => mill(`tries again after ${spaced(failure)}: ${why}`) },
+  ),
+  event(
+    'job.ended',
+    { ...ofJob, status: z.enum(['done', 'failed', 'cancelled']), summary: z.string() },
+    { stale: ['jobs'], says: ({ status, summary }) => mill(`the job is ${status}${summary ? `: ${summary}` : ''}`) },
+  ),
+] as const;

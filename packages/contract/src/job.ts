@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { JOB_MODES } from './modes.ts';
+import { PlainText } from './plain-text.ts';
+import { recordKind } from './record-kind.ts';
+import { FailureClass } from './run.ts';
+import { Lease } from './worker.ts';
+
+/**
+ * Work of an agent that is not the stage of a task. It is leased, run, paid for and tried again as a task's stage is; its
+ * end is one event, and the noun that requested it decides what follows.
+ */
+export const Job = z.object({
+  noun: z.literal('job'),
+  id: z.string(),
+  projectId: z.string(),
+  /** What it is about. */
+  subjectId: z.string(),
+  mode: z.enum(JOB_MODES),
+  /** What its agent is given beside the mode's prompt. */
+  input: z.string(),
+  status: z.enum(['open', 'done', 'failed', 'cancelled']),
+  lease: Lease.nullable(),
+  /** The newest token. */
+  fence: z.number().int(),
+  /** It may be leased from then on. */
+  notBefore: z.number(),
+  attempts: z.number().int(),
+  lastRunId: z.string().nullable(),
+  failures: z.partialRecord(FailureClass, z.number().int()),
+  /** How it ended. */
+  summary: z.string(),
+  createdAt: z.number(),
+  endedAt: z.number().nullable(),
+});
+export type Job = z.infer<typeof Job>;
+
+/** The most text that a job's agent is given. */
+export const JobInput = PlainText.max(400_000);
+
+export const jobKind = recordKind(Job, ({ subjectId, status, lease, notBefore }) => {
+  const isOpen = status === 'open';
+  return { parent: subjectId, isOpen, dueAt: isOpen && !lease ? notBefore : null };
+});

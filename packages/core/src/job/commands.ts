@@ -1,0 +1,35 @@
+import type { Job, JobMode, Mode } from '@tidemill/contract';
+import { accountsOf, readAccountsOf } from '../budget/lookup.ts';
+import { look } from '../lookup.ts';
+import type { CommandParts } from '../noun.ts';
+import { workAndRun } from '../work.ts';
+import { cancelJob, claimJob, requestJob } from './job.ts';
+
+export interface JobCommands {
+  'job.request': { jobId: string; subjectId: string; mode: JobMode; input: Job['input']; by: string };
+  'job.claim': {
+    workerId: string;
+    owner: string;
+    restingModes?: Mode[];
+    /** Who would do the work: a job whose estimate the budget does not cover is not given out. */
+    agents?: Partial<Record<Mode, string>>;
+  };
+  'job.cancel': { jobId: string; subjectId: string; why: string };
+}
+
+export const jobCommands: CommandParts<keyof JobCommands> = {
+  'job.request': { scope: ({ jobId }) => [look('record', jobId)], decide: requestJob },
+  'job.claim': {
+    scope: ({ projectId, workerId }) => [
+      look('worker', workerId),
+      look('leasedBy', workerId),
+      look('openRecords', projectId, 'job'),
+      ...readAccountsOf(projectId),
+    ],
+    decide: claimJob,
+  },
+  'job.cancel': {
+    scope: (command) => [...workAndRun(command), ...accountsOf(command.projectId)],
+    decide: cancelJob,
+  },
+};

@@ -1,0 +1,29 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gitWith } from '../git/program.ts';
+import type { Scratch } from '../ports.ts';
+import type { Site } from './site.ts';
+
+const folderOf = (site: Pick<Site, 'dataDir'>) => join(site.dataDir, 'scratch');
+
+/** A repository with one commit: some agents work in nothing else. */
+export async function openScratch(site: Site, name: string): Promise<Scratch> {
+  const path = join(folderOf(site), name);
+  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5 });
+  await remove();
+  await mkdir(path, { recursive: true });
+  const git = gitWith({ cwd: path });
+  await git(['init', '-q', '-b', 'main']);
+  await writeFile(
+    join(path, 'README.md'),
+    '# Scratch\n\nMade by Tidemill for one piece of work, and removed after it.\n',
+  );
+  await git(['add', '-A']);
+  const identity = ['-c', 'user.name=Tidemill', '-c', 'user.email=tidemill@localhost'];
+  await git([...identity, 'commit', '-q', '-m', 'Start']);
+  return { path, remove };
+}
+
+/** What a crash left. Only for the daemon that works here, before it begins. */
+export const removeScratches = (site: Pick<Site, 'dataDir'>): Promise<void> =>
+  rm(folderOf(site), { recursive: true, force: true, maxRetries: 5 });
