@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EventBody, LoggedEvent, Task, TaskSummary, Verification } from '@tidemill/contract';
+import type { EventBody, LoggedEvent, Task, TaskSummary } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Finished, TidemillHome } from '../support/tidemill-home.ts';
 
@@ -72,7 +72,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
   test('the evidence of every landed commit holds', async () => {
     const commits = (await machine.git(sample, 'rev-list', `--max-count=${TASKS}`, 'main')).split('\n');
     for (const commit of commits) {
-      const { ok, checks } = await machine.json<Verification>(['evidence', 'verify', commit], sample);
+      const { ok, checks } = await machine.ask(sample, (api, project) => api.verifyEvidence({ project, commit }));
       expect(ok, JSON.stringify(checks)).toBe(true);
     }
   });

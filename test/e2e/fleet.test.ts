@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EventBody, type LoggedEvent, SessionFile, type WorkerView } from '@tidemill/contract';
+import { type EventBody, SessionFile, type WorkerView } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -57,12 +57,7 @@ const workerNamed = async (name: string) => (await workers()).find((each) => eac
 const taskOf = (number: number) => machine.ask(root, (api, project) => api.task({ project, task: number }));
 const status = () => machine.ask(root, (api, project) => api.status({ project }));
 const openDoor = () => writeFileSync(join(door, 'go'), '');
-const events = (...types: EventBody['type'][]) =>
-  machine.ask(root, async (api, project) => {
-    const found: LoggedEvent[] = [];
-    for await (const event of api.events({ project, types })) found.push(event);
-    return found;
-  });
+const events = (...types: EventBody['type'][]) => machine.events(root, types);
 const session = (name: string) =>
   SessionFile.parse(JSON.parse(readFileSync(join(root, '.claude-sessions', `${name}.session`), 'utf8')));
 

@@ -1,5 +1,4 @@
 import { delimiter } from 'node:path';
-import type { LoggedEvent, TaskSummary, Verification } from '@tidemill/contract';
 import { isInfrastructure } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { landedTasks } from '../support/mission/repository.ts';
@@ -41,7 +40,7 @@ describe('two tasks, one sent back by the tests, one by the reviewer', () => {
       const told = `${up.stdout}\n${up.stderr}`;
       expect(up.code, told).toBe(0);
 
-      const tasks = await machine.json<TaskSummary[]>(['task', 'list'], root);
+      const tasks = await machine.ask(root, (api, project) => api.tasks({ project }));
       expect(
         tasks.map(({ stage, blocked, waiting }) => ({ stage, blocked, waiting })),
         told,
@@ -67,14 +66,14 @@ async function expectProven(root: string): Promise<void> {
   expect(commits).toHaveLength(2);
   for (const commit of commits) {
     expect(await machine.git(root, 'log', '-1', '--format=%(trailers:key=Evidence)', commit)).toMatch(/^Evidence: \S+/);
-    const { ok, checks } = await machine.json<Verification>(['evidence', 'verify', commit], root);
+    const { ok, checks } = await machine.ask(root, (api, project) => api.verifyEvidence({ project, commit }));
     expect(ok, JSON.stringify(checks)).toBe(true);
   }
 }
 
 /** What went wrong on the way is on record: once by the gates, once by the reviewer, and nothing else. */
 async function expectRecorded(root: string): Promise<void> {
-  const bodies = (await machine.jsonLines<LoggedEvent>(['events'], root)).map(({ body }) => body);
+  const bodies = (await machine.events(root)).map(({ body }) => body);
   const sentBack = bodies.filter((body) => body.type === 'run.sent_back');
   expect(sentBack).toMatchObject([{ gates: ['test'], retry: 1 }]);
   const failed = bodies.filter((body) => body.type === 'evidence.recorded' && body.evidence.status !== 'pass');

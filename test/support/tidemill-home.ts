@@ -133,6 +133,15 @@ export class TidemillHome {
     }
   }
 
+  /** The project's log, or what it holds of these types. */
+  events(root: string, types?: EventBody['type'][]): Promise<LoggedEvent[]> {
+    return this.ask(root, async (api, project) => {
+      const found: LoggedEvent[] = [];
+      for await (const event of api.events({ project, types })) found.push(event);
+      return found;
+    });
+  }
+
   /** The running daemon's API, as the command line reaches it. */
   api(): Api {
     return createClient(JSON.parse(readFileSync(join(this.data, 'daemon.json'), 'utf8')));
