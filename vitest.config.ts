@@ -1,34 +1,33 @@
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './scripts/slow-first.ts';
 
-/** These change the environment of their process or look at all that it started: a process each. */
-const ALONE = ['packages/daemon/src/{process,hooks}/**/*.test.ts'];
+const shared = { environment: 'node', testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 2 } as const;
+
+/** These change the environment of their process, or look at all that it has started. */
+const ALONE = ['packages/daemon/src/{process,hooks}/**/*.test.ts', 'test/e2e/hostile/sandbox-escapes.test.ts'];
 
 export default defineConfig({
   test: {
-    environment: 'node',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    pool: 'forks',
-    maxWorkers: 2,
+    ...shared,
     sequence: { sequencer: SlowFirst },
+    // Here and in no project, so that there is one of everything for all of them.
+    globalSetup: ['test/support/global-setup.ts'],
     projects: [
       {
-        extends: true,
         test: {
-          name: 'beside the code',
-          include: ['packages/*/src/**/*.test.ts'],
+          ...shared,
+          name: 'together',
+          include: ['packages/*/src/**/*.test.ts', 'test/e2e/**/*.test.ts'],
           exclude: ALONE,
-          // They share nothing but modules, and loading those takes longer than most of them.
+          // They share nothing but modules, and loading those takes longer than many of them.
           isolate: false,
         },
       },
       {
-        extends: true,
         test: {
+          ...shared,
           name: 'alone',
-          include: [...ALONE, 'test/**/*.test.ts', 'scripts/*.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
+          include: [...ALONE, 'test/{contract,sim}/*.test.ts', 'scripts/*.test.ts'],
         },
       },
     ],
