@@ -16,8 +16,8 @@ export async function run(options: BenchOptions): Promise<Section> {
     const bare = await startProgram([join(import.meta.dirname, 'bare-server.ts')], folder);
     try {
       const seconds = sized(options, 30, 3);
-      // What starting left to do (compiling, collecting) is not idling.
-      await delay(2000);
+      // What starting left to do (compiling, collecting) is not idling; V8 tidies its heap once, about eight seconds after.
+      await delay(sized(options, 12_000, 2_000));
       const before = [await usageOf(daemon.pid), await usageOf(bare.pid)] as const;
       await delay(seconds * 1000);
       const after = [await usageOf(daemon.pid), await usageOf(bare.pid)] as const;

@@ -5,12 +5,27 @@ import { landedTasks } from '../support/mission/repository.ts';
 import { strays } from '../support/mission/strays.ts';
 import { makeVendorProject } from '../support/mission/vendor-project.ts';
 import { TWO_TASKS, twoTasksMind } from '../support/mission/vendor-tasks.ts';
-import { claude, claudeAcp, codex, install, opencode, type VendorModel } from '../support/mission/vendors.ts';
+import {
+  claude,
+  claudeAcp,
+  codex,
+  install,
+  opencode,
+  type Vendor,
+  type VendorModel,
+} from '../support/mission/vendors.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 
 const vendors = await Promise.all(
   [claude, codex, opencode, claudeAcp].map(async (vendor) => ({ vendor, found: await install(vendor) })),
 );
+
+/**
+ * Each run of opencode takes ten seconds of a core, so in `npm test` it has the first task only; claude-agent-acp, which
+ * speaks the same protocol, has both. `npm run vendors` gives every vendor both.
+ */
+const tasksFor = (vendor: Vendor) =>
+  vendor === opencode && process.env.TIDEMILL_VENDORS !== 'all' ? TWO_TASKS.slice(0, 1) : TWO_TASKS;
 
 /** As a person has them. */
 const bins = vendors.flatMap(({ found }) => ('bin' in found ? [found.bin] : []));
@@ -35,7 +50,9 @@ describe('two tasks, one sent back by the tests, one by the reviewer', () => {
       model = await vendor.serve(twoTasksMind);
       const { url, others } = model;
       const agents = { default: vendor.agent(url, found) };
-      const root = await makeVendorProject(machine, { name, agents, tasks: TWO_TASKS, installed: found });
+      const given = tasksFor(vendor);
+      const numbers = given.map((_, index) => index + 1);
+      const root = await makeVendorProject(machine, { name, agents, tasks: given, installed: found });
       const up = await machine.run(['up', '--until-idle', '--plain'], root);
       const told = `${up.stdout}\n${up.stderr}`;
       expect(up.code, told).toBe(0);
@@ -44,10 +61,10 @@ describe('two tasks, one sent back by the tests, one by the reviewer', () => {
       expect(
         tasks.map(({ stage, blocked, waiting }) => ({ stage, blocked, waiting })),
         told,
-      ).toEqual([1, 2].map(() => ({ stage: 'done', blocked: null, waiting: null })));
-      expect((await landedTasks(machine, root)).toSorted()).toEqual([1, 2]);
-      await expectProven(root);
-      await expectRecorded(root);
+      ).toEqual(numbers.map(() => ({ stage: 'done', blocked: null, waiting: null })));
+      expect((await landedTasks(machine, root)).toSorted()).toEqual(numbers);
+      await expectProven(root, given.length);
+      await expectRecorded(root, given.length);
       const tests = await machine.program(process.execPath, ['--test'], root);
       expect(tests.code, tests.stdout).toBe(0);
 
@@ -61,9 +78,9 @@ describe('two tasks, one sent back by the tests, one by the reviewer', () => {
   );
 });
 
-async function expectProven(root: string): Promise<void> {
+async function expectProven(root: string, count: number): Promise<void> {
   const commits = (await machine.git(root, 'rev-list', '--grep=^Task: #', 'main')).split('\n');
-  expect(commits).toHaveLength(2);
+  expect(commits).toHaveLength(count);
   for (const commit of commits) {
     expect(await machine.git(root, 'log', '-1', '--format=%(trailers:key=Evidence)', commit)).toMatch(/^Evidence: \S+/);
     const { ok, checks } = await machine.ask(root, (api, project) => api.verifyEvidence({ project, commit }));
@@ -72,7 +89,7 @@ async function expectProven(root: string): Promise<void> {
 }
 
 /** What went wrong on the way is on record: once by the gates, once by the reviewer, and nothing else. */
-async function expectRecorded(root: string): Promise<void> {
+async function expectRecorded(root: string, count: number): Promise<void> {
   const bodies = (await machine.events(root)).map(({ body }) => body);
   const sentBack = bodies.filter((body) => body.type === 'run.sent_back');
   expect(sentBack).toMatchObject([{ gates: ['test'], retry: 1 }]);
@@ -83,17 +100,10 @@ async function expectRecorded(root: string): Promise<void> {
   const ends = bodies
     .filter((body) => body.type === 'run.finished')
     .filter(({ failure }) => failure === null || !isInfrastructure(failure));
-  expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(
-    [
-      'plan_complete',
-      'pr_ready',
-      'approved',
-      'plan_complete',
-      'pr_ready',
-      'changes_requested',
-      'pr_ready',
-      'approved',
-    ].toSorted(),
-  );
+  const outcomes = [
+    ['plan_complete', 'pr_ready', 'approved'],
+    ['plan_complete', 'pr_ready', 'changes_requested', 'pr_ready', 'approved'],
+  ];
+  expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(outcomes.slice(0, count).flat().toSorted());
   for (const { usage } of ends) expect(usage.requests).toBeGreaterThan(0);
 }

@@ -8,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import { settingsMark } from '../config/watch.ts';
 import { ReactorHost } from '../engine/reactors/host.ts';
-import { inspectRepository } from '../git/repository.ts';
+import { rootOf } from '../git/repository.ts';
 import type { Services } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { saveProject } from '../handlers/project/project.ts';
@@ -156,7 +156,8 @@ export class Daemon {
 
   /** Starts work on a repository. Its config is read now and followed from then on. */
   async attach(folder: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
-    const { root } = await inspectRepository(folder);
+    // What else could keep it from being worked on is found when its workspace is opened.
+    const root = await rootOf(folder);
     const known = await this.#opened.store.projectByRoot(root);
     if (this.#attaching.has(root) || (known && this.#engines.has(known.id))) throw worksAlready(root, this.info);
     if (this.#stopping)

@@ -1,8 +1,7 @@
 import type { Api, Project } from '@tidemill/contract';
 import type { Offline } from '../assembly/offline.ts';
 import { type DaemonFile, reachDaemon } from '../assembly/reach.ts';
-import { gitWith } from '../git/program.ts';
-import { inspectRepository } from '../git/repository.ts';
+import { rootOf } from '../git/repository.ts';
 
 export interface Connection {
   api: Api;
@@ -21,13 +20,6 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
   const { openOffline } = await import('../assembly/offline.ts');
   const offline = await openOffline(env);
   return { api: offline.api, daemon: null, repair: offline.repair, close: () => offline.close() };
-}
-
-/** The top folder of the repository around `folder`. */
-export async function rootOf(folder: string): Promise<string> {
-  const { code, stdout } = await gitWith({ cwd: folder })(['rev-parse', '--show-toplevel'], { answers: [128] });
-  if (code === 0 && stdout.trim() !== '') return stdout.replace(/\n$/, '');
-  return (await inspectRepository(folder)).root;
 }
 
 /** The project of the repository one stands in. It is registered when it has a config and was never used. */

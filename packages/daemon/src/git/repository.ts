@@ -23,6 +23,14 @@ export interface RepositoryInfo {
   remotes: string[];
 }
 
+/** The top folder of the checkout around a folder. One that is none is refused as `inspectRepository` does. */
+export async function rootOf(path: string): Promise<string> {
+  const folder = await existingFolder(path);
+  const { code, stdout } = await gitWith({ cwd: folder })(['rev-parse', '--show-toplevel'], { answers: [128] });
+  if (code === 0 && stdout.trim() !== '') return stdout.replace(/\n$/, '');
+  return (await inspectRepository(folder)).root;
+}
+
 /** Looks at a repository and refuses, with what would be right, one in which no work could be done. */
 export async function inspectRepository(path: string): Promise<RepositoryInfo> {
   const version = await gitVersion();
@@ -41,14 +49,14 @@ export async function inspectRepository(path: string): Promise<RepositoryInfo> {
   }
   const commonDir = await realpath(resolve(folder, common));
   const root = await realpath((await git(['rev-parse', '--show-toplevel'])).stdout.replace(/\n$/, ''));
-  const [head, refs, remotes, mainCheckout] = await Promise.all([
+  const [head, refs, remotes, mainCheckout, verified] = await Promise.all([
     git(['symbolic-ref', '-q', '--short', 'HEAD'], { answers: [1] }),
     git(['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/']),
     git(['remote']),
     mainWorktree(git, { root, gitDir, commonDir }),
+    git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] }),
   ]);
   const currentBranch = head.code === 0 ? head.stdout.trim() : null;
-  const verified = await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
   if (verified.code !== 0) {
     throw new AppError('no_commits', `${root} has no commits yet${currentBranch ? ` on ${currentBranch}` : ''}`, {
       hint: 'make a first commit: git add -A && git commit -m "Start"',
