@@ -10,7 +10,7 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-import type { Catalogue, Reactors, Store } from '../ports.ts';
+import type { Reactors, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';
@@ -91,7 +91,7 @@ export async function createProjectEngine(
     store,
     workspace,
     prompts: promptsOf(project),
-    catalogue: questionsOf(root, onNote),
+    catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
     reactors,
@@ -124,14 +124,6 @@ interface Standing extends Pick<EngineSurroundings, 'folder' | 'onNote'> {
   store: Store;
   workspace: GitWorkspace;
   dataDir: string;
-}
-
-/** What is in the catalogue and raised by nothing is said, so that nobody waits for it. */
-function questionsOf(root: string, onNote: EngineSurroundings['onNote']): Catalogue {
-  const catalogue = loadCatalogue({ root, builtinDir: assetDir('prompts/questions') });
-  const idle = catalogue.lines.filter(({ state }) => state === 'not built').map(({ trigger }) => trigger);
-  onNote(`questions: ${catalogue.lines.length - idle.length} triggers in use, ${idle.length} not built yet`);
-  return catalogue;
 }
 
 async function changingParts(

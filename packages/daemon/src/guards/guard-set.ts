@@ -38,17 +38,26 @@ const ALLOW: GuardVerdict = { kind: 'allow' };
  * project's own (which may allow what comes after), then the other built-in ones. One denial denies the call.
  */
 export class GuardSet implements Guards {
-  readonly #order: ReadyGuard[];
+  readonly #makeOrder: () => ReadyGuard[];
+  #ready: ReadyGuard[] | undefined;
   readonly #home = homedir();
   readonly #isProven: IsProven;
 
   /** Where nobody can look evidence up, nothing is proven. */
-  constructor({ builtin, own }: LoadedGuards, dataDir: string, isProven: IsProven = async () => false) {
-    const isFinal = builtin.filter(({ final }) => final);
-    const rest = builtin.filter(({ final }) => !final);
+  constructor(guards: LoadedGuards, dataDir: string, isProven: IsProven = async () => false) {
     const folders = { home: followLinks(this.#home), data: followLinks(dataDir) };
-    this.#order = [...isFinal, ...own, ...rest].map((guard) => readyGuard(guard, folders));
+    this.#makeOrder = () => {
+      const { builtin, own } = guards;
+      const isFinal = builtin.filter(({ final }) => final);
+      const rest = builtin.filter(({ final }) => !final);
+      return [...isFinal, ...own, ...rest].map((guard) => readyGuard(guard, folders));
+    };
     this.#isProven = isProven;
+  }
+
+  get #order(): ReadyGuard[] {
+    this.#ready ??= this.#makeOrder();
+    return this.#ready;
   }
 
   async check(call: ToolCall, situation: Situation): Promise<GuardVerdict> {

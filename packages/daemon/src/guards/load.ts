@@ -18,19 +18,23 @@ interface GuardSource {
 
 /** All guards, checked. A mistake in a project's file is named with its line; nothing is left out in silence. */
 export async function loadGuards({ root, builtinDir }: GuardSource): Promise<LoadedGuards> {
-  // Reading YAML and checking it takes longer than all the rest: only who needs it loads it.
-  const { parseGuards } = await import('./parse.ts');
+  // Loading the YAML parser takes longer than all the rest, and `loadGuardsQuickly` seldom needs it.
+  const { parseGuards, refuseTwins } = await import('./parse.ts');
   const read = (folder: string, label: string, isBuiltin: boolean) =>
     filesIn(folder).flatMap((name) =>
       parseGuards(`${label}/${name}`, readFileSync(join(folder, name), 'utf8'), isBuiltin),
     );
-  const loaded = {
-    builtin: read(builtinDir, 'guards', true),
-    own: read(join(root, GUARD_FOLDER), GUARD_FOLDER, false),
+  const own = read(join(root, GUARD_FOLDER), GUARD_FOLDER, false);
+  refuseTwins(own);
+  let builtin: Guard[] | undefined;
+  return {
+    // Read with the first call that is checked: the built-in files have no mistakes to report at the start.
+    get builtin() {
+      builtin ??= read(builtinDir, 'guards', true);
+      return builtin;
+    },
+    own,
   };
-  const { refuseTwins } = await import('./parse.ts');
-  refuseTwins(loaded.own);
-  return loaded;
 }
 
 /**

@@ -21,22 +21,27 @@ export interface CatalogueLine {
 }
 
 export interface LoadedCatalogue extends Catalogue {
-  lines: CatalogueLine[];
+  readonly lines: CatalogueLine[];
 }
 
 /** The shipped questions, each trigger's replaced as a whole where the project has its own. */
 export function loadCatalogue({ root, builtinDir }: { root: string; builtinDir: string }): LoadedCatalogue {
-  const entries = new Map<string, { entry: CatalogueEntry; file: string }>();
-  for (const [folder, label, isBuiltin] of [
-    [builtinDir, 'questions', true],
-    [join(root, CATALOGUE_FOLDER), CATALOGUE_FOLDER, false],
-  ] as const) {
-    const own = filesIn(folder).flatMap((name) => read(`${label}/${name}`, join(folder, name), isBuiltin));
-    for (const each of own) entries.set(each.entry.trigger, each);
-  }
+  const readAll = (folder: string, label: string, isBuiltin: boolean) =>
+    filesIn(folder).flatMap((name) => read(`${label}/${name}`, join(folder, name), isBuiltin));
+  const own = readAll(join(root, CATALOGUE_FOLDER), CATALOGUE_FOLDER, false);
+  let loaded: Map<string, { entry: CatalogueEntry; file: string }> | undefined;
+  // The shipped files have no mistakes to report at the start, so they are read when the first question is asked.
+  const entries = () => {
+    loaded ??= new Map(
+      [...readAll(builtinDir, 'questions', true), ...own].map((each) => [each.entry.trigger, each] as const),
+    );
+    return loaded;
+  };
   return {
-    lines: [...entries.values()].map(lineOf),
-    raise: (trigger, facts) => raise(entries.get(trigger)?.entry, facts),
+    get lines() {
+      return [...entries().values()].map(lineOf);
+    },
+    raise: (trigger, facts) => raise(entries().get(trigger)?.entry, facts),
   };
 }
 
