@@ -33,10 +33,10 @@ export async function rootOf(path: string): Promise<string> {
 
 /** Looks at a repository and refuses, with what would be right, one in which no work could be done. */
 export async function inspectRepository(path: string): Promise<RepositoryInfo> {
-  const version = await gitVersion();
   const folder = await existingFolder(path);
   const git = gitWith({ cwd: folder });
-  const [bare = '', inTree = '', gitDir = '', common = '', shallow = ''] = await repositoryFacts(git, folder);
+  const [version, facts] = await Promise.all([gitVersion(), repositoryFacts(git, folder)]);
+  const [bare = '', inTree = '', gitDir = '', common = '', shallow = '', top = ''] = facts;
   if (bare === 'true') {
     throw new AppError('not_a_repository', `${folder} is a bare repository, without files to work on`, {
       hint: 'clone it (`git clone REPOSITORY FOLDER`) and name the clone',
@@ -48,20 +48,16 @@ export async function inspectRepository(path: string): Promise<RepositoryInfo> {
     });
   }
   const commonDir = await realpath(resolve(folder, common));
-  const root = await realpath((await git(['rev-parse', '--show-toplevel'])).stdout.replace(/\n$/, ''));
-  const [head, refs, remotes, mainCheckout, verified] = await Promise.all([
-    git(['symbolic-ref', '-q', '--short', 'HEAD'], { answers: [1] }),
-    git(['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/']),
+  const root = await realpath(top);
+  const [refs, remotes, mainCheckout] = await Promise.all([
+    git(['for-each-ref', '--format=%(HEAD)%(refname:lstrip=2)', 'refs/heads/']),
     git(['remote']),
     mainWorktree(git, { root, gitDir, commonDir }),
-    git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] }),
   ]);
-  const currentBranch = head.code === 0 ? head.stdout.trim() : null;
-  if (verified.code !== 0) {
-    throw new AppError('no_commits', `${root} has no commits yet${currentBranch ? ` on ${currentBranch}` : ''}`, {
-      hint: 'make a first commit: git add -A && git commit -m "Start"',
-    });
-  }
+  const marked = lines(refs.stdout);
+  const branches = marked.map((line) => line.slice(1));
+  const currentBranch =
+    marked.find((line) => line.startsWith('*'))?.slice(1) ?? (await branchWithoutCommits(git, root));
   return {
     gitVersion: version,
     root,
@@ -74,7 +70,7 @@ export async function inspectRepository(path: string): Promise<RepositoryInfo> {
     hasCommits: true,
     hasSubmodules: await exists(join(root, '.gitmodules')),
     isShallow: shallow === 'true',
-    branches: likelyFirst(lines(refs.stdout), currentBranch),
+    branches: likelyFirst(branches, currentBranch),
     remotes: lines(remotes.stdout),
   };
 }
@@ -92,17 +88,27 @@ export function checkTarget(info: Pick<RepositoryInfo, 'root' | 'branches'>, tar
 
 async function repositoryFacts(git: Git, folder: string): Promise<string[]> {
   const asked = ['--is-bare-repository', '--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir'];
-  try {
-    return lines((await git(['rev-parse', ...asked, '--is-shallow-repository'])).stdout);
-  } catch (error) {
-    if (error instanceof GitError && /not a git repository/i.test(error.stderr)) {
-      throw new AppError('not_a_repository', `${folder} is not in a git repository`, {
-        hint: 'go to your repository, or make one: git init && git add -A && git commit -m "Start"',
-        cause: error,
-      });
-    }
-    throw error;
-  }
+  // The last of them fails where there is no checkout, after the others were printed.
+  const args = ['rev-parse', ...asked, '--is-shallow-repository', '--show-toplevel'];
+  const { code, stdout, stderr } = await git(args, { answers: [128] });
+  const facts = lines(stdout);
+  if (code === 0 || facts.length > asked.length) return facts;
+  const error = new GitError(args, code, stderr);
+  if (!/not a git repository/i.test(stderr)) throw error;
+  throw new AppError('not_a_repository', `${folder} is not in a git repository`, {
+    hint: 'go to your repository, or make one: git init && git add -A && git commit -m "Start"',
+    cause: error,
+  });
+}
+
+/** No branch is checked out: null for a commit, and a refusal where there is none yet. */
+async function branchWithoutCommits(git: Git, root: string): Promise<null> {
+  const verified = await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
+  if (verified.code === 0) return null;
+  const head = await git(['symbolic-ref', '-q', '--short', 'HEAD'], { answers: [1] });
+  throw new AppError('no_commits', `${root} has no commits yet${head.code === 0 ? ` on ${head.stdout.trim()}` : ''}`, {
+    hint: 'make a first commit: git add -A && git commit -m "Start"',
+  });
 }
 
 async function existingFolder(path: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type AccessRole, AppError, type Caller, mayAct } from '@tidemill/contract';
 import { type Door, isLoopback, isOurHost } from './door.ts';
@@ -80,6 +80,13 @@ export function tokenCaller(given: string | undefined, request: IncomingMessage,
 }
 
 /** Hashed first: the comparison needs equal lengths and must not tell how much of a guess was right. */
-const isEqual = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
+const isEqual = (given: string, token: string) => timingSafeEqual(digest(given), ownDigest(token));
 
-const digest = (text: string) => createHash('sha256').update(text).digest();
+const digest = (text: string) => hash('sha256', text, 'buffer');
+
+/** The daemon has one token for as long as it runs. */
+let known: { token: string; digest: Buffer } | undefined;
+function ownDigest(token: string): Buffer {
+  if (known?.token !== token) known = { token, digest: digest(token) };
+  return known.digest;
+}

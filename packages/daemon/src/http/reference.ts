@@ -7,19 +7,17 @@ import { type JsonSchema, openApiDocument, type Parameter, parametersOf } from '
 import { sendHtml } from './page.ts';
 import { send } from './reply.ts';
 
-/** The API's own document: for programs at /openapi.json, for people at /docs. False for other addresses. */
+/** The API's own document: for programs at /openapi.json, for people at /docs. */
 export function answerReference(
   request: IncomingMessage,
   response: ServerResponse,
   { pathname }: URL,
   door: Door,
-  version: () => string,
-): boolean {
-  if (request.method !== 'GET' || (pathname !== '/openapi.json' && pathname !== '/docs')) return false;
+  version: string,
+): void {
   const url = `${door.scheme}://${request.headers.host}`;
   if (pathname === '/docs') sendHtml(response, 200, referenceHtml(url), STYLE_HASH);
-  else send(response, 200, openApiDocument(url, door.port, version()));
-  return true;
+  else send(response, 200, openApiDocument(url, door.port, version));
 }
 
 const STYLE = `:root{color-scheme:light dark;--ink:#16282b;--soft:#54686b;--line:#d5dedf;--ground:#fbfcfc;--accent:#0b6e74}

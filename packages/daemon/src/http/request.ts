@@ -8,7 +8,6 @@ import { checkCaller, checkHost, checkRole, isWelcome } from './caller-check.ts'
 import type { Door } from './door.ts';
 import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
-import { answerReference } from './reference.ts';
 import { keyOf, type Repeats } from './repeats.ts';
 import { send, sendJson, sendStream, sendText } from './reply.ts';
 import { matchRoute } from './router.ts';
@@ -33,7 +32,11 @@ export async function answer(
   const url = addressOf(request);
   if (await answerPage(request, response, url, door)) return;
   const caller = checkCaller(request, door);
-  if (answerReference(request, response, url, door, () => context.services().daemon?.version ?? '')) return;
+  if (request.method === 'GET' && (url.pathname === '/openapi.json' || url.pathname === '/docs')) {
+    // Loaded here: few ask for it, and it goes through the whole contract.
+    const { answerReference } = await import('./reference.ts');
+    return answerReference(request, response, url, door, context.services().daemon?.version ?? '');
+  }
   if (url.pathname === '/metrics' && request.method === 'GET') {
     // In Prometheus' own format, which is no JSON.
     const { type, text } = await prometheusText(context.services());
@@ -127,6 +130,7 @@ const ownsItsKeys = (name: RouteName) => name === 'addTask' || name === 'importT
 function addressOf(request: IncomingMessage): URL {
   const base = 'http://daemon';
   const given = request.url ?? '/';
-  if (given.startsWith('/') && URL.canParse(given, base)) return new URL(given, base);
+  const url = given.startsWith('/') ? URL.parse(given, base) : null;
+  if (url) return url;
   throw new AppError('bad_input', `"${given}" is no address`);
 }

@@ -12,9 +12,8 @@ import { answer, type RequestContext } from './request.ts';
 import { Strangers } from './strangers.ts';
 import { upgrade } from './upgrade.ts';
 
-// Not by `import`: that evaluates every export of these modules, which loads all of Node's fetch and every certificate.
+// Not by `import`: that evaluates every export of the module, which loads all of Node's fetch.
 const { createServer } = process.getBuiltinModule('node:http');
-const { createServer: createTlsServer } = process.getBuiltinModule('node:https');
 
 const LOOPBACK = '127.0.0.1';
 
@@ -112,7 +111,9 @@ async function listen(
   // What wants to become something else than a WebSocket stays what it is, as the protocol allows.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket';
   const settings = { ...limits, shouldUpgradeCallback };
-  const server = tls ? createTlsServer({ ...settings, ...tls }, onRequest) : createServer(settings, onRequest);
+  const server = tls
+    ? process.getBuiltinModule('node:https').createServer({ ...settings, ...tls }, onRequest)
+    : createServer(settings, onRequest);
   Object.assign(server, { timeout, maxConnections });
   server.on('connection', (socket: Socket) => door.strangers.add(socket));
   server.on('upgrade', (request, socket, head) => {
