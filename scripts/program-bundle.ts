@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -14,16 +14,15 @@ const PROGRAMS: [source: string, out: string][] = [
   ['agents/codex/hook.ts', 'codex-hook'],
 ];
 /**
- * Part of nearly every start, and of many files each: one file is found and read sooner than a hundred. Their licences lie
- * beside the bundle.
+ * Part of nearly every start, and of many files each: one file is found and read sooner than a hundred. Their licences, and
+ * those of what they bring along, lie beside the bundle.
  */
-const INSIDE = ['zod', 'yaml', 'commander', 'unbash'];
+const INSIDE = ['zod', 'yaml', 'commander', 'unbash', 'pino'];
 /** From where in the repository, to where beside the bundle. */
 const ASSETS: [from: string, to: string][] = [
   ['prompts', 'prompts'],
   ['packages/daemon/src/demo/sample', 'demo/sample'],
   ['packages/web/dist', 'web'],
-  ...INSIDE.map((name): [string, string] => [`node_modules/${name}/LICENSE`, `${name}.LICENSE`]),
 ];
 
 /**
@@ -51,7 +50,8 @@ export async function bundleProgram(outdir: string): Promise<void> {
   const sources = PROGRAMS.map(([source, out]) => ({ in: join(daemon, 'src', source), out }));
   const missing = sources.filter((source) => !existsSync(source.in));
   if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.map((source) => source.in).join(', ')}`);
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: sources,
     outdir,
     bundle: true,
@@ -73,7 +73,16 @@ export async function bundleProgram(outdir: string): Promise<void> {
     sourcemap: false,
     logLevel: 'warning',
   });
-  for (const [from, to] of ASSETS) {
+  for (const [from, to] of [...ASSETS, ...licencesOf(Object.keys(metafile.inputs))]) {
     if (existsSync(join(root, from))) cpSync(join(root, from), join(outdir, to), { recursive: true });
   }
+}
+
+function licencesOf(inputs: string[]): [from: string, to: string][] {
+  const names = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  return [...new Set(names)].flatMap((name): [string, string][] => {
+    const folder = `node_modules/${name}`;
+    const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each));
+    return file === undefined ? [] : [[`${folder}/${file}`, `${name.replace('/', '-')}.LICENSE`]];
+  });
 }

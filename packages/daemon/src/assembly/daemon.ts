@@ -154,10 +154,8 @@ export class Daemon {
     this.#settleStopped = resolve;
   }
 
-  /** Starts work on a repository. Its config is read now and followed from then on. */
-  async attach(folder: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
-    // What else could keep it from being worked on is found when its workspace is opened.
-    const root = await rootOf(folder);
+  /** Starts work on a repository, named by its top folder. Its config is read now and followed from then on. */
+  async attach(root: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
     const known = await this.#opened.store.projectByRoot(root);
     if (this.#attaching.has(root) || (known && this.#engines.has(known.id))) throw worksAlready(root, this.info);
     if (this.#stopping)
@@ -259,7 +257,8 @@ export class Daemon {
       outside: (projectId) => this.#engines.get(projectId)?.engine.outside ?? null,
       isWaitingForPerson: (projectId) => this.#engines.get(projectId)?.engine.isWaitingForPerson ?? false,
       warnings: (projectId) => this.#settings.get(projectId)?.warnings ?? [],
-      attach: (root, workers) => this.attach(root, workers),
+      // What else could keep it from being worked on is found when its workspace is opened.
+      attach: async (folder, workers) => this.attach(await rootOf(folder), workers),
       channels: this.#channels,
       emergencyStop: async (order) => {
         const stopping = [...this.#engines].map(([id, { engine }]) => ({

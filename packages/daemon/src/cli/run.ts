@@ -1,11 +1,7 @@
-import { z } from 'zod';
 import { PROGRAM_VERSION } from '../version.ts';
 import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
 import { openTerminal } from './terminal.ts';
-
-/** These run for as long as people work; all others parse a few answers and end. */
-const LASTING = ['up', 'demo'];
 
 /** One command, from its words to the end of the process. */
 export async function run(argv: string[]): Promise<never> {
@@ -16,8 +12,6 @@ export async function run(argv: string[]): Promise<never> {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
-  // Compiling a parser takes longer than it saves in a process that uses it once.
-  if (!LASTING.includes(argv[2] ?? '')) z.config({ jitless: true });
   let exitCode = 0;
   const setExitCode = (code: number) => {
     exitCode = code;

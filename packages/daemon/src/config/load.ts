@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type Config, type GateConfig, type Pipeline, type ProjectRules } from '@tidemill/contract';
@@ -43,4 +44,15 @@ async function read(root: string): Promise<string> {
   }
 }
 
-const ownTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** As Node finds it out. It takes a file's link where it can, because the first use of `Intl` takes long. */
+function ownTimeZone(): string {
+  const ask = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (process.env.TZ) return ask();
+  try {
+    const zone = /\/zoneinfo\/([A-Z]\w*\/[\w/+-]+)$/.exec(readlinkSync('/etc/localtime'))?.[1];
+    return zone === undefined ? ask() : zone === 'Etc/UTC' ? 'UTC' : zone;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return ask();
+  }
+}

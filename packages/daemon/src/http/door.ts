@@ -18,13 +18,16 @@ export interface Door {
   strangers: Strangers;
 }
 
+/** Node's own test compiles a long expression, which the daemon's start need not wait for. */
+const isSixAddress = (name: string) => name.includes(':') && isIPv6(name);
+
 const DEFAULT_PORT = { http: 80, https: 443 };
 
 /** A Host for each name; a name may carry a port of its own, where something in between maps ports. */
 export function hostsFor(names: string[], scheme: Door['scheme'], port: number): string[] {
   return names.flatMap((name) => {
-    if (/:\d+$/.test(name) && !isIPv6(name)) return [name];
-    const bare = isIPv6(name) ? `[${name}]` : name;
+    if (/:\d+$/.test(name) && !isSixAddress(name)) return [name];
+    const bare = isSixAddress(name) ? `[${name}]` : name;
     return port === DEFAULT_PORT[scheme] ? [bare, `${bare}:${port}`] : [`${bare}:${port}`];
   });
 }

@@ -155,9 +155,12 @@ function placeOf(dataDir: string, task: WorktreeRef): Place {
  * because an agent's `git config user.name` writes to the configuration all worktrees share.
  */
 async function identity(root: string): Promise<Record<string, string>> {
-  const read = async (key: string) =>
-    (await gitWith({ cwd: root })(['config', '--get', key], { answers: [1] })).stdout.trim();
-  const [name, email] = await Promise.all([read('user.name'), read('user.email')]);
+  const asked = ['config', '-z', '--get-regexp', '^user\\.(name|email)$'];
+  const { stdout } = await gitWith({ cwd: root })(asked, { answers: [1] });
+  // Each is `key\nvalue`; of several of one key the last counts.
+  const entries = stdout.split('\0').map((entry) => entry.split('\n'));
+  const last = (key: string) => entries.findLast((entry) => entry[0] === key)?.[1]?.trim() ?? '';
+  const [name, email] = [last('user.name'), last('user.email')];
   const env = process.env;
   const author = { name: env.GIT_AUTHOR_NAME || name || 'Tidemill', email: env.GIT_AUTHOR_EMAIL || email };
   const committer = { name: env.GIT_COMMITTER_NAME || name || 'Tidemill', email: env.GIT_COMMITTER_EMAIL || email };
