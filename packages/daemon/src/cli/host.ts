@@ -8,6 +8,9 @@ import type { CliContext } from './context.ts';
 const START_ATTEMPTS = 50;
 const START_PAUSE_MS = 100;
 
+/** Loaded while something else is waited for; a command that finds a running daemon needs none of it. */
+export const loadDaemon = () => import('../assembly/daemon.ts');
+
 type Found = { running: Reached; started?: undefined } | { running?: undefined; started: Daemon };
 
 export type { Reached };
@@ -18,7 +21,7 @@ export async function startOrFind(env: NodeJS.ProcessEnv, port: number, bind: Bi
     const running = await reachDaemon(env);
     if (running) return { running };
     try {
-      const { Daemon } = await import('../assembly/daemon.ts');
+      const { Daemon } = await loadDaemon();
       return { started: await Daemon.start({ env, port, bind }) };
     } catch (error) {
       const isTaken = error instanceof AppError && error.code === 'daemon_running';

@@ -6,7 +6,7 @@ import { pageLink } from '../assembly/reach.ts';
 import { rootOf } from '../git/repository.ts';
 import type { BindOptions } from '../http/bind.ts';
 import { type CliContext, collect, integer, type Json } from './context.ts';
-import { type Reached, startOrFind, stopOnSignals } from './host.ts';
+import { loadDaemon, type Reached, startOrFind, stopOnSignals } from './host.ts';
 import { finishOthers, untilIdle } from './idle.ts';
 import { type OnNotice, watchProject } from './live.ts';
 
@@ -41,7 +41,8 @@ export function addUp(program: Command, context: CliContext): void {
 }
 
 async function up(context: CliContext, options: UpOptions): Promise<void> {
-  const root = await rootOf(context.cwd);
+  // Loaded while git looks: most start the daemon, and joining a running one is no slower for it than starting one.
+  const [root] = await Promise.all([rootOf(context.cwd), loadDaemon()]);
   const { running, started: daemon } = await startOrFind(
     context.env,
     options.port ?? 0,

@@ -30,5 +30,7 @@ export const markedRun = (runId: string): string => `#${part(runId, RUNS)}`;
 export function runByMark(pid: number, homeId: string): string | null {
   const limits = processFile(pid, 'limits')?.toString('latin1');
   const mark = Number(/^Max file locks\s+(\d+)/m.exec(limits ?? '')?.[1] ?? 0);
+  // Nearly every process has none, and is spared the rest.
+  if (mark < HOMES * RUNS) return null;
   return Math.floor(mark / RUNS) === HOMES + part(homeId, HOMES) ? `#${mark % RUNS}` : null;
 }

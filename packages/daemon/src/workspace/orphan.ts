@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '@tidemill/contract';
 import type { Clock } from '../ports.ts';
+import { eachProcess, processFile } from '../process/process-table.ts';
 import { OWNER_VARIABLE } from './site.ts';
 
 const PATIENCE_MS = 120_000;
@@ -25,16 +25,18 @@ export async function awaitOrphans(dataDir: string, clock: Clock): Promise<void>
 }
 
 async function findOrphans(dataDir: string): Promise<number[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(pids.map(async (pid) => ((await isOrphan(pid, dataDir)) ? pid : null)));
-  return found.filter((pid) => pid !== null);
+  const found: number[] = [];
+  await eachProcess((pid) => {
+    if (isOrphan(pid, dataDir)) found.push(pid);
+  });
+  return found;
 }
 
-async function isOrphan(pid: number, dataDir: string): Promise<boolean> {
-  // Processes of other users cannot be read; they are not ours.
-  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-  const mark = environment.split('\0').find((entry) => entry.startsWith(`${OWNER_VARIABLE}=`));
+function isOrphan(pid: number, dataDir: string): boolean {
+  const environment = processFile(pid, 'environ');
+  if (!environment?.includes(`${OWNER_VARIABLE}=`)) return false;
+  const entries = environment.toString().split('\0');
+  const mark = entries.find((entry) => entry.startsWith(`${OWNER_VARIABLE}=`));
   const [, owner, folder] = /^[^=]+=(\d+):(.*)$/s.exec(mark ?? '') ?? [];
   return folder === dataDir && owner !== undefined && !isAlive(Number(owner));
 }

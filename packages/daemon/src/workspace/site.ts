@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import type { RawChange } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
-import type { RepositoryInfo } from '../git/repository.ts';
+import { checkTarget, inspectRepository, type RepositoryInfo } from '../git/repository.ts';
 import { openResolver, type Resolver } from '../git/resolver.ts';
 import { worktreeName } from '../git/worktree-name.ts';
 import type { Clock, WorktreeRef } from '../ports.ts';
@@ -76,7 +76,9 @@ export interface Site {
   next(): number;
 }
 
-export async function openSite(options: WorkspaceOptions, info: RepositoryInfo): Promise<Site> {
+export async function openSite(options: WorkspaceOptions): Promise<Site> {
+  const [info, author] = await Promise.all([inspectRepository(options.root), identity(options.root)]);
+  checkTarget(info, options.target);
   await mkdir(options.dataDir, { recursive: true });
   const dataDir = await realpath(options.dataDir);
   if (`${dataDir}${sep}`.startsWith(`${info.root}${sep}`)) {
@@ -85,7 +87,7 @@ export async function openSite(options: WorkspaceOptions, info: RepositoryInfo):
     });
   }
   for (const part of ['worktrees', 'proofs', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
-  const env = { ...(await identity(info.root)), ...ownerMark(dataDir) };
+  const env = { ...author, ...ownerMark(dataDir) };
   // Refs below these belong to the engine; so does a worktree's own folder, and all of the data folder.
   const ownRefs = ['refs/tidemill/', 'refs/heads/task/'].map((prefix) => join(info.commonDir, prefix));
   const targetLock = join(info.commonDir, `refs/heads/${options.target}.lock`);

@@ -1,7 +1,6 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type CutText } from '@tidemill/contract';
-import { checkTarget, inspectRepository } from '../git/repository.ts';
 import type { Change, ConflictEditor, Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork } from './capture.ts';
@@ -39,9 +38,7 @@ export interface GitWorkspace extends Workspace, ConflictEditor {
 
 /** The workspace over git worktrees. One per project and process; its operations on one task run one after another. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorkspace> {
-  const info = await inspectRepository(options.root);
-  checkTarget(info, options.target);
-  const site = await openSite(options, info);
+  const site = await openSite(options);
   await awaitOrphans(site.dataDir, site.clock);
   await clearDeadDeletion(site);
   const trash = openTrash(site.dataDir);
