@@ -33,7 +33,7 @@ export async function serveStreams(file: string, options: Options): Promise<Serv
     throw error;
   };
   const streams = new Streams({
-    services: () => ({ store: seen }) as Services,
+    services: () => ({ store: seen, machine: { reactors: null } }) as unknown as Services,
     onError: options.onError ?? fail,
     limits: options.limits,
   });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type AgentConfig, AUTONOMY_PRESETS, INTEGRITY_GATE, type ProjectRules } from '@tidemill/contract';
@@ -14,7 +15,7 @@ import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../ports.ts';
 import { leakedProcesses } from '../process/leaks.ts';
 import { openStore } from '../store/open.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
-import { promptsOf, sha256 } from './offline.ts';
+import { promptsOf } from './repositories.ts';
 import { reportTrial, TRIAL_FILE, TRIAL_TEXT, type TrialReport, TrialWatch } from './trial-report.ts';
 
 const MODE = 'trial';
@@ -131,7 +132,7 @@ async function openTrial(folder: string, request: TrialRequest) {
     clock,
     ids,
     owner: homeId,
-    hash: sha256,
+    hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,
     workers: 1,
     onNote,

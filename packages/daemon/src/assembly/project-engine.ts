@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError, type Config, type Project } from '@tidemill/contract';
 import { createAgentFor } from '../agents/agent-for.ts';
@@ -18,7 +19,7 @@ import { readablePlaces } from '../process/network-settings.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
-import { promptsOf, sha256 } from './offline.ts';
+import { promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
@@ -98,7 +99,7 @@ export async function createProjectEngine(
     clock,
     ids,
     owner,
-    hash: sha256,
+    hash: (text) => hash('sha256', text),
     isOwnerDead,
     workers,
     onNote,

@@ -1,4 +1,4 @@
-import { Mode, type Task } from '@tidemill/contract';
+import { Mode, type Task, type Worker } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
 import type { Reactor, ReactorHandle } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
@@ -18,6 +18,7 @@ import { WorktreeCleanup } from './reactors/worktrees.ts';
 import type { StageReport } from './stages/agent-stage.ts';
 import { Prover } from './stages/prove.ts';
 import { Fleet } from './workers/fleet.ts';
+import { dismissBuilder, hireBuilder } from './workers/hiring.ts';
 import { OutsideWork } from './workers/outside.ts';
 import type { Slot } from './workers/slot.ts';
 
@@ -105,6 +106,14 @@ export class Engine {
   /** What is ready for an agent cannot be begun: every agent waits for a person, or nothing more is paid for. */
   get isWaitingForPerson(): boolean {
     return this.#isShort || this.#rests.isWaitingForPerson;
+  }
+
+  addWorker(): Promise<string> {
+    return hireBuilder(this.#deps);
+  }
+
+  removeWorker(worker: Worker): Promise<void> {
+    return dismissBuilder(this.#deps, worker);
   }
 
   wake(): void {

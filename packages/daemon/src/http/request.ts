@@ -35,7 +35,7 @@ export async function answer(
   if (request.method === 'GET' && (url.pathname === '/openapi.json' || url.pathname === '/docs')) {
     // Loaded here: few ask for it, and it goes through the whole contract.
     const { answerReference } = await import('./reference.ts');
-    return answerReference(request, response, url, door, context.services().daemon?.version ?? '');
+    return answerReference(request, response, url, door, context.services().machine.daemon?.version ?? '');
   }
   if (url.pathname === '/metrics' && request.method === 'GET') {
     // In Prometheus' own format, which is no JSON.

@@ -109,7 +109,7 @@ export class Streams {
       setInterval(() => this.#connections.forEach(act), everyMs);
     const { pingMs, welcomeMs } = this.#limits;
     const timers = [each((one) => one.ping(), pingMs), each((one) => one.checkWelcome(), welcomeMs)];
-    const unlist = services().reactors?.enlist(tail) ?? (() => undefined);
+    const unlist = services().machine.reactors?.enlist(tail) ?? (() => undefined);
     return { tail, started, views, timers, unlist };
   }
 

@@ -3,6 +3,7 @@ import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { keep } from '../dispatch/recovery.ts';
+import type { EmergencyOrder, EmergencyReport } from '../project-work.ts';
 import { SessionMirror } from '../reactors/session-mirror.ts';
 import type { StageReport } from '../stages/agent-stage.ts';
 import { LeasedTask } from './leased-work.ts';
@@ -13,16 +14,6 @@ const LET_GO_MS = 2_000;
 const UNASSIGN_PAGE = 1000;
 /** A worker outside the daemon that was not heard of for so long is gone for good. */
 const FORGOTTEN_MS = 24 * 3_600_000;
-
-export interface EmergencyOrder {
-  by: string;
-  reason: string;
-}
-/** What an emergency stop hit: names of workers, numbers of tasks they were at. */
-export interface EmergencyReport {
-  workers: string[];
-  tasks: number[];
-}
 
 /**
  * The workers of a project: who is there, what a person wants of each, and its signs of life.

@@ -17,7 +17,7 @@ export async function listConflicts(services: Services, input: RouteRequest<'con
   const blocked = await services.store.tasks({ projectId: project.id, stages: ['blocked'] });
   const tasks = blocked.filter(isOpenConflict);
   if (tasks.length === 0) return [];
-  return services.withWorkspace(project, async (workspace) => {
+  return services.repositories.withWorkspace(project, async (workspace) => {
     const found: ConflictSummary[] = [];
     for (const task of tasks) found.push(await summarize(project, task, workspace));
     return found;
@@ -58,7 +58,7 @@ function about({ rules }: Project, task: Task, hasBegun: boolean, files: string[
 
 export async function showConflict(services: Services, input: RouteRequest<'conflict'>): Promise<ConflictDetail> {
   const { project, task, mayTouch } = await conflictOf(services, input);
-  return services.withWorkspace(project, async (workspace) => {
+  return services.repositories.withWorkspace(project, async (workspace) => {
     const { path, isBehind, files } = await workspace.openMerge(task, mayTouch);
     const hasBegun = await workspace.hasBegunMerge(task);
     const names = files.length > 0 ? files.map((file) => file.path) : await filesOf(task, workspace);
@@ -101,7 +101,7 @@ export async function resolveFile(
   { path, resolution, by, ...input }: RouteRequest<'resolveFile'>,
 ): Promise<ConflictFile> {
   const { project, task, mayTouch } = await conflictOf(services, input);
-  const file = await services.withWorkspace(project, (workspace) =>
+  const file = await services.repositories.withWorkspace(project, (workspace) =>
     workspace.resolveFile(task, path, resolution, mayTouch),
   );
   const how = 'text' in resolution ? 'text' : resolution.take;
@@ -113,7 +113,9 @@ export async function resolveFile(
 export async function settleConflict(services: Services, { by, ...input }: RouteRequest<'settleConflict'>) {
   const { project, task, mayTouch } = await conflictOf(services, input);
   const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by})`;
-  const settled = await services.withWorkspace(project, (workspace) => workspace.settleMerge(task, message, mayTouch));
+  const settled = await services.repositories.withWorkspace(project, (workspace) =>
+    workspace.settleMerge(task, message, mayTouch),
+  );
   if (settled.kind === 'left') throw notResolved(task, settled.left);
   const { commit, tree, notes } = settled;
   const of = { projectId: project.id, taskId: task.id, by };
@@ -133,7 +135,7 @@ function notResolved({ number }: Task, left: { path: string; why: string }[]): A
 export async function abortConflict(services: Services, { by, ...input }: RouteRequest<'abortConflict'>) {
   const { project, task } = await conflictOf(services, input);
   const why = `the conflict was aborted by ${by}`;
-  const snapshot = await services.withWorkspace(project, (workspace) => workspace.snapshot(task, why));
+  const snapshot = await services.repositories.withWorkspace(project, (workspace) => workspace.snapshot(task, why));
   const of = { projectId: project.id, taskId: task.id, by };
   const reply = unwrap(await services.store.execute({ type: 'conflict.abort', ...of, snapshot }));
   return summary(services.store, reply.task!);

@@ -6,14 +6,14 @@ export async function whoami(_services: Services, _input: object, _signal: Abort
   return { name, role };
 }
 
-export async function listTokens({ access }: Services): Promise<NamedToken[]> {
-  return access.list();
+export async function listTokens({ people }: Services): Promise<NamedToken[]> {
+  return people.access.list();
 }
 
-export async function addToken({ access }: Services, { name, role }: RouteRequest<'addToken'>) {
-  return access.add(name, role);
+export async function addToken({ people }: Services, { name, role }: RouteRequest<'addToken'>) {
+  return people.access.add(name, role);
 }
 
-export async function revokeToken({ access }: Services, { name }: RouteRequest<'revokeToken'>) {
-  return access.revoke(name);
+export async function revokeToken({ people }: Services, { name }: RouteRequest<'revokeToken'>) {
+  return people.access.revoke(name);
 }

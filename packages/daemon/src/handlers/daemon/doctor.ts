@@ -15,14 +15,14 @@ export type Say = (level: Finding['level'], check: string, text: string, hint?: 
 export async function doctor(
   services: Services,
 ): Promise<{ ok: boolean; findings: Finding[]; reactors: ReactorView[] | null }> {
-  const findings = await services.examine();
+  const findings = await services.machine.examine();
   const say: Say = (level, check, text, hint = '') => {
     // Some of it holds for several projects.
     if (!findings.some((said) => said.check === check && said.text === text))
       findings.push({ level, check, text, hint });
   };
   for (const project of await services.store.projects()) await examineProject(services, project, say);
-  const reactors = (await services.reactors?.views()) ?? null;
+  const reactors = (await services.machine.reactors?.views()) ?? null;
   sayHowReactorsAre(reactors, say);
   return { ok: findings.every(({ level }) => level !== 'problem'), findings, reactors };
 }
@@ -63,14 +63,16 @@ async function examineProject(services: Services, project: Project, say: Say): P
   });
   await guarded(say, 'landed', name, async () => {
     const { store } = services;
-    const found = await services.withWorkspace(project, (workspace) => examineLanded({ store, project, workspace }));
+    const found = await services.repositories.withWorkspace(project, (workspace) =>
+      examineLanded({ store, project, workspace }),
+    );
     if (found.length === 0) say('ok', 'landed', `${name}: the target has all that landed, and the store its evidence`);
     for (const { kind, text } of found)
       say(kind === 'target_reset' ? 'problem' : 'warning', 'landed', `${name}: ${text}`);
   });
   await guarded(say, 'worktrees', name, async () => {
     const alive = await aliveRefs({ store: services.store, project });
-    const leaks = await services.withWorkspace(project, (workspace) => workspace.leaks(alive));
+    const leaks = await services.repositories.withWorkspace(project, (workspace) => workspace.leaks(alive));
     if (leaks.length === 0) say('ok', 'worktrees', `${name}: none left over`);
     else
       say(
@@ -85,9 +87,9 @@ async function examineProject(services: Services, project: Project, say: Say): P
 /** What the sandbox shows of this machine, or what does not hold without one. */
 async function sayWhatIsSeen(services: Services, { name, root }: Project, config: Config, say: Say): Promise<void> {
   if (config.sandbox === 'off') return say('warning', 'sandbox', `${name}: sandbox: off in its config`, UNHELD);
-  if (!(await services.sandbox()).active) return; // what that means was said of the machine already
+  if (!(await services.machine.sandbox()).active) return; // what that means was said of the machine already
   const readable = readablePlaces(config.readable, root);
-  const sight = await sandboxSight({ root, dataDir: services.folder.path, readable });
+  const sight = await sandboxSight({ root, dataDir: services.machine.folder.path, readable });
   say('ok', 'sandbox', sight.machine);
   say('ok', 'sandbox', `${name}: ${sight.project}`);
 }

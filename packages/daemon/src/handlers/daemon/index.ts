@@ -7,11 +7,10 @@ import { addToken, listTokens, revokeToken, whoami } from './access.ts';
 import { doctor } from './doctor.ts';
 
 export const daemonHandlers: Handlers<'daemon'> = {
-  health: async ({ daemon }) => daemon ?? refuseWithoutDaemon('ask'),
+  health: async ({ machine }) => machine.daemon ?? refuseWithoutDaemon('ask'),
   whoami,
-  stop: async ({ daemon, stop }, { now }) => {
-    if (!daemon) refuseWithoutDaemon('stop');
-    stop(now);
+  stop: async ({ machine }, { now }) => {
+    machine.stop(now);
     return { stopping: true };
   },
   doctor,

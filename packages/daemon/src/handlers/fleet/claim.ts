@@ -1,13 +1,5 @@
-import {
-  AppError,
-  type ClaimView,
-  type OutsideClaim,
-  type Project,
-  type RouteRequest,
-  workerName,
-} from '@tidemill/contract';
+import { AppError, type ClaimView, type OutsideClaim, type RouteRequest, workerName } from '@tidemill/contract';
 import { isOutsideOwner, LEASE_CAP_MS, outsideRefusal } from '@tidemill/core';
-import type { OutsideWork } from '../../engine/workers/outside.ts';
 import type { Call, Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
 
@@ -35,7 +27,7 @@ export async function claimWork(
   { caller }: Call,
 ): Promise<OutsideClaim | null> {
   const project = await projectOf(services, input.project);
-  return atWork(services, project).claim(input.worker, caller);
+  return services.engines.of(project).outside.claim(input.worker, caller);
 }
 
 /** Needs no engine: a worker lives on while the daemon is being restarted, and its first beat after that must count. */
@@ -80,7 +72,7 @@ export async function releaseClaim(
   const { fence, why } = input;
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
-  const after = await atWork(services, project).release(task, { fence, caller }, why);
+  const after = await services.engines.of(project).outside.release(task, { fence, caller }, why);
   return summary(services.store, after);
 }
 
@@ -93,15 +85,6 @@ export async function finishClaim(
   const { fence, result, usage } = input;
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
-  const after = await atWork(services, project).finish(task, { fence, caller }, result, usage);
+  const after = await services.engines.of(project).outside.finish(task, { fence, caller }, result, usage);
   return summary(services.store, after);
-}
-
-function atWork(services: Services, { id, name, root }: Project): OutsideWork {
-  const outside = services.outside(id);
-  if (outside) return outside;
-  throw new AppError('daemon_unreachable', `nobody works on ${name}, so nothing is given out or taken in`, {
-    hint: `Start \`tidemill up\` in ${root}, then ask again.`,
-    retriable: true,
-  });
 }

@@ -1,5 +1,6 @@
-import { type EmergencyImpact, type Project, type RouteRequest, type Task, workerName } from '@tidemill/contract';
+import { type EmergencyImpact, type Project, type RouteRequest, workerName } from '@tidemill/contract';
 import { LEASE_CAP_MS } from '@tidemill/core';
+import { takeLeases } from '../../engine/workers/take-leases.ts';
 import type { Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
 
@@ -17,35 +18,12 @@ export async function emergencyImpact({ store }: Services): Promise<EmergencyImp
   return { busy: busy.sort((a, b) => a.number - b.number), workers };
 }
 
-/** In every project: where an engine of this process runs it has killed first; elsewhere there is only the record. */
 export async function emergencyStop(services: Services, order: RouteRequest<'emergencyStop'>) {
-  const killed = await services.emergencyStop(order);
-  const reports = await Promise.all(
-    (await services.store.projects()).map(
-      async (project) => killed.get(project.id) ?? stopOnRecord(services, project, order),
-    ),
-  );
+  const reports = await services.engines.emergencyStop(order);
   return {
     workers: reports.flatMap(({ workers }) => workers),
     tasks: reports.flatMap(({ tasks }) => tasks).sort((a, b) => a - b),
   };
-}
-
-async function stopOnRecord(services: Services, project: Project, order: { by: string; reason: string }) {
-  const { store } = services;
-  const projectId = project.id;
-  const workers = await store.workers(projectId);
-  for (const { id: workerId } of workers)
-    await store.execute({ type: 'worker.steer', projectId, workerId, desired: 'stopped', by: order.by });
-  const left = await store.leased(projectId);
-  await takeAll(services, project, left, order.by, 'emergency stop');
-  const report = {
-    workers: left.map(({ lease }) => workerName(lease!.workerId)),
-    tasks: left.map(({ number }) => number),
-  };
-  if (workers.length > 0)
-    await store.execute({ type: 'emergency.record', projectId, operation: 'emergency_stop', ...order, ...report });
-  return report;
 }
 
 /** Leases nobody renews, or held for longer than anybody may. Work is kept, tasks go back to their stages. */
@@ -55,7 +33,10 @@ export async function recoverStuck(services: Services, input: RouteRequest<'reco
   const stuck = (await services.store.leased(project.id)).filter(
     ({ lease }) => lease!.expiresAt <= now || now - lease!.claimedAt >= LEASE_CAP_MS,
   );
-  await takeAll(services, project, stuck, input.by, 'it was stuck');
+  if (stuck.length > 0)
+    await services.repositories.withWorkspace(project, (workspace) =>
+      takeLeases({ store: services.store, workspace }, stuck, input.by, 'it was stuck'),
+    );
   const tasks = stuck.map(({ number }) => number);
   const workers = stuck.map(({ lease }) => workerName(lease!.workerId));
   await audit(services, project, { operation: 'recover_stuck', by: input.by, workers, tasks });
@@ -78,18 +59,6 @@ export async function purgeQueue(services: Services, input: RouteRequest<'purgeQ
   }
   await audit(services, project, { operation: 'purge_queue', by: input.by, workers: [], tasks });
   return { tasks };
-}
-
-async function takeAll(services: Services, project: Project, tasks: Task[], by: string, why: string): Promise<void> {
-  if (tasks.length === 0) return;
-  await services.withWorkspace(project, async (workspace) => {
-    for (const { id: taskId, number, branch } of tasks) {
-      const about = { projectId: project.id, taskId };
-      const ref = await workspace.snapshot({ number, branch }, why);
-      if (ref) await services.store.execute({ type: 'snapshot.note', ...about, ref, why });
-      await services.store.execute({ type: 'lease.take', projectId: project.id, subjectId: taskId, by, why });
-    }
-  });
 }
 
 async function audit(

@@ -1,13 +1,11 @@
 import {
   AppError,
   type DesiredState,
-  MAX_WORKERS,
   type Project,
   type RouteRequest,
   type Worker,
   type WorkerOperation,
   type WorkerView,
-  workerIdOf,
 } from '@tidemill/contract';
 import { workerHealth, workerStatus } from '@tidemill/core';
 import type { Services } from '../context.ts';
@@ -118,39 +116,17 @@ async function untilLetGo({ store, clock }: Services, { id, projectId }: Worker,
 }
 
 export async function addWorker(services: Services, input: RouteRequest<'addWorker'>): Promise<WorkerView> {
-  const project = await atWork(services, input.project, 'add a worker');
-  const builders = await ownBuilders(services, project);
-  if (builders.length >= MAX_WORKERS)
-    throw new AppError('bad_input', `${builders.length} agents work on ${project.name} already`, {
-      hint: `At most ${MAX_WORKERS} work on one project. Remove one first.`,
-    });
-  const taken = new Set(builders.map(({ name }) => name));
-  const number = Array.from({ length: MAX_WORKERS }, (_, index) => index + 1).find(
-    (each) => !taken.has(`agent-${each}`),
-  );
-  const name = `agent-${number}`;
-  const workerId = workerIdOf(project.id, name);
-  const { store } = services;
-  unwrap(await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role: 'builder' }));
+  const project = await projectOf(services, input.project);
+  const name = await services.engines.of(project).addWorker();
   return (await workerViews(services, project)).find((view) => view.name === name)!;
 }
 
-/** Those that the daemon runs: only they count against the limit. */
-const ownBuilders = async ({ store }: Services, { id }: Project) =>
-  (await store.workers(id)).filter(({ role, isOutside }) => role === 'builder' && !isOutside);
-
 export async function removeWorker(services: Services, input: RouteRequest<'removeWorker'>) {
-  const project = await atWork(services, input.project, 'remove a worker');
+  const project = await projectOf(services, input.project);
+  const engine = services.engines.of(project);
   const [worker] = await meant(services, project, input.worker);
-  const builders = await ownBuilders(services, project);
-  if (worker?.role !== 'builder')
-    throw new AppError('bad_input', `${input.worker} is always there`, { hint: 'Pause or stop it instead.' });
-  if (builders.length === 1 && !worker.isOutside)
-    throw new AppError('bad_input', `${worker.name} is the last one that builds`, {
-      hint: '`tidemill pause` lets nobody work.',
-    });
-  unwrap(await services.store.execute({ type: 'worker.remove', projectId: project.id, workerId: worker.id }));
-  return { removed: worker.name };
+  await engine.removeWorker(worker!);
+  return { removed: worker!.name };
 }
 
 /** Takes the task from whoever has it. With a worker it is for that one only, without one for whoever comes first. */
@@ -179,16 +155,4 @@ async function meant({ store }: Services, project: Project, name: string): Promi
   throw new AppError('not_found', `${project.name} has no worker "${name}"`, {
     hint: workers.length > 0 ? `It has ${workers.map((each) => each.name).join(', ')}.` : '`tidemill up` brings them.',
   });
-}
-
-async function atWork(services: Services, id: string, what: string): Promise<Project> {
-  const project = await projectOf(services, id);
-  if (services.isRunning(project.id)) return project;
-  throw new AppError(
-    'daemon_unreachable',
-    `nobody works on ${project.name}, so there is nothing to ${what} to or from`,
-    {
-      hint: 'How many there are at the start is `workers` in .tidemill/config.yaml, or `tidemill up --workers N`.',
-    },
-  );
 }

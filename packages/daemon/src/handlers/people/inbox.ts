@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type Alert,
   AppError,
@@ -31,13 +32,13 @@ export async function showInbox(services: Services, input: RouteRequest<'inbox'>
 /** The worst first. */
 export async function openAlerts(services: Services, { id: projectId }: Project): Promise<InboxItem[]> {
   const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
-  return open.map((alert) => alertItem(services, alert)).sort(byPressure);
+  return open.map(alertItem).sort(byPressure);
 }
 
 export async function acknowledge(services: Services, input: RouteRequest<'acknowledge'>) {
   const { id: projectId } = await projectOf(services, input.project);
   const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
-  const meant = input.ref === undefined ? open : open.filter((alert) => isMeant(services, alert, input.ref!));
+  const meant = input.ref === undefined ? open : open.filter((alert) => isMeant(alert, input.ref!));
   if (input.ref !== undefined && meant.length !== 1)
     throw new AppError('not_found', `there is no open alert "${input.ref}"`, {
       hint: /^(q\d|question_)/i.test(input.ref)
@@ -50,11 +51,11 @@ export async function acknowledge(services: Services, input: RouteRequest<'ackno
 }
 
 export async function listChannels(services: Services, input: RouteRequest<'channels'>) {
-  return services.channels.views(await projectOf(services, input.project));
+  return services.people.channels.views(await projectOf(services, input.project));
 }
 
 export async function testChannel(services: Services, input: RouteRequest<'testChannel'>) {
-  const reference = await services.channels.test(await projectOf(services, input.project), input.channel);
+  const reference = await services.people.channels.test(await projectOf(services, input.project), input.channel);
   return { sent: true as const, reference };
 }
 
@@ -98,9 +99,9 @@ function taskItem({ number, title, stage, stageSince, blocked }: Task): InboxIte
   };
 }
 
-function alertItem(services: Services, alert: Alert): InboxItem {
+function alertItem(alert: Alert): InboxItem {
   const { kind, severity, at, text, count } = alert;
-  const ref = refOf(services, alert);
+  const ref = refOf(alert);
   return {
     ref,
     kind: 'alert',
@@ -115,10 +116,9 @@ function alertItem(services: Services, alert: Alert): InboxItem {
 }
 
 /** An alert's own id is long: it says what it is about. */
-const refOf = ({ hash }: Services, { id }: Alert) => `a${hash(id).slice(0, REF_DIGITS)}`;
+const refOf = ({ id }: Alert) => `a${hash('sha256', id).slice(0, REF_DIGITS)}`;
 
-const isMeant = (services: Services, alert: Alert, name: string) =>
-  alert.id === name || refOf(services, alert) === name.toLowerCase();
+const isMeant = (alert: Alert, name: string) => alert.id === name || refOf(alert) === name.toLowerCase();
 
 const rank = (severity: Severity) => Severity.options.indexOf(severity);
 

@@ -35,7 +35,7 @@ export async function showQuestion(services: Services, input: RouteRequest<'ques
   const task = found.taskId === null ? null : await services.store.task(found.taskId);
   const hasWork = task !== null && task.head !== null && !['done', 'cancelled'].includes(task.stage);
   const change = hasWork
-    ? await services.withWorkspace(project, (workspace) => workspace.diff(task, DIFF_LIMIT))
+    ? await services.repositories.withWorkspace(project, (workspace) => workspace.diff(task, DIFF_LIMIT))
     : null;
   const diff = change?.sections.join('') ?? '';
   return { question: viewOf(found, task), diff };

@@ -3,5 +3,5 @@ import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 
 export async function showHistory(services: Services, input: RouteRequest<'history'>): Promise<HistoryView> {
-  return services.metrics.history(await projectOf(services, input.project), input.period);
+  return services.machine.metrics.history(await projectOf(services, input.project), input.period);
 }

@@ -4,7 +4,7 @@ import { projectOf } from '../find.ts';
 
 export async function showMetrics(services: Services, input: RouteRequest<'metrics'>): Promise<MetricsView> {
   const project = await projectOf(services, input.project);
-  const view = await services.metrics.of(project, input.period);
+  const view = await services.machine.metrics.of(project, input.period);
   if (input.worker === undefined) return view;
   const workers = view.workers.filter(({ name }) => name === input.worker);
   if (workers.length > 0) return { ...view, workers };
@@ -16,5 +16,5 @@ export async function showMetrics(services: Services, input: RouteRequest<'metri
 /** For Prometheus, which scrapes: every project of this daemon. Its library is loaded when somebody asks first. */
 export async function prometheusText(services: Services): Promise<{ type: string; text: string }> {
   const { renderPrometheus } = await import('../../metrics/prometheus.ts');
-  return renderPrometheus(services);
+  return renderPrometheus({ ...services, metrics: services.machine.metrics });
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError, type Project, ProjectRules, type RouteRequest } from '@tidemill/contract';
 import type { Settings } from '../../config/check.ts';
 import { loadSettings, rulesFrom } from '../../config/load.ts';
+import { rootOf } from '../../git/repository.ts';
 import type { Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
 
@@ -16,12 +17,13 @@ export async function listProjects(services: Services, input: RouteRequest<'proj
 export async function registerProject(services: Services, input: RouteRequest<'registerProject'>) {
   const known = await services.store.projectByRoot(input.root);
   // The daemon that works on it follows its config by itself, gates and agents included.
-  if (known && services.isRunning(known.id)) return known;
+  if (known && services.engines.of(known).isRunning) return known;
   return (await saveProject(services, input.root)).project;
 }
 
 export async function attachProject(services: Services, input: RouteRequest<'attachProject'>) {
-  return services.attach(input.root, input.workers);
+  // What else could keep it from being worked on is found when its workspace is opened.
+  return services.engines.attach(await rootOf(input.root), input.workers);
 }
 
 /** Brings the store's view of a repository in line with its config file. `root` is the repository's own, resolved. */

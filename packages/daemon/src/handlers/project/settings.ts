@@ -7,22 +7,23 @@ import { projectOf } from '../find.ts';
 
 /** The file is the person's own and versioned: it is shown as it stands, also when it is wrong. */
 export async function showConfig(services: Services, input: RouteRequest<'config'>): Promise<ConfigText> {
-  const { id, root } = await projectOf(services, input.project);
+  const project = await projectOf(services, input.project);
+  const { root } = project;
   const file = await readConfigFile(root);
-  const { warnings } = await checkSettings(root, file.text, services.absenceOf);
-  return textOf(root, file, [...warnings, ...services.warnings(id)]);
+  const { warnings } = await checkSettings(root, file.text, services.machine.absenceOf);
+  return textOf(root, file, [...warnings, ...services.engines.of(project).warnings]);
 }
 
 export async function checkConfig(services: Services, input: RouteRequest<'checkConfig'>): Promise<ConfigCheck> {
   const { root } = await projectOf(services, input.project);
-  const { problems, warnings } = await checkSettings(root, input.text, services.absenceOf);
+  const { problems, warnings } = await checkSettings(root, input.text, services.machine.absenceOf);
   return { problems, warnings };
 }
 
 /** Who works on the project follows the file by itself. */
 export async function saveConfig(services: Services, input: RouteRequest<'saveConfig'>): Promise<ConfigText> {
   const { root } = await projectOf(services, input.project);
-  const { problems, warnings } = await checkSettings(root, input.text, services.absenceOf);
+  const { problems, warnings } = await checkSettings(root, input.text, services.machine.absenceOf);
   if (problems.length > 0)
     throw new AppError('bad_config', problems.map(problemText).join('\n'), {
       hint: 'Nothing was saved. Correct it and try again.',
@@ -31,8 +32,9 @@ export async function saveConfig(services: Services, input: RouteRequest<'saveCo
 }
 
 export async function listAgents(services: Services, input: RouteRequest<'agents'>): Promise<AgentView[]> {
-  const root = input.project === undefined ? services.folder.path : (await projectOf(services, input.project)).root;
-  return services.agents(root);
+  const root =
+    input.project === undefined ? services.machine.folder.path : (await projectOf(services, input.project)).root;
+  return services.machine.agents(root);
 }
 
 async function textOf(root: string, { text, hash }: ConfigFile, warnings: string[]): Promise<ConfigText> {

@@ -5,6 +5,7 @@ import { openStore } from '../../store/open.ts';
 import type { Services } from '../context.ts';
 import { saveProject } from './project.ts';
 import { status } from './status.ts';
+import { StatusCache } from './status-cache.ts';
 
 test('what changes without a write is told at once, however many look', async () => {
   const repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
@@ -16,12 +17,12 @@ test('what changes without a write is told at once, however many look', async ()
   const services = {
     store,
     clock,
-    daemon: null,
-    hash: (text: string) => text,
-    isRunning: () => live.running,
-    warnings: () => live.warnings,
-    isWaitingForPerson: () => false,
-    sandbox: async () => ({ active: true, text: '' }),
+    engines: { of: () => ({ isRunning: live.running, warnings: live.warnings, isWaitingForPerson: false }) },
+    machine: {
+      daemon: null,
+      statusCache: new StatusCache(),
+      sandbox: async () => ({ active: true, text: '' }),
+    },
   } as unknown as Services;
   const look = () => status(services, { project: project.id });
   expect(await look()).toMatchObject(live);

@@ -1,9 +1,7 @@
 import type { InboxItem, Project, ProjectStatus, QuestionView, RouteRequest, SandboxView } from '@tidemill/contract';
 import { isReady } from '@tidemill/core';
 import { CONFIG_FILE } from '../../config/check.ts';
-import { loadSettings } from '../../config/load.ts';
-import { settingsMark } from '../../config/watch.ts';
-import type { Store, Workload } from '../../ports.ts';
+import type { Workload } from '../../ports.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 import { workerViews } from '../fleet/fleet.ts';
@@ -11,36 +9,25 @@ import { openAlerts, showInbox } from '../people/inbox.ts';
 import { humanStages, needsYou } from '../people/needs-you.ts';
 import { openQuestions } from '../people/question.ts';
 import { accountView } from './budget.ts';
+import type { StatusLook } from './status-cache.ts';
 
 /** More would not be read; the counts by stage are complete. */
 const SHOWN = 20;
 const ALERTS_SHOWN = 5;
 
-/** So long the same answer is given again while nothing is written: many may look at once, and times may be this old. */
-const FRESH_MS = 200;
-/** What the store tells; the rest is known without a look, and changes without a write. */
-type Look = Omit<ProjectStatus, 'daemon' | 'running' | 'warnings'>;
-const looks = new WeakMap<Store, Map<string, { lastSeq: number; at: number; made: Promise<Look> }>>();
-
 export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
-  const { store, clock } = services;
+  const { store, clock, machine } = services;
   const project = await projectOf(services, input.project);
-  // Taken first: whoever follows the log from here on sees every change this answer does not show.
+  // Taken first: a client that follows the log from here on sees every change this status does not show.
   const lastSeq = await store.lastSeq();
-  const now = clock.now();
-  const known = looks.get(store) ?? new Map();
-  looks.set(store, known);
-  const last = known.get(project.id);
-  const isFresh = last?.lastSeq === lastSeq && Math.abs(now - last.at) < FRESH_MS;
-  const made = isFresh ? last.made : look(services, project, lastSeq);
-  if (!isFresh) known.set(project.id, { lastSeq, at: now, made });
-  const { id } = project;
-  const { daemon, isRunning, warnings } = services;
-  return { ...(await made), daemon, running: isRunning(id), warnings: warnings(id) };
+  const made = machine.statusCache.look(project.id, lastSeq, clock.now(), () => look(services, project, lastSeq));
+  const seen = await made;
+  const { isRunning, warnings } = services.engines.of(project);
+  return { ...seen, daemon: machine.daemon, running: isRunning, warnings };
 }
 
-/** Made anew several times a second while somebody looks on: what is only counted is not loaded. */
-async function look(services: Services, project: Project, lastSeq: number): Promise<Look> {
+/** Made several times a second while somebody looks on: what is only counted is not loaded. */
+async function look(services: Services, project: Project, lastSeq: number): Promise<StatusLook> {
   const { store } = services;
   const workload = await store.workload(project.id);
   const questions = await openQuestions(services, project);
@@ -65,8 +52,9 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
 }
 
 /** Is there nothing but work that no agent can begin now, and nothing that could land without one? */
-async function onlyWaits({ store, isWaitingForPerson }: Services, { id, rules }: Project): Promise<boolean> {
-  if (!isWaitingForPerson(id)) return false;
+async function onlyWaits({ store, engines }: Services, project: Project): Promise<boolean> {
+  if (!engines.of(project).isWaitingForPerson) return false;
+  const { id, rules } = project;
   const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
   const system = new Set(stages.flatMap(([name, { actor }]) => (actor === 'system' ? [name] : [])));
   const there = await store.tasks({ projectId: id, stages: [...system], limit: SHOWN });
@@ -87,18 +75,8 @@ async function inboxCount(
   return questions.length + standing - asking.size + alerts.length;
 }
 
-/** By root: what the files said when they looked like this. */
-const choices = new Map<string, { mark: string; isOff: boolean }>();
-
 /** The project's own choice comes before what the machine can do. */
-async function sandboxOf(services: Services, { root }: Project): Promise<SandboxView> {
-  const mark = settingsMark(root);
-  let choice = choices.get(root);
-  if (choice?.mark !== mark) {
-    const settings = await loadSettings(root).catch(() => null); // what is wrong with them, `doctor` and `up` say
-    choice = { mark, isOff: settings?.config.sandbox === 'off' };
-    choices.set(root, choice);
-  }
-  if (!choice.isOff) return services.sandbox();
+async function sandboxOf({ machine }: Services, { root }: Project): Promise<SandboxView> {
+  if (!(await machine.statusCache.isSandboxOff(root))) return machine.sandbox();
   return { active: false, text: `sandbox: off in ${CONFIG_FILE}: agents and gates run unsandboxed` };
 }

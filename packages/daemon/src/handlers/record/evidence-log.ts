@@ -17,7 +17,7 @@ export async function showEvidenceLog(services: Services, input: RouteRequest<'e
   if (!/^[0-9a-f]{64}$/.test(link.logHash)) return { text: GONE, isCut: false };
   let handle: FileHandle;
   try {
-    handle = await open(services.folder.gateLog(link.logHash));
+    handle = await open(services.machine.folder.gateLog(link.logHash));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { text: GONE, isCut: false };
     throw error;

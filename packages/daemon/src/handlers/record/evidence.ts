@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { AppError, type Evidence, type Project, type RouteRequest, type Verification } from '@tidemill/contract';
 import { CHAIN_START, chainFaults } from '@tidemill/core';
 import type { Services } from '../context.ts';
@@ -85,12 +86,12 @@ async function checkPrepared(
 }
 
 /** Every link of a project's chain, and that its head is where the project says. */
-export async function chainFaultsOf({ store, hash }: Services, project: Project): Promise<string[]> {
+export async function chainFaultsOf({ store }: Services, project: Project): Promise<string[]> {
   let prev = CHAIN_START;
   let position = 0;
   for (;;) {
     const links: Evidence[] = await store.evidence({ projectId: project.id, afterPosition: position, limit: PAGE });
-    const faults = chainFaults(links, { prev, position }, hash);
+    const faults = chainFaults(links, { prev, position }, (text) => hash('sha256', text));
     if (faults.length > 0) return faults;
     const last = links.at(-1);
     if (last) [prev, position] = [last.hash, last.position];

@@ -30,7 +30,7 @@ async function* chunks(
   input: RouteRequest<'runLog'>,
   signal: AbortSignal,
 ): AsyncGenerator<LogChunk> {
-  const file = services.folder.runLog(input.run);
+  const file = services.machine.folder.runLog(input.run);
   using news = input.follow ? watchFile(services, file, signal) : null;
   let offset = input.offset;
   for (let isOver = false; ; await news.next()) {

@@ -4,12 +4,12 @@ import { projectOf } from '../find.ts';
 
 export async function listSnapshots(services: Services, input: RouteRequest<'snapshots'>) {
   const project = await projectOf(services, input.project);
-  return services.withWorkspace(project, (workspace) => workspace.snapshots());
+  return services.repositories.withWorkspace(project, (workspace) => workspace.snapshots());
 }
 
 export async function restoreSnapshot(services: Services, input: RouteRequest<'restoreSnapshot'>) {
   const project = await projectOf(services, input.project);
-  return services.withWorkspace(project, async (workspace) => {
+  return services.repositories.withWorkspace(project, async (workspace) => {
     const all = await workspace.snapshots();
     const found = all.filter(
       ({ ref, commit }) => ref === input.ref || ref.endsWith(`/${input.ref}`) || commit.startsWith(input.ref),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, callerKey, type EventBody, type Task } from '@tidemill/contract';
 import { type CommandOf, criteriaOf } from '@tidemill/core';
@@ -42,11 +43,11 @@ export const otherRequest = (key: string) =>
  * The id of a task to be made. Derived from the caller and its key it is the same each time the request is sent, so that
  * the store itself refuses to make the task twice, in whichever process and after any restart.
  */
-export function newTaskId({ ids, hash }: Services, projectId: string, call: KeyedCall, place = 0): string {
+export function newTaskId({ ids }: Services, projectId: string, call: KeyedCall, place = 0): string {
   const { idempotencyKey: key, caller } = call;
   if (key === undefined) return ids.next('task');
   const owner = callerKey(caller);
-  return `task_${hash(JSON.stringify([projectId, key, place, ...(owner === '' ? [] : [owner])])).slice(0, 24)}`;
+  return `task_${hash('sha256', JSON.stringify([projectId, key, place, ...(owner === '' ? [] : [owner])])).slice(0, 24)}`;
 }
 
 /** Makes a task, or answers with the one that the same request has made before. */

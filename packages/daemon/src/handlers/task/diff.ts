@@ -16,7 +16,7 @@ export async function showDiff(
   const { landedCommit, head } = task;
   // Where there is nothing to look at the repository is not opened.
   if (landedCommit === null && head === null && (await worktreeOf(services, project, task)) === null) return NOTHING;
-  return services.withWorkspace(project, async (workspace) => {
+  return services.repositories.withWorkspace(project, async (workspace) => {
     const cut =
       landedCommit === null
         ? await workspace.lookAtWork(task, input.maxBytes, signal)

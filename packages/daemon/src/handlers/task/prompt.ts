@@ -12,15 +12,15 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
   const diff = (ref: WorktreeRef, maxBytes: number) =>
-    services.withWorkspace(project, (workspace) => workspace.diff(ref, maxBytes)).catch(explain);
+    services.repositories.withWorkspace(project, (workspace) => workspace.diff(ref, maxBytes)).catch(explain);
   const changedFiles: Workspace['changedFiles'] = (ref, asked) =>
-    services.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
+    services.repositories.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
   // Only a reviewer is told which files decide what gates check.
   const checks = mode === 'review' ? (await loadSettings(project.root)).config.gates : [];
   const sources = {
     project,
     store: services.store,
-    prompts: services.promptsOf(project),
+    prompts: services.repositories.promptsOf(project),
     workspace: { diff, changedFiles },
     gates: { checks },
   };

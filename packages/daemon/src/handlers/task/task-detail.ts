@@ -55,8 +55,8 @@ export function movesFor(project: Project, task: Task, questions: readonly Quest
 }
 
 /** Its folder, while there is one. A link in its place would lead elsewhere and is none. */
-export async function worktreeOf({ folder }: Services, project: Project, task: Task): Promise<string | null> {
-  const path = join(folder.project(project.id), 'worktrees', worktreeName(task.branch));
+export async function worktreeOf({ machine }: Services, project: Project, task: Task): Promise<string | null> {
+  const path = join(machine.folder.project(project.id), 'worktrees', worktreeName(task.branch));
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw error;

@@ -1,0 +1,101 @@
+import type { DaemonInfo, SandboxView } from '@tidemill/contract';
+import { absenceOf } from '../agents/presence.ts';
+import type { DataFolder } from '../config/data-folder.ts';
+import { ReactorHost } from '../engine/reactors/host.ts';
+import type { Machine, People, Services } from '../handlers/context.ts';
+import { StatusCache } from '../handlers/project/status-cache.ts';
+import { Metrics } from '../metrics/metrics.ts';
+import { sandboxStatus } from '../process/sandbox.ts';
+import { atMost } from './at-most.ts';
+import type { ProcessEngines } from './engines.ts';
+import { ProjectChannels } from './project-channels.ts';
+import { borrowWorkspace, promptsOf } from './repositories.ts';
+import type { OpenedStore } from './store-address.ts';
+
+/** Requests that look into a repository at once: each starts programs, and the agents need the machine, too. */
+const MOST_LOOKS = 8;
+
+export interface ProcessParts {
+  opened: OpenedStore;
+  folder: DataFolder;
+  env: NodeJS.ProcessEnv;
+  /** Null in a process that is no daemon. */
+  info: DaemonInfo | null;
+  onNote(text: string, error?: unknown): void;
+}
+
+/** What the engines and the handlers of one process share. */
+export interface Shared {
+  opened: OpenedStore;
+  reactors: ReactorHost;
+  metrics: Metrics;
+  channels: ProjectChannels;
+}
+
+export function createShared({ opened, folder, env, info, onNote }: ProcessParts): Shared {
+  const { store, clock } = opened;
+  const reactors = new ReactorHost({ store, clock, onNote });
+  const host = { apiUrl: info?.url ?? '', dataDir: folder.path, homeId: folder.id };
+  return {
+    opened,
+    reactors,
+    metrics: new Metrics(store, clock, onNote),
+    channels: new ProjectChannels({ store, clock, reactors, env, ...host, onNote }),
+  };
+}
+
+/** The one place that makes the handlers' services, with a daemon and without one. */
+export function createServices(
+  { opened, folder, info }: ProcessParts,
+  { reactors, metrics, channels }: Shared,
+  own: { engines: ProcessEngines; access: People['access']; stop: Machine['stop'] },
+): Services {
+  const { store, clock, ids, name } = opened;
+  const { engines, access, stop } = own;
+  const lend = atMost(MOST_LOOKS);
+  return {
+    store,
+    clock,
+    ids,
+    engines,
+    repositories: {
+      withWorkspace: (project, work) =>
+        lend(() => {
+          const open = engines.workspaceOf(project);
+          return open ? work(open) : borrowWorkspace(project, folder, clock, work);
+        }),
+      promptsOf,
+    },
+    people: { access, channels },
+    machine: {
+      folder,
+      daemon: info,
+      reactors: info && reactors,
+      metrics,
+      statusCache: new StatusCache(),
+      sandbox: sandboxView,
+      agents: agentSearch(opened),
+      absenceOf,
+      stop,
+      examine: async () => {
+        const { examineMachine } = await import('./examine.ts');
+        const { id: folderId, path: dataFolder } = folder;
+        return examineMachine({ store, storeName: name, folderId, dataFolder, daemonPid: info?.pid ?? null });
+      },
+    },
+  };
+}
+
+/** Loaded when somebody asks first: few commands look for agents. */
+function agentSearch({ clock }: OpenedStore): Machine['agents'] {
+  let search: Promise<Machine['agents']> | undefined;
+  return async (root) => {
+    search ??= import('../agents/discover.ts').then(({ createAgentSearch }) => createAgentSearch(clock));
+    return (await search)(root);
+  };
+}
+
+async function sandboxView(): Promise<SandboxView> {
+  const { available, why } = await sandboxStatus();
+  return { active: available, text: why };
+}

@@ -1,0 +1,33 @@
+import type { Project } from '@tidemill/contract';
+import { assetDir } from '../assets.ts';
+import type { DataFolder } from '../config/data-folder.ts';
+import { loadSettings } from '../config/load.ts';
+import type { LentWorkspace } from '../handlers/context.ts';
+import type { Clock } from '../ports.ts';
+import { createPrompts } from '../prompts/prompts.ts';
+import { openWorkspace } from '../workspace/workspace.ts';
+
+export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
+
+/** The workspace of a project that no engine of this process works on: opened for a moment. */
+export async function borrowWorkspace<T>(
+  { id, root, rules }: Project,
+  folder: DataFolder,
+  clock: Clock,
+  work: (workspace: LentWorkspace) => Promise<T>,
+): Promise<T> {
+  const { landing, push } = (await loadSettings(root)).config;
+  const workspace = await openWorkspace({
+    root,
+    target: rules.target,
+    landing,
+    push,
+    dataDir: folder.project(id),
+    clock,
+  });
+  try {
+    return await work(workspace);
+  } finally {
+    await workspace.close();
+  }
+}

@@ -1,0 +1,127 @@
+import { AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
+import type { DataFolder } from '../config/data-folder.ts';
+import { settingsMark } from '../config/watch.ts';
+import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
+import type { LentWorkspace } from '../handlers/context.ts';
+import { saveProject } from '../handlers/project/project.ts';
+import { AbsentEngines, type ProcessEngines } from './engines.ts';
+import type { Shared } from './handler-context.ts';
+import { LiveSettings } from './live-settings.ts';
+import { createProjectEngine, type ProjectEngine } from './project-engine.ts';
+
+interface Running {
+  made: ProjectEngine;
+  live: LiveSettings;
+}
+
+interface Host extends Shared {
+  info: DaemonInfo;
+  folder: DataFolder;
+  onNote(text: string, error?: unknown): void;
+}
+
+/** The projects that this daemon works on. A project that is not among them has an absent engine. */
+export class RunningEngines implements ProcessEngines {
+  readonly #host: Host;
+  readonly #absent: AbsentEngines;
+  readonly #owner: string;
+  readonly #running = new Map<string, Running>();
+  readonly #attaching = new Set<string>();
+  #isStopping = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#absent = new AbsentEngines(host.opened, host.folder);
+    this.#owner = `${host.folder.id}/${host.opened.ids.next('daemon')}`;
+  }
+
+  of(project: Project): ProjectWork {
+    const found = this.#running.get(project.id);
+    if (!found) return this.#absent.of(project);
+    const { made, live } = found;
+    const { engine } = made;
+    return {
+      isRunning: true,
+      isWaitingForPerson: engine.isWaitingForPerson,
+      warnings: live.warnings,
+      outside: engine.outside,
+      addWorker: () => engine.addWorker(),
+      removeWorker: (worker) => engine.removeWorker(worker),
+      emergencyStop: (order) => engine.fleet.emergencyStop(order),
+    };
+  }
+
+  workspaceOf({ id }: Project): LentWorkspace | null {
+    return this.#running.get(id)?.made.workspace ?? null;
+  }
+
+  /** Starts work on a repository, named by its top folder. Its config is read now and followed from then on. */
+  async attach(root: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
+    const { opened, info } = this.#host;
+    const known = await opened.store.projectByRoot(root);
+    if (this.#attaching.has(root) || (known && this.#running.has(known.id))) throw worksAlready(root, info);
+    if (this.#isStopping)
+      throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });
+    this.#attaching.add(root);
+    try {
+      return await this.#start(root, workers);
+    } finally {
+      this.#attaching.delete(root);
+    }
+  }
+
+  async #start(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }> {
+    const { opened, folder, reactors, metrics, channels, onNote } = this.#host;
+    const { store, clock } = opened;
+    const mark = settingsMark(root);
+    const { project, settings } = await saveProject({ store }, root);
+    const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {
+      opened,
+      folder,
+      owner: this.#owner,
+      reactors,
+      // We hold the folder's lock: whoever else took a lease under its name is gone. A file store has no other users.
+      isOwnerDead: (owner) => owner !== this.#owner && (!opened.isShared || owner.startsWith(`${folder.id}/`)),
+      onNote,
+    });
+    await made.engine.start();
+    const live = new LiveSettings(made, settings, workers !== undefined, {
+      ...{ store, clock, metrics, onNote },
+      onChange: (changed, config) => channels.follow(changed, config),
+    });
+    this.#running.set(project.id, { made, live });
+    await live.start(mark);
+    onNote(`works on ${root}`);
+    return { project, warnings: live.warnings };
+  }
+
+  /** What runs here is killed before the store is asked for anything. */
+  async emergencyStop(order: EmergencyOrder): Promise<EmergencyReport[]> {
+    const here = [...this.#running.values()].map(({ made }) => made.engine.fleet.emergencyStop(order));
+    const elsewhere = this.#absent.emergencyStop(order, ({ id }) => !this.#running.has(id));
+    return [...(await Promise.all(here)), ...(await elsewhere)];
+  }
+
+  /** From now on no project is attached, and no config is followed. */
+  async stopFollowing(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all([...this.#running.values()].map(({ live }) => live.stop()));
+  }
+
+  /** Can be called again with a shorter time. */
+  async stop(graceMs: number): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ made }) => made.engine.stop({ graceMs })));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ made }) => made.close()));
+  }
+}
+
+const capped = (workers: number) => Math.min(workers, MAX_WORKERS);
+
+function worksAlready(root: string, { pid, url }: DaemonInfo): AppError {
+  return new AppError('daemon_running', `a daemon already works on ${root}: pid ${pid}, ${url}`, {
+    hint: 'Look at it with `tidemill status`, stop it with `tidemill stop`.',
+  });
+}
