@@ -71,6 +71,25 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(second).toMatchObject({ ok: false, refusal: { code: 'nothing_ready' } });
   });
 
+  test('commands that hold together happen all or not at all, beside others of the same moment', async () => {
+    await mill.register(1);
+    const [before, refused, accepted, after] = await Promise.all([
+      mill.store.execute(newTask({ taskId: 'task_a' })),
+      mill.store.executeAll([newTask({ taskId: 'task_x' }), newTask({ dependsOn: ['task_nowhere'] }), newTask()]),
+      mill.store.executeAll([newTask({ taskId: 'task_b', dependsOn: ['task_a'] }), newTask({ dependsOn: ['task_b'] })]),
+      mill.store.execute(newTask({ taskId: 'task_d' })),
+    ]);
+    expect(before).toMatchObject({ ok: true, task: { number: 1 } });
+    expect(refused).toMatchObject({ ok: false, refusal: { code: 'not_found' }, index: 1 });
+    expect(accepted).toMatchObject({ ok: true, replies: [{ task: { number: 2 } }, { task: { number: 3, unmet: 1 } }] });
+    expect(after).toMatchObject({ ok: true, task: { number: 4 } });
+    expect(await mill.store.task('task_x')).toBeNull();
+    const log = await mill.store.events({ types: ['task.created'], limit: 10 });
+    const replied = accepted.ok ? accepted.replies.flatMap(({ events }) => events) : [];
+    expect(log.slice(1, 3)).toEqual(replied);
+    expect(log).toHaveLength(4);
+  });
+
   test('calls of one moment share a commit', async () => {
     await mill.register();
     let commits = 0;

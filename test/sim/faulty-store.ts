@@ -1,4 +1,4 @@
-import type { Command, Reply } from '@tidemill/core';
+import type { Command, Reply, ReplyToAll } from '@tidemill/core';
 import type { Clock, Store } from '../../packages/daemon/src/ports.ts';
 import type { Invariants } from './invariants.ts';
 import type { Random } from './random.ts';
@@ -54,7 +54,7 @@ export class FaultyStore {
     }
     this.writes += 1;
     if (faults.crashAt ? faults.crashAt.write === this.writes : this.#random.chance(faults.crash))
-      return this.#crash(command, faults.crashAt?.after ?? this.#random.chance(0.5));
+      return this.#crash(() => this.#store.execute(command), faults.crashAt?.after ?? this.#random.chance(0.5));
     if (command.type === 'lease.renew' && this.#random.chance(faults.lostHeartbeat)) throw new Error('heartbeat lost');
     if (this.#random.chance(faults.delay)) await this.#clock.sleep(this.#random.int(240_000));
     const reply = await this.#store.execute(command);
@@ -65,13 +65,27 @@ export class FaultyStore {
     return reply;
   }
 
+  /** Several commands are one write: the daemon dies before all of them, or after. */
+  async executeAll(commands: readonly Command[]): Promise<ReplyToAll> {
+    if (this.isDead) return never();
+    const faults = this.#faults();
+    this.writes += 1;
+    const write = () => this.#store.executeAll(commands);
+    if (faults.crashAt ? faults.crashAt.write === this.writes : this.#random.chance(faults.crash))
+      return this.#crash(write, faults.crashAt?.after ?? this.#random.chance(0.5));
+    if (this.#random.chance(faults.delay)) await this.#clock.sleep(this.#random.int(240_000));
+    const reply = await write();
+    if (this.isDead) return never();
+    if (reply.ok) for (const { events } of reply.replies) this.#invariants.acknowledged(events);
+    return reply;
+  }
+
   /** The daemon dies with this write on its way: it never happened, it happened, or it arrives minutes later. */
-  async #crash(command: Command, after: boolean): Promise<Reply> {
+  async #crash(write: () => Promise<unknown>, after: boolean): Promise<never> {
     this.isDead = true;
     this.death.abort('dead');
-    if (after) await this.#store.execute(command);
-    else if (this.#random.chance(0.3))
-      void this.#clock.sleep(this.#random.int(600_000)).then(() => this.#store.execute(command));
+    if (after) await write();
+    else if (this.#random.chance(0.3)) void this.#clock.sleep(this.#random.int(600_000)).then(write);
     this.#onCrash();
     return never();
   }

@@ -165,6 +165,7 @@ class Simulation {
       ...mortal(reads as Store, isDead),
       ...onlyAlive(reads as Store, store.death.signal),
       execute: (command: Command) => store.execute(command),
+      executeAll: (commands: readonly Command[]) => store.executeAll(commands),
     };
     const engine = new Engine({
       project: {

@@ -88,6 +88,11 @@ export const ImportedTask = NewTask.extend({
   after: z.array(z.union([z.number().int().positive(), z.string().min(1)])).default([]),
 });
 export type ImportedTask = z.input<typeof ImportedTask>;
+/** A list becomes one transaction, and nothing else is written meanwhile. */
+export const ImportedTasks = z
+  .array(ImportedTask)
+  .min(1, 'the file holds no tasks')
+  .max(10_000, 'at most 10,000 tasks are added at once; split the list');
 
 export const SandboxView = z.object({ active: z.boolean(), text: z.string() });
 export type SandboxView = z.infer<typeof SandboxView>;

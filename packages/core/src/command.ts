@@ -56,3 +56,8 @@ export type Decision = { ok: true; events: EventBody[] } | { ok: false; refusal:
 
 /** What the caller of a command gets: the task as it is after the events, where the command was about one. */
 export type Reply = { ok: true; events: LoggedEvent[]; task: Task | null } | { ok: false; refusal: Refusal };
+
+/** What the caller of several commands gets that hold together: a reply to each, or the first refusal and no change. */
+export type ReplyToAll =
+  | { ok: true; replies: Extract<Reply, { ok: true }>[] }
+  | { ok: false; refusal: Refusal /** Which command was refused. */; index: number };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NewTask, Priority, TaskEdit } from '../task.ts';
-import { BulkOperation, BulkResult, ImportedTask, PromptView, TaskDetail, TaskDiff, TaskSummary } from '../view.ts';
+import { BulkOperation, BulkResult, ImportedTasks, PromptView, TaskDetail, TaskDiff, TaskSummary } from '../view.ts';
 import { by, count, flag, get, maxBytes, note, ofTask, post, project, put, words, worker } from './route.ts';
 
 export const taskRoutes = {
@@ -8,7 +8,7 @@ export const taskRoutes = {
   importTasks: post(
     '/v1/projects/:project/tasks/import',
     'Adds many tasks at once, all or none',
-    z.strictObject({ project, tasks: z.array(ImportedTask).min(1, 'the file holds no tasks') }),
+    z.strictObject({ project, tasks: ImportedTasks }),
     z.object({ created: z.number(), first: z.number(), last: z.number(), keys: z.record(z.string(), z.number()) }),
   ),
   tasks: get(

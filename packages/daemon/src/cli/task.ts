@@ -1,8 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AppError, AutonomyPreset, ImportedTask, type NewTask, TaskKind, type TaskSummary } from '@tidemill/contract';
+import {
+  AppError,
+  AutonomyPreset,
+  type ImportedTask,
+  ImportedTasks,
+  type NewTask,
+  TaskKind,
+  type TaskSummary,
+} from '@tidemill/contract';
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
 import { YamlFile } from '../config/document.ts';
 import { type CliContext, collect, collectNumbers, integer, type Json, jsonOption, withProject } from './context.ts';
 import { oneKey } from './once.ts';
@@ -116,19 +123,20 @@ async function addFrom(context: CliContext, name: string, hasMore: boolean, json
       hint: 'Leave the title and the other options out.',
     });
   }
-  const tasks = await readTasks(resolve(context.cwd, name), name);
+  const file = await readTasks(resolve(context.cwd, name), name);
+  const { tasks } = file;
   const { key, retried } = oneKey();
   await retried(() =>
     withProject(context, async (api, known) => {
       const project = await api.registerProject({ root: known.root });
-      const result = await api.importTasks({ project: project.id, tasks }, undefined, key);
+      const result = await api.importTasks({ project: project.id, tasks }, undefined, key).catch(file.locate);
       if (json) context.terminal.json(result);
       else context.terminal.line(`${result.created} tasks added: #${result.first} to #${result.last}`);
     }),
   );
 }
 
-async function readTasks(file: string, name: string): Promise<ImportedTask[]> {
+async function readTasks(file: string, name: string): Promise<TaskFile> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -137,8 +145,22 @@ async function readTasks(file: string, name: string): Promise<ImportedTask[]> {
       cause,
     });
   }
-  const schema = z.array(ImportedTask).min(1, 'the file holds no tasks');
-  return new YamlFile(name, text).parse(schema);
+  const yaml = new YamlFile(name, text);
+  return {
+    tasks: yaml.parse(ImportedTasks),
+    locate(error: unknown): never {
+      const [, number] = (error instanceof AppError && /^task (\d+) /.exec(error.message)) || [];
+      if (!(error instanceof AppError) || number === undefined) throw error;
+      const message = `${name}:${yaml.lineOf([Number(number) - 1])}: ${error.message}`;
+      throw new AppError(error.code, message, { hint: error.hint, cause: error });
+    },
+  };
+}
+
+interface TaskFile {
+  tasks: ImportedTask[];
+  /** Puts the line before a complaint about one of the tasks. */
+  locate(error: unknown): never;
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {

@@ -108,6 +108,42 @@ describe('an import', () => {
     expect(await api.tasks({ project })).toEqual([]);
   });
 
+  test('of more than 10,000 is refused', async () => {
+    const tasks = Array.from({ length: 10_001 }, (_, index) => ({ title: `Task ${index}` }));
+    await expect(api.importTasks({ project, tasks })).rejects.toMatchObject({ code: 'bad_input' });
+    expect(await api.tasks({ project })).toEqual([]);
+  });
+
+  test('that the store refuses in its middle names the task and adds nothing', async () => {
+    const tasks = [{ title: 'One' }, { title: 'Two', repairs: ['no such gate'] }, { title: 'Three' }];
+    await expect(api.importTasks({ project, tasks })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('task 2 ("Two"): there is no gate "no such gate"'),
+      hint: expect.stringContaining('Nothing was added.'),
+    });
+    expect(await api.tasks({ project })).toEqual([]);
+    expect((await api.addTask({ project, title: 'Next' })).number).toBe(1);
+  });
+
+  test('sent twice under one key is made once; another list under it is refused', async () => {
+    const key = { idempotencyKey: 'list' };
+    const tasks = [
+      { title: 'One', key: 'one', after: ['two'] },
+      { title: 'Two', key: 'two' },
+    ];
+    const send = (list: typeof tasks) => api.importTasks({ project, tasks: list }, undefined, key);
+    const both = await Promise.all([send(tasks), send(tasks)]);
+    expect(both[0]).toMatchObject({ created: 2, keys: { one: 2, two: 1 } });
+    expect(both[1]).toEqual(both[0]);
+    const others = [
+      [tasks[1]!],
+      [...tasks, { title: 'Three', key: 'three' }],
+      [{ ...tasks[0]!, title: '1' }, tasks[1]!],
+    ];
+    for (const list of others) await expect(send(list as typeof tasks)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await api.tasks({ project })).toHaveLength(2);
+  });
+
   test('of 10,000 in one chain works', async () => {
     const tasks = Array.from({ length: 10_000 }, (_, index) => ({
       title: `Link ${index}`,

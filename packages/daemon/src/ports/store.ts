@@ -11,7 +11,7 @@ import type {
   TaskSpan,
   Worker,
 } from '@tidemill/contract';
-import type { Command, Reply } from '@tidemill/core';
+import type { Command, Reply, ReplyToAll } from '@tidemill/core';
 
 export interface EventFilter {
   projectId?: string;
@@ -93,6 +93,11 @@ export interface RecordQuery<N extends RecordNoun> {
  */
 export interface Store {
   execute(command: Command): Promise<Reply>;
+  /**
+   * Several commands in one transaction: each is decided on what the ones before it left. When one is refused, none of
+   * them has happened.
+   */
+  executeAll(commands: readonly Command[]): Promise<ReplyToAll>;
 
   projects(): Promise<Project[]>;
   project(id: string): Promise<Project | null>;

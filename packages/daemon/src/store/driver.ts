@@ -11,7 +11,7 @@ export interface PendingEvent {
 
 type ReadName = Exclude<
   keyof Store,
-  'execute' | 'repair' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'
+  'execute' | 'executeAll' | 'repair' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'
 >;
 
 /** Reads of committed state, as the port has them. Plain closures, so that the store can take them over as they are. */

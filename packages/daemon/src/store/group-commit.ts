@@ -7,6 +7,7 @@ import {
   type decide,
   merged,
   type Reply,
+  type ReplyToAll,
   type reduce,
   type Slice,
   scopeOf,
@@ -23,24 +24,32 @@ export interface Rules {
   reduce: typeof reduce;
 }
 
+/** Commands that hold together: all of them happen, or none. */
 interface Call {
-  command: Command;
-  resolve(reply: Reply): void;
+  commands: readonly Command[];
+  resolve(reply: ReplyToAll): void;
   reject(error: unknown): void;
 }
 
 /** What a command came to, before its events have their numbers. */
+interface Accepted {
+  events: PendingEvent[];
+  task: Task | null;
+}
+/** The same for all commands of a call. */
 type Outcome =
-  | { kind: 'accepted'; events: PendingEvent[]; task: Task | null }
-  | { kind: 'refused'; decision: Extract<Decision, { ok: false }> }
+  | { kind: 'accepted'; each: Accepted[] }
+  | { kind: 'refused'; reply: Extract<ReplyToAll, { ok: false }> }
   | { kind: 'threw'; error: unknown };
 
-/** `reduce` threw: the slice is half changed, so the batch starts over without that command. */
+/** A call that failed has changed the slice already, so the batch starts over without it. */
 class SpoiledSlice extends Error {
   readonly call: Call;
-  constructor(call: Call, cause: unknown) {
-    super('an event could not be applied', { cause });
+  readonly outcome: Exclude<Outcome, { kind: 'accepted' }>;
+  constructor(call: Call, outcome: Exclude<Outcome, { kind: 'accepted' }>) {
+    super('the slice is half changed');
     this.call = call;
+    this.outcome = outcome;
   }
 }
 
@@ -67,12 +76,17 @@ export class GroupCommit {
     this.#env = { newId: (prefix) => ids.next(prefix), hash: sha256 };
   }
 
-  execute(command: Command): Promise<Reply> {
+  async execute(command: Command): Promise<Reply> {
+    const reply = await this.executeAll([command]);
+    return reply.ok ? reply.replies[0]! : { ok: false, refusal: reply.refusal };
+  }
+
+  executeAll(commands: readonly Command[]): Promise<ReplyToAll> {
     if (this.#closed) {
       return Promise.reject(new AppError('store_failed', 'The store is closed.', { hint: 'Open it again.' }));
     }
-    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    this.#queue.push({ command, resolve, reject });
+    const { promise, resolve, reject } = Promise.withResolvers<ReplyToAll>();
+    this.#queue.push({ commands, resolve, reject });
     this.#running ??= this.#drain();
     return promise;
   }
@@ -95,14 +109,14 @@ export class GroupCommit {
     const outcomes: Outcome[] = [];
     const now = this.#clock.now();
     try {
-      const lookups = merged(batch.flatMap((call) => scopeOf(call.command)));
+      const lookups = merged(batch.flatMap(({ commands }) => commands.flatMap(scopeOf)));
       const before = await this.#driver.transact(lookups, now, (slice) => {
         outcomes.length = 0;
         for (const call of batch) outcomes.push(this.#decide(slice, call, now));
-        return outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));
+        return outcomes.flatMap(eventsOf);
       });
       answer(batch, outcomes, before);
-      const events = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.events : []));
+      const events = outcomes.flatMap(eventsOf);
       if (events.length > 0) this.#onCommit(events.every(({ body }) => isSignOfLife(body.type)));
     } catch (error) {
       await this.#recover(batch, error);
@@ -110,27 +124,34 @@ export class GroupCommit {
   }
 
   #decide(slice: Slice, call: Call, now: number): Outcome {
-    const { command } = call;
-    let decision: Decision;
-    try {
-      decision = this.#rules.decide(slice, command, { ...this.#env, now });
-    } catch (error) {
-      return { kind: 'threw', error };
+    const each: Accepted[] = [];
+    const fail = (outcome: Exclude<Outcome, { kind: 'accepted' }>): Outcome => {
+      if (each.some(({ events }) => events.length > 0)) throw new SpoiledSlice(call, outcome);
+      return outcome;
+    };
+    for (const [index, command] of call.commands.entries()) {
+      let decision: Decision;
+      try {
+        decision = this.#rules.decide(slice, command, { ...this.#env, now });
+      } catch (error) {
+        return fail({ kind: 'threw', error });
+      }
+      if (!decision.ok) return fail({ kind: 'refused', reply: { ...decision, index } });
+      const events = decision.events.map((body) => ({ projectId: command.projectId, at: now, body }));
+      try {
+        for (const event of events) this.#rules.reduce(slice, event.projectId, event.at, event.body);
+      } catch (error) {
+        throw new SpoiledSlice(call, { kind: 'threw', error });
+      }
+      each.push({ events, task: subject(slice, command, events) });
     }
-    if (!decision.ok) return { kind: 'refused', decision };
-    const events = decision.events.map((body) => ({ projectId: command.projectId, at: now, body }));
-    try {
-      for (const event of events) this.#rules.reduce(slice, event.projectId, event.at, event.body);
-    } catch (error) {
-      throw new SpoiledSlice(call, error);
-    }
-    return { kind: 'accepted', events, task: subject(slice, command, events) };
+    return { kind: 'accepted', each };
   }
 
   /** One command's fault is not its neighbours': what can be told apart is tried again without it. */
   async #recover(batch: Call[], error: unknown): Promise<void> {
     if (error instanceof SpoiledSlice) {
-      error.call.reject(error.cause);
+      answer([error.call], [error.outcome], 0);
       const rest = batch.filter((call) => call !== error.call);
       if (rest.length > 0) await this.#commit(rest);
     } else if ((error instanceof ConstraintError || error instanceof UnreadableRow) && batch.length > 1) {
@@ -142,17 +163,20 @@ export class GroupCommit {
   }
 }
 
+const eventsOf = (outcome: Outcome): PendingEvent[] =>
+  outcome.kind === 'accepted' ? outcome.each.flatMap(({ events }) => events) : [];
+
 function answer(batch: Call[], outcomes: Outcome[], before: number): void {
   let seq = before;
+  const numbered = (events: PendingEvent[]): LoggedEvent[] =>
+    events.map((event) => ({ seq: ++seq, v: EVENT_VERSION, ...event }));
   batch.forEach((call, index) => {
     const outcome = outcomes[index]!;
-    if (outcome.kind === 'threw') {
-      call.reject(outcome.error);
-    } else if (outcome.kind === 'refused') {
-      call.resolve(outcome.decision);
-    } else {
-      const events: LoggedEvent[] = outcome.events.map((event) => ({ seq: ++seq, v: EVENT_VERSION, ...event }));
-      call.resolve({ ok: true, events, task: outcome.task });
+    if (outcome.kind === 'threw') call.reject(outcome.error);
+    else if (outcome.kind === 'refused') call.resolve(outcome.reply);
+    else {
+      const replies = outcome.each.map(({ events, task }) => ({ ok: true as const, events: numbered(events), task }));
+      call.resolve({ ok: true, replies });
     }
   });
 }

@@ -27,6 +27,7 @@ export function createStore(driver: Driver, options: StoreOptions): Store {
     workload: (projectId) => driver.reads.workload(projectId, options.clock.now()),
     nextNotBefore: (projectId) => driver.reads.nextNotBefore(projectId, options.clock.now()),
     execute: (command) => writer.execute(command),
+    executeAll: (commands) => writer.executeAll(commands),
     repair: () => driver.repair(),
     onCommit: (listener) => commits.add(listener, false),
     subscribe: (after, filter, signal) =>

@@ -5,7 +5,7 @@ import { type CommandOf, criteriaOf } from '@tidemill/core';
 import type { Call, Services } from '../context.ts';
 import { unwrap } from '../find.ts';
 
-type Creation = CommandOf<'task.create'> & { projectId: string };
+export type Creation = CommandOf<'task.create'> & { projectId: string };
 type Asked = Pick<
   Creation,
   'title' | 'body' | 'kind' | 'pipeline' | 'accept' | 'files' | 'priority' | 'hilConfig' | 'repairs'
@@ -31,7 +31,7 @@ export function creationOf(projectId: string, taskId: string, dependsOn: string[
   };
 }
 
-export type KeyedCall = Pick<Call, 'caller' | 'idempotencyKey'>;
+type KeyedCall = Pick<Call, 'caller' | 'idempotencyKey'>;
 type Created = Extract<EventBody, { type: 'task.created' }>;
 
 export const otherRequest = (key: string) =>
