@@ -1,12 +1,10 @@
-import { AppError, type Project, workerName } from '@tidemill/contract';
-import type { Store, Workspace } from '../ports.ts';
+import { AppError, type Project } from '@tidemill/contract';
+import { emergencyCommands, reportOf } from './flows/emergency.ts';
+import { type LeaseTaking, takeLeases } from './flows/take-leases.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from './project-work.ts';
-import { takeLeases } from './workers/take-leases.ts';
 
-export interface AbsentDeps {
-  store: Store;
+interface AbsentDeps extends LeaseTaking {
   project: Project;
-  withWorkspace<T>(work: (workspace: Pick<Workspace, 'snapshot'>) => Promise<T>): Promise<T>;
 }
 
 /** Stands for the engine of a project that no daemon works on from this process. It refuses what needs an engine. */
@@ -33,20 +31,13 @@ export class AbsentEngine implements ProjectWork {
 
   /** Nothing runs here that could be killed. The workers are stopped in the store, and leases are taken back. */
   async emergencyStop(order: EmergencyOrder): Promise<EmergencyReport> {
-    const { store, project, withWorkspace } = this.#deps;
-    const projectId = project.id;
-    const workers = await store.workers(projectId);
-    for (const { id: workerId } of workers)
-      await store.execute({ type: 'worker.steer', projectId, workerId, desired: 'stopped', by: order.by });
-    const left = await store.leased(projectId);
-    const report = {
-      workers: left.map(({ lease }) => workerName(lease!.workerId)),
-      tasks: left.map(({ number }) => number),
-    };
-    if (left.length > 0)
-      await withWorkspace((workspace) => takeLeases({ store, workspace }, left, order.by, 'emergency stop'));
-    if (workers.length > 0)
-      await store.execute({ type: 'emergency.record', projectId, operation: 'emergency_stop', ...order, ...report });
+    const { store, project } = this.#deps;
+    const [workers, left] = await Promise.all([store.workers(project.id), store.leased(project.id)]);
+    const report = reportOf(left);
+    if (workers.length === 0) return report;
+    const ids = workers.map(({ id }) => id);
+    const commands = emergencyCommands(project.id, ids, order, report);
+    await takeLeases(this.#deps, left, { by: order.by, why: 'emergency stop' }, commands);
     return report;
   }
 

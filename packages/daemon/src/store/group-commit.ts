@@ -85,6 +85,7 @@ export class GroupCommit {
     if (this.#closed) {
       return Promise.reject(new AppError('store_failed', 'The store is closed.', { hint: 'Open it again.' }));
     }
+    if (commands.length === 0) return Promise.resolve({ ok: true, replies: [] });
     const { promise, resolve, reject } = Promise.withResolvers<ReplyToAll>();
     this.#queue.push({ commands, resolve, reject });
     this.#running ??= this.#drain();

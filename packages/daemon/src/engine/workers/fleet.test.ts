@@ -93,6 +93,8 @@ beforeEach(async () => {
     store: {
       ...store,
       execute: (command) => (isDown(command) ? Promise.reject(new Error('no store')) : store.execute(command)),
+      executeAll: (commands) =>
+        commands.some(isDown) ? Promise.reject(new Error('no store')) : store.executeAll(commands),
     },
     // A repository that takes no time.
     workspace: new SimRepository({ now: () => clock.now(), sleep: async () => undefined }, new Random(1)),

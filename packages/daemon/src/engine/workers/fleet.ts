@@ -3,6 +3,8 @@ import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { keep } from '../dispatch/recovery.ts';
+import { executeAccepted } from '../flows/atomic.ts';
+import { emergencyCommands } from '../flows/emergency.ts';
 import type { EmergencyOrder, EmergencyReport } from '../project-work.ts';
 import { SessionMirror } from '../reactors/session-mirror.ts';
 import type { StageReport } from '../stages/agent-stage.ts';
@@ -62,11 +64,13 @@ export class Fleet {
       const isBusy = leased.some(({ lease }) => lease?.workerId === workerId);
       if (wanted.has(workerId) || (worker.isOutside && (isBusy || !this.#isForgotten(worker)))) continue;
       await store.execute({ type: 'worker.remove', projectId: project.id, workerId });
-      await this.#unassign(workerId);
     }
     for (const { workerId, name, role } of this.#slots)
       await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role });
-    await this.#obey(await store.workers(project.id));
+    const known = await store.workers(project.id);
+    // Also what belonged to a worker that was removed just before the last daemon died.
+    await this.#unassign((assignee) => !known.some(({ id }) => id === assignee));
+    await this.#obey(known);
     await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
   }
 
@@ -129,18 +133,15 @@ export class Fleet {
       report.tasks.push(number);
     }
     report.tasks.sort((a, b) => a - b);
-    await Promise.all(
-      [...this.#slots.map(({ workerId }) => workerId), ...outside.map(({ id }) => id)].map((workerId) =>
-        store.execute({ type: 'worker.steer', projectId, workerId, desired: 'stopped', by }),
-      ),
-    );
+    const ids = [...this.#slots.map(({ workerId }) => workerId), ...outside.map(({ id }) => id)];
+    // From here on a crash changes nothing: the next start finds the workers stopped, and takes what they held.
+    await executeAccepted(store, emergencyCommands(projectId, ids, { by, reason }, report));
     const patience = new AbortController();
     await Promise.race([
       Promise.all(busy.map(({ free }) => free)).finally(() => patience.abort()),
       clock.sleep(LET_GO_MS, patience.signal),
     ]);
     await this.#takeLeases(by);
-    await store.execute({ type: 'emergency.record', projectId, operation: 'emergency_stop', by, reason, ...report });
     this.isHalted = false;
     return report;
   }
@@ -195,16 +196,16 @@ export class Fleet {
     this.#slots = this.#slots.filter((each) => each !== slot);
     if (slot) slot.leased?.abandon('stopped');
     else await this.#takeFromOutside(workerId, 'Tidemill', 'its worker was removed');
-    await this.#unassign(workerId);
+    await this.#unassign((assignee) => assignee === workerId);
   }
 
   /** What was given to a worker that is gone may be taken by any other. */
-  async #unassign(workerId: string): Promise<void> {
+  async #unassign(isGone: (assignee: string) => boolean): Promise<void> {
     const { store, project } = this.#deps;
     for (let afterNumber = 0; ; ) {
       const page = await store.tasks({ projectId: project.id, afterNumber, limit: UNASSIGN_PAGE });
       for (const { id: taskId, assignee } of page)
-        if (assignee === workerId)
+        if (assignee !== null && isGone(assignee))
           await store.execute({ type: 'task.assign', projectId: project.id, taskId, workerId: null, by: 'Tidemill' });
       if (page.length < UNASSIGN_PAGE) return;
       afterNumber = page.at(-1)!.number;

@@ -126,6 +126,8 @@ export class Slot {
       this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
       const now = await this.#deps.store.task(task.id);
       if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
+      // Whoever has the task now waits for this slot before it opens the worktree.
+      else await keep(this.#deps, task, 'taken away');
       return;
     }
     if (error instanceof Unwound && error.why === 'stopped') {

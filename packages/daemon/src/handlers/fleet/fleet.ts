@@ -8,8 +8,10 @@ import {
   type WorkerView,
 } from '@tidemill/contract';
 import { workerHealth, workerStatus } from '@tidemill/core';
+import { executeTogether } from '../../engine/flows/atomic.ts';
+import { restartWorker } from '../../engine/flows/restart.ts';
 import type { Services } from '../context.ts';
-import { projectOf, summary, taskOf, unwrap } from '../find.ts';
+import { projectOf, summary, taskOf } from '../find.ts';
 
 const DESIRED: Record<Exclude<WorkerOperation, 'restart' | 'reset'>, DesiredState> = {
   start: 'running',
@@ -18,9 +20,6 @@ const DESIRED: Record<Exclude<WorkerOperation, 'restart' | 'reset'>, DesiredStat
   freeze: 'frozen',
   stop: 'stopped',
 };
-/** SIGTERM, five seconds, SIGKILL, and a moment to let go. */
-const STOP_MS = 10_000;
-const LOOK_MS = 25;
 
 export async function listWorkers(services: Services, input: RouteRequest<'workers'>): Promise<WorkerView[]> {
   return workerViews(services, await projectOf(services, input.project));
@@ -68,51 +67,17 @@ export async function steerWorkers(services: Services, input: RouteRequest<'stee
   const workers = await meant(services, project, input.worker);
   if (operation === 'restart' || operation === 'reset') {
     const agents = workers.filter(({ role }) => input.worker !== 'all' || role === 'builder' || role === 'reviewer');
-    await Promise.all(agents.map((worker) => restart(services, worker, operation, by)));
+    const how = { by, isReset: operation === 'reset' };
+    await Promise.all(agents.map((worker) => restartWorker(services.store, worker, how)));
   } else {
-    for (const { id: workerId } of workers)
-      unwrap(
-        await services.store.execute({
-          type: 'worker.steer',
-          projectId: project.id,
-          workerId,
-          desired: DESIRED[operation],
-          by,
-        }),
-      );
+    const of = { projectId: project.id, desired: DESIRED[operation], by };
+    await executeTogether(
+      services.store,
+      workers.map(({ id: workerId }) => ({ type: 'worker.steer', ...of, workerId })),
+    );
   }
   const names = new Set(workers.map(({ name }) => name));
   return (await workerViews(services, project)).filter(({ name }) => names.has(name));
-}
-
-/** Stopped, cleared of what went wrong, and running again; a reset also forgets its figures. */
-async function restart(services: Services, worker: Worker, operation: 'restart' | 'reset', by: string): Promise<void> {
-  const { store } = services;
-  const about = { projectId: worker.projectId, workerId: worker.id, by };
-  const leased = (await store.leased(worker.projectId)).filter(({ lease }) => lease?.workerId === worker.id);
-  unwrap(await store.execute({ type: 'worker.steer', ...about, desired: 'stopped' }));
-  await untilLetGo(services, worker, by);
-  if (operation === 'reset') unwrap(await store.execute({ type: 'worker.reset', ...about }));
-  unwrap(await store.execute({ type: 'worker.steer', ...about, desired: 'running' }));
-  unwrap(
-    await store.execute({
-      type: 'emergency.record',
-      projectId: worker.projectId,
-      operation: operation === 'reset' ? 'reset_worker' : 'restart_worker',
-      by,
-      reason: 'asked for',
-      workers: [worker.name],
-      tasks: leased.map(({ number }) => number),
-    }),
-  );
-}
-
-async function untilLetGo({ store, clock }: Services, { id, projectId }: Worker, by: string): Promise<void> {
-  const heldBy = async () => (await store.leased(projectId)).find(({ lease }) => lease?.workerId === id);
-  const until = clock.now() + STOP_MS;
-  let task = await heldBy();
-  for (; task && clock.now() < until; task = await heldBy()) await clock.sleep(LOOK_MS);
-  if (task) await store.execute({ type: 'lease.take', projectId, subjectId: task.id, by, why: 'restart' });
 }
 
 export async function addWorker(services: Services, input: RouteRequest<'addWorker'>): Promise<WorkerView> {
@@ -137,13 +102,16 @@ export async function reassignTask(services: Services, input: RouteRequest<'reas
   const { by } = input;
   const [worker] = input.worker === null ? [] : await meant(services, project, input.worker);
   const about = { projectId: project.id, taskId: task.id, by };
-  const reply = unwrap(await store.execute({ type: 'task.assign', ...about, workerId: worker?.id ?? null }));
   const isElsewhere = task.lease !== null && task.lease.workerId !== worker?.id;
   // Whoever reviews or lands it is not whom it was given to; they may go on.
-  if (!isElsewhere || (worker && task.role !== 'builder')) return summary(store, reply.task!);
-  const given = { projectId: project.id, subjectId: task.id, by, why: 'given to somebody else' };
-  const taken = unwrap(await store.execute({ type: 'lease.take', ...given }));
-  return summary(store, taken.task!);
+  const isTaken = isElsewhere && !(worker && task.role !== 'builder');
+  const replies = await executeTogether(store, [
+    { type: 'task.assign', ...about, workerId: worker?.id ?? null },
+    ...(isTaken
+      ? [{ type: 'lease.take', projectId: project.id, subjectId: task.id, by, why: 'given to somebody else' } as const]
+      : []),
+  ]);
+  return summary(store, replies.at(-1)!.task!);
 }
 
 /** The worker of that name, or all. */

@@ -10,8 +10,9 @@ import {
   type Task,
 } from '@tidemill/contract';
 import { severityOf } from '@tidemill/core';
+import { executeTogether } from '../../engine/flows/atomic.ts';
 import type { Services } from '../context.ts';
-import { projectOf, unwrap } from '../find.ts';
+import { projectOf } from '../find.ts';
 import { humanStages } from './needs-you.ts';
 import { openQuestions } from './question.ts';
 
@@ -45,8 +46,10 @@ export async function acknowledge(services: Services, input: RouteRequest<'ackno
         ? `That is a question: tidemill answer ${input.ref} "…"`
         : '`tidemill inbox` shows what is open.',
     });
-  for (const { id: alertId } of meant)
-    unwrap(await services.store.execute({ type: 'alert.acknowledge', projectId, alertId, by: input.by }));
+  const commands = meant.map(
+    ({ id: alertId }) => ({ type: 'alert.acknowledge', projectId, alertId, by: input.by }) as const,
+  );
+  await executeTogether(services.store, commands);
   return { acknowledged: meant.length };
 }
 

@@ -1,0 +1,56 @@
+import { type Project, type Task, workerName } from '@tidemill/contract';
+import type { Command, CommandOf } from '@tidemill/core';
+import type { Store } from '../../ports.ts';
+import type { EmergencyOrder, EmergencyReport } from '../project-work.ts';
+import { executeAccepted } from './atomic.ts';
+import { type LeaseTaking, takeLeases } from './take-leases.ts';
+
+const PAGE = 1000;
+const ASKED_FOR = 'asked for';
+
+/** What stops every worker until somebody resumes it, and the record of it: for one transaction. */
+export const emergencyCommands = (
+  projectId: string,
+  workerIds: string[],
+  { by, reason }: EmergencyOrder,
+  report: EmergencyReport,
+): Command[] => [
+  ...workerIds.map((workerId): Command => ({ type: 'worker.steer', projectId, workerId, desired: 'stopped', by })),
+  { type: 'emergency.record', projectId, operation: 'emergency_stop', by, reason, ...report },
+];
+
+export const reportOf = (leased: Task[]): EmergencyReport => ({
+  workers: leased.map(({ lease }) => workerName(lease!.workerId)),
+  tasks: leased.map(({ number }) => number),
+});
+
+/** Takes back leases that are stuck. Work is kept, tasks go back to their stages. */
+export async function recoverStuck(
+  deps: LeaseTaking,
+  { id: projectId }: Project,
+  stuck: Task[],
+  by: string,
+): Promise<void> {
+  const record = { type: 'emergency.record', projectId, operation: 'recover_stuck', by, reason: ASKED_FOR } as const;
+  await takeLeases(deps, stuck, { by, why: 'it was stuck' }, [{ ...record, ...reportOf(stuck) }]);
+}
+
+/** Cancels the tasks that nobody has begun. Each page is one transaction together with its record. */
+export async function purgeQueue(store: Store, { id: projectId }: Project, by: string): Promise<number[]> {
+  const purged: number[] = [];
+  for (let afterNumber = 0; ; ) {
+    const page = await store.tasks({ projectId, stages: ['open'], afterNumber, limit: PAGE });
+    const numbers = new Map(page.map(({ id, number }) => [id, number]));
+    const cancels = page.map(
+      ({ id: taskId }): CommandOf<'task.cancel'> => ({ type: 'task.cancel', projectId, taskId, by, from: 'open' }),
+    );
+    const record = { type: 'emergency.record', projectId, operation: 'purge_queue', by, reason: ASKED_FOR } as const;
+    const tasks = [...numbers.values()];
+    if (page.length > 0 || purged.length === 0) {
+      const done = await executeAccepted(store, [...cancels, { ...record, workers: [], tasks }]);
+      purged.push(...done.flatMap((command) => (command.type === 'task.cancel' ? numbers.get(command.taskId)! : [])));
+    }
+    if (page.length < PAGE) return purged;
+    afterNumber = page.at(-1)!.number;
+  }
+}

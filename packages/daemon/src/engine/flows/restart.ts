@@ -1,0 +1,36 @@
+import type { Worker } from '@tidemill/contract';
+import type { Command } from '@tidemill/core';
+import type { Store } from '../../ports.ts';
+import { executeTogether } from './atomic.ts';
+
+/**
+ * Stops a worker, takes its task back, clears what went wrong and lets it run again. A reset also forgets its figures.
+ * All of it is one transaction, so no crash leaves the worker stopped. The fleet ends the agent when it reads the
+ * events; an agent of a daemon that died is dead already.
+ */
+export async function restartWorker(
+  store: Store,
+  { id: workerId, projectId, name }: Worker,
+  { by, isReset }: { by: string; isReset: boolean },
+): Promise<void> {
+  const about = { projectId, workerId, by };
+  const leased = (await store.leased(projectId)).filter(({ lease }) => lease?.workerId === workerId);
+  const commands: Command[] = [
+    { type: 'worker.steer', ...about, desired: 'stopped' },
+    ...leased.map(
+      ({ id: taskId }): Command => ({ type: 'lease.take', projectId, subjectId: taskId, by, why: 'restart' }),
+    ),
+    ...(isReset ? [{ type: 'worker.reset', ...about } as const] : []),
+    { type: 'worker.steer', ...about, desired: 'running' },
+    {
+      type: 'emergency.record',
+      projectId,
+      operation: isReset ? 'reset_worker' : 'restart_worker',
+      by,
+      reason: 'asked for',
+      workers: [name],
+      tasks: leased.map(({ number }) => number),
+    },
+  ];
+  await executeTogether(store, commands);
+}
