@@ -232,6 +232,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   }),
 
   'conflict.resolve_file': (draw) => ({ ...of(draw), path: 'a', how: 'ours' }),
+  'conflict.begin_settle': (draw) => of(draw),
   'conflict.settle': (draw) => ({
     ...of(draw),
     commit: `settled ${draw.a}`,

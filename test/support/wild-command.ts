@@ -35,7 +35,10 @@ export function commandOf(mill: Mill, { kind, type, task, worker, a, b, late }: 
   if (kind < 40) return generated(at(TYPES, type), draw);
   if (kind < 43) return aboutJob(draw);
   if (any.blocked?.reason === 'conflict' && b % 2 === 0)
-    return generated(at(['conflict.resolve_file', 'conflict.settle', 'conflict.abort'] as const, a), draw);
+    return generated(
+      at(['conflict.resolve_file', 'conflict.begin_settle', 'conflict.settle', 'conflict.abort'] as const, a),
+      draw,
+    );
   if (kind < 50) return unstick(draw);
   if (!leased && mill.ready(projectId, roleOf(workerId)).length === 0) return unstick(draw);
   if (!leased) return claim(draw);

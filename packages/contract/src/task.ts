@@ -123,6 +123,8 @@ export const Task = z.object({
   waiting: z.string().nullable(),
   notBefore: z.number(),
   prepared: PreparedMerge.nullable(),
+  /** Who settled the conflict, from then until the commit that concludes the merge is on record. */
+  settling: z.object({ by: z.string(), at: z.number() }).nullable().default(null),
   landedCommit: z.string().nullable(),
   lastRunId: z.string().nullable(),
   /** Runs so far, by mode. */

@@ -11,6 +11,12 @@ export const conflictEvents = [
       says: ({ by, path, how }) => said(by, `resolved ${path}${how === 'text' ? '' : ` (${how})`}`),
     },
   ),
+  /** All files are resolved, and the commit that concludes the merge is about to be made. */
+  event(
+    'conflict.settle_begun',
+    { ...ofTask, by: z.string() },
+    { stale: ['task'], says: ({ by }) => said(by, 'settles the conflict') },
+  ),
   /** A person says that all of it is resolved; the commit that concludes the merge is on the branch. */
   event(
     'conflict.settled',

@@ -2,17 +2,19 @@ import type { FileResolution } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask } from '../task-lookup.ts';
-import { abortConflict, resolveFile, settleConflict } from './conflict.ts';
+import { abortConflict, beginSettle, resolveFile, settleConflict } from './conflict.ts';
 
 /** A person's: what lies in the worktree is on record, and what becomes of the task is decided here. */
 export interface ConflictCommands {
   'conflict.resolve_file': { taskId: string; path: string; how: FileResolution; by: string };
+  'conflict.begin_settle': { taskId: string; by: string };
   'conflict.settle': { taskId: string; commit: string; tree: string; notes: string[]; by: string };
   'conflict.abort': { taskId: string; by: string; snapshot: string | null };
 }
 
 export const conflictCommands: CommandParts<keyof ConflictCommands> = {
   'conflict.resolve_file': { scope: ({ taskId }) => [look('task', taskId)], decide: resolveFile },
+  'conflict.begin_settle': { scope: ({ taskId }) => [look('task', taskId)], decide: beginSettle },
   'conflict.settle': { scope: steeredTask, decide: settleConflict },
   'conflict.abort': { scope: steeredTask, decide: abortConflict },
 };

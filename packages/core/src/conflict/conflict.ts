@@ -9,15 +9,23 @@ import type { Slice } from '../slice.ts';
 
 /**
  *   blocked (conflict) ──resolve_file, in any order and again──▶ blocked
- *                      ──settle: the merge is committed──▶ the stage whose gates prove it
+ *                      ──begin_settle──▶ blocked, settling ──settle: the merge is committed──▶ the stage whose gates prove it
  *                      ──abort: the work is in a snapshot──▶ open, on another branch
- * Whatever happens in the worktree happens before the command, so a crash leaves the task waiting with all of it.
+ * A crash leaves the task waiting with all that happened in the worktree. One that is settling is finished by the next start.
  */
 export function resolveFile(slice: Slice, command: CommandOf<'conflict.resolve_file'>): Decision {
   const found = waiting(slice, command);
   if (!found.ok) return found;
   const { taskId, path, how, by } = command;
   return accept({ type: 'conflict.file_resolved', taskId, path, how, by });
+}
+
+/** The files are resolved. Whoever finds the task like this later makes the commit, if it is not there, and settles. */
+export function beginSettle(slice: Slice, command: CommandOf<'conflict.begin_settle'>): Decision {
+  const found = waiting(slice, command);
+  if (!found.ok) return found;
+  const { taskId, by } = command;
+  return accept({ type: 'conflict.settle_begun', taskId, by });
 }
 
 export function settleConflict(slice: Slice, command: CommandOf<'conflict.settle'>): Decision {

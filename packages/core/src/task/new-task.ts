@@ -37,6 +37,7 @@ export function newTask(
     waiting: null,
     notBefore: 0,
     prepared: null,
+    settling: null,
     landedCommit: null,
     lastRunId: null,
     runs: {},

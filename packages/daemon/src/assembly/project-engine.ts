@@ -91,6 +91,7 @@ export async function createProjectEngine(
     },
     store,
     workspace,
+    conflicts: workspace,
     prompts: promptsOf(project),
     catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),
     sessions: createSessionFiles({ root, clock, onNote }),

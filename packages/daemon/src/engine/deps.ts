@@ -3,6 +3,7 @@ import type {
   AgentFor,
   Catalogue,
   Clock,
+  ConflictEditor,
   Gates,
   Guards,
   Ids,
@@ -20,6 +21,8 @@ export interface EngineDeps {
   project: Project;
   store: Store;
   workspace: Workspace;
+  /** Without one, no person resolves conflicts. */
+  conflicts?: ConflictEditor;
   agentFor: AgentFor;
   gates: Gates;
   /** Without one, worktrees and checkouts are used as git makes them. */

@@ -12,6 +12,7 @@ import { LandedWatch } from './reactors/landed.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
+import { ConflictSettling } from './reactors/settling.ts';
 import { Spending } from './reactors/spending.ts';
 import { Supervisor } from './reactors/supervisor.ts';
 import { WorktreeCleanup } from './reactors/worktrees.ts';
@@ -94,6 +95,7 @@ export class Engine {
       leaseExpiry(deps),
       supervision(deps, supervisor, () => this.wake()),
       new WorktreeCleanup(deps, fleet),
+      ...(deps.conflicts ? [new ConflictSettling(deps, deps.conflicts)] : []),
       this.#spending,
       this.#jobs,
       new QuestionTimes(deps),

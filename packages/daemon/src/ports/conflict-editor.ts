@@ -30,6 +30,14 @@ export interface ConflictEditor {
     resolution: Resolution,
     mayTouch: () => Promise<void>,
   ): Promise<ConflictFile>;
-  /** Commits the merge onto the task's branch when nothing is left to resolve. */
-  settleMerge(task: WorktreeRef, message: string, mayTouch: () => Promise<void>): Promise<SettledMerge>;
+  /**
+   * Commits the merge onto the task's branch when nothing is left to resolve. `beforeCommit` is called once that is
+   * certain. Called again after a crash it finds the commit, or makes it.
+   */
+  settleMerge(
+    task: WorktreeRef,
+    message: string,
+    mayTouch: () => Promise<void>,
+    beforeCommit?: () => Promise<void>,
+  ): Promise<SettledMerge>;
 }

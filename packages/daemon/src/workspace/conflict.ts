@@ -83,16 +83,17 @@ export async function resolveInMerge(
 export async function settleMerge(
   site: Site,
   place: Standing,
-  message: string,
-  notes: string[],
+  { message, notes, beforeCommit }: { message: string; notes: string[]; beforeCommit(): Promise<void> },
 ): Promise<SettledMerge> {
   const { tip, merging, isOpen } = await lookForMerge(site, place);
   if (merging === null) {
     if ((await dryRun(site, place)).kind === 'conflict') throw notUnderWay(site, place.number);
+    await beforeCommit();
     return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
   }
   const left = await leftIn(site, place, isOpen ? await entriesOf(site, place) : await namesOf(site, tip, merging));
   if (left.length > 0) return { kind: 'left', left };
+  await beforeCommit();
   await takeOverLinks(site, place, [tip, merging]);
   return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
 }

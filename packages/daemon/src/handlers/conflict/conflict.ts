@@ -8,6 +8,7 @@ import {
   type Task,
 } from '@tidemill/contract';
 import { isOpenConflict, whyForPerson } from '@tidemill/core';
+import { abortConflict as abort, checkConflict, settleConflict as settle } from '../../engine/flows/conflict.ts';
 import type { LentWorkspace, Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
 
@@ -111,50 +112,25 @@ export async function resolveFile(
 }
 
 export async function settleConflict(services: Services, { by, ...input }: RouteRequest<'settleConflict'>) {
-  const { project, task, mayTouch } = await conflictOf(services, input);
-  const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by})`;
-  const settled = await services.repositories.withWorkspace(project, (workspace) =>
-    workspace.settleMerge(task, message, mayTouch),
+  const { project, task } = await conflictOf(services, input);
+  const { store, repositories } = services;
+  const settled = await repositories.withWorkspace(project, (conflicts) =>
+    settle({ store, project, conflicts }, task, by),
   );
-  if (settled.kind === 'left') throw notResolved(task, settled.left);
-  const { commit, tree, notes } = settled;
-  const of = { projectId: project.id, taskId: task.id, by };
-  const reply = unwrap(await services.store.execute({ type: 'conflict.settle', ...of, commit, tree, notes }));
-  return summary(services.store, reply.task!);
+  return summary(store, settled);
 }
 
-function notResolved({ number }: Task, left: { path: string; why: string }[]): AppError {
-  const what = left.length === 1 ? '1 file is' : `${left.length} files are`;
-  const lines = left.map(({ path, why }) => `  ${path}: ${why}`).join('\n');
-  return new AppError('conflict', `${what} not resolved:\n${lines}`, {
-    hint: `Resolve them, then settle again; \`tidemill conflicts show ${number}\` shows how.`,
-  });
-}
-
-/** The snapshot comes first and the removal last, by the engine: whenever this ends, nothing is lost and nothing half done. */
 export async function abortConflict(services: Services, { by, ...input }: RouteRequest<'abortConflict'>) {
   const { project, task } = await conflictOf(services, input);
-  const why = `the conflict was aborted by ${by}`;
-  const snapshot = await services.repositories.withWorkspace(project, (workspace) => workspace.snapshot(task, why));
-  const of = { projectId: project.id, taskId: task.id, by };
-  const reply = unwrap(await services.store.execute({ type: 'conflict.abort', ...of, snapshot }));
-  return summary(services.store, reply.task!);
+  const { store, repositories } = services;
+  const aborted = await repositories.withWorkspace(project, (workspace) => abort({ store, workspace }, task, by));
+  return summary(store, aborted);
 }
 
 async function conflictOf(services: Services, input: { project: string; task: string }) {
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
-  const mayTouch = async () => {
-    const now = await services.store.task(task.id);
-    if (now && isOpenConflict(now) && now.lease === null && now.branch === task.branch) return;
-    throw new AppError(
-      'wrong_stage',
-      `#${task.number} is in ${now?.stage} and has no conflict that waits for a person`,
-      {
-        hint: '`tidemill conflicts` lists those that have.',
-      },
-    );
-  };
+  const mayTouch = () => checkConflict(services.store, task);
   await mayTouch();
   return { project, task, mayTouch };
 }

@@ -1,0 +1,80 @@
+import { AppError, type Project, type Task } from '@tidemill/contract';
+import { isOpenConflict, unwrap } from '@tidemill/core';
+import type { ConflictEditor, SettledMerge, Store, Workspace } from '../../ports.ts';
+
+interface ConflictDeps {
+  store: Store;
+  project: Project;
+  conflicts: ConflictEditor;
+}
+
+/** Throws once the task is no longer a person's to resolve. */
+export async function checkConflict(store: Store, task: Task): Promise<void> {
+  const now = await store.task(task.id);
+  if (now && isOpenConflict(now) && now.lease === null && now.branch === task.branch) return;
+  throw new AppError('wrong_stage', `#${task.number} is in ${now?.stage} and has no conflict that waits for a person`, {
+    hint: '`tidemill conflicts` lists those that have.',
+  });
+}
+
+/**
+ *   nothing left to resolve ──▶ begin_settle on record ──▶ the merge is committed ──▶ settle on record
+ * A crash after the first record is finished by `finishSettling`: each step can be done twice.
+ */
+export async function settleConflict(deps: ConflictDeps, task: Task, by: string): Promise<Task> {
+  const { store } = deps;
+  const of = { projectId: task.projectId, taskId: task.id, by };
+  const settled = await commitMerge(deps, task, by, async () => {
+    unwrap(await store.execute({ type: 'conflict.begin_settle', ...of }));
+  });
+  if (settled.kind === 'left') throw notResolved(task, settled.left);
+  const { commit, tree, notes } = settled;
+  return unwrap(await store.execute({ type: 'conflict.settle', ...of, commit, tree, notes })).task!;
+}
+
+/** Settles the conflicts whose settling did not come to its end. One that somebody has changed since waits on. */
+export async function finishSettling(deps: ConflictDeps, isDue: (task: Task) => boolean): Promise<void> {
+  const { store, project } = deps;
+  for (const task of await store.tasks({ projectId: project.id, stages: ['blocked'] })) {
+    if (!task.settling || !isOpenConflict(task) || task.lease !== null || !isDue(task)) continue;
+    const { by } = task.settling;
+    const settled = await commitMerge(deps, task, by);
+    if (settled.kind === 'left') continue;
+    const { commit, tree, notes } = settled;
+    const of = { projectId: task.projectId, taskId: task.id, by };
+    // Refused when a person settled or aborted it meanwhile, which is as good.
+    await store.execute({ type: 'conflict.settle', ...of, commit, tree, notes });
+  }
+}
+
+function commitMerge(
+  { store, project, conflicts }: ConflictDeps,
+  task: Task,
+  by: string,
+  beforeCommit?: () => Promise<void>,
+): Promise<SettledMerge> {
+  const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by})`;
+  return conflicts.settleMerge(task, message, () => checkConflict(store, task), beforeCommit);
+}
+
+/**
+ * Gives the work up and starts the task again on another branch. The snapshot comes first, then one command; the old
+ * worktree is removed by the reactor that follows it, or by the next start.
+ */
+export async function abortConflict(
+  { store, workspace }: { store: Store; workspace: Pick<Workspace, 'snapshot'> },
+  task: Task,
+  by: string,
+): Promise<Task> {
+  const snapshot = await workspace.snapshot(task, `the conflict was aborted by ${by}`);
+  const of = { projectId: task.projectId, taskId: task.id, by };
+  return unwrap(await store.execute({ type: 'conflict.abort', ...of, snapshot })).task!;
+}
+
+function notResolved({ number }: Task, left: { path: string; why: string }[]): AppError {
+  const what = left.length === 1 ? '1 file is' : `${left.length} files are`;
+  const lines = left.map(({ path, why }) => `  ${path}: ${why}`).join('\n');
+  return new AppError('conflict', `${what} not resolved:\n${lines}`, {
+    hint: `Resolve them, then settle again; \`tidemill conflicts show ${number}\` shows how.`,
+  });
+}

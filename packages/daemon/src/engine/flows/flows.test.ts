@@ -1,0 +1,216 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EventBody, Task } from '@tidemill/contract';
+import type { Command } from '@tidemill/core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Mill, memoryPlace, open, type Place, PROJECT, rules } from '../../../../../test/contract/store-bed.ts';
+import { type Bed, git, makeBed, write } from '../../../../../test/contract/workspace-bed.ts';
+import type { Store } from '../../ports.ts';
+import { abortConflict, finishSettling, settleConflict } from './conflict.ts';
+import { emergencyCommands, purgeQueue, recoverStuck, reportOf } from './emergency.ts';
+import { restartWorker } from './restart.ts';
+import { takeLeases } from './take-leases.ts';
+
+class Died extends Error {}
+
+/** The store as a process sees it that is killed at its write number `at`: before it took effect, or after. */
+function dyingAt(store: Store, at: number, isAfter: boolean): { store: Store; hasDied(): boolean } {
+  let writes = 0;
+  const dying = async <T>(write: () => Promise<T>): Promise<T> => {
+    writes += 1;
+    if (writes < at) return write();
+    if (writes === at && isAfter) await write();
+    throw new Died();
+  };
+  const own = {
+    ...store,
+    execute: (command: Command) => dying(() => store.execute(command)),
+    executeAll: (commands: readonly Command[]) => dying(() => store.executeAll(commands)),
+  };
+  return { store: own, hasDied: () => writes >= at };
+}
+
+/** Runs the flow once for every moment at which its process could die, and at last without a death. */
+async function atEachDeath(
+  prepare: () => Promise<void>,
+  flow: (store: Store) => Promise<unknown>,
+  then: () => Promise<void>,
+) {
+  for (let at = 1; ; at += 1) {
+    for (const isAfter of [false, true]) {
+      await prepare();
+      const dying = dyingAt(mill.store, at, isAfter);
+      await flow(dying.store).catch((error: unknown) => {
+        if (!(error instanceof Died)) throw error;
+      });
+      await then();
+      if (!dying.hasDied()) return at;
+      await afterOne();
+      await beforeOne();
+    }
+  }
+}
+
+let place: Place;
+let mill: Mill;
+const beforeOne = async () => {
+  place = await memoryPlace();
+  mill = await (await open(place)).register();
+};
+const afterOne = async () => {
+  await mill.store.close();
+  await place.remove();
+};
+beforeEach(beforeOne);
+afterEach(afterOne);
+
+const eventsOf = async (...types: EventBody['type'][]) =>
+  (await mill.store.events({ types, limit: 100 })).map(({ body }) => body);
+const noWorkspace = <T>(work: (workspace: { snapshot(): Promise<null> }) => Promise<T>) =>
+  work({ snapshot: async () => null });
+const project = async () => (await mill.store.project(PROJECT))!;
+
+describe('a flow that dies at any moment has happened, or has not', () => {
+  const busy = async () => {
+    await mill.worker('w1');
+    await mill.worker('w2');
+    for (let count = 1; count <= 3; count += 1) await mill.create();
+    await mill.mustClaim('w1');
+    await mill.mustClaim('w2');
+  };
+  const isOnRecord = async () => (await eventsOf('emergency.executed')).length === 1;
+  const wishes = async () => (await mill.store.workers(PROJECT)).map(({ wish }) => wish);
+
+  test.each([false, true])('a restart (reset: %s)', async (isReset) => {
+    const crashed = async () => {
+      await busy();
+      await mill.must({ type: 'worker.crash', projectId: PROJECT, workerId: `${PROJECT}/w1`, error: 'x' });
+    };
+    const restart = async (store: Store) => {
+      const worker = (await store.workers(PROJECT)).find(({ name }) => name === 'w1')!;
+      await restartWorker(store, worker, { by: 'ada', isReset });
+    };
+    const deaths = await atEachDeath(crashed, restart, async () => {
+      const done = await isOnRecord();
+      const worker = (await mill.store.workers(PROJECT)).find(({ name }) => name === 'w1')!;
+      expect(worker).toMatchObject({ wish: 'running', crash: done ? null : { error: 'x' } });
+      const held = (await mill.store.leased(PROJECT)).map(({ lease }) => lease!.workerId.split('/')[1]);
+      expect(held).toEqual(done ? ['w2'] : ['w1', 'w2']);
+    });
+    expect(deaths).toBe(2);
+  });
+
+  test('an emergency stop without an engine', async () => {
+    const stop = async (store: Store) => {
+      const left = await store.leased(PROJECT);
+      const ids = (await store.workers(PROJECT)).map(({ id }) => id);
+      const commands = emergencyCommands(PROJECT, ids, { by: 'ada', reason: 'smoke' }, reportOf(left));
+      await takeLeases({ store, withWorkspace: noWorkspace }, left, { by: 'ada', why: 'stop' }, commands);
+    };
+    await atEachDeath(busy, stop, async () => {
+      const done = await isOnRecord();
+      expect(await wishes()).toEqual(Array(2).fill(done ? 'stopped' : 'running'));
+      expect(await mill.store.leased(PROJECT)).toHaveLength(done ? 0 : 2);
+    });
+  });
+
+  test('recovering what is stuck', async () => {
+    const recover = async (store: Store) =>
+      recoverStuck({ store, withWorkspace: noWorkspace }, await project(), await store.leased(PROJECT), 'ada');
+    await atEachDeath(busy, recover, async () => {
+      expect(await mill.store.leased(PROJECT)).toHaveLength((await isOnRecord()) ? 0 : 2);
+    });
+  });
+
+  test('a purge; what has begun meanwhile stays', async () => {
+    const open = async () => {
+      for (let count = 1; count <= 3; count += 1) await mill.create();
+    };
+    await atEachDeath(
+      open,
+      async (store) => purgeQueue(store, await project(), 'ada'),
+      async () => {
+        const stages = (await mill.store.tasks({ projectId: PROJECT })).map(({ stage }) => stage);
+        expect(stages).toEqual(Array(3).fill((await isOnRecord()) ? 'cancelled' : 'open'));
+      },
+    );
+  });
+});
+
+describe('a conflict', () => {
+  let bed: Bed;
+  let task: Task;
+  const FILE = { 'a.txt': 'one\n' };
+  const conflicting = async () => {
+    bed = await makeBed({ files: FILE });
+    const stages = {
+      merge: { actor: 'system', does: 'merge', on: { approved: 'done', conflicts_detected: 'blocked' } },
+    };
+    const landing = { name: 'landing', description: '', start: 'merge', stages } as never;
+    const pipelines = { ...rules.pipelines, landing };
+    await mill.must({ type: 'project.configure', projectId: PROJECT, rules: { ...rules, pipelines } });
+    await mill.worker('merger', 'merger');
+    await mill.create({ pipeline: 'landing' });
+    const claimed = await mill.claim('merger', 8, 'merger');
+    if (!claimed.ok) throw new Error(claimed.refusal.message);
+    task = claimed.task!;
+    const { path } = await bed.workspace.open(task);
+    await write(path, { 'a.txt': 'task\n' });
+    await bed.workspace.capture(task, 'work');
+    await write(bed.root, { 'a.txt': 'main\n' });
+    await git(bed.root, 'commit', '-q', '-a', '-m', 'meanwhile');
+    const about = { projectId: PROJECT, taskId: task.id, token: task.fence };
+    const feedback = [{ kind: 'conflict' as const, text: 'x', files: ['a.txt'] }];
+    task = (await mill.must({ type: 'stage.finish', ...about, outcome: 'conflicts_detected', feedback })).task!;
+    const yes = async () => undefined;
+    await bed.workspace.openMerge(task, yes);
+    await bed.workspace.resolveFile(task, 'a.txt', { text: 'both\n' }, yes);
+  };
+
+  test('that is settled when the process dies is settled by the next start, with one commit and the same name', async () => {
+    const settle = async (store: Store) => {
+      await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, 'ada');
+    };
+    const deaths = await atEachDeath(conflicting, settle, async () => {
+      const hasBegun = (await eventsOf('conflict.settle_begun')).length === 1;
+      const conflicts = await bed.reopen();
+      await finishSettling({ store: mill.store, project: await project(), conflicts }, () => true);
+      const now = (await mill.store.task(task.id))!;
+      expect(now.stage === 'blocked').toBe(!hasBegun);
+      expect(now.settling).toBeNull();
+      if (hasBegun) {
+        expect(await eventsOf('conflict.settled')).toMatchObject([{ by: 'ada' }]);
+        expect(await git(bed.root, 'show', `${now.head!.commit}:a.txt`)).toBe('both');
+        expect(await git(bed.root, 'rev-parse', task.branch)).toBe(now.head!.commit);
+        expect(await git(bed.root, 'log', '--format=%s', `main..${task.branch}`)).toMatch(/resolved by ada.*\nwork$/);
+      }
+      await bed.remove();
+    });
+    expect(deaths).toBe(3);
+  });
+
+  test('that was changed after it was settled waits for a person', async () => {
+    await conflicting();
+    const of = { projectId: PROJECT, taskId: task.id, by: 'ada' };
+    await mill.must({ type: 'conflict.begin_settle', ...of });
+    await mill.must({ type: 'conflict.resolve_file', ...of, path: 'a.txt', how: 'text' });
+    await finishSettling({ store: mill.store, project: await project(), conflicts: bed.workspace }, () => true);
+    expect(await mill.store.task(task.id)).toMatchObject({ stage: 'blocked', settling: null });
+    await bed.remove();
+  });
+
+  test('that is aborted when the process dies loses nothing', async () => {
+    const abort = async (store: Store) => abortConflict({ store, workspace: bed.workspace }, task, 'ada');
+    await atEachDeath(conflicting, abort, async () => {
+      const now = (await mill.store.task(task.id))!;
+      const [aborted] = await eventsOf('conflict.aborted');
+      expect(now.stage).toBe(aborted ? 'open' : 'blocked');
+      const [kept] = await bed.workspace.snapshots();
+      expect(await git(bed.root, 'show', `${kept!.ref}:a.txt`)).toBe('both');
+      // What is left of the old branch is removed by the next start; until then it is as it was.
+      const { path } = await (await bed.reopen()).open(task);
+      expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('both\n');
+      await bed.remove();
+    });
+  });
+});
