@@ -82,7 +82,9 @@ describe('the link', () => {
     ['/\\evil.example', '/'],
     ['/v1/stop', '/'],
     ['/../board', '/board'],
-    ['/tasks/../../etc/passwd', '/'],
+    ['/tasks/../../etc/passwd', '/etc/passwd'],
+    ['/docs', '/'],
+    ['/index.html', '/'],
     ['javascript:alert(1)', '/'],
     ['/?token=x', '/'],
     ['/board\r\nset-cookie: a=b', '/'],
@@ -146,7 +148,7 @@ describe('the files', () => {
   });
 
   const pages = ['/', '/board', '/board?stage=open', '/tasks/12', '/inbox', '/fleet', '/conflicts', '/conflicts/12'];
-  test.each([...pages, '/money', '/settings'])(
+  test.each([...pages, '/money', '/settings', '/tasks/12/x', '/a-page-of-tomorrow'])(
     '%s is the page; without the cookie a notice leads back to it',
     async (path) => {
       const page = await call(path, { cookie });
@@ -164,10 +166,15 @@ describe('the files', () => {
     expect(text).not.toContain('?x=">');
   });
 
-  test.each(['/tasks', '/tasks/abc', '/tasks/12/x', '/boards', '/board/', '/conflicts/x', '/tasks/1234567890123456'])(
-    'not an address of the page: %s',
-    async (path) => expect((await call(path, { cookie })).status).toBe(404),
-  );
+  test.each([
+    '/favicon.ico',
+    '/robots.txt',
+    '/board/',
+    '/board.html',
+    '/tasks/a.b',
+    '/assets/none',
+    `/${'x'.repeat(101)}`,
+  ])('not an address of the page: %s', async (path) => expect((await call(path, { cookie })).status).toBe(404));
 
   test.each([
     '/../package.json',

@@ -24,8 +24,14 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** The page's own addresses: it draws each of them itself. */
-const PAGE_PATH = /^\/(?:board|inbox|fleet|money|settings|conflicts(?:\/\d{1,15})?|tasks\/\d{1,15})?$/;
+/** What the server itself answers below these names. */
+const SERVER_NAMES = new Set(['v1', 'docs', 'metrics', 'assets']);
+/** Plain words between slashes. A name with a dot is a file, and is found or not. */
+const WORDS = /^(?:\/[A-Za-z0-9][A-Za-z0-9_-]{0,99}){1,5}$/;
+
+/** The page draws every address that is nobody else's, and says so when it has nothing there. */
+const isPagePath = (path: string) =>
+  path === '/' || (WORDS.test(path) && !SERVER_NAMES.has(path.split('/')[1]!.toLowerCase()));
 
 /**
  *   /?token=…  the link a person was given: its token becomes a cookie, and leaves the address; `to` says where it leads
@@ -40,12 +46,18 @@ export async function answerPage(
   door: Door,
 ): Promise<boolean> {
   if (url.pathname.startsWith('/v1/') || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
-  if (!PAGE_PATH.test(url.pathname)) return sendListed(request, response, url, door);
+  if (!isForPage(request, url)) return sendListed(request, response, url, door);
   const given = url.pathname === '/' ? url.searchParams.get('token') : null;
   if (given !== null) exchange(request, response, given, url, door);
   else if (!callerOf(request, door)) sendNotice(response, noLink(url.pathname + url.search));
   else if (!(await sendFile(request, response, 'index.html', door))) sendNotice(response, MESSAGE_PAGES.notBuilt);
   return true;
+}
+
+/** Programs name themselves by a header: they are told that an address does not exist. So is a path that climbs. */
+function isForPage({ url: raw = '', headers }: IncomingMessage, { pathname }: URL): boolean {
+  if (pathname === '/') return true;
+  return isPagePath(pathname) && headers.authorization === undefined && raw.split('?')[0] === pathname;
 }
 
 function exchange(request: IncomingMessage, response: ServerResponse, given: string, url: URL, door: Door): void {
@@ -68,7 +80,7 @@ function exchange(request: IncomingMessage, response: ServerResponse, given: str
 function destination(to: string | null): string {
   if (!to || !URL.canParse(to, 'http://page')) return '/';
   const { origin, pathname, searchParams, search } = new URL(to, 'http://page');
-  return origin === 'http://page' && PAGE_PATH.test(pathname) && !searchParams.has('token') ? pathname + search : '/';
+  return origin === 'http://page' && isPagePath(pathname) && !searchParams.has('token') ? pathname + search : '/';
 }
 
 async function sendListed(request: IncomingMessage, response: ServerResponse, url: URL, door: Door): Promise<boolean> {
