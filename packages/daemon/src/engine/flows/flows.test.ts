@@ -79,7 +79,7 @@ describe('a flow that dies at any moment has happened, or has not', () => {
     await mill.mustClaim('w2');
   };
   const isOnRecord = async () => (await eventsOf('emergency.executed')).length === 1;
-  const wishes = async () => (await mill.store.workers(PROJECT)).map(({ wish }) => wish);
+  const desired = async () => (await mill.store.workers(PROJECT)).map((worker) => worker.desired);
 
   test.each([false, true])('a restart (reset: %s)', async (isReset) => {
     const crashed = async () => {
@@ -93,7 +93,7 @@ describe('a flow that dies at any moment has happened, or has not', () => {
     const deaths = await atEachDeath(crashed, restart, async () => {
       const done = await isOnRecord();
       const worker = (await mill.store.workers(PROJECT)).find(({ name }) => name === 'w1')!;
-      expect(worker).toMatchObject({ wish: 'running', crash: done ? null : { error: 'x' } });
+      expect(worker).toMatchObject({ desired: 'running', crash: done ? null : { error: 'x' } });
       const held = (await mill.store.leased(PROJECT)).map(({ lease }) => lease!.workerId.split('/')[1]);
       expect(held).toEqual(done ? ['w2'] : ['w1', 'w2']);
     });
@@ -109,7 +109,7 @@ describe('a flow that dies at any moment has happened, or has not', () => {
     };
     await atEachDeath(busy, stop, async () => {
       const done = await isOnRecord();
-      expect(await wishes()).toEqual(Array(2).fill(done ? 'stopped' : 'running'));
+      expect(await desired()).toEqual(Array(2).fill(done ? 'stopped' : 'running'));
       expect(await mill.store.leased(PROJECT)).toHaveLength(done ? 0 : 2);
     });
   });
@@ -159,7 +159,7 @@ describe('a conflict', () => {
     await bed.workspace.capture(task, 'work');
     await write(bed.root, { 'a.txt': 'main\n' });
     await git(bed.root, 'commit', '-q', '-a', '-m', 'meanwhile');
-    const about = { projectId: PROJECT, taskId: task.id, token: task.fence };
+    const about = { projectId: PROJECT, subjectId: task.id, token: task.fence };
     const feedback = [{ kind: 'conflict' as const, text: 'x', files: ['a.txt'] }];
     task = (await mill.must({ type: 'stage.finish', ...about, outcome: 'conflicts_detected', feedback })).task!;
     const yes = async () => undefined;
