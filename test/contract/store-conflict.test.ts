@@ -1,4 +1,4 @@
-import type { Pipeline, Task } from '@tidemill/contract';
+import { type Pipeline, personActor, type Task } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
 import { type Mill, memoryPlace, open, type Place, PROJECT, rules, sharedPlaces } from './store-bed.ts';
@@ -63,7 +63,7 @@ describe.each(Object.entries({ memory: memoryPlace, ...sharedPlaces(inject('post
       expect(await offered()).toBe('conflicts_open');
       // The merger still gets what is there to land.
       tasks.push(await conflict());
-      const of = (task: Task) => ({ projectId: PROJECT, taskId: task.id, by: 'ada' });
+      const of = (task: Task) => ({ projectId: PROJECT, taskId: task.id, by: personActor('ada') });
       await mill.must({ type: 'conflict.abort', ...of(tasks[0]!), snapshot: null });
       await mill.must({ type: 'conflict.settle', ...of(tasks[1]!), commit: 'c', tree: 't', notes: [] });
       expect(await offered()).toBe('conflicts_open');

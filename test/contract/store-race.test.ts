@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
 import { type Mill, open, type Place, PROJECT, sharedPlaces } from './store-bed.ts';
@@ -98,7 +99,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
         for (const task of dependents) {
           if (!task) continue;
           expect(await mill.store.task(task.id)).toMatchObject({ unmet: 0 });
-          await mill.must({ type: 'task.cancel', projectId: PROJECT, taskId: task.id, by: 'test' });
+          await mill.must({ type: 'task.cancel', projectId: PROJECT, taskId: task.id, by: personActor('test') });
         }
       }
       expect(await compareLogWithProjection(mill.store)).toEqual([]);

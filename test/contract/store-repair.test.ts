@@ -1,4 +1,4 @@
-import { accountId } from '@tidemill/contract';
+import { accountId, personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compare, compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
 import { MIGRATIONS, type Migration } from '../../packages/daemon/src/store/migrations.ts';
@@ -72,7 +72,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
     test('a claim passes over a task that cannot be read, and does not fail with a neighbour that needs it', async () => {
       const mill = await open(place, { migrations: [...MIGRATIONS, spoil] });
       const note = (taskId: string) =>
-        mill.store.execute({ type: 'task.note', projectId: PROJECT, taskId, by: 'ada', text: 'x' });
+        mill.store.execute({ type: 'task.note', projectId: PROJECT, taskId, by: personActor('ada'), text: 'x' });
       const [three] = await mill.store.tasks({ projectId: PROJECT, numbers: [3] });
       const [bad] = (await compare(mill.store)).rows.filter(({ noun }) => noun === 'task');
       const [failed, noted, claimed] = await Promise.allSettled([note(bad!.id), note(three!.id), mill.claim('w1')]);

@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { TaskQuery } from '../../packages/daemon/src/ports.ts';
 import { type Mill, memoryPlace, open, type Place, PROJECT, sharedPlaces } from './store-bed.ts';
@@ -49,7 +50,7 @@ describe.each(Object.entries(places))('listing tasks of %s', (_name, makePlace) 
 
   test('a title that was changed is found by its new words only', async () => {
     const { id: taskId } = await mill.create({ title: 'Old words' });
-    await mill.must({ type: 'task.edit', projectId: PROJECT, taskId, by: 'ada', title: 'New ones' });
+    await mill.must({ type: 'task.edit', projectId: PROJECT, taskId, by: personActor('ada'), title: 'New ones' });
     expect([await numbers({ search: 'old' }), await numbers({ search: 'new' })]).toEqual([[], [1]]);
   });
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { personActor } from '@tidemill/contract';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
@@ -111,7 +112,7 @@ describe.skipIf(!postgresUrl)('trouble with Postgres', () => {
     const b = await mill.create({ taskId: 'task_b', dependsOn: [a.id] });
     const c = await mill.create({ taskId: 'task_c', dependsOn: [d.id] });
     const cancel = (by: Mill, taskId: string) =>
-      by.must({ type: 'task.cancel', projectId: PROJECT, taskId, by: 'test' });
+      by.must({ type: 'task.cancel', projectId: PROJECT, taskId, by: personActor('test') });
     await Promise.all([cancel(mill, a.id), cancel(mill, c.id), cancel(other, d.id), cancel(other, b.id)]);
     expect(await mill.store.workload(PROJECT)).toMatchObject({ byStage: { cancelled: 4 } });
     await other.store.close();

@@ -86,7 +86,7 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
 
     give('more');
     const stop = await machine.event('emergency.executed');
-    expect(stop.body).toMatchObject({ by: 'budget', workers: ['agent-1'], tasks: [1] });
+    expect(stop.body).toMatchObject({ by: { kind: 'engine', name: 'budget' }, workers: ['agent-1'], tasks: [1] });
     expect((await alerted('budget_100')).body).toMatchObject({ severity: 'critical' });
     await machine.event('task.waiting', (body) => body.taskId === one.id);
     const shown = await machine.json<TaskDetail>(['task', 'show', '1'], root);

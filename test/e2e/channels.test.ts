@@ -105,7 +105,7 @@ describe('a question that waits for a person', () => {
     await first.ended;
     await machine.up(root);
     telegram.press(CHAT, reply_markup!.inline_keyboard.flat()[0]!.callback_data, 'ada');
-    await machine.event('question.answered', (body) => body.answer.by === 'telegram:@ada');
+    await machine.event('question.answered', (body) => body.answer.by.name === 'telegram:@ada');
     await landed();
     await telegram.message((text) => text === 'Noted: Postgres');
     expect(telegram.calls.all.filter(({ body }) => body.text?.includes('Which database?'))).toHaveLength(1);

@@ -127,7 +127,7 @@ test('a conflict in five files is listed, resolved by two people and a restart, 
   expect(await machine.json<TaskSummary[]>(['task', 'list'], root)).toMatchObject([{ number: 1, stage: 'done' }]);
   expect(await machine.json<ConflictSummary[]>(['conflicts'], root)).toEqual([]);
   const who = await eventsOf('conflict.file_resolved', 'conflict.settled');
-  expect(who.map((body) => ('by' in body ? body.by : '')).sort()).toEqual(['ada', 'ada', 'ada', 'bob', 'bob']);
+  expect(who.map((body) => ('by' in body ? body.by?.name : '')).sort()).toEqual(['ada', 'ada', 'ada', 'bob', 'bob']);
   await expect(machine.api().settleConflict({ ...of, by: 'ada' })).rejects.toMatchObject({ code: 'wrong_stage' });
   // The gates saw the resolved tree before it landed.
   const proof = await eventsOf('evidence.recorded', 'conflict.settled');
@@ -149,7 +149,7 @@ test('an aborted conflict is kept in a snapshot, and its task begins anew on the
   expect(aborted).toMatchObject({ number: 1, branch: `${detail.branch}.2`, blocked: null });
   await machine.idle(root);
   expect(read('locked.txt')).toBe('one\nmain\ntask 1\n');
-  expect(await eventsOf('conflict.aborted')).toMatchObject([{ by: 'ada', from: detail.branch }]);
+  expect(await eventsOf('conflict.aborted')).toMatchObject([{ by: { name: 'ada' }, from: detail.branch }]);
   const kept = await machine.json<{ ref: string; why: string }[]>(['snapshots'], root);
   const ours = kept.find(({ why }) => why.includes('aborted by ada'));
   expect(repository.git('show', `${ours!.ref}:locked.txt`)).toBe('one\nhalf an idea');

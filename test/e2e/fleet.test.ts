@@ -191,8 +191,8 @@ here('the fleet (needs /proc)', () => {
     await until(() => session('agent-1').errorCount === 0);
     const audit = (await events('emergency.executed')).map(({ body }) => body);
     expect(audit).toMatchObject([
-      { operation: 'restart_worker', by: 'ada', workers: ['agent-1'] },
-      { operation: 'reset_worker', by: 'ada', workers: ['agent-1'] },
+      { operation: 'restart_worker', by: { name: 'ada' }, workers: ['agent-1'] },
+      { operation: 'reset_worker', by: { name: 'ada' }, workers: ['agent-1'] },
     ]);
   });
 
@@ -275,7 +275,7 @@ here('the fleet (needs /proc)', () => {
     expect(await agents()).toEqual([]);
     expect((await workers()).map((worker) => [worker.status, worker.task])).toEqual(Array(13).fill(['stopped', null]));
     const [audit] = await events('emergency.executed');
-    expect(audit?.body).toMatchObject({ operation: 'emergency_stop', by: 'ada', tasks: all });
+    expect(audit?.body).toMatchObject({ operation: 'emergency_stop', by: { name: 'ada' }, tasks: all });
     // Leases do not wait for it for ever, so on a busy machine the work of some may be kept a moment later.
     await until(async () => {
       const kept = await events('snapshot.taken');
@@ -336,7 +336,7 @@ here('the fleet (needs /proc)', () => {
     expect((await status()).tasks).toEqual({ cancelled: 3 });
     expect((await machine.run(['purge'], root)).stdout).toContain('The queue was empty.');
     expect((await events('emergency.executed')).map(({ body }) => body)).toMatchObject([
-      { operation: 'purge_queue', by: 'ada', tasks: [1, 2, 3] },
+      { operation: 'purge_queue', by: { name: 'ada' }, tasks: [1, 2, 3] },
       { operation: 'purge_queue', tasks: [] },
     ]);
   });

@@ -219,7 +219,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: /Write the ledger/ }).waitFor();
     await until(3, 'done');
     const about = { project: bed.project, types: ['conflict.aborted' as const], limit: 5 };
-    expect((await bed.api.recentEvents(about)).map(({ body }) => body)).toMatchObject([{ by: 'page' }]);
+    expect((await bed.api.recentEvents(about)).map(({ body }) => body)).toMatchObject([{ by: { name: 'page' } }]);
     const { task } = await bed.api.task({ project: bed.project, task: '3' });
     const moves = await bed.api.recentEvents({ project: bed.project, types: ['task.moved'], limit: 100 });
     const begun = moves.filter(

@@ -211,7 +211,11 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
       await card(name).getByText('stopped', { exact: true }).waitFor();
     expect(await busy()).toEqual([]);
     const [audit] = await bed.api.recentEvents({ project: bed.project, types: ['emergency.executed'], limit: 1 });
-    expect(audit?.body).toMatchObject({ operation: 'emergency_stop', reason: 'smoke in the mill', by: 'page' });
+    expect(audit?.body).toMatchObject({
+      operation: 'emergency_stop',
+      reason: 'smoke in the mill',
+      by: { name: 'page' },
+    });
     bed.openDoor('wheel');
     await button('Resume all').click();
     await until((all) => all.every(({ desired }) => desired === 'running'));

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ALL_PROJECTS, AUTONOMY_PRESETS, accountId, type LoggedEvent } from '@tidemill/contract';
+import { ALL_PROJECTS, AUTONOMY_PRESETS, accountId, type LoggedEvent, personActor } from '@tidemill/contract';
 import { builtinPipelines, type Command, decide, reduce } from '@tidemill/core';
 import { Engine } from '../../packages/daemon/src/engine/engine.ts';
 import { ReactorHost } from '../../packages/daemon/src/engine/reactors/host.ts';
@@ -236,7 +236,7 @@ class Simulation {
   /** Work that is not a task's, and now and then not needed after all. */
   async #requestJob(number: number): Promise<void> {
     const about = { projectId: PROJECT, subjectId: PROJECT, jobId: `job_${String(number).padStart(6, '0')}` };
-    await this.#store.execute({ type: 'job.request', ...about, mode: 'trial', input: 'x', by: 'person' });
+    await this.#store.execute({ type: 'job.request', ...about, mode: 'trial', input: 'x', by: personActor('person') });
     if (this.#random.chance(0.1)) await this.#store.execute({ type: 'job.cancel', ...about, why: 'not needed' });
   }
 
@@ -248,7 +248,7 @@ class Simulation {
       for (const task of await this.#store.tasks({ projectId: PROJECT, stages: ['blocked', 'needs_info'] })) {
         const tries = (this.#mended.get(task.id) ?? 0) + 1;
         this.#mended.set(task.id, tries);
-        const about = { projectId: PROJECT, taskId: task.id, by: 'person', note: 'go on' };
+        const about = { projectId: PROJECT, taskId: task.id, by: personActor('person'), note: 'go on' };
         if (tries > 5) {
           if (this.#random.chance(0.5)) await this.#store.execute({ type: 'task.cancel', ...about });
         } else if (task.blocked?.reason === 'no_criteria' || task.blocked?.reason === 'review_escalation')
@@ -257,7 +257,13 @@ class Simulation {
       }
       if (this.#random.chance(0.02)) {
         const [task] = await this.#store.leased(PROJECT);
-        if (task) await this.#store.execute({ type: 'task.cancel', projectId: PROJECT, taskId: task.id, by: 'person' });
+        if (task)
+          await this.#store.execute({
+            type: 'task.cancel',
+            projectId: PROJECT,
+            taskId: task.id,
+            by: personActor('person'),
+          });
       }
     }
   }
@@ -267,7 +273,14 @@ class Simulation {
     for (const { id, taskId, options } of await this.#store.records({ noun: 'question', isOpen: true, limit: 50 })) {
       if (!this.#random.chance(0.5)) continue;
       const text = options.length > 0 ? this.#random.pick(options).label : this.#random.pick(['yes', 'no']);
-      const about = { projectId: PROJECT, taskId, questionId: id, by: 'person', source: 'user' as const, text };
+      const about = {
+        projectId: PROJECT,
+        taskId,
+        questionId: id,
+        by: personActor('person'),
+        source: 'user' as const,
+        text,
+      };
       await this.#store.execute({ type: 'question.answer', ...about });
     }
   }
@@ -281,7 +294,13 @@ class Simulation {
       if (workers.length === 0) continue;
       const { id: workerId } = this.#random.pick(workers);
       const desired = this.#random.pick(['running', 'running', 'paused', 'frozen', 'stopped'] as const);
-      await this.#store.execute({ type: 'worker.steer', projectId: PROJECT, workerId, desired, by: 'person' });
+      await this.#store.execute({
+        type: 'worker.steer',
+        projectId: PROJECT,
+        workerId,
+        desired,
+        by: personActor('person'),
+      });
     }
   }
 
@@ -296,7 +315,7 @@ class Simulation {
       accountId: accountId(ALL_PROJECTS),
       limits: total,
       timeZone: 'UTC',
-      by: 'person',
+      by: personActor('person'),
     };
     await this.#store.execute({ type: 'budget.limit', ...all });
     for (const { id: workerId } of await this.#store.workers(PROJECT))
@@ -305,7 +324,7 @@ class Simulation {
         projectId: PROJECT,
         workerId,
         desired: 'running',
-        by: 'person',
+        by: personActor('person'),
       });
   }
 

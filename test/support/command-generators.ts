@@ -5,6 +5,7 @@ import {
   accountId,
   type GateStatus,
   Outcome,
+  personActor,
   type Question,
   type RecordNoun,
   type RecordOf,
@@ -71,7 +72,7 @@ function failureOf(outcome: Outcome, b: number) {
   return { outcome, failure: at(['crash', 'no_result', 'validation', 'unverified_gate', 'network'] as const, b) };
 }
 
-const of = ({ task }: Draw) => ({ projectId, taskId: task.id, by: 'ada' });
+const of = ({ task }: Draw) => ({ projectId, taskId: task.id, by: personActor('ada') });
 const runIdOf = ({ leased }: Draw) => leased.lastRunId ?? 'run_0';
 
 /** One generator for every command: sensible now and then, often not. A command without one does not compile. */
@@ -94,11 +95,11 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     projectId,
     workerId,
     desired: a % 3 ? 'running' : at(['paused', 'stopped'] as const, a),
-    by: 'ada',
+    by: personActor('ada'),
   }),
   'worker.beat': ({ workerId, a }) => ({ projectId, workerId, beat: { memoryMb: a, cpuPercent: 1 } }),
   'worker.crash': ({ workerId, a }) => ({ projectId, workerId, error: `broke ${a}` }),
-  'worker.reset': ({ workerId }) => ({ projectId, workerId, by: 'ada' }),
+  'worker.reset': ({ workerId }) => ({ projectId, workerId, by: personActor('ada') }),
   'supervisor.decide': ({ task, a }) => ({
     projectId,
     taskId: a % 2 ? task.id : null,
@@ -109,7 +110,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'emergency.record': ({ task }) => ({
     projectId,
     operation: 'purge_queue',
-    by: 'ada',
+    by: personActor('ada'),
     reason: 'x',
     workers: [],
     tasks: [task.number],
@@ -159,13 +160,19 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     jobId: `job_${a % 4}`,
     mode: 'trial',
     input: 'x'.repeat(b),
-    by: 'ada',
+    by: personActor('ada'),
   }),
   'job.claim': ({ workerId }) => ({ projectId, workerId, owner: 'daemon' }),
   'job.cancel': ({ a }) => ({ projectId, subjectId: projectId, jobId: `job_${a % 4}`, why: 'not needed' }),
   'lease.renew': ({ fence, a }) => ({ ...fence, ...(a % 4 ? {} : { frozenMs: 1000 }) }),
   'lease.release': ({ fence }) => ({ ...fence, why: 'shutdown' }),
-  'lease.take': ({ task, a }) => ({ projectId, subjectId: task.id, by: 'ada', why: 'taken', isStuck: a % 2 > 0 }),
+  'lease.take': ({ task, a }) => ({
+    projectId,
+    subjectId: task.id,
+    by: personActor('ada'),
+    why: 'taken',
+    isStuck: a % 2 > 0,
+  }),
   'lease.expire': ({ task, a }) => ({
     projectId,
     subjectId: task.id,
@@ -255,13 +262,17 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'question.answer': (draw) => ({
     projectId,
     ...aboutQuestion(draw),
-    by: 'ada',
+    by: personActor('ada'),
     source: 'user',
     text: at(['red', 'blue', 'yes', 'no', ''], draw.b),
   }),
   'question.expire': (draw) => ({ projectId, ...aboutQuestion(draw) }),
   'question.remind': (draw) => ({ projectId, ...aboutQuestion(draw) }),
-  'preference.revoke': ({ mill, a }) => ({ projectId, preferenceId: idOf(mill, 'preference', a), by: 'ada' }),
+  'preference.revoke': ({ mill, a }) => ({
+    projectId,
+    preferenceId: idOf(mill, 'preference', a),
+    by: personActor('ada'),
+  }),
 
   'alert.raise': ({ task, a, b }) => ({
     projectId,
@@ -273,7 +284,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'alert.acknowledge': ({ a }) => ({
     projectId,
     alertId: alertId(projectId, at(['x', 'stuck', 'z'], a), ''),
-    by: 'ada',
+    by: personActor('ada'),
   }),
   'notification.queue': ({ task, a }) => ({
     projectId,
@@ -302,6 +313,6 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     accountId: accountId(ALL_PROJECTS),
     limits: { dailyUsd: 1 + (a % 3) * 50, monthlyUsd: 500 },
     timeZone: 'UTC',
-    by: 'ada',
+    by: personActor('ada'),
   }),
 };

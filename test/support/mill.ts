@@ -7,6 +7,7 @@ import {
   type GateStatus,
   type Outcome,
   type ProjectRules,
+  personActor,
   type Receipt,
   type Role,
   type Task,
@@ -171,7 +172,8 @@ export class Mill extends CommandWorld {
       if (next === to) break;
       if (steps > 20) throw new Error(`${stage} does not lead to ${to}`);
       if (next === 'plan') this.end(id, 'plan_complete', { envelope: { plan: 'the plan' } });
-      else if (next === 'plan_review') this.must({ type: 'task.approve', projectId, taskId: id, by: 'ada' });
+      else if (next === 'plan_review')
+        this.must({ type: 'task.approve', projectId, taskId: id, by: personActor('ada') });
       else if (next === 'investigate') this.end(id, 'investigation_complete');
       else if (next === 'implement') this.build(id, `${id}-tree-${steps}`, to === 'verify' ? 'fail' : 'pass');
       else if (next === 'verify') this.verify(id);

@@ -1,4 +1,4 @@
-import type { Outcome, Task } from '@tidemill/contract';
+import { type Outcome, personActor, type Task } from '@tidemill/contract';
 import { type Command, type CommandType, modeOf, stageOf } from '@tidemill/core';
 import fc from 'fast-check';
 import { at, type Draw, GENERATORS, projectId, roleOf, TREES } from './command-generators.ts';
@@ -77,15 +77,17 @@ function unstick(draw: Draw): Command {
   const stuck = [...mill.tasks.values()].filter(({ stage, role }) => role === null && stage !== 'done');
   if (stuck.length === 0) return generated('task.create', { ...draw, a: a - (a % 3) + 1 });
   const { id: taskId, stage } = at(stuck, b);
-  if (stage === 'plan_review' || a % 3 === 0) return { type: 'task.approve', projectId, taskId, by: 'ada' };
-  return { type: 'task.retry', projectId, taskId, by: 'ada', note: 'go on' };
+  if (stage === 'plan_review' || a % 3 === 0)
+    return { type: 'task.approve', projectId, taskId, by: personActor('ada') };
+  return { type: 'task.retry', projectId, taskId, by: personActor('ada'), note: 'go on' };
 }
 
 function claim(draw: Draw): Command {
   const { mill, workerId } = draw;
   const worker = mill.workers.get(workerId);
   if (!worker) return generated('worker.register', { ...draw, a: 1 });
-  if (worker.desired !== 'running') return { type: 'worker.steer', projectId, workerId, desired: 'running', by: 'ada' };
+  if (worker.desired !== 'running')
+    return { type: 'worker.steer', projectId, workerId, desired: 'running', by: personActor('ada') };
   return generated('work.claim', draw);
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Actor, personActor } from './actor.ts';
 
 /**
  * Who may do what. A viewer looks; an operator also steers work and answers; an admin also changes settings, tokens and
@@ -38,3 +39,7 @@ export const Caller = z.object({
 export type Caller = z.infer<typeof Caller>;
 /** What tells two callers apart; empty for the daemon's own token. */
 export const callerKey = ({ name, since = 0 }: Caller) => (name === null ? '' : `${name}@${since}`);
+
+/** Somebody with a token of their own acts under its name, whatever the request says. */
+export const actorOf = (caller: Caller, said: string): Actor =>
+  caller.name === null ? personActor(said) : { kind: 'token', id: callerKey(caller), name: caller.name };

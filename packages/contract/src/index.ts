@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './actor.ts';
 export * from './alert.ts';
 export * from './autonomy.ts';
 export * from './budget.ts';

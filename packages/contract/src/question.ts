@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from './actor.ts';
 import { HilConfig, MatterContents } from './autonomy.ts';
 import { Duration } from './config.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
@@ -64,7 +65,7 @@ export const Answer = z.object({
   /** The label chosen, when it was one of the options. */
   option: z.string().nullable(),
   source: AnswerSource,
-  by: z.string(),
+  by: Actor,
   at: z.number(),
 });
 export type Answer = z.infer<typeof Answer>;
@@ -138,7 +139,7 @@ export const Preference = z.object({
   learnedAt: z.number(),
   /** Counted, but not used: too few equal answers so far, or revoked. */
   isActive: z.boolean(),
-  revokedBy: z.string().nullable().default(null),
+  revokedBy: Actor.nullable().default(null),
 });
 export type Preference = z.infer<typeof Preference>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from './actor.ts';
 import { HilConfig, HilSetting, MatterContents } from './autonomy.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { Lease, Role } from './worker.ts';
@@ -26,7 +27,7 @@ export const ContextEntry = z.object({
   summary: z.string().max(2000),
   at: z.number(),
   /** Who of the people, where that is known. */
-  by: z.string().optional(),
+  by: Actor.optional(),
 });
 export type ContextEntry = z.infer<typeof ContextEntry>;
 
@@ -124,7 +125,7 @@ export const Task = z.object({
   notBefore: z.number(),
   prepared: PreparedMerge.nullable(),
   /** Who settled the conflict, from then until the commit that concludes the merge is on record. */
-  settling: z.object({ by: z.string(), at: z.number() }).nullable().default(null),
+  settling: z.object({ by: Actor, at: z.number() }).nullable().default(null),
   landedCommit: z.string().nullable(),
   lastRunId: z.string().nullable(),
   /** Runs so far, by mode. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from './actor.ts';
 
 /** builder and reviewer run agents; verifier and merger are the engine's own hands for system stages. */
 export const Role = z.enum(['builder', 'reviewer', 'verifier', 'merger']);
@@ -38,7 +39,7 @@ export const Worker = z.object({
   /** No child of the daemon: it takes work and hands it in through the API, and nobody here can start or end it. */
   isOutside: z.boolean().default(false),
   desired: DesiredState.default('running'),
-  desiredBy: z.string().default(''),
+  desiredBy: Actor.nullable().default(null),
   desiredAt: z.number().default(0),
   /** Newest last, at most BEATS_KEPT. */
   beats: z.array(Beat).default([]),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { Notification, Severity } from '../alert.ts';
 import { event, mill, said, spaced } from './event.ts';
 
@@ -25,7 +26,7 @@ export const alertEvents = [
   ),
   event(
     'alert.acknowledged',
-    { alertId: z.string(), by: z.string() },
+    { alertId: z.string(), by: Actor },
     { stale: ['inbox'], says: ({ by }) => said(by, 'acknowledged an alert') },
   ),
   event(

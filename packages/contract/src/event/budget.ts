@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { BudgetLimits, BudgetPeriod, BudgetThreshold } from '../budget.ts';
 import { MAX_USD, storedNumber } from '../run.ts';
 import { event, mill, said, usd } from './event.ts';
@@ -6,7 +7,7 @@ import { event, mill, said, usd } from './event.ts';
 export const budgetEvents = [
   event(
     'budget.limited',
-    { accountId: z.string(), limits: BudgetLimits, timeZone: z.string(), by: z.string() },
+    { accountId: z.string(), limits: BudgetLimits, timeZone: z.string(), by: Actor },
     {
       stale: ['budget'],
       says: ({ by, limits }) =>

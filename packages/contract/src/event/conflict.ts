@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { FileResolution } from '../conflict.ts';
 import { event, ofTask, said } from './event.ts';
 
 export const conflictEvents = [
   event(
     'conflict.file_resolved',
-    { ...ofTask, path: z.string(), how: FileResolution, by: z.string() },
+    { ...ofTask, path: z.string(), how: FileResolution, by: Actor },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       says: ({ by, path, how }) => said(by, `resolved ${path}${how === 'text' ? '' : ` (${how})`}`),
@@ -14,13 +15,13 @@ export const conflictEvents = [
   /** All files are resolved, and the commit that concludes the merge is about to be made. */
   event(
     'conflict.settle_begun',
-    { ...ofTask, by: z.string() },
+    { ...ofTask, by: Actor },
     { stale: ['task'], says: ({ by }) => said(by, 'settles the conflict') },
   ),
   /** A person says that all of it is resolved; the commit that concludes the merge is on the branch. */
   event(
     'conflict.settled',
-    { ...ofTask, files: z.array(z.string()), by: z.string() },
+    { ...ofTask, files: z.array(z.string()), by: Actor },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'terminal',
@@ -32,7 +33,7 @@ export const conflictEvents = [
     'conflict.aborted',
     {
       ...ofTask,
-      by: z.string(),
+      by: Actor,
       from: z.string(),
       branch: z.string(),
       snapshot: z.string().nullable(),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { engineActor, personActor } from '../actor.ts';
 import { EventBody } from '../event.ts';
 import { Worker } from '../worker.ts';
 import { eventToday, rowToday, storedTypes } from './earlier.ts';
@@ -9,9 +10,31 @@ describe('what earlier versions wrote', () => {
       ...{ id: 'p/agent-1', projectId: 'p', name: 'agent-1', role: 'builder' },
       ...{ wish: 'paused', wishedBy: 'ada', wishedAt: 7 },
     };
-    expect(Worker.parse(rowToday(row))).toMatchObject({ desired: 'paused', desiredAt: 7 });
+    const desired = { desired: 'paused', desiredBy: personActor('ada'), desiredAt: 7 };
+    expect(Worker.parse(rowToday(row))).toMatchObject(desired);
+    expect(Worker.parse(rowToday({ ...row, wishedBy: '' })).desiredBy).toBeNull();
     const body = { type: 'worker.wished', workerId: 'p/agent-1', wish: 'paused', by: 'ada' };
     expect(EventBody.parse(eventToday(body))).toMatchObject({ type: 'worker.steered', desired: 'paused' });
+  });
+
+  test('a name is an actor, wherever it stood', () => {
+    const ada = personActor('ada');
+    expect(eventToday({ type: 'task.edited', by: 'ada' })).toEqual({ type: 'task.edited', by: ada });
+    expect(eventToday({ type: 'lease.take', by: 'supervisor' })).toMatchObject({ by: engineActor('supervisor') });
+    expect(eventToday({ type: 'question.answered', answer: { by: 'ada' } })).toMatchObject({ answer: { by: ada } });
+    expect(eventToday({ type: 'task.noted', entry: { by: 'ada' } })).toMatchObject({ entry: { by: ada } });
+    expect(rowToday({ noun: 'question', answer: { by: 'time' } })).toMatchObject({
+      answer: { by: engineActor('time') },
+    });
+    expect(rowToday({ noun: 'preference', revokedBy: 'ada' })).toMatchObject({ revokedBy: ada });
+    expect(rowToday({ context: [{ by: 'ada' }, {}] })).toEqual({ context: [{ by: ada }, {}] });
+  });
+
+  test('what is in the shape of today is left alone', () => {
+    const row = { id: 'x', answer: { by: personActor('ada') }, context: [{ by: personActor('ada') }] };
+    expect(rowToday(row)).toBe(row);
+    const body = { type: 'task.edited', by: personActor('ada'), entry: undefined };
+    expect(eventToday(body)).toBe(body);
   });
 
   test('events are found by the names they had', () => {

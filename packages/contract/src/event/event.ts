@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Actor } from '../actor.ts';
 
 /** An event as a person would tell it: who, and what they did. The task it is about stands beside it. */
 export interface EventText {
@@ -46,7 +47,10 @@ export const ofSubject = { subjectId: z.string(), jobId: z.string().optional() }
 /** The actor when nobody else is one. */
 export const MILL = 'mill';
 
-export const said = (who: string, text: string): EventText => ({ who: who || 'somebody', text });
+export const said = (who: string | Actor, text: string): EventText => ({
+  who: (typeof who === 'string' ? who : who.name) || 'somebody',
+  text,
+});
 export const mill = (text: string): EventText => ({ who: MILL, text });
 export const spaced = (name: string) => name.replaceAll('_', ' ');
 export const usd = (amount: number) => `$${amount.toFixed(2)}`;

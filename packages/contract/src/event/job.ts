@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { Job } from '../job.ts';
 import { FailureClass } from '../run.ts';
 import { event, mill, said, spaced } from './event.ts';
@@ -8,7 +9,7 @@ const ofJob = { subjectId: z.string(), jobId: z.string() };
 export const jobEvents = [
   event(
     'job.requested',
-    { ...ofJob, mode: Job.shape.mode, input: z.string(), by: z.string() },
+    { ...ofJob, mode: Job.shape.mode, input: z.string(), by: Actor },
     { stale: ['jobs'], says: ({ mode, by }) => said(by, `requested a ${spaced(mode)}`) },
   ),
   event(

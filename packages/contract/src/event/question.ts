@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { Answer, Question } from '../question.ts';
 import { event, mill, said } from './event.ts';
 
@@ -69,7 +70,7 @@ export const questionEvents = [
   ),
   event(
     'preference.revoked',
-    { preferenceId: z.string(), by: z.string() },
+    { preferenceId: z.string(), by: Actor },
     { stale: ['preferences'], says: ({ by }) => said(by, 'revoked an answer that was learned') },
   ),
 ] as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { HilConfig, MatterContents } from '../autonomy.ts';
 import { BlockReason, ContextEntry, Criterion, Feedback, TaskKind } from '../task.ts';
 import { workerName } from '../worker.ts';
@@ -30,7 +31,7 @@ export const taskEvents = [
     'task.edited',
     {
       ...ofTask,
-      by: z.string(),
+      by: Actor,
       title: z.string().optional(),
       body: z.string().optional(),
       criteria: z.array(Criterion).optional(),
@@ -45,7 +46,7 @@ export const taskEvents = [
   ),
   event(
     'task.assigned',
-    { ...ofTask, workerId: z.string().nullable(), by: z.string() },
+    { ...ofTask, workerId: z.string().nullable(), by: Actor },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       says: ({ workerId, by }) =>
@@ -60,7 +61,7 @@ export const taskEvents = [
       /** The content of changed checks that was agreed to. */
       checks: z.string().optional(),
       contents: MatterContents.optional(),
-      by: z.string(),
+      by: Actor,
     },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
@@ -120,7 +121,7 @@ export const taskEvents = [
   /** A person stepped in: what failed before no longer counts. */
   event(
     'task.counters_reset',
-    { ...ofTask, by: z.string() },
+    { ...ofTask, by: Actor },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'log',

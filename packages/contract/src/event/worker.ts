@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../actor.ts';
 import { Beat, DesiredState, Role, workerName } from '../worker.ts';
 import { event, said, spaced } from './event.ts';
 
@@ -25,7 +26,7 @@ export const workerEvents = [
   event('worker.removed', { workerId: z.string() }, { says: ({ workerId }) => said(workerName(workerId), 'left') }),
   event(
     'worker.steered',
-    { workerId: z.string(), desired: DesiredState, by: z.string() },
+    { workerId: z.string(), desired: DesiredState, by: Actor },
     { shown: 'terminal', says: ({ workerId, desired, by }) => said(by, `wants ${workerName(workerId)} ${desired}`) },
   ),
   event(
@@ -49,7 +50,7 @@ export const workerEvents = [
   /** Errors and figures count from here on. */
   event(
     'worker.reset',
-    { workerId: z.string(), by: z.string() },
+    { workerId: z.string(), by: Actor },
     { says: ({ workerId, by }) => said(by, `set ${workerName(workerId)} back to zero`) },
   ),
   /** What the supervisor decided, and why; acts follow as events of their own. */
@@ -68,7 +69,7 @@ export const workerEvents = [
     'emergency.executed',
     {
       operation: EmergencyOperation,
-      by: z.string(),
+      by: Actor,
       reason: z.string(),
       workers: z.array(z.string()),
       tasks: z.array(z.number()),

@@ -1,4 +1,4 @@
-import type { Notification, Severity } from '@tidemill/contract';
+import type { Actor, Notification, Severity } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { acknowledgeAlert, alertId, raiseAlert } from './alert.ts';
@@ -11,7 +11,7 @@ export type NewNotification = Pick<
 
 export interface AlertCommands {
   'alert.raise': { taskId: string | null; kind: string; text: string; severity?: Severity; subject?: string };
-  'alert.acknowledge': { alertId: string; by: string };
+  'alert.acknowledge': { alertId: string; by: Actor };
   'notification.queue': { notification: NewNotification };
   'notification.settle': {
     notificationId: string;

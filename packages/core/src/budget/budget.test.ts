@@ -1,4 +1,4 @@
-import { accountId, type EventBody, MAX_COUNT, MAX_USD, type Usage } from '@tidemill/contract';
+import { accountId, type EventBody, MAX_COUNT, MAX_USD, personActor, type Usage } from '@tidemill/contract';
 import { describe, expect, it } from 'vitest';
 import { defaultRules, Mill, typesOf } from '../../../../test/support/mill.ts';
 import { purseOf } from './period.ts';
@@ -37,14 +37,14 @@ describe('a run’s reservation', () => {
     const ends: ((fence: ReturnType<Mill['take']>, runId: string) => void)[] = [
       (fence) => mill.must({ type: 'lease.expire', ...fence, ownerIsDead: true }),
       (fence) => mill.must({ type: 'stage.wait', ...fence, why: 'x', untilMs: 0 }),
-      () => mill.must({ type: 'lease.take', projectId, subjectId: taskId, by: 'ada', why: 'x' }),
+      () => mill.must({ type: 'lease.take', projectId, subjectId: taskId, by: personActor('ada'), why: 'x' }),
       (fence, runId) => {
         const end = { outcome: 'failed', failure: 'rate_limit', envelope: null, retryAt: mill.now } as const;
         mill.must({ type: 'run.finish', ...fence, runId, ...end, usage: usage(0.1) });
       },
       () => {
-        mill.must({ type: 'task.cancel', projectId, taskId, by: 'ada' });
-        mill.must({ type: 'task.retry', projectId, taskId, by: 'ada' });
+        mill.must({ type: 'task.cancel', projectId, taskId, by: personActor('ada') });
+        mill.must({ type: 'task.retry', projectId, taskId, by: personActor('ada') });
       },
       (fence) => {
         mill.now += 9 * 3_600_000;
@@ -73,11 +73,11 @@ describe('a run’s reservation', () => {
       const envelope = { outcome: 'plan_complete', summary: 'x', plan: 'y' } as const;
       const end = { outcome: 'plan_complete', envelope, usage: usage(cost) } as const;
       mill.must({ type: 'run.finish', ...fence, runId, ...end });
-      mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
+      mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
     }
     const { runId, fence } = mill.startRun(mill.add());
     expect(mill.runs.get(runId)?.reservedUsd).toBe(3);
-    mill.must({ type: 'task.cancel', projectId, taskId: fence.subjectId, by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: fence.subjectId, by: personActor('ada') });
     expect(mill.runs.get(mill.startRun(mill.add({ body: 'x'.repeat(20_000) })).runId)?.reservedUsd).toBe(0.5);
   });
 
@@ -181,7 +181,7 @@ describe('the budget of all projects', () => {
   const limit = (mill: Mill, dailyUsd: number) => {
     const limits = { dailyUsd, monthlyUsd: 1000 };
     return mill.execute({
-      ...{ type: 'budget.limit', projectId, accountId: all, limits, timeZone: 'Europe/Berlin', by: 'ada' },
+      ...{ type: 'budget.limit', projectId, accountId: all, limits, timeZone: 'Europe/Berlin', by: personActor('ada') },
     });
   };
 
@@ -199,7 +199,9 @@ describe('the budget of all projects', () => {
     mill.now = Date.parse('2026-11-16T23:00:00Z');
     expect(mill.offered('agent-2')).toBe(2);
     const command = { type: 'budget.limit', projectId, accountId: accountId(projectId), timeZone: 'UTC' } as const;
-    expect(mill.refusal({ ...command, limits: { dailyUsd: 1, monthlyUsd: 1 }, by: 'ada' })).toBe('bad_input');
+    expect(mill.refusal({ ...command, limits: { dailyUsd: 1, monthlyUsd: 1 }, by: personActor('ada') })).toBe(
+      'bad_input',
+    );
   });
 
   it('the same limits again are no news', () => {

@@ -3,6 +3,7 @@ import {
   accountId,
   type EventBody,
   type ProjectRules,
+  personActor,
   readUsage,
   UNKNOWN_REQUEST_USD,
   type Usage,
@@ -241,10 +242,11 @@ class Market {
     if (way === 0) world.must({ type: 'lease.expire', ...fence, ownerIsDead: true });
     else if (way === 1) world.must({ type: 'lease.release', ...fence, why: 'x' });
     else if (way === 2) world.must({ type: 'stage.wait', ...fence, why: 'x', untilMs: 0 });
-    else if (way === 3) world.must({ type: 'lease.take', projectId, subjectId: taskId, by: 'ada', why: 'x' });
+    else if (way === 3)
+      world.must({ type: 'lease.take', projectId, subjectId: taskId, by: personActor('ada'), why: 'x' });
     else if (way === 4) {
-      world.must({ type: 'task.cancel', projectId, taskId, by: 'ada' });
-      world.must({ type: 'task.retry', projectId, taskId, by: 'ada', stage: 'open' });
+      world.must({ type: 'task.cancel', projectId, taskId, by: personActor('ada') });
+      world.must({ type: 'task.retry', projectId, taskId, by: personActor('ada'), stage: 'open' });
     } else {
       // The last request may come with the end, and what one that was stopped had not told yet.
       const isAble = !run.isStopped && way === 5;
@@ -256,7 +258,7 @@ class Market {
           ? ({ outcome: 'failed', failure: 'rate_limit', envelope: null, retryAt: world.now } as const)
           : ({ outcome: 'plan_complete', envelope: { outcome: 'plan_complete', summary: '', plan: 'x' } } as const);
       this.#book(run, usage, () => world.must({ type: 'run.finish', ...fence, runId, ...end, usage }));
-      world.must({ type: 'task.retry', projectId, taskId, by: 'ada', stage: 'plan' });
+      world.must({ type: 'task.retry', projectId, taskId, by: personActor('ada'), stage: 'plan' });
     }
     expect(world.runs.get(runId)?.status).toBe('finished');
     for (const owner of [...PROJECTS, 'all']) {
@@ -275,7 +277,7 @@ class Market {
     } else {
       const [, { limits }] = this.#accounts(projectId) as [unknown, ReturnType<typeof purseOf>];
       const more = { dailyUsd: limits.dailyUsd * 1.1, monthlyUsd: limits.monthlyUsd * 1.1 };
-      const command = { projectId, accountId: ALL, limits: more, timeZone: limits.timeZone, by: 'ada' };
+      const command = { projectId, accountId: ALL, limits: more, timeZone: limits.timeZone, by: personActor('ada') };
       this.world.must({ type: 'budget.limit', ...command });
     }
   }

@@ -1,4 +1,4 @@
-import type { FileResolution } from '@tidemill/contract';
+import type { Actor, FileResolution } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask } from '../task-lookup.ts';
@@ -6,10 +6,10 @@ import { abortConflict, beginSettle, resolveFile, settleConflict } from './confl
 
 /** A person's: what lies in the worktree is on record, and what becomes of the task is decided here. */
 export interface ConflictCommands {
-  'conflict.resolve_file': { taskId: string; path: string; how: FileResolution; by: string };
-  'conflict.begin_settle': { taskId: string; by: string };
-  'conflict.settle': { taskId: string; commit: string; tree: string; notes: string[]; by: string };
-  'conflict.abort': { taskId: string; by: string; snapshot: string | null };
+  'conflict.resolve_file': { taskId: string; path: string; how: FileResolution; by: Actor };
+  'conflict.begin_settle': { taskId: string; by: Actor };
+  'conflict.settle': { taskId: string; commit: string; tree: string; notes: string[]; by: Actor };
+  'conflict.abort': { taskId: string; by: Actor; snapshot: string | null };
 }
 
 export const conflictCommands: CommandParts<keyof ConflictCommands> = {

@@ -1,4 +1,4 @@
-import type { EventBody } from '@tidemill/contract';
+import { type EventBody, personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import type { Command } from '../command.ts';
@@ -18,18 +18,19 @@ function conflicting(mill: Mill): string {
 }
 const alerts = (events: { body: EventBody }[]) =>
   events.flatMap(({ body }) => (body.type === 'alert.raised' && body.kind === 'too_many_conflicts' ? [body] : []));
-const cancel = (mill: Mill, taskId: string) => mill.must({ type: 'task.cancel', projectId, taskId, by: 'ada' });
+const cancel = (mill: Mill, taskId: string) =>
+  mill.must({ type: 'task.cancel', projectId, taskId, by: personActor('ada') });
 
 describe('a conflict that waits for a person', () => {
   test('keeps its files, and goes to the gates once it is settled', () => {
     const mill = new Mill();
     const taskId = conflicting(mill);
     expect(mill.task(taskId)).toMatchObject({ stage: 'blocked', blocked: { reason: 'conflict' }, role: null });
-    const of = { projectId, taskId, by: 'ada' };
+    const of = { projectId, taskId, by: personActor('ada') };
     mill.must({ type: 'conflict.resolve_file', ...of, path: 'a', how: 'text' });
     expect(mill.task(taskId).stage).toBe('blocked');
     const events = mill.must({ type: 'conflict.settle', ...of, commit: 'c9', tree: 't9', notes: [] });
-    expect(events).toContainEqual({ type: 'conflict.settled', taskId, files: FILES, by: 'ada' });
+    expect(events).toContainEqual({ type: 'conflict.settled', taskId, files: FILES, by: personActor('ada') });
     expect(mill.task(taskId)).toMatchObject({
       ...{ stage: 'verify', role: 'verifier', head: { commit: 'c9', tree: 't9' }, feedback: [], blocked: null },
       counters: { failures: {} },
@@ -41,20 +42,20 @@ describe('a conflict that waits for a person', () => {
     const mill = new Mill();
     const taskId = conflicting(mill);
     const { branch } = mill.task(taskId);
-    mill.must({ type: 'conflict.abort', projectId, taskId, by: 'ada', snapshot: 'refs/x' });
+    mill.must({ type: 'conflict.abort', projectId, taskId, by: personActor('ada'), snapshot: 'refs/x' });
     const task = mill.task(taskId);
     expect(task).toMatchObject({ stage: 'open', role: 'builder', head: null, feedback: [], branch: `${branch}.2` });
     expect(task.context.at(-1)).toMatchObject({ source: 'person', summary: expect.stringContaining('refs/x') });
     mill.bring(taskId, 'merge');
     mill.end(taskId, 'conflicts_detected', { feedback: [{ kind: 'conflict', text: 'x', files: FILES }] });
-    mill.must({ type: 'conflict.abort', projectId, taskId, by: 'ada', snapshot: null });
+    mill.must({ type: 'conflict.abort', projectId, taskId, by: personActor('ada'), snapshot: null });
     expect(mill.task(taskId).branch).toBe(`${branch}.3`);
   });
 
   test('there is nothing to resolve in a task without one', () => {
     const mill = new Mill();
     const taskId = mill.add();
-    const of = { projectId, taskId, by: 'ada' };
+    const of = { projectId, taskId, by: personActor('ada') };
     const commands: Command[] = [
       { type: 'conflict.resolve_file', ...of, path: 'a', how: 'ours' },
       { type: 'conflict.settle', ...of, commit: 'c', tree: 't', notes: [] },
@@ -85,7 +86,7 @@ describe('more than five of them', () => {
     expect(mill.offered('agent-1')).toBe('conflicts_open');
     // In one transaction a claim sees what was resolved just before it.
     const [, claimed] = mill.executeBatch([
-      { type: 'task.cancel', projectId, taskId: ids[1]!, by: 'ada' },
+      { type: 'task.cancel', projectId, taskId: ids[1]!, by: personActor('ada') },
       { type: 'work.claim', projectId, workerId: 'agent-1', role: 'builder', owner: 'daemon-1', window: 50 },
     ]);
     expect(claimed?.ok && typesOf(claimed.events)).toContain('lease.claimed');

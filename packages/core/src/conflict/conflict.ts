@@ -33,7 +33,7 @@ export function settleConflict(slice: Slice, command: CommandOf<'conflict.settle
   if (!found.ok) return found;
   const { task, project } = found;
   const { commit, tree, notes, by } = command;
-  const because = `conflict resolved by ${by}`;
+  const because = `conflict resolved by ${by.name}`;
   const files = task.feedback.filter(({ kind }) => kind === 'conflict').flatMap((feedback) => feedback.files);
   const isNew = task.head?.commit !== commit || notes.length > 0;
   return accept(
@@ -57,9 +57,9 @@ export function abortConflict(slice: Slice, command: CommandOf<'conflict.abort'>
   if (!found.ok) return found;
   const { task, project } = found;
   const { by, snapshot } = command;
-  const because = `conflict aborted by ${by}`;
+  const because = `conflict aborted by ${by.name}`;
   const kept = snapshot ? ` The work so far is kept at ${snapshot}.` : '';
-  const summary = `${by} gave up the change made so far, because it conflicted with ${project.rules.target}. Begin anew on the newest ${project.rules.target}.${kept}`;
+  const summary = `${by.name} gave up the change made so far, because it conflicted with ${project.rules.target}. Begin anew on the newest ${project.rules.target}.${kept}`;
   const entry = { runId: null, source: 'person' as const, entryType: 'conflict_aborted', summary, at: env.now };
   return accept(
     { type: 'conflict.aborted', taskId: task.id, by, from: task.branch, branch: nextBranch(task.branch), snapshot },

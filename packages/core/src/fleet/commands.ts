@@ -1,4 +1,4 @@
-import type { Beat, DesiredState, EmergencyOperation, Role, SupervisorAction } from '@tidemill/contract';
+import type { Actor, Beat, DesiredState, EmergencyOperation, Role, SupervisorAction } from '@tidemill/contract';
 import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { accept } from '../refusal.ts';
@@ -7,14 +7,14 @@ import { registerWorker, removeWorker, steerWorker } from './fleet.ts';
 export interface WorkerCommands {
   'worker.register': { workerId: string; name: string; role: Role; isOutside?: boolean };
   'worker.remove': { workerId: string };
-  'worker.steer': { workerId: string; desired: DesiredState; by: string };
+  'worker.steer': { workerId: string; desired: DesiredState; by: Actor };
   'worker.beat': { workerId: string; beat: Omit<Beat, 'at'> };
   'worker.crash': { workerId: string; error: string; status?: 'crashed' | 'failed' };
-  'worker.reset': { workerId: string; by: string };
+  'worker.reset': { workerId: string; by: Actor };
   'supervisor.decide': { taskId: string | null; action: SupervisorAction; subject: string; reason: string };
   'emergency.record': {
     operation: EmergencyOperation;
-    by: string;
+    by: Actor;
     reason: string;
     workers: string[];
     tasks: number[];

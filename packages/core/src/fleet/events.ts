@@ -44,7 +44,7 @@ export const workerEvents = {
 } satisfies Reductions;
 
 const NEW_WORKER = {
-  ...{ desired: 'running', desiredBy: '', desiredAt: 0, beats: [], crash: null, resetAt: 0 },
+  ...{ desired: 'running', desiredBy: null, desiredAt: 0, beats: [], crash: null, resetAt: 0 },
   ...{ completed: 0, errors: 0, lastError: null },
 } as const satisfies Partial<Worker>;
 

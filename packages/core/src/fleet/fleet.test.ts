@@ -1,4 +1,4 @@
-import { AskedQuestion, BEATS_KEPT, type DesiredState } from '@tidemill/contract';
+import { AskedQuestion, BEATS_KEPT, type DesiredState, personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { FOR_OTHERS, LEASE_CAP_MS } from '../lease/lease.ts';
@@ -7,7 +7,7 @@ import { workerStatus } from './status.ts';
 
 const projectId = 'project_1';
 const steer = (mill: Mill, is: DesiredState, workerId = 'agent-1') =>
-  mill.must({ type: 'worker.steer', projectId, workerId, desired: is, by: 'ada' });
+  mill.must({ type: 'worker.steer', projectId, workerId, desired: is, by: personActor('ada') });
 const worker = (mill: Mill, id = 'agent-1') => mill.workers.get(id)!;
 const beat = { memoryMb: 12, cpuPercent: 3 };
 
@@ -35,12 +35,18 @@ describe('the desired state', () => {
     const mill = new Mill();
     steer(mill, 'stopped');
     mill.must({ type: 'worker.register', projectId, workerId: 'agent-1', name: 'agent-1', role: 'builder' });
-    expect(worker(mill)).toMatchObject({ desired: 'stopped', desiredBy: 'ada', desiredAt: mill.now });
+    expect(worker(mill)).toMatchObject({ desired: 'stopped', desiredBy: personActor('ada'), desiredAt: mill.now });
   });
 
   test('for a worker that is not there is refused', () => {
     const mill = new Mill();
-    const about = { type: 'worker.steer', projectId, workerId: 'agent-9', desired: 'paused', by: 'ada' } as const;
+    const about = {
+      type: 'worker.steer',
+      projectId,
+      workerId: 'agent-9',
+      desired: 'paused',
+      by: personActor('ada'),
+    } as const;
     expect(mill.refusal(about)).toBe('not_found');
   });
 });
@@ -125,7 +131,7 @@ describe('what a worker says of itself', () => {
     const { fence: merging, commit } = mill.prepare(id, 'merged');
     mill.must({ type: 'merge.land', ...merging, commit, workers: ['agent-1', 'nobody'] });
     expect(worker(mill).completed).toBe(1);
-    mill.must({ type: 'worker.reset', projectId, workerId: 'agent-1', by: 'ada' });
+    mill.must({ type: 'worker.reset', projectId, workerId: 'agent-1', by: personActor('ada') });
     expect(worker(mill)).toMatchObject({ completed: 0, errors: 0, lastError: null, beats: [], resetAt: mill.now });
   });
 });
@@ -135,13 +141,19 @@ describe('giving a task to a worker', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.startRun(id);
-    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: 'ada' });
-    const events = mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'ada', why: 'given to another' });
+    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: personActor('ada') });
+    const events = mill.must({
+      type: 'lease.take',
+      projectId,
+      subjectId: id,
+      by: personActor('ada'),
+      why: 'given to another',
+    });
     expect(typesOf(events)).toEqual(['run.finished', 'lease.released']);
     expect(mill.task(id)).toMatchObject({ lease: null, stage: 'plan', counters: { failures: {} } });
     expect(mill.offered('agent-1')).toBe('nothing_ready');
     expect(mill.offered('agent-2')).toBe(1);
-    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: null, by: 'ada' });
+    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: null, by: personActor('ada') });
     expect(mill.offered('agent-1')).toBe(1);
   });
 
@@ -150,7 +162,7 @@ describe('giving a task to a worker', () => {
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
     mill.must({ type: 'run.ask', ...fence, runId, questions: [AskedQuestion.parse('Which port?')] });
-    mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'ada', why: 'emergency stop' });
+    mill.must({ type: 'lease.take', projectId, subjectId: id, by: personActor('ada'), why: 'emergency stop' });
     expect(mill.task(id)).toMatchObject({ lease: null, stage: 'needs_info', resumeStage: 'plan' });
     const questionId = mill.task(id).openQuestions[0]!.id;
     mill.must({
@@ -158,7 +170,7 @@ describe('giving a task to a worker', () => {
       projectId,
       taskId: id,
       questionId,
-      by: 'ada',
+      by: personActor('ada'),
       source: 'user',
       text: '8080',
     });
@@ -169,7 +181,7 @@ describe('giving a task to a worker', () => {
   test('a refused claim says that others may be luckier', () => {
     const mill = new Mill();
     const id = mill.add();
-    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: 'ada' });
+    mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: personActor('ada') });
     const claim = {
       type: 'work.claim',
       projectId,
@@ -188,16 +200,16 @@ describe('giving a task to a worker', () => {
   ])('%s cannot be given one', (workerId, code) => {
     const mill = new Mill();
     const id = mill.add();
-    expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId, by: 'ada' })).toBe(code);
+    expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId, by: personActor('ada') })).toBe(code);
   });
 
   test('nor can one that is over be given', () => {
     const mill = new Mill();
     const id = mill.add();
-    mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
-    expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-1', by: 'ada' })).toBe(
-      'wrong_stage',
-    );
+    mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
+    expect(
+      mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-1', by: personActor('ada') }),
+    ).toBe('wrong_stage');
   });
 
   test('silence interrupts it twice; the third time a person is asked', () => {
@@ -205,7 +217,14 @@ describe('giving a task to a worker', () => {
     const id = mill.add();
     const interrupt = () => {
       mill.startRun(id);
-      mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'supervisor', why: 'silent', isStuck: true });
+      mill.must({
+        type: 'lease.take',
+        projectId,
+        subjectId: id,
+        by: personActor('supervisor'),
+        why: 'silent',
+        isStuck: true,
+      });
       return mill.task(id);
     };
     expect(interrupt()).toMatchObject({ lease: null, blocked: null, counters: { failures: { stuck: 1 } } });
@@ -216,7 +235,7 @@ describe('giving a task to a worker', () => {
   test('taking a lease that is not there changes nothing', () => {
     const mill = new Mill();
     const id = mill.add();
-    expect(mill.must({ type: 'lease.take', projectId, subjectId: id, by: 'ada', why: '' })).toEqual([]);
+    expect(mill.must({ type: 'lease.take', projectId, subjectId: id, by: personActor('ada'), why: '' })).toEqual([]);
   });
 });
 
@@ -237,7 +256,13 @@ test('time a worker stood still counts towards no limit of its lease', () => {
 
 test('an emergency is on record with who and what it hit', () => {
   const mill = new Mill();
-  const about = { operation: 'emergency_stop', by: 'ada', reason: 'smoke', workers: ['agent-1'], tasks: [7] } as const;
+  const about = {
+    operation: 'emergency_stop',
+    by: personActor('ada'),
+    reason: 'smoke',
+    workers: ['agent-1'],
+    tasks: [7],
+  } as const;
   const [event] = mill.must({ type: 'emergency.record', projectId, ...about, workers: ['agent-1'], tasks: [7] });
   expect(event).toEqual({ type: 'emergency.executed', ...about });
 });

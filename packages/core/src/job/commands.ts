@@ -1,4 +1,4 @@
-import type { Job, JobMode, Mode } from '@tidemill/contract';
+import type { Actor, Job, JobMode, Mode } from '@tidemill/contract';
 import { accountsOf, readAccountsOf } from '../budget/lookup.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
@@ -6,7 +6,7 @@ import { workAndRun } from '../work.ts';
 import { cancelJob, claimJob, requestJob } from './job.ts';
 
 export interface JobCommands {
-  'job.request': { jobId: string; subjectId: string; mode: JobMode; input: Job['input']; by: string };
+  'job.request': { jobId: string; subjectId: string; mode: JobMode; input: Job['input']; by: Actor };
   'job.claim': {
     workerId: string;
     owner: string;

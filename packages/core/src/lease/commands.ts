@@ -1,4 +1,4 @@
-import type { Mode, Role } from '@tidemill/contract';
+import type { Actor, Mode, Role } from '@tidemill/contract';
 import { readAccountsOf } from '../budget/lookup.ts';
 import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
@@ -23,7 +23,7 @@ export interface LeaseCommands {
   'lease.take': {
     subjectId: string;
     jobId?: string;
-    by: string;
+    by: Actor;
     why: string;
     /** The work was silent for too long. After MAX_STUCK times a person is asked. */
     isStuck?: boolean;

@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { LEASE_MS } from '../work.ts';
@@ -43,8 +44,8 @@ describe('claiming', () => {
     const id = mill.add();
     for (let token = 1; token < 5; token += 1) {
       expect(mill.take(id).token).toBe(token);
-      mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
-      mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada' });
+      mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
+      mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada') });
     }
   });
 
@@ -57,7 +58,7 @@ describe('claiming', () => {
     mill.must({ type: 'project.configure', projectId, rules: { ...mill.rules(), pipelines: { feature } } });
     expect(typesOf(mill.claim('reviewer'))).toEqual(['alert.raised', 'task.blocked']);
     expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_transition' }, lease: null });
-    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada', stage: 'merge' });
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada'), stage: 'merge' });
     expect(mill.offered('merger')).toBe(1);
   });
 
@@ -75,7 +76,7 @@ describe('claiming', () => {
     mill.must({ type: 'project.configure', projectId, rules: { ...mill.rules(), pipelines } });
     mill.claim('reviewer');
     expect(mill.task(id)).toMatchObject({ stage: 'review', role: null, lease: null });
-    mill.must({ type: 'task.approve', projectId, taskId: id, by: 'ada' });
+    mill.must({ type: 'task.approve', projectId, taskId: id, by: personActor('ada') });
     expect(mill.task(id).stage).toBe('merge');
   });
 

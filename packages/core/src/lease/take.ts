@@ -16,7 +16,7 @@ export function takeLease(slice: Slice, command: CommandOf<'lease.take'>): Decis
   if (!found.ok) return found;
   const { work } = found;
   if (!work.lease) return accept();
-  const why = `${command.why} (${command.by})`;
+  const why = `${command.why} (${command.by.name})`;
   if (!command.isStuck) return accept(...letGo(slice, work, why));
   // A job has no stage that a person could set right: silence ends it.
   if (isJob(work))

@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, receipt, typesOf } from '../../../../test/support/mill.ts';
 
@@ -127,8 +128,8 @@ describe('a candidate that may have landed', () => {
 
   test('keeps the task where it is until it is landed or abandoned', () => {
     const { mill, id, fence } = crashed();
-    const cancel = { type: 'task.cancel', projectId, taskId: id, by: 'ada' } as const;
-    const retry = { type: 'task.retry', projectId, taskId: id, by: 'ada' } as const;
+    const cancel = { type: 'task.cancel', projectId, taskId: id, by: personActor('ada') } as const;
+    const retry = { type: 'task.retry', projectId, taskId: id, by: personActor('ada') } as const;
     const another = { type: 'merge.prepare', ...fence, commit: 'd', tree: 'T', base: 'b' } as const;
     expect(mill.refusal({ type: 'stage.finish', ...fence, outcome: 'failed', message: 'red' })).toBe('conflict');
     expect(mill.refusal(another)).toBe('conflict');
@@ -146,8 +147,8 @@ describe('a candidate that may have landed', () => {
     mill.now += 9 * 3_600_000;
     mill.must({ type: 'lease.renew', ...fence });
     expect(mill.task(id)).toMatchObject({ stage: 'blocked', resumeStage: 'merge', prepared: candidate });
-    expect(mill.refusal({ type: 'task.cancel', projectId, taskId: id, by: 'ada' })).toBe('conflict');
-    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada' });
+    expect(mill.refusal({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') })).toBe('conflict');
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada') });
     mill.must({ type: 'merge.land', ...mill.take(id), commit: 'c' });
     expect(mill.task(id).stage).toBe('done');
   });

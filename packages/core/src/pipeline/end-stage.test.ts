@@ -1,4 +1,4 @@
-import { FailureClass, type Feedback, Outcome } from '@tidemill/contract';
+import { FailureClass, type Feedback, Outcome, personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { type Ending, Mill, typesOf } from '../../../../test/support/mill.ts';
 import { RETRY_POLICY } from './policy.ts';
@@ -166,7 +166,7 @@ describe('failures of an agent', () => {
       mill.end(id, 'failed', { failure: 'validation', message: `Red after ${took}.` });
     }
     expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_progress' } });
-    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: personActor('ada') });
     expect(mill.task(id).counters.fingerprints).toEqual({});
   });
 
@@ -177,7 +177,7 @@ describe('failures of an agent', () => {
     mill.end(id, 'plan_complete');
     expect(mill.task(id).counters.failures).toEqual({});
     mill.end(id, 'failed', { failure: 'unknown', envelope: null });
-    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: personActor('ada') });
     expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { failures: {} }, blocked: null });
   });
 
@@ -189,13 +189,19 @@ describe('failures of an agent', () => {
       feedback: [{ kind: 'gate' as const, text, files: [] }],
     });
     mill.end(id, 'failed', red('first'));
-    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada', note: 'look at line 3' });
+    mill.must({
+      type: 'task.retry',
+      projectId: mill.projectId,
+      taskId: id,
+      by: personActor('ada'),
+      note: 'look at line 3',
+    });
     mill.end(id, 'failed', red('second'));
     expect(mill.task(id).feedback.map(({ text }) => text)).toEqual(['look at line 3', 'second']);
-    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: personActor('ada') });
     mill.end(id, 'no_changes');
     expect(mill.task(id).feedback).toHaveLength(2);
-    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId: mill.projectId, taskId: id, by: personActor('ada') });
     mill.build(id, 'T');
     expect(mill.task(id)).toMatchObject({ feedback: [], rework: false });
   });

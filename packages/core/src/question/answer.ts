@@ -1,4 +1,12 @@
-import type { Answer, EventBody, Project, Question, Task } from '@tidemill/contract';
+import {
+  type Actor,
+  type Answer,
+  type EventBody,
+  engineActor,
+  type Project,
+  type Question,
+  type Task,
+} from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -58,7 +66,7 @@ export function expireQuestion(slice: Slice, command: CommandOf<'question.expire
   }
   const option = question.options.find(({ label }) => label === text)?.label ?? null;
   const source = type === 'clarifying' || type === 'preference' ? 'default' : 'timeout';
-  return accept(...answered(slice, project, question, { text, option, source, by: 'time', at: env.now }));
+  return accept(...answered(slice, project, question, { text, option, source, by: engineActor('time'), at: env.now }));
 }
 
 export function remindOfQuestion(slice: Slice, command: CommandOf<'question.remind'>, env: DecideEnv): Decision {
@@ -79,7 +87,7 @@ export function revokePreference(slice: Slice, command: CommandOf<'preference.re
 }
 
 /** Every open question that holds the task gets the same answer: a person said one thing for all of them. */
-export function answerAll(slice: Slice, task: Task, text: string, by: string, env: DecideEnv): EventBody[] {
+export function answerAll(slice: Slice, task: Task, text: string, by: Actor, env: DecideEnv): EventBody[] {
   const answer: Answer = { text, option: null, source: 'user', by, at: env.now };
   return holdingOf(slice, task).map(({ id }) => ({
     type: 'question.answered',
@@ -162,6 +170,6 @@ function findQuestion(slice: Slice, command: { projectId: string; questionId: st
 
 function closedAlready({ status, answer }: Question): Decision {
   if (status === 'answered' && answer)
-    return refuse('already_answered', `${answer.by} has answered that already: "${answer.text.slice(0, 200)}"`);
+    return refuse('already_answered', `${answer.by.name} has answered that already: "${answer.text.slice(0, 200)}"`);
   return refuse('already_answered', `that question was ${status}; nobody waits for it any more`);
 }

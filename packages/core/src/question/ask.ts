@@ -1,12 +1,13 @@
-import type {
-  Answer,
-  AskedQuestion,
-  EventBody,
-  Preference,
-  Project,
-  Question,
-  StoredRecord,
-  Task,
+import {
+  type Answer,
+  type AskedQuestion,
+  type EventBody,
+  engineActor,
+  type Preference,
+  type Project,
+  type Question,
+  type StoredRecord,
+  type Task,
 } from '@tidemill/contract';
 import type { Asker, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
@@ -93,7 +94,7 @@ function hold(slice: Slice, questionId: string, { events, holding }: AskResult):
 function answerFromMemory({ task }: Asking, question: Question, result: AskResult, env: DecideEnv): void {
   const text = question.defaultAnswer!;
   const option = question.options.find(({ label }) => label === text)?.label ?? null;
-  const answer: Answer = { text, option, source: 'learned', by: 'learned', at: env.now };
+  const answer: Answer = { text, option, source: 'learned', by: engineActor('learned'), at: env.now };
   result.answered += 1;
   result.events.push({ type: 'question.answered', taskId: question.taskId, questionId: question.id, answer });
   if (task) result.events.push(answerNote(task, question, answer));

@@ -1,4 +1,4 @@
-import type { AnswerSource, AskedQuestion } from '@tidemill/contract';
+import type { Actor, AnswerSource, AskedQuestion } from '@tidemill/contract';
 import type { Asker } from '../command.ts';
 import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
@@ -11,14 +11,14 @@ export interface QuestionCommands {
   'question.answer': {
     taskId: string | null;
     questionId: string;
-    by: string;
+    by: Actor;
     source: AnswerSource;
     text: string;
   };
   /** Its time is up: the default is taken, or it is dismissed. */
   'question.expire': { taskId: string | null; questionId: string };
   'question.remind': { taskId: string | null; questionId: string };
-  'preference.revoke': { preferenceId: string; by: string };
+  'preference.revoke': { preferenceId: string; by: Actor };
 }
 
 interface AboutQuestion {

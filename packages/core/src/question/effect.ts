@@ -73,7 +73,7 @@ function unblock(
   const { resumeStage, id: taskId } = task;
   if (task.stage !== 'blocked' || resumeStage === null) return [];
   if (option !== null && leaves.includes(option)) {
-    const why = `${by} said: ${text}. Its work is kept; retry it when you like.`;
+    const why = `${by.name} said: ${text}. Its work is kept; retry it when you like.`;
     return [{ type: 'task.blocked', taskId, from: resumeStage, reason: 'skipped', text: why }];
   }
   const chosen = question.options.find(({ label }) => label === option);
@@ -86,7 +86,7 @@ function unblock(
 /** A person's word on a task that makes no progress. */
 function stuckChoice(slice: Slice, project: Project, task: Task, { option, text, by }: Answer): EventBody[] {
   if (task.lease === null || option === STUCK_CHOICES.wait) return [];
-  const why = `${by} said: ${text}`;
+  const why = `${by.name} said: ${text}`;
   const stop = [...interruptRun(slice, task, why), released(task, why)];
   if (option !== STUCK_CHOICES.skip) return [...stop, ...parkedIfAsking(task)];
   const block = { reason: 'skipped' as const, text: `${why}. Its work is kept; retry it when you like.` };

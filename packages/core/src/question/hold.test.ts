@@ -1,4 +1,4 @@
-import { AskedQuestion, AUTONOMY_PRESETS, type Question } from '@tidemill/contract';
+import { AskedQuestion, AUTONOMY_PRESETS, personActor, type Question } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { APPROVE, STUCK_CHOICES } from './effect.ts';
@@ -14,7 +14,7 @@ const open = (mill: Mill, taskId: string) =>
 const named = (mill: Mill, ref: string) =>
   [...mill.records.values()].find((each): each is Question => each.noun === 'question' && each.ref === ref)!;
 const answer = (mill: Mill, { id: questionId, taskId }: Question, text: string) =>
-  mill.must({ type: 'question.answer', projectId, taskId, questionId, by: 'ada', source: 'user', text });
+  mill.must({ type: 'question.answer', projectId, taskId, questionId, by: personActor('ada'), source: 'user', text });
 const asks = (...questions: unknown[]) => ({ envelope: { open_questions: questions } });
 
 describe('a task that needs to know', () => {
@@ -105,8 +105,8 @@ describe('a task that needs to know', () => {
     const mill = new Mill();
     const task = mill.add();
     mill.end(task, 'needs_info', asks('Which port?', 'Which host?'));
-    expect(mill.refusal({ type: 'task.retry', projectId, taskId: task, by: 'ada' })).toBe('bad_input');
-    mill.must({ type: 'task.retry', projectId, taskId: task, by: 'ada', note: 'localhost:8080' });
+    expect(mill.refusal({ type: 'task.retry', projectId, taskId: task, by: personActor('ada') })).toBe('bad_input');
+    mill.must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada'), note: 'localhost:8080' });
     expect(mill.task(task)).toMatchObject({ stage: 'plan', openQuestions: [] });
     expect(open(mill, task)).toEqual([]);
   });
@@ -227,17 +227,17 @@ describe('an approval', () => {
 
   test('is also given and refused as tasks are', () => {
     const { mill, task } = waiting();
-    mill.must({ type: 'task.approve', projectId, taskId: task, by: 'ada', note: 'fine' });
+    mill.must({ type: 'task.approve', projectId, taskId: task, by: personActor('ada'), note: 'fine' });
     expect(mill.task(task)).toMatchObject({ stage: 'review', approved: ['dependencyModifications'] });
     const { mill: other, task: sentBack } = waiting();
-    other.must({ type: 'task.reject', projectId, taskId: sentBack, by: 'ada', note: 'no left-pad' });
+    other.must({ type: 'task.reject', projectId, taskId: sentBack, by: personActor('ada'), note: 'no left-pad' });
     expect(other.task(sentBack)).toMatchObject({ stage: 'implement', feedback: [{ text: 'no left-pad' }] });
     expect(open(other, sentBack)).toEqual([]);
   });
 
   test('that was refused is asked for again when the same comes again', () => {
     const { mill, task } = waiting();
-    mill.must({ type: 'task.reject', projectId, taskId: task, by: 'ada', note: 'no left-pad' });
+    mill.must({ type: 'task.reject', projectId, taskId: task, by: personActor('ada'), note: 'no left-pad' });
     touching(mill, task);
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', approved: [] });
     expect(open(mill, task)).toMatchObject([{ ref: 'Q1.2' }]);
@@ -259,15 +259,15 @@ describe('an approval', () => {
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'review' });
     expect(open(mill, task)).toMatchObject([{ context: expect.stringContaining('not what you approved before') }]);
     // Going back to what was approved needs no other word; what was swapped in was never approved.
-    mill.must({ type: 'task.reject', projectId, taskId: task, by: 'ada', note: 'no evil-pad' });
+    mill.must({ type: 'task.reject', projectId, taskId: task, by: personActor('ada'), note: 'no evil-pad' });
     touching(mill, task);
     expect(mill.task(task).stage).toBe('review');
   });
 
   test('is asked for again when the files were swapped before they were proven', () => {
     const { mill, task } = waiting();
-    mill.must({ type: 'task.approve', projectId, taskId: task, by: 'ada' });
-    mill.must({ type: 'task.retry', projectId, taskId: task, by: 'ada', stage: 'verify' });
+    mill.must({ type: 'task.approve', projectId, taskId: task, by: personActor('ada') });
+    mill.must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada'), stage: 'verify' });
     const fence = mill.take(task);
     const prove = (content: string) => {
       const tree = `${task}-${content}`;
@@ -295,7 +295,7 @@ describe('an approval', () => {
 
   test('cannot be walked around: a retry sends back, and no other stage may be named', () => {
     const { mill, task } = waiting();
-    const retry = { type: 'task.retry', projectId, taskId: task, by: 'ada' } as const;
+    const retry = { type: 'task.retry', projectId, taskId: task, by: personActor('ada') } as const;
     expect(mill.refusal({ ...retry, note: 'go', stage: 'merge' })).toBe('wrong_stage');
     mill.must({ ...retry, note: 'without left-pad' });
     expect(mill.task(task)).toMatchObject({ stage: 'implement', approved: [] });
@@ -317,7 +317,7 @@ describe('an approval', () => {
     touching(mill, task, { touches: { dependencyModifications: 'left-pad 1' }, envelope });
     const refs = open(mill, task).map(({ ref }) => ref);
     expect(refs).toEqual(['Q1.1', 'Q1.2']);
-    mill.must({ type: 'task.reject', projectId, taskId: task, by: 'ada', note: 'no left-pad' });
+    mill.must({ type: 'task.reject', projectId, taskId: task, by: personActor('ada'), note: 'no left-pad' });
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'implement' });
     answer(mill, named(mill, 'Q1.1'), '8080');
     expect(mill.task(task).stage).toBe('implement');
@@ -395,13 +395,13 @@ describe('a question about a blocked task', () => {
     const { mill, task } = blocked();
     answer(mill, open(mill, task)[0]!, 'Leave it');
     expect(mill.task(task)).toMatchObject({ stage: 'blocked', blocked: { reason: 'skipped' }, resumeStage: 'plan' });
-    mill.must({ type: 'task.retry', projectId, taskId: task, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada') });
     expect(mill.offered('agent-1')).toBe(1);
   });
 
   test('is withdrawn when it is retried, and not asked when somebody was quicker', () => {
     const { mill, task, ask } = blocked();
-    mill.must({ type: 'task.retry', projectId, taskId: task, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada') });
     expect(named(mill, 'Q1.1').status).toBe('withdrawn');
     expect(mill.offered('agent-1')).toBe(1);
     expect(mill.must({ ...ask, questions: [AskedQuestion.parse('Another?')] })).toEqual([]);

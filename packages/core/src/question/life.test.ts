@@ -1,4 +1,4 @@
-import { AskedQuestion, type Question, type QuestionType } from '@tidemill/contract';
+import { AskedQuestion, engineActor, personActor, type Question, type QuestionType } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 
@@ -21,8 +21,8 @@ const expire = (mill: Mill, { id: questionId, taskId }: Question) =>
   mill.execute({ type: 'question.expire', projectId, taskId, questionId });
 const remind = (mill: Mill, { id: questionId, taskId }: Question) =>
   mill.must({ type: 'question.remind', projectId, taskId, questionId });
-const answer = (mill: Mill, { id: questionId, taskId }: Question, text: string, by = 'ada') =>
-  mill.execute({ type: 'question.answer', projectId, taskId, questionId, by, source: 'user', text });
+const answer = (mill: Mill, { id: questionId, taskId }: Question, text: string, name = 'ada') =>
+  mill.execute({ type: 'question.answer', projectId, taskId, questionId, by: personActor(name), source: 'user', text });
 
 /** What became of a question that nobody answered, and when. */
 const LIVES: { type: QuestionType; overAfter: number | null; reminders: number; ends: Partial<Question> }[] = [
@@ -67,7 +67,7 @@ describe('the life of a question that nobody answers', () => {
     mill.now += DAY;
     for (const each of [clarifying!, confirming!]) expire(mill, each);
     expect(now(mill, clarifying!).answer).toMatchObject({ text: 'Spaces', option: 'Spaces', source: 'default' });
-    expect(now(mill, confirming!).answer).toMatchObject({ text: 'yes', source: 'timeout', by: 'time' });
+    expect(now(mill, confirming!).answer).toMatchObject({ text: 'yes', source: 'timeout', by: engineActor('time') });
     expect(mill.task('task_1').context.map(({ summary }) => summary)).toEqual([
       'Asked: Tabs?\nAnswer (default): Spaces',
       'Asked: Go on?\nAnswer (timeout): yes',
@@ -125,7 +125,7 @@ describe('an answer', () => {
         projectId,
         taskId,
         questionId,
-        by,
+        by: personActor(by),
         source: 'user',
         text: `as ${by} says`,
       } as const),
@@ -136,7 +136,7 @@ describe('an answer', () => {
       ok: false,
       refusal: { code: 'already_answered', message: expect.stringContaining('ada') },
     });
-    expect(now(mill, question!).answer).toMatchObject({ by: 'ada', text: 'as ada says' });
+    expect(now(mill, question!).answer).toMatchObject({ by: personActor('ada'), text: 'as ada says' });
   });
 
   test('comes too late after the default, and after the task is gone', () => {
@@ -146,7 +146,7 @@ describe('an answer', () => {
     expire(mill, late!);
     expect(answer(mill, late!, 'Yes')).toMatchObject({ refusal: { code: 'already_answered' } });
     const [gone] = ask(mill, mill.add(), 'Which?');
-    mill.must({ type: 'task.cancel', projectId, taskId: 'task_2', by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: 'task_2', by: personActor('ada') });
     expect(now(mill, gone!).status).toBe('withdrawn');
     expect(answer(mill, gone!, 'This')).toMatchObject({ refusal: { code: 'already_answered' } });
     expect(expire(mill, gone!)).toMatchObject({ ok: true, events: [] });
@@ -179,7 +179,7 @@ describe('an answer', () => {
     const [question] = ask(mill, mill.add(), 'Which?');
     const { rules } = mill.projects.get(projectId)!;
     mill.must({ type: 'project.register', projectId: 'other', name: 'o', root: '/o', rules });
-    const of = { questionId: question!.id, by: 'ada', source: 'user', text: 'this' } as const;
+    const of = { questionId: question!.id, by: personActor('ada'), source: 'user', text: 'this' } as const;
     const { taskId } = question!;
     expect(mill.refusal({ type: 'question.answer', projectId: 'other', taskId, ...of })).toBe('not_found');
     expect(mill.refusal({ type: 'question.answer', projectId, taskId: null, ...of })).toBe('conflict');
@@ -312,7 +312,12 @@ describe('what was learned', () => {
     answer(mill, ask(mill, mill.add(), taste)[0]!, 'Yes');
     expect(ask(mill, mill.add(), taste)[0]).toMatchObject({ isDefaultLearned: true });
     const [preference] = told(mill);
-    const revoke = { type: 'preference.revoke', projectId, preferenceId: preference!.id, by: 'ada' } as const;
+    const revoke = {
+      type: 'preference.revoke',
+      projectId,
+      preferenceId: preference!.id,
+      by: personActor('ada'),
+    } as const;
     expect(mill.must(revoke)).toHaveLength(1);
     expect(mill.must(revoke)).toEqual([]);
     expect(ask(mill, mill.add(), taste)[0]).toMatchObject({ isDefaultLearned: false });

@@ -1,4 +1,4 @@
-import { AskedQuestion, AUTONOMY_PRESETS, type Question } from '@tidemill/contract';
+import { AskedQuestion, AUTONOMY_PRESETS, personActor, type Question } from '@tidemill/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replay, rowsOf } from '../../../../test/support/command-world.ts';
@@ -52,7 +52,7 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
     return {
       type: 'question.answer',
       ...of,
-      by: at(['ada', 'bob'], b),
+      by: personActor(at(['ada', 'bob'], b)),
       source: 'user',
       text: at(['Yes', 'No', 'Approve', 'Retry'], a),
     };
@@ -126,7 +126,7 @@ describe('any sequence of questions and answers among other commands', () => {
               projectId,
               taskId,
               questionId,
-              by: 'ada',
+              by: personActor('ada'),
               source: 'user',
               text: 'Go on',
             });

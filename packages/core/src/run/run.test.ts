@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 
@@ -58,7 +59,7 @@ describe('a run', () => {
     const mill = new Mill({ reviewPlans: true });
     const id = mill.add();
     mill.bring(id, 'plan_review');
-    mill.must({ type: 'task.reject', projectId, taskId: id, by: 'ada', note: 'smaller' });
+    mill.must({ type: 'task.reject', projectId, taskId: id, by: personActor('ada'), note: 'smaller' });
     mill.end(id, 'plan_complete', { envelope: { plan: 'smaller plan' } });
     mill.bring(id, 'review');
     mill.review(id, false, ['rename it']);
@@ -73,7 +74,7 @@ describe('a run', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.end(id, 'needs_info', { envelope: { open_questions: ['which database?'] } });
-    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada', note: 'sqlite' });
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada'), note: 'sqlite' });
     mill.end(id, 'plan_complete', { envelope: { planSummary: 'use sqlite' } });
     expect(mill.task(id).runs).toEqual({ plan: 2 });
     expect(mill.task(id).plan).toBe('use sqlite');
@@ -82,7 +83,7 @@ describe('a run', () => {
   test("a person's word before anything was built does not make the first attempt a rework", () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
-    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada', note: 'keep it small' });
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada'), note: 'keep it small' });
     mill.build(id, 'T');
     expect(mill.task(id).runs).toEqual({ implement: 1 });
   });

@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 
@@ -127,11 +128,11 @@ describe('a review', () => {
       mill.bring(id, 'blocked');
       expect(mill.task(id)).toMatchObject({ resumeStage: 'review', role: null, blocked: { reason: 'no_criteria' } });
     }
-    mill.must({ type: 'task.approve', projectId, taskId: yes, by: 'ada' });
+    mill.must({ type: 'task.approve', projectId, taskId: yes, by: personActor('ada') });
     expect(mill.task(yes).stage).toBe('merge');
-    mill.must({ type: 'task.reject', projectId, taskId: no, by: 'ada', note: 'too slow' });
+    mill.must({ type: 'task.reject', projectId, taskId: no, by: personActor('ada'), note: 'too slow' });
     expect(mill.task(no)).toMatchObject({ stage: 'implement', feedback: [{ kind: 'person', text: 'too slow' }] });
-    mill.must({ type: 'task.cancel', projectId, taskId: yes, by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: yes, by: personActor('ada') });
     mill.bring(no, 'blocked');
     expect(mill.task(no).blocked?.reason).toBe('no_criteria');
   });
@@ -159,7 +160,7 @@ describe('the third rejection', () => {
 
   test('a yes overrules the reviewer: nothing of it reaches the builder when the merge sends the task back', () => {
     const { mill, id } = escalated();
-    mill.must({ type: 'task.approve', projectId, taskId: id, by: 'ada', note: 'good enough' });
+    mill.must({ type: 'task.approve', projectId, taskId: id, by: personActor('ada'), note: 'good enough' });
     expect(mill.task(id)).toMatchObject({ stage: 'merge', feedback: [], rework: false, counters: { reviewCycles: 0 } });
     const feedback = [{ kind: 'gate' as const, text: 'red', files: [] }];
     mill.end(id, 'failed', { failure: 'validation', message: 'The gates fail.', feedback });
@@ -171,7 +172,7 @@ describe('the third rejection', () => {
 
   test('a no gives the builder both words, and three more cycles', () => {
     const { mill, id } = escalated();
-    mill.must({ type: 'task.reject', projectId, taskId: id, by: 'ada', note: 'do as it says' });
+    mill.must({ type: 'task.reject', projectId, taskId: id, by: personActor('ada'), note: 'do as it says' });
     expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { reviewCycles: 0 } });
     expect(mill.task(id).feedback.map(({ kind }) => kind)).toEqual(['review', 'person']);
   });

@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 import { pick } from './pick.ts';
@@ -9,12 +10,12 @@ describe('what a worker gets', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const ids = [mill.add(), mill.add({ priority: 0 }), mill.add(), mill.add({ priority: 4 }), mill.add()];
     const rework = ids[2]!;
-    mill.must({ type: 'task.retry', projectId, taskId: rework, by: 'ada', note: 'do it well' });
+    mill.must({ type: 'task.retry', projectId, taskId: rework, by: personActor('ada'), note: 'do it well' });
     const order: number[] = [];
     for (let index = 0; index < ids.length; index += 1) {
       const next = mill.offered('agent-1') as number;
       order.push(next);
-      mill.must({ type: 'task.cancel', projectId, taskId: ids[next - 1]!, by: 'ada' });
+      mill.must({ type: 'task.cancel', projectId, taskId: ids[next - 1]!, by: personActor('ada') });
     }
     expect(order).toEqual([2, 3, 1, 5, 4]);
     expect(mill.offered('agent-1')).toBe('nothing_ready');

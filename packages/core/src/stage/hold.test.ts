@@ -1,4 +1,4 @@
-import type { Question } from '@tidemill/contract';
+import { personActor, type Question } from '@tidemill/contract';
 import { expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 import { isReviewed } from '../pipeline/review.ts';
@@ -24,7 +24,7 @@ test('an approval of changed checks is for their content only', () => {
   hold(mill, taskId, 'one');
   expect(mill.task(taskId)).toMatchObject({ stage: 'needs_info', resumeStage: 'merge', lease: null });
   expect(open(mill)).toMatchObject([{ type: 'blocking', holds: true, context: '- a.test.ts: a test is deleted' }]);
-  mill.must({ type: 'task.approve', projectId, taskId, by: 'ada' });
+  mill.must({ type: 'task.approve', projectId, taskId, by: personActor('ada') });
   expect(mill.task(taskId)).toMatchObject({ stage: 'merge', approved: [], openQuestions: [] });
   hold(mill, taskId, 'one');
   expect(mill.task(taskId)).toMatchObject({ stage: 'merge', lease: expect.anything() });
@@ -36,7 +36,7 @@ test('refused, the work goes back to its builder with the person’s words, and 
   const mill = new Mill();
   const taskId = merging(mill);
   hold(mill, taskId, 'one');
-  mill.must({ type: 'task.reject', projectId, taskId, by: 'ada', note: 'leave the test' });
+  mill.must({ type: 'task.reject', projectId, taskId, by: personActor('ada'), note: 'leave the test' });
   expect(mill.task(taskId)).toMatchObject({
     stage: 'implement',
     feedback: [{ kind: 'person', text: 'leave the test' }],

@@ -1,4 +1,4 @@
-import type { HilConfig, TaskEdit, TaskKind } from '@tidemill/contract';
+import type { Actor, HilConfig, TaskEdit, TaskKind } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask, taskAlone } from '../task-lookup.ts';
@@ -23,17 +23,17 @@ export interface TaskCommands {
     repairs?: string[];
   };
   'task.set_dependencies': { taskId: string; dependsOn: string[] };
-  'task.edit': { taskId: string; by: string } & TaskEdit;
-  'task.note': { taskId: string; by: string; text: string };
+  'task.edit': { taskId: string; by: Actor } & TaskEdit;
+  'task.note': { taskId: string; by: Actor; text: string };
   /** Null lets any worker take it again. */
-  'task.assign': { taskId: string; workerId: string | null; by: string };
+  'task.assign': { taskId: string; workerId: string | null; by: Actor };
   /** The engine's, at its start: what was in the way may be gone, so it is tried now. */
   'task.wake': { taskId: string };
   /** `from`: only if it still is in the stage that the person saw it in. */
-  'task.cancel': { taskId: string; by: string; from?: string };
-  'task.retry': { taskId: string; by: string; note?: string; stage?: string; from?: string };
-  'task.approve': { taskId: string; by: string; note?: string; from?: string };
-  'task.reject': { taskId: string; by: string; note: string; from?: string };
+  'task.cancel': { taskId: string; by: Actor; from?: string };
+  'task.retry': { taskId: string; by: Actor; note?: string; stage?: string; from?: string };
+  'task.approve': { taskId: string; by: Actor; note?: string; from?: string };
+  'task.reject': { taskId: string; by: Actor; note: string; from?: string };
 }
 
 export const taskCommands: CommandParts<keyof TaskCommands> = {

@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
@@ -68,7 +69,7 @@ describe('creating a task', () => {
     mill.must({ type: 'project.register', ...other, name: 'b', root: '/b', rules: mill.rules() });
     const create = { type: 'task.create', ...other, taskId: 'task_b', title: 'b', body: '', kind: 'feature' } as const;
     expect(mill.refusal({ ...create, accept: [], files: [], dependsOn: [id], priority: 2 })).toBe('not_found');
-    expect(mill.refusal({ type: 'task.cancel', ...other, taskId: id, by: 'ada' })).toBe('not_found');
+    expect(mill.refusal({ type: 'task.cancel', ...other, taskId: id, by: personActor('ada') })).toBe('not_found');
     expect(mill.refusal({ type: 'task.set_dependencies', ...other, taskId: id, dependsOn: [] })).toBe('not_found');
     const claim = {
       type: 'work.claim',
@@ -136,9 +137,9 @@ describe('dependencies', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const a = mill.add();
     const b = mill.add({ dependsOn: [a] });
-    mill.must({ type: 'task.cancel', projectId, taskId: a, by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: a, by: personActor('ada') });
     expect(mill.task(b).unmet).toBe(1);
-    mill.must({ type: 'task.retry', projectId, taskId: a, by: 'ada' });
+    mill.must({ type: 'task.retry', projectId, taskId: a, by: personActor('ada') });
     mill.bring(a, 'done');
     expect(mill.task(b).unmet).toBe(0);
   });
@@ -151,7 +152,7 @@ describe('dependencies', () => {
     expect(setAfter(mill, a, a)).toBe('dependency_cycle');
     expect(setAfter(mill, a, b)).toBe('dependency_cycle');
     expect(setAfter(mill, a, c)).toBe('dependency_cycle');
-    mill.must({ type: 'task.cancel', projectId, taskId: b, by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: b, by: personActor('ada') });
     expect(setAfter(mill, a, c)).toBe('dependency_cycle');
     expect(mill.task(a).dependsOn).toEqual([]);
   });

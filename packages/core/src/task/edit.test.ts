@@ -1,3 +1,4 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../../test/support/command-world.ts';
 import { Mill } from '../../../../test/support/mill.ts';
@@ -7,7 +8,7 @@ const at = (stage: string, fields: Parameters<Mill['add']>[0] = {}) => {
   const mill = new Mill();
   const id = mill.add({ pipeline: 'feature', ...fields });
   mill.bring(id, stage);
-  return { mill, id, of: { projectId, taskId: id, by: 'ada' } };
+  return { mill, id, of: { projectId, taskId: id, by: personActor('ada') } };
 };
 
 describe('an edit', () => {
@@ -16,7 +17,7 @@ describe('an edit', () => {
     const before = mill.task(id);
     const title = `<script>alert(1)</script>\u0000\u001b[31m${'é'.repeat(200)}`;
     expect(mill.must({ type: 'task.edit', ...of, title, priority: 0 })).toEqual([
-      { type: 'task.edited', taskId: id, by: 'ada', title, priority: 0 },
+      { type: 'task.edited', taskId: id, by: personActor('ada'), title, priority: 0 },
     ]);
     mill.must({ type: 'task.edit', ...of, body: 'new', files: [] });
     expect(mill.task(id)).toEqual({ ...before, title, priority: 0, body: 'new', files: [] });
@@ -76,7 +77,14 @@ test('a note is kept with who said it, also while an agent works; a task that is
   mill.startRun(id);
   mill.must({ type: 'task.note', ...of, text: 'mind the tests' });
   expect(mill.task(id).context.at(-1)).toEqual({
-    ...{ runId: null, source: 'person', entryType: 'note', summary: 'mind the tests', at: mill.now, by: 'ada' },
+    ...{
+      runId: null,
+      source: 'person',
+      entryType: 'note',
+      summary: 'mind the tests',
+      at: mill.now,
+      by: personActor('ada'),
+    },
   });
   const done = at('done');
   expect(done.mill.refusal({ type: 'task.note', ...done.of, text: 'x' })).toBe('wrong_stage');

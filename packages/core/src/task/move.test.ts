@@ -1,4 +1,4 @@
-import type { TaskMove } from '@tidemill/contract';
+import { personActor, type TaskMove } from '@tidemill/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
@@ -10,13 +10,13 @@ import { movesOf } from './move.ts';
 const projectId = 'project_1';
 
 function moves(mill: Mill, taskId: string): TaskMove[] {
-  const slice = mill.load(scopeOf({ type: 'task.cancel', projectId, taskId, by: 'ada' }));
+  const slice = mill.load(scopeOf({ type: 'task.cancel', projectId, taskId, by: personActor('ada') }));
   return movesOf(slice, mill.projects.get(projectId)!, mill.task(taskId));
 }
 const to = (mill: Mill, id: string, stage: string) => moves(mill, id).find((move) => move.to === stage);
 
 function commandFor(via: NonNullable<TaskMove['via']>, taskId: string, stage: string): Command {
-  const of = { projectId, taskId, by: 'ada', note: 'a word' };
+  const of = { projectId, taskId, by: personActor('ada'), note: 'a word' };
   return via === 'retry' ? { type: 'task.retry', ...of, stage } : { type: `task.${via}`, ...of };
 }
 
@@ -76,7 +76,7 @@ describe('moves', () => {
     for (const stage of ['open', 'plan', 'verify']) expect(to(mill, id, stage)?.via).toBe('retry');
     for (const stage of ['review', 'merge'])
       expect(to(mill, id, stage)).toMatchObject({ via: null, why: 'the mill moves it there when its gates pass' });
-    const skipping = { type: 'task.retry', projectId, taskId: id, by: 'ada', stage: 'merge' } as const;
+    const skipping = { type: 'task.retry', projectId, taskId: id, by: personActor('ada'), stage: 'merge' } as const;
     expect(mill.refusal(skipping)).toBe('wrong_stage');
     mill.bring(id, 'review');
     expect(to(mill, id, 'merge')?.why).toBe('the mill moves it there when a reviewer has approved it');
@@ -91,7 +91,7 @@ describe('moves', () => {
     mill.take(id);
     expect(to(mill, id, 'open')?.why).toBe('agent-1 works on it: cancel it first, or wait');
     expect(to(mill, id, 'cancelled')?.via).toBe('cancel');
-    mill.must({ type: 'task.cancel', projectId, taskId: id, by: 'ada' });
+    mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
     expect(to(mill, id, 'open')?.via).toBe('retry');
     const landing = mill.add({ pipeline: 'quick' });
     mill.bring(landing, 'merge');
@@ -109,7 +109,7 @@ describe('moves', () => {
     mill.bring(id, 'implement');
     mill.end(id, 'needs_info', { envelope: { open_questions: ['which?'] } });
     expect(to(mill, id, 'implement')).toMatchObject({ via: 'retry', needsNote: true });
-    mill.must({ type: 'task.retry', projectId, taskId: id, by: 'ada', note: 'the second' });
+    mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada'), note: 'the second' });
     mill.build(id, 'tree');
     expect(mill.task(id).blocked?.reason).toBe('no_criteria');
     expect(to(mill, id, 'merge')?.via).toBe('approve');

@@ -2,6 +2,7 @@ import {
   type EventBody,
   type Project,
   type ProjectRules,
+  personActor,
   type Task,
   type TaskMove,
   workerName,
@@ -25,7 +26,7 @@ const NOTE = 'because';
  */
 export function movesOf(slice: Slice, project: Project, task: Task): TaskMove[] {
   const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
-  const of = { projectId: project.id, taskId: task.id, by: 'person' };
+  const of = { projectId: project.id, taskId: task.id, by: personActor('person') };
   const steps: [Via, Decision][] = [
     ['approve', approve(slice, { type: 'task.approve', ...of }, ENV)],
     ['reject', reject(slice, { type: 'task.reject', ...of, note: NOTE }, ENV)],

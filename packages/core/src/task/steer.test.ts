@@ -1,9 +1,10 @@
+import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { decide } from '../decide.ts';
 
 const projectId = 'project_1';
-const by = 'ada';
+const by = personActor('ada');
 const at = (stage: string, pipeline = 'feature', reviewPlans = false) => {
   const mill = new Mill({ reviewPlans });
   const id = mill.add({ pipeline });

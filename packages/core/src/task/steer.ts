@@ -31,7 +31,7 @@ export function cancel(slice: Slice, command: CommandOf<'task.cancel'>): Decisio
     return refuse('wrong_stage', `#${task.number} is done and landed`, 'revert its commit instead');
   if (task.stage === 'cancelled') return accept();
   if (task.prepared) return landing(task);
-  const because = `cancelled by ${command.by}`;
+  const because = `cancelled by ${command.by.name}`;
   const stop = task.lease ? [...interruptRun(slice, task, because), released(task, because)] : [];
   return accept(...stop, ...withdrawAll(slice, task, because), {
     type: 'task.moved',
@@ -66,7 +66,7 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
   const obstacle = command.stage === undefined ? null : jumpObstacle(project.rules, task, to);
   if (obstacle !== null) return refuse('wrong_stage', `#${task.number} cannot go to ${to}`, obstacle);
   if (task.prepared && to !== (task.resumeStage ?? task.stage)) return landing(task);
-  const because = `retried by ${command.by}`;
+  const because = `retried by ${command.by.name}`;
   const answers = command.note
     ? answerAll(slice, task, command.note, command.by, env)
     : withdrawHolding(slice, task, because);
@@ -96,7 +96,7 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
   }
   const choice = choiceOf(found.task, found.project);
   if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
-  const because = `approved by ${command.by}`;
+  const because = `approved by ${command.by.name}`;
   const note: EventBody[] = command.note ? [noteOf(found.task, command.note, env)] : [];
   return accept(
     ...note,
@@ -120,7 +120,7 @@ export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: Dec
   }
   const choice = choiceOf(found.task, found.project);
   if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
-  const because = `rejected by ${command.by}`;
+  const because = `rejected by ${command.by.name}`;
   return accept(
     ...withdrawHolding(slice, found.task, because),
     ...say(found.task, command, env),

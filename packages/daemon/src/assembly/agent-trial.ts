@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type AgentConfig, AUTONOMY_PRESETS, INTEGRITY_GATE, type ProjectRules } from '@tidemill/contract';
+import { type AgentConfig, AUTONOMY_PRESETS, INTEGRITY_GATE, type ProjectRules, personActor } from '@tidemill/contract';
 import { builtinPipelines, unwrap } from '@tidemill/core';
 import { createAgentFor } from '../agents/agent-for.ts';
 import { createRunLog } from '../agents/run-log.ts';
@@ -65,7 +65,7 @@ async function tryIn(folder: string, request: TrialRequest): Promise<TrialReport
     if (request.signal.aborted) stop();
     const input = `Make a file \`${TRIAL_FILE}\` whose only line is: ${TRIAL_TEXT}`;
     const about = { projectId: project.id, subjectId: project.id, jobId } as const;
-    unwrap(await store.execute({ type: 'job.request', ...about, mode: MODE, input, by: 'person' }));
+    unwrap(await store.execute({ type: 'job.request', ...about, mode: MODE, input, by: personActor('person') }));
     const end = await Promise.race([trial.end, stoppedEnd(request.signal)]);
     await engine.stop({ graceMs: GRACE_MS });
     return reportTrial({

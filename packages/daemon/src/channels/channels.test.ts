@@ -32,7 +32,10 @@ const OPTIONS = { text: 'Which port?', options: [{ label: '80', description: 'as
 
 async function expectAnswer(bed: DeliveryBed, question: Question, text: string, by: string): Promise<void> {
   await bed.event('question.answered');
-  expect(await bed.question(question)).toMatchObject({ status: 'answered', answer: { text, by, source: 'user' } });
+  expect(await bed.question(question)).toMatchObject({
+    status: 'answered',
+    answer: { text, by: { name: by }, source: 'user' },
+  });
 }
 
 describe('Telegram', () => {

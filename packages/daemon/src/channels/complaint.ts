@@ -1,3 +1,4 @@
+import { engineActor } from '@tidemill/contract';
 import { alertId } from '@tidemill/core';
 import type { Clock, Store } from '../ports.ts';
 import type { Lane } from './lane.ts';
@@ -31,5 +32,10 @@ export async function takeBack({ store }: { store: Store }, lane: Lane): Promise
   lane.recovered();
   const known = await store.record('alert', complaintOf(lane));
   if (known?.acknowledgedAt !== null) return;
-  await store.execute({ type: 'alert.acknowledge', projectId: lane.project.id, alertId: known.id, by: 'delivery' });
+  await store.execute({
+    type: 'alert.acknowledge',
+    projectId: lane.project.id,
+    alertId: known.id,
+    by: engineActor('delivery'),
+  });
 }

@@ -1,4 +1,4 @@
-import type { ChannelConfig } from '@tidemill/contract';
+import { type ChannelConfig, personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../../test/sim/virtual-clock.ts';
 import { DeliveryBed } from '../../../../test/support/channels/bed.ts';
@@ -249,7 +249,7 @@ describe('a channel that is down', () => {
       projectId,
       taskId: null,
       questionId: question!.id,
-      by: 'ada',
+      by: personActor('ada'),
       source: 'user',
       text: '80',
     });
@@ -328,7 +328,7 @@ describe('answers', () => {
     expect(second).toEqual({ isTaken: false, text: 'Already answered by telegram:@ada: "8080"' });
     expect(await bed.question(question!)).toMatchObject({
       status: 'answered',
-      answer: { by: 'telegram:@ada', option: '8080' },
+      answer: { by: { kind: 'person', name: 'telegram:@ada' }, option: '8080' },
     });
   });
 

@@ -1,4 +1,4 @@
-import type { Notification, Question } from '@tidemill/contract';
+import { type Notification, personActor, type Question } from '@tidemill/contract';
 import type { ChannelAnswer, Store } from '../ports.ts';
 
 type Heard = Awaited<ReturnType<import('../ports.ts').HearAnswer>>;
@@ -43,13 +43,13 @@ async function give(store: Store, question: Question, text: string, by: string):
     projectId,
     taskId,
     questionId,
-    by,
+    by: personActor(by),
     source: 'user',
     text,
   });
   const after = await store.record('question', questionId);
   if (reply.ok) return { isTaken: true, text: `Noted: ${after?.answer?.text ?? text}` };
   if (after?.status === 'answered' && after.answer)
-    return no(`Already answered by ${after.answer.by}: "${after.answer.text.slice(0, 200)}"`);
+    return no(`Already answered by ${after.answer.by.name}: "${after.answer.text.slice(0, 200)}"`);
   return no([reply.refusal.message, reply.refusal.hint].filter((part) => part !== '').join('; '));
 }

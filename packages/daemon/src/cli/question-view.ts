@@ -20,7 +20,7 @@ export function questionLines(question: QuestionView, { paint }: Pick<Terminal, 
   lines.push('');
   if (answer) {
     const how = answer.source === 'user' ? '' : `, ${answer.source}`;
-    lines.push(`  answered by ${oneLine(answer.by)}${how} at ${dateAndTime(answer.at)}: ${oneLine(answer.text)}`);
+    lines.push(`  answered by ${oneLine(answer.by.name)}${how} at ${dateAndTime(answer.at)}: ${oneLine(answer.text)}`);
     return lines;
   }
   if (defaultAnswer !== null) {

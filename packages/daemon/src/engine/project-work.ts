@@ -1,8 +1,8 @@
-import type { Worker } from '@tidemill/contract';
+import type { Actor, Worker } from '@tidemill/contract';
 import type { OutsideWork } from './workers/outside.ts';
 
 export interface EmergencyOrder {
-  by: string;
+  by: Actor;
   reason: string;
 }
 

@@ -1,10 +1,14 @@
-import type { RouteName, RouteOutput, RouteRequest, Routes, routeGroups } from '@tidemill/contract';
+import type { Actor, RouteName, RouteOutput, RouteRequest, Routes, routeGroups } from '@tidemill/contract';
 import type { Call, Services } from './context.ts';
+
+/** A request as its handler gets it: the name in `by` has become the one who is known to act under it. */
+export type Signed<N extends RouteName> =
+  RouteRequest<N> extends { by: string } ? Omit<RouteRequest<N>, 'by'> & { by: Actor } : RouteRequest<N>;
 
 /** What a route does. HTTP and the CLI without a daemon both come through here. */
 export type Handler<N extends RouteName> = (
   services: Services,
-  input: RouteRequest<N>,
+  input: Signed<N>,
   signal: AbortSignal,
   call: Call,
 ) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;

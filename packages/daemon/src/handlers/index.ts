@@ -1,4 +1,4 @@
-import { type Api, AppError, type Caller, type CallOptions, type RouteName, routes } from '@tidemill/contract';
+import { type Api, AppError, actorOf, type Caller, type CallOptions, type RouteName, routes } from '@tidemill/contract';
 import type { z } from 'zod';
 import { conflictHandlers } from './conflict/index.ts';
 import type { Call, Services } from './context.ts';
@@ -23,16 +23,14 @@ const handlers: { [N in RouteName]: Handler<N> } = {
 
 /** Parses, then answers: the same door for a request from the network and for a call within the process. */
 export async function callHandler(services: Services, name: RouteName, input: unknown, call: Call): Promise<unknown> {
-  const parsed = routes[name].input.safeParse(signed(name, input, call.caller));
+  const parsed = routes[name].input.safeParse(input);
   if (!parsed.success) throw badInput(parsed.error);
   const handler = handlers[name] as (services: Services, input: unknown, signal: AbortSignal, call: Call) => unknown;
-  return handler(services, parsed.data, call.signal, call);
+  return handler(services, signed(parsed.data, call.caller), call.signal, call);
 }
 
-/** Somebody with a token of their own acts under its name, whatever the request says. */
-function signed(name: RouteName, input: unknown, caller: Caller): unknown {
-  if (caller.name === null || !('by' in routes[name].input.shape)) return input;
-  return { ...(input as object), by: caller.name };
+function signed(input: object, caller: Caller): object {
+  return 'by' in input ? { ...input, by: actorOf(caller, String(input.by)) } : input;
 }
 
 /** Whoever calls within the process is the person who started it. */

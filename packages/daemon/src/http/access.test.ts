@@ -77,16 +77,16 @@ describe('named tokens', () => {
     });
     const names: string[] = [];
     for await (const { body } of served.api.events({ project: served.project, task: number }))
-      if ('by' in body && typeof body.by === 'string') names.push(body.by);
-    expect(names).toContain('the-operator');
-    expect(names).not.toContain('mallory');
+      if ('by' in body && body.by) names.push(`${body.by.kind} ${body.by.name}`);
+    expect(names).toContain('token the-operator');
+    expect(names.join()).not.toContain('mallory');
     // The daemon's own log tells the rest.
     const log = () => readFileSync(join(served.home, 'daemon.log'), 'utf8');
     await as(tokens.operator).addTask({ project: served.project, title: 'Whose idea' });
     expect(log()).toContain(`the-operator: POST /v1/projects/${served.project}/tasks`);
     await as(tokens.admin).limitBudget({ project: served.project, dailyUsd: 5 });
     const [limited] = await served.api.recentEvents({ project: served.project, types: ['budget.limited'] });
-    expect(limited?.body).toMatchObject({ by: 'the-admin' });
+    expect(limited?.body).toMatchObject({ by: { kind: 'token', name: 'the-admin' } });
     for (const token of [served.token, ...Object.values(tokens)]) expect(log()).not.toContain(token);
   });
 

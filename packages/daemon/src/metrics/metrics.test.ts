@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Run } from '@tidemill/contract';
+import { personActor, type Run } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defaultRules } from '../../../../test/support/mill.ts';
 import type { Store } from '../ports.ts';
@@ -117,13 +117,13 @@ describe('metrics of a store', () => {
     expect(await queued()).toBe(1);
     await create();
     expect(await queued()).toBe(2);
-    await must({ type: 'task.cancel', projectId, taskId: first, by: 'person' });
+    await must({ type: 'task.cancel', projectId, taskId: first, by: personActor('person') });
     expect(await queued()).toBe(1);
     now += 2 * 3_600_000;
     const { points } = await metrics.history(project, '24h');
     expect(points.slice(-3).map((point) => point.queued)).toEqual([1, 1, 1]);
     expect(points[0]!.queued).toBe(0);
-    await must({ type: 'task.retry', projectId, taskId: first, by: 'person' });
+    await must({ type: 'task.retry', projectId, taskId: first, by: personActor('person') });
     expect(await queued()).toBe(2);
     expect(reads).toBe(1);
     // What was read from the rows says the same as what was followed.

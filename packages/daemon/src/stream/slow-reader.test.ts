@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Api } from '@tidemill/contract';
+import { type Api, personActor } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
@@ -176,7 +176,7 @@ describe('the one reader of the log', () => {
     const client = await StreamProbe.open(url, '');
     client.ask({ type: 'subscribe', after: end });
     await asked.promise;
-    await store.execute({ type: 'task.note', ...(await anyTask(store)), by: 'ada', text: 'meanwhile' });
+    await store.execute({ type: 'task.note', ...(await anyTask(store)), by: personActor('ada'), text: 'meanwhile' });
     // Its bell has rung by then: a timer without a delay, set before this one.
     await delay(50);
     known.resolve();

@@ -1,4 +1,4 @@
-import { AppError, type Project, type Task } from '@tidemill/contract';
+import { type Actor, AppError, type Project, type Task } from '@tidemill/contract';
 import { isOpenConflict, unwrap } from '@tidemill/core';
 import type { ConflictEditor, SettledMerge, Store, Workspace } from '../../ports.ts';
 
@@ -21,7 +21,7 @@ export async function checkConflict(store: Store, task: Task): Promise<void> {
  *   nothing left to resolve ──▶ begin_settle on record ──▶ the merge is committed ──▶ settle on record
  * A crash after the first record is finished by `finishSettling`: each step can be done twice.
  */
-export async function settleConflict(deps: ConflictDeps, task: Task, by: string): Promise<Task> {
+export async function settleConflict(deps: ConflictDeps, task: Task, by: Actor): Promise<Task> {
   const { store } = deps;
   const of = { projectId: task.projectId, taskId: task.id, by };
   const settled = await commitMerge(deps, task, by, async () => {
@@ -50,7 +50,7 @@ export async function finishSettling(deps: ConflictDeps, isDue: (task: Task) => 
 function commitMerge(
   { store, project, conflicts }: ConflictDeps,
   task: Task,
-  by: string,
+  by: Actor,
   beforeCommit?: () => Promise<void>,
 ): Promise<SettledMerge> {
   const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by})`;
@@ -64,7 +64,7 @@ function commitMerge(
 export async function abortConflict(
   { store, workspace }: { store: Store; workspace: Pick<Workspace, 'snapshot'> },
   task: Task,
-  by: string,
+  by: Actor,
 ): Promise<Task> {
   const snapshot = await workspace.snapshot(task, `the conflict was aborted by ${by}`);
   const of = { projectId: task.projectId, taskId: task.id, by };

@@ -1,4 +1,4 @@
-import { type Project, type Task, workerName } from '@tidemill/contract';
+import { type Actor, type Project, type Task, workerName } from '@tidemill/contract';
 import type { Command, CommandOf } from '@tidemill/core';
 import type { Store } from '../../ports.ts';
 import type { EmergencyOrder, EmergencyReport } from '../project-work.ts';
@@ -29,14 +29,14 @@ export async function recoverStuck(
   deps: LeaseTaking,
   { id: projectId }: Project,
   stuck: Task[],
-  by: string,
+  by: Actor,
 ): Promise<void> {
   const record = { type: 'emergency.record', projectId, operation: 'recover_stuck', by, reason: ASKED_FOR } as const;
   await takeLeases(deps, stuck, { by, why: 'it was stuck' }, [{ ...record, ...reportOf(stuck) }]);
 }
 
 /** Cancels the tasks that nobody has begun. Each page is one transaction together with its record. */
-export async function purgeQueue(store: Store, { id: projectId }: Project, by: string): Promise<number[]> {
+export async function purgeQueue(store: Store, { id: projectId }: Project, by: Actor): Promise<number[]> {
   const purged: number[] = [];
   for (let afterNumber = 0; ; ) {
     const page = await store.tasks({ projectId, stages: ['open'], afterNumber, limit: PAGE });

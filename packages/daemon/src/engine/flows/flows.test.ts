@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EventBody, Task } from '@tidemill/contract';
+import { type EventBody, personActor, type Task } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Mill, memoryPlace, open, type Place, PROJECT, rules } from '../../../../../test/contract/store-bed.ts';
@@ -88,7 +88,7 @@ describe('a flow that dies at any moment has happened, or has not', () => {
     };
     const restart = async (store: Store) => {
       const worker = (await store.workers(PROJECT)).find(({ name }) => name === 'w1')!;
-      await restartWorker(store, worker, { by: 'ada', isReset });
+      await restartWorker(store, worker, { by: personActor('ada'), isReset });
     };
     const deaths = await atEachDeath(crashed, restart, async () => {
       const done = await isOnRecord();
@@ -104,8 +104,8 @@ describe('a flow that dies at any moment has happened, or has not', () => {
     const stop = async (store: Store) => {
       const left = await store.leased(PROJECT);
       const ids = (await store.workers(PROJECT)).map(({ id }) => id);
-      const commands = emergencyCommands(PROJECT, ids, { by: 'ada', reason: 'smoke' }, reportOf(left));
-      await takeLeases({ store, withWorkspace: noWorkspace }, left, { by: 'ada', why: 'stop' }, commands);
+      const commands = emergencyCommands(PROJECT, ids, { by: personActor('ada'), reason: 'smoke' }, reportOf(left));
+      await takeLeases({ store, withWorkspace: noWorkspace }, left, { by: personActor('ada'), why: 'stop' }, commands);
     };
     await atEachDeath(busy, stop, async () => {
       const done = await isOnRecord();
@@ -116,7 +116,12 @@ describe('a flow that dies at any moment has happened, or has not', () => {
 
   test('recovering what is stuck', async () => {
     const recover = async (store: Store) =>
-      recoverStuck({ store, withWorkspace: noWorkspace }, await project(), await store.leased(PROJECT), 'ada');
+      recoverStuck(
+        { store, withWorkspace: noWorkspace },
+        await project(),
+        await store.leased(PROJECT),
+        personActor('ada'),
+      );
     await atEachDeath(busy, recover, async () => {
       expect(await mill.store.leased(PROJECT)).toHaveLength((await isOnRecord()) ? 0 : 2);
     });
@@ -128,7 +133,7 @@ describe('a flow that dies at any moment has happened, or has not', () => {
     };
     await atEachDeath(
       open,
-      async (store) => purgeQueue(store, await project(), 'ada'),
+      async (store) => purgeQueue(store, await project(), personActor('ada')),
       async () => {
         const stages = (await mill.store.tasks({ projectId: PROJECT })).map(({ stage }) => stage);
         expect(stages).toEqual(Array(3).fill((await isOnRecord()) ? 'cancelled' : 'open'));
@@ -169,7 +174,7 @@ describe('a conflict', () => {
 
   test('that is settled when the process dies is settled by the next start, with one commit and the same name', async () => {
     const settle = async (store: Store) => {
-      await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, 'ada');
+      await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, personActor('ada'));
     };
     const deaths = await atEachDeath(conflicting, settle, async () => {
       const hasBegun = (await eventsOf('conflict.settle_begun')).length === 1;
@@ -179,7 +184,7 @@ describe('a conflict', () => {
       expect(now.stage === 'blocked').toBe(!hasBegun);
       expect(now.settling).toBeNull();
       if (hasBegun) {
-        expect(await eventsOf('conflict.settled')).toMatchObject([{ by: 'ada' }]);
+        expect(await eventsOf('conflict.settled')).toMatchObject([{ by: personActor('ada') }]);
         expect(await git(bed.root, 'show', `${now.head!.commit}:a.txt`)).toBe('both');
         expect(await git(bed.root, 'rev-parse', task.branch)).toBe(now.head!.commit);
         expect(await git(bed.root, 'log', '--format=%s', `main..${task.branch}`)).toMatch(/resolved by ada.*\nwork$/);
@@ -191,7 +196,7 @@ describe('a conflict', () => {
 
   test('that was changed after it was settled waits for a person', async () => {
     await conflicting();
-    const of = { projectId: PROJECT, taskId: task.id, by: 'ada' };
+    const of = { projectId: PROJECT, taskId: task.id, by: personActor('ada') };
     await mill.must({ type: 'conflict.begin_settle', ...of });
     await mill.must({ type: 'conflict.resolve_file', ...of, path: 'a.txt', how: 'text' });
     await finishSettling({ store: mill.store, project: await project(), conflicts: bed.workspace }, () => true);
@@ -200,7 +205,7 @@ describe('a conflict', () => {
   });
 
   test('that is aborted when the process dies loses nothing', async () => {
-    const abort = async (store: Store) => abortConflict({ store, workspace: bed.workspace }, task, 'ada');
+    const abort = async (store: Store) => abortConflict({ store, workspace: bed.workspace }, task, personActor('ada'));
     await atEachDeath(conflicting, abort, async () => {
       const now = (await mill.store.task(task.id))!;
       const [aborted] = await eventsOf('conflict.aborted');

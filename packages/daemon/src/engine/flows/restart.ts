@@ -1,4 +1,4 @@
-import type { Worker } from '@tidemill/contract';
+import type { Actor, Worker } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import type { Store } from '../../ports.ts';
 import { executeTogether } from './atomic.ts';
@@ -11,7 +11,7 @@ import { executeTogether } from './atomic.ts';
 export async function restartWorker(
   store: Store,
   { id: workerId, projectId, name }: Worker,
-  { by, isReset }: { by: string; isReset: boolean },
+  { by, isReset }: { by: Actor; isReset: boolean },
 ): Promise<void> {
   const about = { projectId, workerId, by };
   const leased = (await store.leased(projectId)).filter(({ lease }) => lease?.workerId === workerId);

@@ -1,4 +1,4 @@
-import type { Task } from '@tidemill/contract';
+import type { Actor, Task } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import type { Store, Workspace } from '../../ports.ts';
 import { executeAccepted } from './atomic.ts';
@@ -15,7 +15,7 @@ export interface LeaseTaking {
 export async function takeLeases(
   { store, withWorkspace }: LeaseTaking,
   tasks: Task[],
-  { by, why }: { by: string; why: string },
+  { by, why }: { by: Actor; why: string },
   record: readonly Command[],
 ): Promise<void> {
   const taken: Command[] = [];

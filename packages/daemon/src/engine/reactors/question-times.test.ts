@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AskedQuestion, type Question } from '@tidemill/contract';
+import { AskedQuestion, personActor, type Question } from '@tidemill/contract';
 import { type Command, decide, reduce } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
@@ -253,8 +253,8 @@ describe('occasions of the catalogue', () => {
     const finish = async (taskId: string) => {
       const rules = { ...defaultRules, pipelines: { quick: DONE_AT_ONCE } };
       await must({ type: 'project.configure', projectId, rules });
-      await must({ type: 'task.retry', projectId, taskId, by: 'ada', stage: 'look' });
-      await must({ type: 'task.approve', projectId, taskId, by: 'ada' });
+      await must({ type: 'task.retry', projectId, taskId, by: personActor('ada'), stage: 'look' });
+      await must({ type: 'task.approve', projectId, taskId, by: personActor('ada') });
       await settled();
     };
     await finish('task_1');

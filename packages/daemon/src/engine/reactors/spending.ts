@@ -4,6 +4,7 @@ import {
   type BudgetPeriod,
   type BudgetThreshold,
   type EventBody,
+  engineActor,
   isBuilding,
   readUsage,
   type Severity,
@@ -74,7 +75,7 @@ export class Spending implements Reactor {
     const { store, project } = this.#deps;
     const tasks = paid.flatMap(({ leased }) => (leased instanceof LeasedTask ? leased.task.number : []));
     for (const { leased } of paid) leased?.kill('budget', exhausted.text);
-    const about = { operation: 'emergency_stop', by: 'budget', reason: exhausted.text } as const;
+    const about = { operation: 'emergency_stop', by: engineActor('budget'), reason: exhausted.text } as const;
     const workers = paid.map(({ name }) => name);
     await store.execute({ type: 'emergency.record', projectId: project.id, ...about, workers, tasks });
   }

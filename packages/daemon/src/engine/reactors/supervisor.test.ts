@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EventType, LoggedEvent } from '@tidemill/contract';
+import { type EventType, type LoggedEvent, personActor } from '@tidemill/contract';
 import { type Command, decide, reduce } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SimGates } from '../../../../../test/sim/actors.ts';
@@ -115,7 +115,13 @@ describe('the supervisor', { timeout: 60_000 }, () => {
     await engine.start();
     await pass(22 * MINUTE);
     const [question] = await store.records({ noun: 'question', projectId, isOpen: true });
-    const about = { projectId, taskId: 'task_1', questionId: question!.id, by: 'ada', source: 'user' as const };
+    const about = {
+      projectId,
+      taskId: 'task_1',
+      questionId: question!.id,
+      by: personActor('ada'),
+      source: 'user' as const,
+    };
     await must({ type: 'question.answer', ...about, text: 'Skip' });
     await pass(MINUTE);
     expect(await store.task('task_1')).toMatchObject({ stage: 'blocked', blocked: { reason: 'skipped' }, lease: null });

@@ -1,4 +1,4 @@
-import { AskedQuestion, type Task } from '@tidemill/contract';
+import { AskedQuestion, engineActor, type Task } from '@tidemill/contract';
 import {
   type CommandOf,
   decideLock,
@@ -14,6 +14,7 @@ import {
 import type { EngineDeps } from '../deps.ts';
 import { LeasedJob, LeasedTask, type LeasedWork } from '../workers/leased-work.ts';
 
+const SUPERVISOR = engineActor('supervisor');
 const HOUR = 3_600_000;
 /** More waiting tasks than this are not looked at: the claim itself decides about every one. */
 const LOOKED_AT = 200;
@@ -95,7 +96,7 @@ export class Supervisor {
     if (action === 'interrupt')
       await store.execute({
         ...{ type: 'lease.take', projectId: project.id, subjectId: task.id },
-        ...{ by: 'supervisor', why: reason, isStuck: true },
+        ...{ by: SUPERVISOR, why: reason, isStuck: true },
       });
   }
 
@@ -103,7 +104,7 @@ export class Supervisor {
   async #endIfSilent({ fence, isFrozen, lastSignAt }: LeasedJob, now: number): Promise<void> {
     if (isFrozen || stuckAction(now - lastSignAt, 0) !== 'interrupt') return;
     const why = 'no sign of life for half an hour';
-    await this.#deps.store.execute({ type: 'lease.take', ...fence, by: 'supervisor', why, isStuck: true });
+    await this.#deps.store.execute({ type: 'lease.take', ...fence, by: SUPERVISOR, why, isStuck: true });
   }
 
   /** Who waits for whose files; more urgent work gets them. */
@@ -125,7 +126,7 @@ export class Supervisor {
         await store.execute({ type: 'supervisor.decide', ...about });
       if (action === 'preempt')
         await store.execute({
-          ...{ type: 'lease.take', projectId: project.id, subjectId: owner.id, by: 'supervisor' },
+          ...{ type: 'lease.take', projectId: project.id, subjectId: owner.id, by: SUPERVISOR },
           why: `#${task.number} is more urgent`,
         });
     }

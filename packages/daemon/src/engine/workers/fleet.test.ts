@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DesiredState, LoggedEvent } from '@tidemill/contract';
+import { type DesiredState, type LoggedEvent, personActor } from '@tidemill/contract';
 import { type Command, LEASE_CAP_MS, workerHealth } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Random } from '../../../../../test/sim/random.ts';
@@ -58,7 +58,7 @@ const addTask = (number: number) =>
     ...{ files: [], dependsOn: [], priority: 2 },
   });
 const steer = (is: DesiredState, name = 'agent-1') =>
-  must({ type: 'worker.steer', projectId, workerId: `${projectId}/${name}`, desired: is, by: 'ada' });
+  must({ type: 'worker.steer', projectId, workerId: `${projectId}/${name}`, desired: is, by: personActor('ada') });
 const agent1 = async () => (await store.workers(projectId)).find(({ name }) => name === 'agent-1')!;
 
 /** Lets time pass, and everybody do what needs no more of it. */
@@ -216,7 +216,7 @@ describe('what a person wants', () => {
     expect(puppets).toHaveLength(2);
     const tasks = await store.leased(projectId);
     const its = tasks.find(({ lease }) => lease?.workerId === other)!;
-    await must({ type: 'task.assign', projectId, taskId: its.id, workerId: other, by: 'ada' });
+    await must({ type: 'task.assign', projectId, taskId: its.id, workerId: other, by: personActor('ada') });
     await must({ type: 'worker.remove', projectId, workerId: other });
     await pass(1);
     const run = (await store.runs(its.id))[0]!;
@@ -232,14 +232,19 @@ describe('an emergency stop', () => {
     await addTask(2);
     await pass(1);
     const startedAt = clock.elapsed();
-    const stopping = engine.fleet.emergencyStop({ by: 'ada', reason: 'smoke' });
+    const stopping = engine.fleet.emergencyStop({ by: personActor('ada'), reason: 'smoke' });
     // Before the store had a chance to answer.
     expect(puppets[0]!.heard[0]).toBe('kill');
     await pass(10_000);
     expect(await stopping).toEqual({ workers: ['agent-1'], tasks: [1] });
     const [record] = (await log()).filter(({ body }) => body.type === 'emergency.executed');
     expect(record!.at - clock.now() + clock.elapsed() - startedAt).toBeLessThanOrEqual(5_000);
-    expect(record!.body).toMatchObject({ operation: 'emergency_stop', by: 'ada', reason: 'smoke', tasks: [1] });
+    expect(record!.body).toMatchObject({
+      operation: 'emergency_stop',
+      by: { name: 'ada' },
+      reason: 'smoke',
+      tasks: [1],
+    });
     expect(await store.leased(projectId)).toEqual([]);
     expect((await store.workers(projectId)).map((worker) => worker.desired)).toEqual(Array(4).fill('stopped'));
     expect(puppets).toHaveLength(1);
@@ -255,7 +260,9 @@ describe('an emergency stop', () => {
     let stopping: Promise<unknown> | null = null;
     // Called when the claim is on its way and nobody holds anything yet.
     const stop = () => {
-      stopping ??= engine.fleet.emergencyStop({ by: 'ada', reason: 'smoke' }).catch((error: Error) => error.message);
+      stopping ??= engine.fleet
+        .emergencyStop({ by: personActor('ada'), reason: 'smoke' })
+        .catch((error: Error) => error.message);
     };
     isDown = (command) => {
       if (command.type === 'work.claim' && command.role === 'builder') queueMicrotask(stop);
@@ -276,7 +283,7 @@ describe('an emergency stop', () => {
     await addTask(2);
     await pass(1);
     isDown = ({ type }) => type === 'worker.steer';
-    const stopping = engine.fleet.emergencyStop({ by: 'ada', reason: 'smoke' });
+    const stopping = engine.fleet.emergencyStop({ by: personActor('ada'), reason: 'smoke' });
     expect(puppets[0]!.heard[0]).toBe('kill');
     await expect(stopping).rejects.toThrow('no store');
     puppets[0]!.die('killed');

@@ -1,4 +1,4 @@
-import type { EventBody, Worker } from '@tidemill/contract';
+import { type Actor, ENGINE, type EventBody, type Worker } from '@tidemill/contract';
 import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -146,7 +146,7 @@ export class Fleet {
     return report;
   }
 
-  async #takeLeases(by: string): Promise<void> {
+  async #takeLeases(by: Actor): Promise<void> {
     const { store, project, clock, owner } = this.#deps;
     const left = (await store.leased(project.id)).filter(
       ({ lease }) => lease && (lease.owner === owner || isOutsideOwner(lease.owner)),
@@ -161,7 +161,7 @@ export class Fleet {
   }
 
   /** A worker outside the daemon has no slot that would let go: what it has in hand is taken, its work kept. */
-  async #takeFromOutside(workerId: string, by: string, why: string): Promise<void> {
+  async #takeFromOutside(workerId: string, by: Actor, why: string): Promise<void> {
     const { store, project } = this.#deps;
     for (const task of await store.leased(project.id)) {
       if (task.lease?.workerId !== workerId || !isOutsideOwner(task.lease.owner)) continue;
@@ -195,7 +195,7 @@ export class Fleet {
     const slot = this.#slots.find((each) => each.workerId === workerId);
     this.#slots = this.#slots.filter((each) => each !== slot);
     if (slot) slot.leased?.abandon('stopped');
-    else await this.#takeFromOutside(workerId, 'Tidemill', 'its worker was removed');
+    else await this.#takeFromOutside(workerId, ENGINE, 'its worker was removed');
     await this.#unassign((assignee) => assignee === workerId);
   }
 
@@ -206,7 +206,7 @@ export class Fleet {
       const page = await store.tasks({ projectId: project.id, afterNumber, limit: UNASSIGN_PAGE });
       for (const { id: taskId, assignee } of page)
         if (assignee !== null && isGone(assignee))
-          await store.execute({ type: 'task.assign', projectId: project.id, taskId, workerId: null, by: 'Tidemill' });
+          await store.execute({ type: 'task.assign', projectId: project.id, taskId, workerId: null, by: ENGINE });
       if (page.length < UNASSIGN_PAGE) return;
       afterNumber = page.at(-1)!.number;
     }
@@ -214,8 +214,9 @@ export class Fleet {
 
   async #obey(workers: Worker[]): Promise<void> {
     for (const { id, desired, desiredBy, isOutside } of workers) {
-      this.#slots.find(({ workerId }) => workerId === id)?.obey(desired, desiredBy);
-      if (isOutside && desired === 'stopped') await this.#takeFromOutside(id, desiredBy, 'stopped');
+      const by = desiredBy ?? ENGINE;
+      this.#slots.find(({ workerId }) => workerId === id)?.obey(desired, by);
+      if (isOutside && desired === 'stopped') await this.#takeFromOutside(id, by, 'stopped');
     }
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EventBody, OutsideClaim } from '@tidemill/contract';
+import { type EventBody, type OutsideClaim, personActor } from '@tidemill/contract';
 import { type Command, LEASE_CAP_MS } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
@@ -142,7 +142,7 @@ test('nobody holds a task for more than 8 hours, however alive', async () => {
 test('a used-up budget refuses the claim and leaves the task where it was', async () => {
   await addTask(1);
   await must({
-    ...{ type: 'budget.limit', projectId, accountId: 'account/all', by: 'ada' },
+    ...{ type: 'budget.limit', projectId, accountId: 'account/all', by: personActor('ada') },
     ...{ limits: { dailyUsd: 0, monthlyUsd: 0 }, timeZone: 'UTC' },
   });
   await expect(made.engine.outside.claim('alpha', OWNER)).rejects.toMatchObject({ code: 'budget_exhausted' });
@@ -154,7 +154,13 @@ test('a worker that came once and never again is forgotten after a day, one that
   const busy = await claimed('alpha');
   await made.engine.outside.claim('beta', OWNER);
   await made.engine.outside.claim('gamma', OWNER);
-  await must({ type: 'worker.steer', projectId, workerId: `${projectId}/gamma`, desired: 'paused', by: 'ada' });
+  await must({
+    type: 'worker.steer',
+    projectId,
+    workerId: `${projectId}/gamma`,
+    desired: 'paused',
+    by: personActor('ada'),
+  });
   await stopEngine();
   clock.jump(25 * 3_600_000);
   await startEngine('daemon-2');

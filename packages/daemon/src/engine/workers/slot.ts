@@ -1,4 +1,4 @@
-import { type DesiredState, type Job, type Role, type Task, workerIdOf } from '@tidemill/contract';
+import { type Actor, type DesiredState, ENGINE, type Job, type Role, type Task, workerIdOf } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Rests } from '../dispatch/agent-rest.ts';
@@ -37,7 +37,7 @@ export class Slot {
   leased: LeasedWork | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
-  #desired: { is: DesiredState; by: string } = { is: 'running', by: '' };
+  #desired: { is: DesiredState; by: Actor } = { is: 'running', by: ENGINE };
 
   constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, name: string, role: Role) {
     this.#deps = deps;
@@ -75,7 +75,7 @@ export class Slot {
   }
 
   /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
-  obey(desired: DesiredState, by: string): void {
+  obey(desired: DesiredState, by: Actor): void {
     this.#desired = { is: desired, by };
     if (!this.leased) return;
     if (desired === 'frozen') this.leased.control.freeze();
@@ -160,7 +160,7 @@ export class Slot {
   }
 
   #whyStopped(): string {
-    return this.#desired.is === 'stopped' ? `stopped by ${this.#desired.by}` : 'stopped';
+    return this.#desired.is === 'stopped' ? `stopped by ${this.#desired.by.name}` : 'stopped';
   }
 
   async #wait(leased: LeasedTask, trouble: EnvironmentTrouble): Promise<void> {

@@ -11,6 +11,7 @@ import { isOpenConflict, whyForPerson } from '@tidemill/core';
 import { abortConflict as abort, checkConflict, settleConflict as settle } from '../../engine/flows/conflict.ts';
 import type { LentWorkspace, Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
+import type { Signed } from '../handler.ts';
 
 /** Conflicts that wait for a person. A task is here from the commit that blocked it to the one that moves it on. */
 export async function listConflicts(services: Services, input: RouteRequest<'conflicts'>): Promise<ConflictSummary[]> {
@@ -99,7 +100,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export async function resolveFile(
   services: Services,
-  { path, resolution, by, ...input }: RouteRequest<'resolveFile'>,
+  { path, resolution, by, ...input }: Signed<'resolveFile'>,
 ): Promise<ConflictFile> {
   const { project, task, mayTouch } = await conflictOf(services, input);
   const file = await services.repositories.withWorkspace(project, (workspace) =>
@@ -111,7 +112,7 @@ export async function resolveFile(
   return file;
 }
 
-export async function settleConflict(services: Services, { by, ...input }: RouteRequest<'settleConflict'>) {
+export async function settleConflict(services: Services, { by, ...input }: Signed<'settleConflict'>) {
   const { project, task } = await conflictOf(services, input);
   const { store, repositories } = services;
   const settled = await repositories.withWorkspace(project, (conflicts) =>
@@ -120,7 +121,7 @@ export async function settleConflict(services: Services, { by, ...input }: Route
   return summary(store, settled);
 }
 
-export async function abortConflict(services: Services, { by, ...input }: RouteRequest<'abortConflict'>) {
+export async function abortConflict(services: Services, { by, ...input }: Signed<'abortConflict'>) {
   const { project, task } = await conflictOf(services, input);
   const { store, repositories } = services;
   const aborted = await repositories.withWorkspace(project, (workspace) => abort({ store, workspace }, task, by));

@@ -1,8 +1,9 @@
-import { type EmergencyImpact, type RouteRequest, workerName } from '@tidemill/contract';
+import { type EmergencyImpact, workerName } from '@tidemill/contract';
 import { LEASE_CAP_MS } from '@tidemill/core';
 import { purgeQueue as cancelOpen, recoverStuck as takeStuck } from '../../engine/flows/emergency.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
+import type { Signed } from '../handler.ts';
 
 /** What an emergency stop would hit, in all projects. */
 export async function emergencyImpact({ store }: Services): Promise<EmergencyImpact> {
@@ -16,7 +17,7 @@ export async function emergencyImpact({ store }: Services): Promise<EmergencyImp
   return { busy: busy.sort((a, b) => a.number - b.number), workers };
 }
 
-export async function emergencyStop(services: Services, order: RouteRequest<'emergencyStop'>) {
+export async function emergencyStop(services: Services, order: Signed<'emergencyStop'>) {
   const reports = await services.engines.emergencyStop(order);
   return {
     workers: reports.flatMap(({ workers }) => workers),
@@ -25,7 +26,7 @@ export async function emergencyStop(services: Services, order: RouteRequest<'eme
 }
 
 /** Leases nobody renews, or held for longer than anybody may. Work is kept, tasks go back to their stages. */
-export async function recoverStuck(services: Services, input: RouteRequest<'recoverStuck'>) {
+export async function recoverStuck(services: Services, input: Signed<'recoverStuck'>) {
   const project = await projectOf(services, input.project);
   const now = services.clock.now();
   const stuck = (await services.store.leased(project.id)).filter(
@@ -42,7 +43,7 @@ export async function recoverStuck(services: Services, input: RouteRequest<'reco
 }
 
 /** Cancels all that nobody has begun. */
-export async function purgeQueue(services: Services, input: RouteRequest<'purgeQueue'>) {
+export async function purgeQueue(services: Services, input: Signed<'purgeQueue'>) {
   const project = await projectOf(services, input.project);
   return { tasks: await cancelOpen(services.store, project, input.by) };
 }

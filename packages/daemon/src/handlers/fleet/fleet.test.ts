@@ -88,7 +88,7 @@ describe('without a daemon', () => {
     expect(await api.recoverStuck({ project, by: 'ada' })).toEqual({ tasks: [] });
     expect((await audits())[0]).toMatchObject({
       operation: 'recover_stuck',
-      by: 'ada',
+      by: { kind: 'person', name: 'ada' },
       workers: ['agent-1'],
       tasks: [1],
     });
@@ -105,7 +105,9 @@ describe('without a daemon', () => {
     expect((await api.workers({ project })).every(({ desired, task }) => desired === 'stopped' && task === null)).toBe(
       true,
     );
-    expect(await audits()).toMatchObject([{ operation: 'emergency_stop', by: 'ada', reason: 'smoke', tasks: [1] }]);
+    expect(await audits()).toMatchObject([
+      { operation: 'emergency_stop', by: { name: 'ada' }, reason: 'smoke', tasks: [1] },
+    ]);
     await api.steerWorkers({ project, worker: 'all', operation: 'resume' });
     expect((await api.workers({ project })).every(({ desired }) => desired === 'running')).toBe(true);
   });

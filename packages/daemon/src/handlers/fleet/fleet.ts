@@ -12,6 +12,7 @@ import { executeTogether } from '../../engine/flows/atomic.ts';
 import { restartWorker } from '../../engine/flows/restart.ts';
 import type { Services } from '../context.ts';
 import { projectOf, summary, taskOf } from '../find.ts';
+import type { Signed } from '../handler.ts';
 
 const DESIRED: Record<Exclude<WorkerOperation, 'restart' | 'reset'>, DesiredState> = {
   start: 'running',
@@ -48,7 +49,7 @@ export async function workerViews({ store, clock }: Services, project: Project):
         status: workerStatus(worker, task && { mode: current?.mode ?? null }),
         health: workerHealth(worker, now),
         desired: worker.desired,
-        desiredBy: worker.desiredBy,
+        desiredBy: worker.desiredBy?.name ?? '',
         lastBeatAt: beat?.at ?? null,
         memoryMb: beat?.memoryMb ?? 0,
         cpuPercent: beat?.cpuPercent ?? 0,
@@ -61,7 +62,7 @@ export async function workerViews({ store, clock }: Services, project: Project):
 }
 
 /** Repeating what is so already is no error: a person may not know, and need not. */
-export async function steerWorkers(services: Services, input: RouteRequest<'steerWorkers'>): Promise<WorkerView[]> {
+export async function steerWorkers(services: Services, input: Signed<'steerWorkers'>): Promise<WorkerView[]> {
   const project = await projectOf(services, input.project);
   const { operation, by } = input;
   const workers = await meant(services, project, input.worker);
@@ -95,7 +96,7 @@ export async function removeWorker(services: Services, input: RouteRequest<'remo
 }
 
 /** Takes the task from whoever has it. With a worker it is for that one only, without one for whoever comes first. */
-export async function reassignTask(services: Services, input: RouteRequest<'reassignTask'>) {
+export async function reassignTask(services: Services, input: Signed<'reassignTask'>) {
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
   const { store } = services;

@@ -13,6 +13,7 @@ import { severityOf } from '@tidemill/core';
 import { executeTogether } from '../../engine/flows/atomic.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
+import type { Signed } from '../handler.ts';
 import { humanStages } from './needs-you.ts';
 import { openQuestions } from './question.ts';
 
@@ -36,7 +37,7 @@ export async function openAlerts(services: Services, { id: projectId }: Project)
   return open.map(alertItem).sort(byPressure);
 }
 
-export async function acknowledge(services: Services, input: RouteRequest<'acknowledge'>) {
+export async function acknowledge(services: Services, input: Signed<'acknowledge'>) {
   const { id: projectId } = await projectOf(services, input.project);
   const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
   const meant = input.ref === undefined ? open : open.filter((alert) => isMeant(alert, input.ref!));

@@ -144,7 +144,9 @@ describe('learned defaults', () => {
       isActive: false,
     });
     expect(await api.preferences({ project })).toEqual([]);
-    expect(await api.preferences({ project, all: true })).toMatchObject([{ revokedBy: 'person' }]);
+    expect(await api.preferences({ project, all: true })).toMatchObject([
+      { revokedBy: { kind: 'person', name: 'person' } },
+    ]);
     expect(await code(api.revokePreference({ project, preference: 'nothing' }))).toBe('not_found');
   });
 });

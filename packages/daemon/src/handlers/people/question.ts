@@ -1,4 +1,5 @@
 import {
+  type Actor,
   AppError,
   type Preference,
   type Project,
@@ -11,6 +12,7 @@ import {
 import type { Store } from '../../ports.ts';
 import type { Services } from '../context.ts';
 import { projectOf, taskOf, unwrap } from '../find.ts';
+import type { Signed } from '../handler.ts';
 
 const DIFF_LIMIT = 200_000;
 /** Shorter endings of an id would soon mean two. */
@@ -41,7 +43,7 @@ export async function showQuestion(services: Services, input: RouteRequest<'ques
   return { question: viewOf(found, task), diff };
 }
 
-export async function answerQuestion(services: Services, input: RouteRequest<'answerQuestion'>) {
+export async function answerQuestion(services: Services, input: Signed<'answerQuestion'>) {
   const project = await projectOf(services, input.project);
   const question = await questionOf(services, project, input.question);
   const ways = [input.text !== undefined, input.option !== undefined, input.useDefault].filter(Boolean);
@@ -54,7 +56,7 @@ export async function answerQuestion(services: Services, input: RouteRequest<'an
   return viewNow(services.store, question.id);
 }
 
-export async function answerDefaults(services: Services, input: RouteRequest<'answerDefaults'>) {
+export async function answerDefaults(services: Services, input: Signed<'answerDefaults'>) {
   const project = await projectOf(services, input.project);
   const answered: QuestionView[] = [];
   const left: QuestionView[] = [];
@@ -80,7 +82,7 @@ export async function listPreferences(services: Services, input: RouteRequest<'p
   return found.sort((a, b) => a.learnedAt - b.learnedAt);
 }
 
-export async function revokePreference(services: Services, input: RouteRequest<'revokePreference'>) {
+export async function revokePreference(services: Services, input: Signed<'revokePreference'>) {
   const { id: projectId } = await projectOf(services, input.project);
   const all = await services.store.records({ noun: 'preference', projectId });
   const found = unique(all, input.preference, 'learned default', '`tidemill preferences` shows them.');
@@ -95,7 +97,7 @@ export function commandFor({ ref, effect, options }: Question, task: Pick<Task, 
   return options.length > 0 ? `tidemill answer ${ref} --option 1` : `tidemill answer ${ref} "…"`;
 }
 
-async function give({ store }: Services, question: Question, text: string, source: 'user' | 'default', by: string) {
+async function give({ store }: Services, question: Question, text: string, source: 'user' | 'default', by: Actor) {
   const { projectId, taskId, id: questionId } = question;
   const command = { type: 'question.answer', projectId, taskId, questionId, text, source, by } as const;
   return unwrap(await store.execute(command));

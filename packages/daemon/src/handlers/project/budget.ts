@@ -3,6 +3,7 @@ import {
   ALL_PROJECTS,
   AppError,
   accountId,
+  actorOf,
   type Project,
   type RouteRequest,
 } from '@tidemill/contract';
@@ -34,7 +35,7 @@ export async function limitBudget(
   const { limits: current } = purseOf(null, (await store.record('account', id)) ?? undefined, clock.now());
   const { dailyUsd = current.dailyUsd, monthlyUsd = current.monthlyUsd, timeZone = current.timeZone } = input;
   const limits = { dailyUsd, monthlyUsd };
-  const by = caller.name ?? 'person';
+  const by = actorOf(caller, 'person');
   unwrap(await store.execute({ type: 'budget.limit', projectId, accountId: id, limits, timeZone, by }));
   return accountView(services, null);
 }

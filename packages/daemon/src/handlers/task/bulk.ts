@@ -1,10 +1,11 @@
-import { AppError, type BulkResult, type RouteRequest, type Task } from '@tidemill/contract';
+import { AppError, type BulkResult, type Task } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import type { Services } from '../context.ts';
 import { projectOf, summaries } from '../find.ts';
+import type { Signed } from '../handler.ts';
 
 /** The same to many tasks. Each is decided by itself: one that refuses keeps none of the others from it. */
-export async function bulkTasks(services: Services, input: RouteRequest<'bulkTasks'>): Promise<BulkResult> {
+export async function bulkTasks(services: Services, input: Signed<'bulkTasks'>): Promise<BulkResult> {
   const { store } = services;
   const project = await projectOf(services, input.project);
   if (input.operation === 'prioritise' && input.priority === undefined)
@@ -34,7 +35,7 @@ const unknown = (number: number, project: string) => ({
   hint: '`tidemill task list` shows them all.',
 });
 
-function commandFor({ id: taskId, projectId }: Task, { operation, by, priority }: RouteRequest<'bulkTasks'>): Command {
+function commandFor({ id: taskId, projectId }: Task, { operation, by, priority }: Signed<'bulkTasks'>): Command {
   const of = { projectId, taskId, by };
   return operation === 'prioritise' ? { type: 'task.edit', ...of, priority } : { type: `task.${operation}`, ...of };
 }

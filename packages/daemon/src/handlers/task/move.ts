@@ -1,11 +1,12 @@
-import { AppError, type Project, type RouteRequest, type Task, type TaskMove } from '@tidemill/contract';
+import { type Actor, AppError, type Project, type Task, type TaskMove } from '@tidemill/contract';
 import { type Command, movedOn } from '@tidemill/core';
 import type { Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
+import type { Signed } from '../handler.ts';
 import { movesFor } from './task-detail.ts';
 
 /** Puts a task into another stage by the one command that leads there. */
-export async function moveTask(services: Services, input: RouteRequest<'moveTask'>) {
+export async function moveTask(services: Services, input: Signed<'moveTask'>) {
   const { store } = services;
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
@@ -39,7 +40,7 @@ function commandFor(
   { id: projectId }: Project,
   { id: taskId }: Task,
   { to, via }: TaskMove,
-  { by, note, from }: { by: string; note?: string; from?: string },
+  { by, note, from }: { by: Actor; note?: string; from?: string },
 ): Command {
   const of = { projectId, taskId, by, from };
   switch (via!) {

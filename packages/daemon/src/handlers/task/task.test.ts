@@ -61,7 +61,9 @@ test('a note is in what the next agent is told, and in the log with who said it'
   await api.noteTask({ project, task: number, by: 'ada', text: '  Mind the tests.  ' });
   expect((await api.prompt({ project, task: number, mode: 'implement' })).prompt).toContain('Mind the tests.');
   const { task } = await api.task({ project, task: number });
-  expect(task.context).toMatchObject([{ source: 'person', entryType: 'note', summary: 'Mind the tests.', by: 'ada' }]);
+  expect(task.context).toMatchObject([
+    { source: 'person', entryType: 'note', summary: 'Mind the tests.', by: { name: 'ada' } },
+  ]);
   for (const text of ['', '   ', 'x'.repeat(2001)])
     expect(await refused(api.noteTask({ project, task: number, text }))).toMatch(/^bad_input/);
 });

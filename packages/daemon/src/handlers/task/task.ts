@@ -2,6 +2,7 @@ import { AppError, type Project, type RouteRequest, type Task } from '@tidemill/
 import type { Command } from '@tidemill/core';
 import type { Call, Services } from '../context.ts';
 import { projectOf, summaries, summary, taskOf, unwrap } from '../find.ts';
+import type { Signed } from '../handler.ts';
 import { createTask, creationOf, newTaskId } from './create.ts';
 
 export async function addTask(services: Services, input: RouteRequest<'addTask'>, _signal: AbortSignal, call: Call) {
@@ -19,32 +20,32 @@ export async function listTasks(services: Services, input: RouteRequest<'tasks'>
   return summaries(services.store, await services.store.tasks(query));
 }
 
-export async function editTask(services: Services, input: RouteRequest<'editTask'>) {
+export async function editTask(services: Services, input: Signed<'editTask'>) {
   const { project: _project, task: _task, ...edit } = input;
   return act(services, input, (task) => ({ type: 'task.edit', taskId: task.id, ...edit }));
 }
 
-export async function noteTask(services: Services, input: RouteRequest<'noteTask'>) {
+export async function noteTask(services: Services, input: Signed<'noteTask'>) {
   const { by, text } = input;
   return act(services, input, (task) => ({ type: 'task.note', taskId: task.id, by, text }));
 }
 
-export async function cancelTask(services: Services, input: RouteRequest<'cancelTask'>) {
+export async function cancelTask(services: Services, input: Signed<'cancelTask'>) {
   const { by } = input;
   return act(services, input, (task) => ({ type: 'task.cancel', taskId: task.id, by }));
 }
 
-export async function retryTask(services: Services, input: RouteRequest<'retryTask'>) {
+export async function retryTask(services: Services, input: Signed<'retryTask'>) {
   const { note, stage, by } = input;
   return act(services, input, (task) => ({ type: 'task.retry', taskId: task.id, by, note, stage }));
 }
 
-export async function approveTask(services: Services, input: RouteRequest<'approveTask'>) {
+export async function approveTask(services: Services, input: Signed<'approveTask'>) {
   const { note, by } = input;
   return act(services, input, (task) => ({ type: 'task.approve', taskId: task.id, by, note }));
 }
 
-export async function rejectTask(services: Services, input: RouteRequest<'rejectTask'>) {
+export async function rejectTask(services: Services, input: Signed<'rejectTask'>) {
   const { note, by } = input;
   return act(services, input, (task) => ({ type: 'task.reject', taskId: task.id, by, note }));
 }

@@ -71,7 +71,7 @@ function Settled({ question: { ref, agent, text, askedAt, answer, status } }: { 
       <LongText text={text} />
       {answer ? (
         <div className="reply">
-          <Speaker who={plain(answer.by)} what={`answered${SOURCE[answer.source]}`} at={answer.at} />
+          <Speaker who={plain(answer.by.name)} what={`answered${SOURCE[answer.source]}`} at={answer.at} />
           <LongText text={answer.text} />
         </div>
       ) : (
@@ -84,7 +84,7 @@ function Settled({ question: { ref, agent, text, askedAt, answer, status } }: { 
 function Entry({ entry: { source, entryType, summary, at, by } }: { entry: ContextEntry }) {
   return (
     <>
-      <Speaker who={by ? plain(by) : source} what={stageText(entryType)} at={at} />
+      <Speaker who={by ? plain(by.name) : source} what={stageText(entryType)} at={at} />
       <LongText text={summary} />
     </>
   );
