@@ -315,4 +315,9 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     timeZone: 'UTC',
     by: personActor('ada'),
   }),
+  'token.add': ({ a, b }) => ({ projectId, ...aToken(a, b), role: 'viewer', by: personActor('ada') }),
+  'token.revoke': ({ a, b }) => ({ projectId, name: aToken(a, b).name, by: personActor('ada') }),
+  'token.use': ({ a, b }) => ({ projectId, ...aToken(a, b) }),
 };
+
+const aToken = (a: number, b: number) => ({ name: at(['ci', 'CI', 'box'], a), hash: at(['h1', 'h2'], b) });

@@ -19,7 +19,7 @@ interface ServedStreams {
 interface Options {
   /** Such as a test can live to see. */
   limits: StreamLimits;
-  isWelcome?: () => boolean;
+  isWelcome?: () => Promise<boolean>;
   /** Troubles between the streams and the store. */
   wrap?(store: Store): Store;
   onError?(error: unknown): void;
@@ -41,7 +41,7 @@ export async function serveStreams(file: string, options: Options): Promise<Serv
   const sockets: Duplex[] = [];
   server.on('upgrade', (request, socket, head) => {
     sockets.push(socket);
-    void streams.accept(request, socket, head, options.isWelcome ?? (() => true));
+    void streams.accept(request, socket, head, options.isWelcome ?? (async () => true));
   });
   await once(server, 'listening');
   const close = async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Actor, personActor } from './actor.ts';
+import { recordKind } from './record-kind.ts';
 
 /**
  * Who may do what. A viewer looks; an operator also steers work and answers; an admin also changes settings, tokens and
@@ -28,6 +29,25 @@ export const NamedToken = z.object({
   lastUsedAt: z.number().nullable(),
 });
 export type NamedToken = z.infer<typeof NamedToken>;
+
+/** As it is kept: a record that belongs to no project. */
+export const Token = NamedToken.extend({
+  noun: z.literal('token'),
+  /** By `tokenId`. */
+  id: z.string(),
+  projectId: z.string(),
+  hash: z.string(),
+  revokedAt: z.number().nullable(),
+});
+export type Token = z.infer<typeof Token>;
+/** Two names that differ by case only would be taken for one by people. */
+export const tokenId = (name: string) => `token/${name.toLowerCase()}`;
+/** It is found by its hash. */
+export const tokenKind = recordKind(Token, ({ hash, revokedAt }) => ({
+  parent: hash,
+  isOpen: revokedAt === null,
+  dueAt: null,
+}));
 
 /** Whose request it is. `name` is null for the daemon's own token: whoever may read it on this machine. */
 export const Caller = z.object({

@@ -1,3 +1,4 @@
+import { tokenKind } from './access.ts';
 import { alertKind, notificationKind } from './alert.ts';
 import { accountKind } from './budget.ts';
 import { alertEvents } from './event/alert.ts';
@@ -11,6 +12,7 @@ import { projectEvents } from './event/project.ts';
 import { questionEvents } from './event/question.ts';
 import { runEvents } from './event/run.ts';
 import { taskEvents } from './event/task.ts';
+import { tokenEvents } from './event/token.ts';
 import { workerEvents } from './event/worker.ts';
 import { jobKind } from './job.ts';
 import { preferenceKind, questionKind } from './question.ts';
@@ -35,10 +37,19 @@ export const EVENTS = [
   ...questionEvents,
   ...alertEvents,
   ...budgetEvents,
+  ...tokenEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
-export const RECORD_KINDS = [questionKind, preferenceKind, accountKind, alertKind, notificationKind, jobKind] as const;
+export const RECORD_KINDS = [
+  questionKind,
+  preferenceKind,
+  accountKind,
+  alertKind,
+  notificationKind,
+  tokenKind,
+  jobKind,
+] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
 export const ROUTES = {

@@ -26,6 +26,8 @@ import { runEvents } from './run/events.ts';
 import { type StageCommands, stageCommands } from './stage/commands.ts';
 import { type TaskCommands, taskCommands } from './task/commands.ts';
 import { taskEvents } from './task/events.ts';
+import { type TokenCommands, tokenCommands } from './token/commands.ts';
+import { tokenEvents } from './token/events.ts';
 
 /** The commands of each noun. */
 export interface Commands
@@ -41,7 +43,8 @@ export interface Commands
     ConflictCommands,
     QuestionCommands,
     AlertCommands,
-    BudgetCommands {}
+    BudgetCommands,
+    TokenCommands {}
 
 /** Every command, by its noun. One without its scope and its decision does not compile. */
 export const commands: CommandParts<CommandType> = {
@@ -58,6 +61,7 @@ export const commands: CommandParts<CommandType> = {
   ...questionCommands,
   ...alertCommands,
   ...budgetCommands,
+  ...tokenCommands,
 };
 
 /** Who follows events, in this order. Accounts come before runs: they need what a run had cost until now. */
@@ -73,6 +77,7 @@ const followers = [
   conflictEvents,
   questionEvents,
   alertEvents,
+  tokenEvents,
   workerEvents,
 ] as const satisfies readonly Reductions[];
 

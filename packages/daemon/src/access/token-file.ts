@@ -1,63 +1,46 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { AppError } from '@tidemill/contract';
+import { existsSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
+import { ALL_PROJECTS, AppError, ENGINE, NamedToken } from '@tidemill/contract';
+import { z } from 'zod';
+import type { Store } from '../ports.ts';
 
-const LOCK_ATTEMPTS = 200;
-const LOCK_PAUSE_MS = 10;
-/** The lock is held for as long as it takes to write a few lines; one that is older was left behind. */
-const STALE_LOCK_MS = 10_000;
+const TokenFile = z.object({ tokens: z.array(NamedToken.extend({ hash: z.string() })) });
+type FiledToken = z.infer<typeof TokenFile>['tokens'][number];
 
-const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code;
-
-/** Differs as soon as another file lies there; empty while there is none. */
-export function markOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : '';
-}
-
-export function readText(file: string): string | null {
+/**
+ * Earlier versions kept tokens in a file of the data folder. They are taken over into the store once; the file is then
+ * kept beside under another name. Two processes may do it at the same time.
+ */
+export async function takeOverTokens(file: string, store: Store): Promise<void> {
+  if (!existsSync(file)) return;
+  for (const token of await read(file)) await takeOver(store, token);
   try {
-    return readFileSync(file, 'utf8');
+    await rename(file, `${file}.taken-over`);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw error;
+    if (!isAbsent(error)) throw error;
   }
 }
 
-/** A reader sees the old file or the new one, also after a crash. For its owner only. */
-export function writeAtomically(file: string, text: string): void {
-  const temporary = `${file}.${process.pid}`;
-  const handle = openSync(temporary, 'w', 0o600);
+/** Under another name where a token of another data folder has it already. */
+async function takeOver(store: Store, token: FiledToken): Promise<void> {
+  for (let copy = 1; ; copy += 1) {
+    const name = copy === 1 ? token.name : `${token.name.slice(0, 46)}-${copy}`;
+    const reply = await store.execute({ type: 'token.add', projectId: ALL_PROJECTS, ...token, name, by: ENGINE });
+    if (reply.ok) return;
+    if (reply.refusal.code !== 'conflict') throw new AppError(reply.refusal.code, reply.refusal.message);
+  }
+}
+
+async function read(file: string): Promise<FiledToken[]> {
   try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(temporary, file);
-}
-
-/** One at a time over all processes; short and synchronous, so that within a process nothing comes in between. */
-export function underLock(lock: string, work: () => void): void {
-  take(lock);
-  try {
-    work();
-  } finally {
-    rmSync(lock, { force: true });
+    return TokenFile.parse(JSON.parse(await readFile(file, 'utf8'))).tokens;
+  } catch (cause) {
+    if (isAbsent(cause)) return [];
+    throw new AppError('bad_config', `${file} is damaged: it does not hold a list of tokens`, {
+      hint: 'Its tokens cannot be taken over into the store. Move the file away, and make them again.',
+      cause,
+    });
   }
 }
 
-function take(lock: string): void {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      closeSync(openSync(lock, 'wx', 0o600));
-      return;
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
-    }
-    const stat = statSync(lock, { throwIfNoEntry: false });
-    if (stat && Date.now() - stat.mtimeMs > STALE_LOCK_MS) rmSync(lock, { force: true });
-    else if (attempt === LOCK_ATTEMPTS)
-      throw new AppError('store_failed', `another program holds ${lock}`, { hint: 'Try again in a moment.' });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_PAUSE_MS);
-  }
-}
+const isAbsent = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, type Project } from '@tidemill/contract';
-import { TokenBook } from '../access/token-book.ts';
+import { StoredTokens } from '../access/tokens.ts';
 import { buildVersion } from '../build-version.ts';
-import { systemClock } from '../clock.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
 import type { Services } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
-import { type BindOptions, checkBind } from '../http/bind.ts';
+import { type BindOptions, checkBind, checkKeys } from '../http/bind.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
 import { killLeaked } from '../process/leaks.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file.ts';
@@ -50,14 +49,18 @@ export class Daemon {
 
   static async start({ env, port, bind: wanted = {} }: DaemonOptions): Promise<Daemon> {
     const folder = openDataFolder(env);
-    const tokens = new TokenBook(folder.tokenFile, systemClock);
-    const bind = await checkBind(wanted, () => tokens.list().length > 0);
+    const bind = await checkBind(wanted);
     const lock = takeLock(folder.lockFile);
     if (!lock) throw alreadyRunning(folder);
     let opened: OpenedStore | undefined;
     try {
       const log = openLog(folder.logFile);
       opened = await openFolderStore(folder, env);
+      const tokens = await StoredTokens.open(folder.tokenFile, {
+        ...opened,
+        onNote: (text, error) => log.error(text, error),
+      });
+      checkKeys(bind, await tokens.list());
       const killed = await killLeaked(folder.id);
       if (killed.length > 0) log.info(`ended ${killed.length} processes that an earlier daemon left behind`);
       const token = randomBytes(32).toString('base64url');
@@ -67,15 +70,7 @@ export class Daemon {
         port,
         bind,
         token,
-        callerOf: (given) => {
-          try {
-            return tokens.callerOf(given);
-          } catch (error) {
-            // A damaged file lets nobody in, and is told to whoever reads the log: not to strangers.
-            log.error('a token could not be looked up', error);
-            return null;
-          }
-        },
+        callerOf: (given) => tokens.callerOf(given),
         services: () => daemon!.#services,
         onError: (error, what) => log.error(what, error),
         onChange: (text) => log.info(text),
@@ -101,7 +96,7 @@ export class Daemon {
     http: HttpServer;
     info: DaemonInfo;
     token: string;
-    tokens: TokenBook;
+    tokens: StoredTokens;
     env: NodeJS.ProcessEnv;
   }) {
     const { folder, opened, info, env, tokens: access } = parts;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Finding } from '@tidemill/contract';
 import { gitVersion } from '../git/program.ts';
@@ -18,6 +19,8 @@ export async function examineMachine(about: {
   storeName: string;
   folderId: string;
   dataFolder: string;
+  /** Of an earlier version: it is renamed once its tokens are in the store. */
+  tokenFile: string;
   daemonPid: number | null;
 }): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -41,6 +44,14 @@ export async function examineMachine(about: {
     say('problem', 'log', fault, 'The log is the truth. Keep the store as it is and report this.');
   for (const event of unread.slice(0, SHOWN))
     say('warning', 'log', event, 'It stays in the log, and everything goes on without it.');
+
+  if (existsSync(about.tokenFile))
+    say(
+      'problem',
+      'tokens',
+      `${about.tokenFile} is damaged: its tokens were not taken over into the store`,
+      'Move the file away, and make the tokens again with `tidemill token add`.',
+    );
 
   const marked = await leakedProcesses(about.folderId);
   const leaked = marked.filter(({ ownerPid }) => ownerPid !== about.daemonPid);

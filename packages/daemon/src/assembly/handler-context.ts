@@ -79,8 +79,9 @@ export function createServices(
       stop,
       examine: async () => {
         const { examineMachine } = await import('./examine.ts');
-        const { id: folderId, path: dataFolder } = folder;
-        return examineMachine({ store, storeName: name, folderId, dataFolder, daemonPid: info?.pid ?? null });
+        const { id: folderId, path: dataFolder, tokenFile } = folder;
+        const daemonPid = info?.pid ?? null;
+        return examineMachine({ store, storeName: name, folderId, dataFolder, tokenFile, daemonPid });
       },
     },
   };

@@ -1,5 +1,5 @@
 import type { Api } from '@tidemill/contract';
-import { TokenBook } from '../access/token-book.ts';
+import { StoredTokens } from '../access/tokens.ts';
 import { openDataFolder } from '../config/data-folder.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project/project.ts';
@@ -23,7 +23,7 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
   const parts = { opened, folder, env, info: null, onNote: () => undefined };
   const services = createServices(parts, createShared(parts), {
     engines: new AbsentEngines(opened, folder),
-    access: new TokenBook(folder.tokenFile, clock),
+    access: await StoredTokens.open(folder.tokenFile, { store, clock, onNote: () => undefined }),
     stop: () => refuseWithoutDaemon('stop'),
   });
   return { api: createLocalApi(services), repair: () => store.repair(), close: () => store.close() };

@@ -12,7 +12,7 @@ export interface DataFolder {
   storeFile: string;
   lockFile: string;
   daemonFile: string;
-  /** Hashes of the tokens that were given out. */
+  /** Where earlier versions kept hashes of the tokens that were given out. */
   tokenFile: string;
   logFile: string;
   /** Output of runs, one file each. */

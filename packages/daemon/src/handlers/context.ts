@@ -1,5 +1,6 @@
 import type {
   AccessRole,
+  Actor,
   AgentView,
   Caller,
   ChannelView,
@@ -68,9 +69,9 @@ export interface Repositories {
 export interface People {
   /** The tokens that were given out. */
   access: {
-    list(): NamedToken[];
-    add(name: string, role: AccessRole): NamedToken & { token: string };
-    revoke(name: string): { revoked: string };
+    list(): Promise<NamedToken[]>;
+    add(name: string, role: AccessRole, by: Actor): Promise<NamedToken & { token: string }>;
+    revoke(name: string, by: Actor): Promise<{ revoked: string }>;
   };
   /** The channels that a project has configured. */
   channels: {

@@ -151,7 +151,7 @@ describe('a client that takes its time', () => {
       port: 0,
       bind: { names: [], outer: null },
       token: 'secret',
-      callerOf: () => null,
+      callerOf: async () => null,
       services,
       onError: () => undefined,
       onChange: () => undefined,

@@ -63,7 +63,7 @@ describe('serving other machines', () => {
       message: expect.stringMatching(message),
       hint: expect.stringMatching(/./),
     });
-    expect(existsSync(join(home, 'store.db'))).toBe(false);
+    expect(existsSync(join(home, 'daemon.json'))).toBe(false);
     rmSync(home, { recursive: true });
   });
 

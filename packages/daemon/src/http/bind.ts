@@ -27,7 +27,7 @@ export interface Bind {
 const bad = (message: string, hint: string, cause?: unknown) => new AppError('bad_input', message, { hint, cause });
 
 /** Refuses what would be open to others without lock or key. */
-export async function checkBind(options: BindOptions, hasTokens: () => boolean): Promise<Bind> {
+export async function checkBind(options: BindOptions): Promise<Bind> {
   const { host = '127.0.0.1', tlsCert, tlsKey, insecureHttp = false } = options;
   const names = (options.allowHost ?? []).map(checkName);
   if ((tlsCert === undefined) !== (tlsKey === undefined))
@@ -41,15 +41,18 @@ export async function checkBind(options: BindOptions, hasTokens: () => boolean):
       'Give --tls-cert FILE and --tls-key FILE; or --insecure-http, where the network itself is trusted.',
     );
   }
-  if (isPublic && !hasTokens()) {
-    throw bad(
-      `--host ${host} opens the daemon to other machines, and nobody has a token yet`,
-      'Make one first: tidemill token add NAME --role viewer|operator|admin|worker',
-    );
-  }
   const tls = tlsCert === undefined ? null : await readTls(tlsCert, tlsKey!);
   const isDefault = !tls && (host === '127.0.0.1' || host === 'localhost');
   return { names, outer: isDefault ? null : { host, tls, isPublic } };
+}
+
+/** Tokens are in the store, which is opened after the rest was found in order. */
+export function checkKeys({ outer }: Bind, tokens: unknown[]): void {
+  if (!outer?.isPublic || tokens.length > 0) return;
+  throw bad(
+    `--host ${outer.host} opens the daemon to other machines, and nobody has a token yet`,
+    'Make one first: tidemill token add NAME --role viewer|operator|admin|worker',
+  );
 }
 
 function checkName(name: string): string {

@@ -18,13 +18,13 @@ export function checkHost(request: IncomingMessage, door: Door): void {
  * person's browser can reach loopback as well; the Origin check keeps others out, also one on another port of this
  * machine, which browsers count as the same site and hand our cookie. Comes after `checkHost`.
  */
-export function checkCaller(request: IncomingMessage, door: Door): Caller {
+export async function checkCaller(request: IncomingMessage, door: Door): Promise<Caller> {
   const { origin, authorization, host } = request.headers;
   const foreign = () => new AppError('forbidden', 'pages of another origin may not call the daemon');
   const own = `${door.scheme}://${host?.toLowerCase()}`;
   if (origin !== undefined && origin !== own && !door.hosts.some((name) => origin === `${door.scheme}://${name}`))
     throw foreign();
-  const caller = callerOf(request, door);
+  const caller = await callerOf(request, door);
   if (!caller) throw unauthorized(door, request);
   door.strangers.trust(request.socket);
   if (authorization !== undefined) return caller;
@@ -41,10 +41,17 @@ export function checkRole(caller: Caller, needed: AccessRole, what: string): voi
   });
 }
 
-/** Asked again while an answer goes on and on: its token may have been revoked since. */
-export function isWelcome(request: IncomingMessage, door: Door, needed: AccessRole): boolean {
-  const caller = callerOf(request, door);
-  return caller !== null && mayAct(caller.role, needed);
+/**
+ * Asked again while an answer goes on and on: its token may have been revoked since. While the store is away that cannot
+ * be known, and nothing can be read from it either: then they stay.
+ */
+export async function isWelcome(request: IncomingMessage, door: Door, needed: AccessRole): Promise<boolean> {
+  try {
+    const caller = await callerOf(request, door);
+    return caller !== null && mayAct(caller.role, needed);
+  } catch (error) {
+    return error instanceof AppError && error.retriable;
+  }
 }
 
 function unauthorized(door: Door, request: IncomingMessage): AppError {
@@ -57,21 +64,25 @@ function unauthorized(door: Door, request: IncomingMessage): AppError {
 }
 
 /** By token or cookie. An Authorization header decides alone. */
-export function callerOf(request: IncomingMessage, door: Door): Caller | null {
+export async function callerOf(request: IncomingMessage, door: Door): Promise<Caller | null> {
   const { headers } = request;
   if (headers.authorization !== undefined) {
     return tokenCaller(/^Bearer +(\S+)$/i.exec(headers.authorization)?.[1], request, door);
   }
   const start = `${cookieName(door.port)}=`;
   for (const cookie of (headers.cookie ?? '').split(/;\s*/)) {
-    const caller = cookie.startsWith(start) && tokenCaller(cookie.slice(start.length), request, door);
+    const caller = cookie.startsWith(start) && (await tokenCaller(cookie.slice(start.length), request, door));
     if (caller) return caller;
   }
   return null;
 }
 
 /** The daemon's own token is for whoever may read its file, and that is nobody on another machine. */
-export function tokenCaller(given: string | undefined, request: IncomingMessage, door: Door): Caller | null {
+export async function tokenCaller(
+  given: string | undefined,
+  request: IncomingMessage,
+  door: Door,
+): Promise<Caller | null> {
   if (given === undefined || given === '') return null;
   if (isEqual(given, door.token)) {
     return !door.isPublic || isLoopback(request.socket.remoteAddress) ? { name: null, role: 'admin' } : null;

@@ -14,7 +14,7 @@ export interface Door {
   /** The daemon's own. */
   token: string;
   /** Whose token it is that a person has given out. */
-  callerOf(token: string): Caller | null;
+  callerOf(token: string): Promise<Caller | null>;
   strangers: Strangers;
 }
 

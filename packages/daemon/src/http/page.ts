@@ -48,8 +48,8 @@ export async function answerPage(
   if (url.pathname.startsWith('/v1/') || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
   if (!isForPage(request, url)) return sendListed(request, response, url, door);
   const given = url.pathname === '/' ? url.searchParams.get('token') : null;
-  if (given !== null) exchange(request, response, given, url, door);
-  else if (!callerOf(request, door)) sendNotice(response, noLink(url.pathname + url.search));
+  if (given !== null) await exchange(request, response, given, url, door);
+  else if (!(await callerOf(request, door))) sendNotice(response, noLink(url.pathname + url.search));
   else if (!(await sendFile(request, response, 'index.html', door))) sendNotice(response, MESSAGE_PAGES.notBuilt);
   return true;
 }
@@ -60,8 +60,14 @@ function isForPage({ url: raw = '', headers }: IncomingMessage, { pathname }: UR
   return isPagePath(pathname) && headers.authorization === undefined && raw.split('?')[0] === pathname;
 }
 
-function exchange(request: IncomingMessage, response: ServerResponse, given: string, url: URL, door: Door): void {
-  if (!tokenCaller(given, request, door)) {
+async function exchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  given: string,
+  url: URL,
+  door: Door,
+): Promise<void> {
+  if (!(await tokenCaller(given, request, door))) {
     sendNotice(response, MESSAGE_PAGES.oldLink);
     return;
   }
@@ -86,7 +92,7 @@ function destination(to: string | null): string {
 async function sendListed(request: IncomingMessage, response: ServerResponse, url: URL, door: Door): Promise<boolean> {
   const name = url.pathname.slice(1);
   if (!(await builtFiles()).has(name)) return false;
-  if (!callerOf(request, door)) {
+  if (!(await callerOf(request, door))) {
     throw new AppError('unauthorized', 'the page is only for whoever opened its link', {
       hint: '`tidemill status` prints the link.',
     });

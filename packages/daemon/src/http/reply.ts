@@ -71,7 +71,7 @@ export function sendText(response: ServerResponse, type: string, text: string): 
 export async function sendStream(
   response: ServerResponse,
   items: AsyncIterable<unknown>,
-  { isSse, signal, isWelcome }: { isSse: boolean; signal: AbortSignal; isWelcome(): boolean },
+  { isSse, signal, isWelcome }: { isSse: boolean; signal: AbortSignal; isWelcome(): Promise<boolean> },
 ): Promise<void> {
   response.writeHead(200, {
     ...PLAIN,
@@ -80,7 +80,7 @@ export async function sendStream(
   response.flushHeaders();
   const alive = setInterval(() => response.write(isSse ? ':\n\n' : '\n'), SIGN_OF_LIFE_MS);
   const doorkeeper = setInterval(() => {
-    if (!isWelcome()) response.destroy();
+    void isWelcome().then((isStill) => isStill || response.destroy());
   }, WELCOME_MS);
   try {
     for await (const item of items) {

@@ -31,7 +31,7 @@ export async function answer(
   checkHost(request, door);
   const url = addressOf(request);
   if (await answerPage(request, response, url, door)) return;
-  const caller = checkCaller(request, door);
+  const caller = await checkCaller(request, door);
   if (request.method === 'GET' && (url.pathname === '/openapi.json' || url.pathname === '/docs')) {
     // Loaded here: few ask for it, and it goes through the whole contract.
     const { answerReference } = await import('./reference.ts');

@@ -41,7 +41,7 @@ export interface HttpOptions {
   port: number;
   bind: Bind;
   token: string;
-  callerOf(token: string): Caller | null;
+  callerOf(token: string): Promise<Caller | null>;
   /** Known only once the server listens, because the daemon's own address is part of them. */
   services(): Services;
   onError(error: unknown, what: string): void;

@@ -14,8 +14,9 @@ export async function upgrade(
   socket: Duplex,
   head: Buffer,
 ): Promise<void> {
+  socket.on('error', () => socket.destroy());
   try {
-    check(door, request);
+    await check(door, request);
   } catch (error) {
     refuse(socket, error);
     return;
@@ -23,16 +24,15 @@ export async function upgrade(
   await streams.accept(request, socket, head, () => isWelcome(request, door, 'viewer'));
 }
 
-function check(door: Door, request: IncomingMessage): void {
+async function check(door: Door, request: IncomingMessage): Promise<void> {
   checkHost(request, door);
-  const caller = checkCaller(request, door);
+  const caller = await checkCaller(request, door);
   const path = (request.url ?? '/').replace(/\?.*$/s, '');
   if (path !== STREAM_PATH) throw new AppError('not_found', 'there is nothing to upgrade to at this address');
   checkRole(caller, 'viewer', `GET ${STREAM_PATH}`);
 }
 
 function refuse(socket: Duplex, error: unknown): void {
-  socket.on('error', () => socket.destroy());
   const { code, message, hint } =
     error instanceof AppError ? error : new AppError('internal', 'something went wrong in the daemon');
   const body = JSON.stringify({ error: { code, message, hint } });

@@ -23,7 +23,7 @@ export interface StreamConnectionOptions {
   views: Views;
   limits: StreamLimits;
   /** Whether whoever opened it might still do so. */
-  isWelcome(): boolean;
+  isWelcome(): Promise<boolean>;
   onError(error: unknown): void;
 }
 
@@ -58,8 +58,8 @@ export class StreamConnection {
   }
 
   /** A token may have been revoked since. */
-  checkWelcome(): void {
-    if (!this.#options.isWelcome()) this.close(STREAM_CLOSE.unauthorized, 'the token is no longer valid');
+  async checkWelcome(): Promise<void> {
+    if (!(await this.#options.isWelcome())) this.close(STREAM_CLOSE.unauthorized, 'the token is no longer valid');
   }
 
   /** Whether somebody is there, and lets them know that we are. */

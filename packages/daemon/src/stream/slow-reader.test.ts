@@ -100,7 +100,7 @@ describe('a connection', () => {
     const welcome = { is: true };
     const { url, close } = await serveStreams(file(), {
       limits: { ...STREAM_LIMITS, pingMs: 20, welcomeMs: 20 },
-      isWelcome: () => welcome.is,
+      isWelcome: async () => welcome.is,
     });
     const client = await StreamProbe.open(url, '');
     client.ask({ type: 'subscribe' });

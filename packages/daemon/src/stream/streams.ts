@@ -42,7 +42,12 @@ export class Streams {
   }
 
   /** Turns a request that was let in into a connection. `isWelcome` is asked again from time to time. */
-  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, isWelcome: () => boolean): Promise<void> {
+  async accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    isWelcome: () => Promise<boolean>,
+  ): Promise<void> {
     // Until the library takes over, nobody else hears that the peer has gone.
     const onError = () => socket.destroy();
     socket.on('error', onError);
@@ -68,7 +73,7 @@ export class Streams {
     await this.#endSession();
   }
 
-  #add(socket: WebSocket, isWelcome: () => boolean): void {
+  #add(socket: WebSocket, isWelcome: () => Promise<boolean>): void {
     const { services, onError } = this.#options;
     this.#session ??= this.#startSession();
     const { started: tail, views } = this.#session;

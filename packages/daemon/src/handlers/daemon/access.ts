@@ -1,4 +1,4 @@
-import type { NamedToken, RouteRequest } from '@tidemill/contract';
+import { actorOf, type NamedToken, type RouteRequest } from '@tidemill/contract';
 import type { Call, Services } from '../context.ts';
 
 export async function whoami(_services: Services, _input: object, _signal: AbortSignal, { caller }: Call) {
@@ -10,10 +10,20 @@ export async function listTokens({ people }: Services): Promise<NamedToken[]> {
   return people.access.list();
 }
 
-export async function addToken({ people }: Services, { name, role }: RouteRequest<'addToken'>) {
-  return people.access.add(name, role);
+export async function addToken(
+  { people }: Services,
+  { name, role }: RouteRequest<'addToken'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+) {
+  return people.access.add(name, role, actorOf(caller, 'person'));
 }
 
-export async function revokeToken({ people }: Services, { name }: RouteRequest<'revokeToken'>) {
-  return people.access.revoke(name);
+export async function revokeToken(
+  { people }: Services,
+  { name }: RouteRequest<'revokeToken'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+) {
+  return people.access.revoke(name, actorOf(caller, 'person'));
 }

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { personActor } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createIds, systemClock } from '../clock.ts';
+import type { Store } from '../ports.ts';
+import { compareLogWithProjection } from '../store/compare.ts';
+import { openStore } from '../store/open.ts';
+import { StoredTokens } from './tokens.ts';
+
+const BY = personActor('ada');
+let folder: string;
+let stores: Store[];
+const file = () => join(folder, 'tokens.json');
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemill-tokens-'));
+  stores = [];
+});
+afterEach(async () => {
+  for (const store of stores) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function process(notes: string[] = []): Promise<{ store: Store; tokens: StoredTokens }> {
+  const clock = systemClock;
+  const store = await openStore({ url: join(folder, 'store.db'), clock, ids: createIds(clock) });
+  stores.push(store);
+  return { store, tokens: await StoredTokens.open(file(), { store, clock, onNote: (text) => void notes.push(text) }) };
+}
+
+const filed = (name: string, token: string) => ({
+  ...{ name, role: 'operator', createdAt: 5, lastUsedAt: 6 },
+  hash: createHash('sha256').update(token).digest('hex'),
+});
+
+test('two processes on one store agree with the next request', async () => {
+  const [one, other] = [await process(), await process()];
+  const { token } = await one.tokens.add('ci', 'worker', BY);
+  expect(await other.tokens.callerOf(token)).toMatchObject({ name: 'ci', role: 'worker' });
+  await expect(other.tokens.add('CI', 'viewer', BY)).rejects.toMatchObject({ code: 'conflict' });
+  await other.tokens.revoke('CI', BY);
+  expect(await one.tokens.callerOf(token)).toBeNull();
+  const again = await other.tokens.add('ci', 'viewer', BY);
+  expect(await one.tokens.callerOf(again.token)).toMatchObject({ role: 'viewer', since: again.createdAt });
+  expect(await one.tokens.callerOf(token)).toBeNull();
+  expect(await compareLogWithProjection(one.store)).toEqual([]);
+});
+
+describe('the file of an earlier version', () => {
+  test('is taken over once and kept beside', async () => {
+    writeFileSync(file(), JSON.stringify({ tokens: [filed('box', 'tidemill_old')] }));
+    const { tokens } = await process();
+    expect(await tokens.callerOf('tidemill_old')).toEqual({ name: 'box', role: 'operator', since: 5 });
+    expect(existsSync(file())).toBe(false);
+    expect(readFileSync(`${file()}.taken-over`, 'utf8')).toContain('"box"');
+    await tokens.revoke('box', BY);
+    expect(await (await process()).tokens.callerOf('tidemill_old')).toBeNull();
+  });
+
+  test('gives way to a token of the same name that the store has from elsewhere', async () => {
+    const { token } = await (await process()).tokens.add('box', 'viewer', BY);
+    writeFileSync(file(), JSON.stringify({ tokens: [filed('Box', 'tidemill_old')] }));
+    const { tokens } = await process();
+    expect(await tokens.callerOf(token)).toMatchObject({ name: 'box', role: 'viewer' });
+    expect(await tokens.callerOf('tidemill_old')).toMatchObject({ name: 'Box-2', role: 'operator' });
+  });
+
+  test('stays where it is when it is damaged', async () => {
+    writeFileSync(file(), 'not JSON at all');
+    const notes: string[] = [];
+    const { tokens } = await process(notes);
+    expect(notes).toEqual(['the tokens of an earlier version were not taken over']);
+    expect(await tokens.list()).toEqual([]);
+    expect(readFileSync(file(), 'utf8')).toBe('not JSON at all');
+  });
+});
