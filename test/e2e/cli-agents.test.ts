@@ -132,7 +132,7 @@ describe('agents test', { timeout: 60_000 }, () => {
     expect(code).toBe(2);
     expect(stderr).toContain('there is no agent "clause"');
     expect(stderr).toContain(
-      'Did you mean claude? Entries of .tidemill/config.yaml: default, plan, review, implement, plan_revision.',
+      'Did you mean claude? In .tidemill/config.yaml: default, plan, review, implement, plan_revision.',
     );
   });
 });

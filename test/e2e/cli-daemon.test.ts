@@ -25,7 +25,7 @@ describe('up', () => {
   test('--until-idle without tasks ends with 0 and leaves nothing behind', async () => {
     const { code, stdout, stderr } = await machine.run(['up', '--until-idle'], root);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Tidemill works on the mill\. http:\/\/127\.0\.0\.1:\d+, pid \d+/);
+    expect(stdout).toMatch(/^Tidemill is working on the mill: http:\/\/127\.0\.0\.1:\d+, pid \d+/);
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
   });
 
@@ -77,7 +77,7 @@ describe('up', () => {
   test('more than ten workers are capped with a warning', async () => {
     const { code, stderr } = await machine.run(['up', '--until-idle', '--workers', '50'], root);
     expect(code).toBe(0);
-    expect(stderr).toContain('10 start instead of 50');
+    expect(stderr).toContain('starting 10 instead of 50');
   });
 
   test('a port in use is told', async () => {

@@ -87,7 +87,7 @@ test('prints what the agent is told, before and while it works, with the change 
   const review = await machine.json<PromptView>(['prompt', '1', 'review'], root);
   const cut = expect.stringMatching(/^AGENTS\.md: [\d,]+ of 8,8\d\d characters left out$/);
   expect(review).toMatchObject({ number: 1, mode: 'review', model: null, tools: null, dropped: [cut] });
-  expect((await machine.run(['prompt', '1', 'review'], root)).stderr).toContain(`short: ${review.dropped[0]}`);
+  expect((await machine.run(['prompt', '1', 'review'], root)).stderr).toContain(`shortened: ${review.dropped[0]}`);
   expect(review.prompt).toContain('+made by an agent');
   expect(review.prompt).toContain('test: pass (test -f agent.sh)');
   await machine.run(['task', 'approve', '1'], root);
@@ -96,7 +96,7 @@ test('prints what the agent is told, before and while it works, with the change 
   expect(after.task.stage).toBe('done');
   expect(await told(after.runs.at(-1)!.id)).toBe(review.prompt);
   expect(after.runs.at(-1)!.briefing!.dropped).toEqual(review.dropped);
-  expect((await machine.run(['task', 'show', '1'], root)).stdout).toContain(`was cut: ${review.dropped[0]}`);
+  expect((await machine.run(['task', 'show', '1'], root)).stdout).toContain(`was shortened: ${review.dropped[0]}`);
 }, 120_000);
 
 test('a change that has landed is no longer shown, and a mode or task that is not there is named', async () => {

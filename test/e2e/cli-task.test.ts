@@ -37,7 +37,7 @@ describe('a person steers tasks from the command line', { timeout: 60_000 }, () 
     const prompt = await machine.run(['prompt', '1', 'implement'], repository.root);
     expect(prompt.stdout).toContain('Mind the tests');
     expect((await json<TaskSummary[]>('list', '--search', 'NEW')).map(({ number }) => number)).toEqual([1]);
-    expect(await run('edit', '1')).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing to change') });
+    expect(await run('edit', '1')).toMatchObject({ code: 2, stderr: expect.stringContaining('no change given') });
     expect(await run('diff', '1')).toMatchObject({ code: 0, stdout: 'No change yet.\n' });
   });
 

@@ -19,7 +19,7 @@ type Added = NamedToken & { token: string; link: string | null };
 describe('tidemill token', () => {
   test('makes, lists and revokes, without a daemon and with one', async () => {
     const { root } = repository;
-    expect((await machine.run(['token'], root)).stdout).toContain('None was given out');
+    expect((await machine.run(['token'], root)).stdout).toContain('No tokens yet');
     const ada = await machine.json<Added>(['token', 'add', 'ada', '--role', 'operator'], root);
     expect(ada).toMatchObject({ name: 'ada', role: 'operator', link: null });
     const again = await machine.run(['token', 'add', 'ada', '--role', 'viewer'], root);
@@ -36,7 +36,7 @@ describe('tidemill token', () => {
     expect((await machine.run(['token', 'revoke', 'ada'], root)).code).toBe(0);
     expect((await whoami(ada.token)).status).toBe(401);
     const shown = await machine.run(['token', 'list'], root);
-    expect(shown.stdout).toMatch(/^bot\s+worker\s+made .*never used/);
+    expect(shown.stdout).toMatch(/^bot\s+worker\s+created .*never used/);
   });
 
   test('says what is wrong', async () => {

@@ -36,7 +36,7 @@ describe('init', () => {
     repository.write({ 'lib/deep/a.txt': '' });
     const { code, stdout } = await machine.run(['init'], join(root, 'lib/deep'));
     expect(code).toBe(0);
-    expect(stdout).toContain('left as it is');
+    expect(stdout).toContain('already exists and was not changed');
     expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toBe(QUIET_CONFIG);
   });
 
@@ -125,7 +125,7 @@ describe('bad input', () => {
     ['a blank title', ['task', 'add', '   '], /needs a title/],
     ['a title of 301 characters', ['task', 'add', 'x'.repeat(301)], /at most 300/],
     ['a priority out of range', ['task', 'add', 'x', '--priority', '5'], /from 0 to 4/],
-    ['a dependency that is no number', ['task', 'add', 'x', '--after', 'two'], /"two" is no task number/],
+    ['a dependency that is no number', ['task', 'add', 'x', '--after', 'two'], /"two" is not a task number/],
     ['a dependency that does not exist', ['task', 'add', 'x', '--after', '7'], /no task #7/],
     ['a pipeline that does not exist', ['task', 'add', 'x', '--pipeline', 'fast'], /"fast".*feature/s],
     ['a kind that does not exist', ['task', 'add', 'x', '--kind', 'wish'], /feature, bug, chore/],

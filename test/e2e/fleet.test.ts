@@ -202,7 +202,7 @@ here('the fleet (needs /proc)', () => {
     await begun(1);
     const asked = await machine.run(['workers', 'restart', 'agent-1'], root);
     expect(asked.code).not.toBe(0);
-    expect(asked.stderr).toContain('This stops agent-1, at work on #1.');
+    expect(asked.stderr).toContain('This stops agent-1, working on #1.');
     openDoor();
     expect((await machine.run(['workers', 'restart', 'agent-1', '--yes'], root)).code).toBe(0);
     await machine.idle(root);
@@ -287,7 +287,7 @@ here('the fleet (needs /proc)', () => {
     await first.ended;
     const second = await machine.up(root, '--workers', '10');
     expect((await workers()).every((worker) => worker.status === 'stopped' && worker.task === null)).toBe(true);
-    expect((await machine.run(['status'], root)).stdout).toContain('paused: tidemill resume');
+    expect((await machine.run(['status'], root)).stdout).toContain('paused; continue with tidemill resume');
     await machine.run(['resume'], root);
     await machine.idle(root);
     expect((await status()).tasks).toEqual({ done: 10 });
@@ -303,11 +303,11 @@ here('the fleet (needs /proc)', () => {
     await begun(1);
     daemon.child.kill('SIGSTOP');
     const { code, stdout } = await machine.run(['stop', '--now'], root);
-    expect(stdout).toContain(`The daemon (pid ${daemon.pid}) did not answer and was killed.`);
+    expect(stdout).toContain(`The daemon (pid ${daemon.pid}) did not respond and was killed.`);
     expect(code).toBe(0);
     await daemon.ended;
     expect(await agents()).toEqual([]);
-    expect((await machine.run(['stop', '--now'], root)).stderr).toContain('no daemon answers');
+    expect((await machine.run(['stop', '--now'], root)).stderr).toContain('no daemon responds');
     openDoor();
     expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
     expect((await taskOf(1)).task.stage).toBe('done');
@@ -331,7 +331,7 @@ here('the fleet (needs /proc)', () => {
     for (const title of ['One', 'Two', 'Three']) await add(title);
     const asked = await machine.run(['purge'], root);
     expect(asked.code).not.toBe(0);
-    expect(asked.stderr).toContain('This cancels 3 tasks that nobody has begun.');
+    expect(asked.stderr).toContain('This cancels 3 tasks that have not started.');
     expect(await machine.json(['purge', '--yes'], root)).toEqual({ tasks: [1, 2, 3] });
     expect((await status()).tasks).toEqual({ cancelled: 3 });
     expect((await machine.run(['purge'], root)).stdout).toContain('The queue was empty.');

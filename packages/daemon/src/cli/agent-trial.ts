@@ -21,8 +21,8 @@ export async function testAgent(context: CliContext, root: string, name: string,
   for (const signal of signals) process.on(signal, stop);
   try {
     const dataDir = openDataFolder(env).path;
-    if (!options.json) terminal.line(`${name} gets a tiny task in a repository made for it …\n`);
-    // Its words are for people, and the report is what a program reads.
+    if (!options.json) terminal.line(`Running a small task with ${name} in a temporary repository …\n`);
+    // With --json, standard output holds the report only.
     const onOutput = (chunk: string) => void (options.json ? null : terminal.err.write(terminal.paint('dim', chunk)));
     const report = await tryAgent({ name, root, dataDir, ...entry, signal: stopping.signal, onOutput });
     if (options.json) terminal.json(report);
@@ -33,7 +33,7 @@ export async function testAgent(context: CliContext, root: string, name: string,
   }
 }
 
-/** An entry of the project's settings; else an agent that Tidemill knows by name. */
+/** Looks in the project's settings first, then in the agents that Tidemill knows by name. */
 async function entryNamed(name: string, root: string): Promise<{ config: AgentConfig; sandbox: 'auto' | 'off' }> {
   const settings = existsSync(join(root, CONFIG_FILE)) ? (await loadSettings(root)).config : null;
   const sandbox = settings?.sandbox ?? 'auto';
@@ -45,8 +45,8 @@ async function entryNamed(name: string, root: string): Promise<{ config: AgentCo
   if (known) return { config: AgentConfig.parse(known.config), sandbox };
   const entries = Object.keys(settings?.agents ?? {});
   const guess = nearest(name, [...entries, ...found.map((agent) => agent.name)]);
-  const those = `Known by name: ${found.map((agent) => agent.name).join(', ')}.`;
-  const own = entries.length > 0 ? `Entries of ${CONFIG_FILE}: ${entries.join(', ')}. ` : '';
+  const those = `Built in: ${found.map((agent) => agent.name).join(', ')}.`;
+  const own = entries.length > 0 ? `In ${CONFIG_FILE}: ${entries.join(', ')}. ` : '';
   throw new AppError('not_found', `there is no agent "${name}"`, {
     hint: guess ? `Did you mean ${guess}? ${own}${those}` : `${own}${those}`,
   });

@@ -5,20 +5,20 @@ import { inspectRepository } from '../git/repository.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 
 export function addAgents(program: Command, context: CliContext): void {
-  const agents = program.command('agents').description('agents that are installed here, and what each can do');
+  const agents = program.command('agents').description('list installed agents and what each can do');
   agents
     .command('list', { isDefault: true })
-    .description('all that Tidemill knows by name: version, whether it answers, what it can do')
+    .description('list known agents: version, install path, abilities')
     .option(...jsonOption)
     .addHelpText('after', '\nAny other program can be an agent too: see docs/agents.md, "The command agent".')
     .action((options: Json) => list(context, options));
   agents
     .command('test <name>')
-    .description('let an agent do a tiny task in a temporary repository, and say what happened')
+    .description('run a small task with an agent in a temporary repository and report the result')
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nThe name is an entry of `agents` in .tidemill/config.yaml, or one that `tidemill agents` lists.\n\nExamples:\n  tidemill agents test default\n  tidemill agents test claude --json',
+      '\nUse a name from `agents` in .tidemill/config.yaml or from `tidemill agents`.\n\nExamples:\n  tidemill agents test default\n  tidemill agents test claude --json',
     )
     .action(async (name: string, options: Json) => {
       const { testAgent } = await import('./agent-trial.ts');
@@ -26,7 +26,7 @@ export function addAgents(program: Command, context: CliContext): void {
     });
 }
 
-/** The repository one stands in, or just the folder: an agent can be looked for anywhere. */
+/** The repository around `cwd`, or `cwd` itself outside a repository. */
 const rootAround = (cwd: string) =>
   inspectRepository(cwd).then(
     (info) => info.root,
@@ -38,14 +38,14 @@ async function list({ cwd, env, terminal }: CliContext, options: Json): Promise<
   if (options.json) return terminal.json(agents);
   for (const { name, installed, version, where, can } of agents) {
     const abilities = Object.entries(can).filter(([, has]) => has);
-    const told = installed ? (version ?? 'is there, but does not answer when asked for its version') : 'not installed';
-    terminal.line(`${name.padEnd(18)}${told}`);
+    const state = installed ? (version ?? 'installed, but did not report its version') : 'not installed';
+    terminal.line(`${name.padEnd(18)}${state}`);
     terminal.line(`${' '.repeat(18)}${installed ? where : `to install: ${where}`}`);
     if (installed) terminal.line(`${' '.repeat(18)}can: ${abilities.map(([ability]) => words(ability)).join(', ')}`);
   }
 }
 
-/** As the daemon that works here finds them; where none does, as they are found from this shell. */
+/** Asks the daemon of this project; without one, searches from this shell. */
 async function found(env: NodeJS.ProcessEnv, root: string): Promise<AgentView[]> {
   const daemon = await reachDaemon(env);
   const [project] = (await daemon?.api.projects({ root })) ?? [];

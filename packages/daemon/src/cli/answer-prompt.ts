@@ -3,7 +3,7 @@ import { type Api, AppError, type Project, type QuestionView } from '@tidemill/c
 import { questionLines } from './question-view.ts';
 import { oneLine, type Terminal } from './terminal.ts';
 
-/** Asks the person at the terminal: the named question, or all open ones, the most pressing first. */
+/** Asks the person at the terminal the named question, or all open ones, the most urgent first. */
 export async function answerInTurn(
   api: Api,
   { id: project }: Project,
@@ -21,7 +21,7 @@ export async function answerInTurn(
       for (const line of questionLines(question, terminal)) terminal.line(line);
       if (question.answer || question.status !== 'open') continue;
       const said = (await prompt.question(invitation(question))).trim();
-      if (said === '' && question.defaultAnswer === null) terminal.line(`${question.ref} is left open.\n`);
+      if (said === '' && question.defaultAnswer === null) terminal.line(`${question.ref} stays open.\n`);
       else terminal.line(`${await give(api, project, question, said)}\n`);
     }
   } finally {
@@ -32,13 +32,13 @@ export async function answerInTurn(
 function invitation({ options, allowFreeText, defaultAnswer }: QuestionView): string {
   const ways = [
     ...(options.length > 0 ? [`1-${options.length}`] : []),
-    ...(allowFreeText || options.length === 0 ? ['your words'] : []),
+    ...(allowFreeText || options.length === 0 ? ['your own text'] : []),
     defaultAnswer === null ? 'Enter to leave it open' : `Enter for "${oneLine(defaultAnswer)}"`,
   ];
   return `Your answer (${ways.join(', ')}): `;
 }
 
-/** A mistake costs this answer only: the other questions still come. */
+/** A refused answer does not end the loop over the other questions. */
 async function give(api: Api, project: string, question: QuestionView, said: string): Promise<string> {
   const number = /^\d{1,2}$/.test(said) ? Number(said) : null;
   const isOption = number !== null && number >= 1 && number <= question.options.length;

@@ -14,10 +14,10 @@ const BAR = 20;
 export function addBudget(program: Command, context: CliContext): void {
   program
     .command('budget')
-    .description('what was spent, is set aside and will be spent; limits over all projects')
-    .option('--total-daily <usd>', 'what all projects together may spend in a day', usd)
-    .option('--total-monthly <usd>', 'what all projects together may spend in a month', usd)
-    .option('--time-zone <name>', 'where the days and months of all projects begin at midnight')
+    .description('show money spent, reserved and forecast; set limits for all projects together')
+    .option('--total-daily <usd>', 'daily limit for all projects together', usd)
+    .option('--total-monthly <usd>', 'monthly limit for all projects together', usd)
+    .option('--time-zone <name>', 'time zone in which days and months begin, for all projects')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -39,9 +39,9 @@ async function budget(context: CliContext, { json, totalDaily, totalMonthly, tim
 }
 
 function show(terminal: Terminal, name: string, account: AccountView): void {
-  terminal.line(`${terminal.paint('bold', name)}  (days and months of ${account.timeZone})`);
+  terminal.line(`${terminal.paint('bold', name)}  (time zone ${account.timeZone})`);
   period(terminal, 'today', account.daily, account.limits.dailyUsd, 'by midnight');
-  period(terminal, 'month', account.monthly, account.limits.monthlyUsd, "by the month's end");
+  period(terminal, 'month', account.monthly, account.limits.monthlyUsd, 'by the end of the month');
   if (account.stopped) terminal.line(`  ${terminal.paint('red', oneLine(account.stopped))}`);
 }
 
@@ -49,10 +49,10 @@ function period(terminal: Terminal, label: string, figures: AccountView['daily']
   const { spentUsd, reservedUsd, percent, forecastUsd } = figures;
   const cells = (usd: number) => Math.min(BAR, Math.round((usd / limit) * BAR));
   const spent = cells(spentUsd);
-  const promised = Math.max(0, cells(spentUsd + reservedUsd) - spent);
-  const bar = `${'#'.repeat(spent)}${'+'.repeat(promised)}${'.'.repeat(BAR - spent - promised)}`;
+  const reserved = Math.max(0, cells(spentUsd + reservedUsd) - spent);
+  const bar = `${'#'.repeat(spent)}${'+'.repeat(reserved)}${'.'.repeat(BAR - spent - reserved)}`;
   const style = percent >= 90 ? 'red' : percent >= 75 ? 'yellow' : 'green';
-  const text = `${money(spentUsd)} of ${money(limit)} USD spent, ${money(reservedUsd)} set aside, about ${money(forecastUsd)} ${until}`;
+  const text = `${money(spentUsd)} of ${money(limit)} USD spent, ${money(reservedUsd)} reserved, about ${money(forecastUsd)} ${until}`;
   terminal.line(`  ${label}  [${terminal.paint(style, bar)}] ${pad(`${Math.floor(percent)} %`, 6)} ${text}`);
 }
 

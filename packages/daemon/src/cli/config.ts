@@ -6,19 +6,19 @@ import { type CliContext, type Json, jsonOption, withProject } from './context.t
 import { oneLine } from './terminal.ts';
 
 export function addConfig(program: Command, context: CliContext): void {
-  const config = program.command('config').description("the project's settings, .tidemill/config.yaml");
+  const config = program.command('config').description("show or check the project's settings, .tidemill/config.yaml");
   config
     .command('show', { isDefault: true })
-    .description('the file as it stands, and what a person should know about it')
+    .description('print the file and its warnings')
     .option(...jsonOption)
     .action((options: Json) => show(context, options));
   config
     .command('check [file]')
-    .description("what is wrong with the project's config, or with another file as its config")
+    .description("report errors in the project's config, or in another file")
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nEnds with 1 when something is wrong, so that a script can ask.\n\nExamples:\n  tidemill config check\n  tidemill config check /tmp/other.yaml --json',
+      '\nExits with 1 when the file has errors.\n\nExamples:\n  tidemill config check\n  tidemill config check /tmp/other.yaml --json',
     )
     .action((file: string | undefined, options: Json) => check(context, file, options));
 }
@@ -33,7 +33,7 @@ async function show(context: CliContext, options: Json): Promise<void> {
   });
 }
 
-/** Onto a terminal only what cannot steer it; into a file or a pipe as it is. */
+/** On a terminal, control characters are removed; a file or a pipe gets the text unchanged. */
 function shownText({ text }: ConfigText, isLive: boolean): string {
   const harmless = isLive ? text.replace(/[^\P{Cc}\n\t]/gu, '') : text;
   return harmless.endsWith('\n') ? harmless : `${harmless}\n`;
@@ -50,7 +50,7 @@ async function check(context: CliContext, file: string | undefined, options: Jso
     for (const { line, message } of result.problems)
       terminal.line(line === null ? message : `${path}:${line}: ${message}`);
     for (const warning of result.warnings) terminal.line(`warning: ${warning}`);
-    if (result.problems.length === 0) terminal.line(`${path} holds.`);
+    if (result.problems.length === 0) terminal.line(`${path} is valid.`);
   });
 }
 
@@ -58,6 +58,6 @@ async function read(path: string): Promise<{ path: string; text: string }> {
   try {
     return { path, text: await readFile(path, 'utf8') };
   } catch (cause) {
-    throw new AppError('bad_input', `${path} cannot be read`, { hint: 'Name a file that is there.', cause });
+    throw new AppError('bad_input', `${path} cannot be read`, { hint: 'Check the path.', cause });
   }
 }

@@ -4,18 +4,18 @@ import { type CliContext, type Json, jsonOption, withProject } from './context.t
 import { confirm, personName } from './person.ts';
 import { elapsed, oneLine, type Terminal, table } from './terminal.ts';
 
-/** Commands about changes that do not fit together with the target, and that no agent is to resolve. */
+/** Commands about merge conflicts that a person has to resolve. */
 export function addConflicts(program: Command, context: CliContext): void {
   const conflicts = program
     .command('conflicts')
-    .description('conflicts with the target that wait for you')
+    .description('merge conflicts with the target branch that wait for you')
     .addHelpText(
       'after',
       '\nExamples:\n  tidemill conflicts\n  tidemill conflicts show 12\n  tidemill conflicts settle 12\n  tidemill conflicts abort 12',
     );
   conflicts
     .command('list', { isDefault: true })
-    .description('all of them, with their files')
+    .description('list conflicts with their files')
     .option(...jsonOption)
     .action((options: Json) =>
       withProject(context, async (api, project) => {
@@ -26,7 +26,7 @@ export function addConflicts(program: Command, context: CliContext): void {
     );
   conflicts
     .command('show <task>')
-    .description('begins the merge in the worktree if it is not under way, and says how to resolve it')
+    .description('start the merge in the worktree if needed, and show how to resolve it')
     .option(...jsonOption)
     .action((task: string, options: Json) =>
       withProject(context, async (api, project) => {
@@ -37,29 +37,29 @@ export function addConflicts(program: Command, context: CliContext): void {
     );
   conflicts
     .command('settle <task>')
-    .description('say that it is resolved; refused while a marker is left, and the gates run again')
+    .description('mark the conflict as resolved; fails while conflict markers remain; the gates run again')
     .option(...jsonOption)
     .action((task: string, options: Json) =>
       withProject(context, async (api, project) => {
         const by = personName(context.env);
         const settled = await api.settleConflict({ project: project.id, task, by });
         if (options.json) context.terminal.json(settled);
-        else context.terminal.line(`#${settled.number} is resolved and goes on in ${settled.stage}.`);
+        else context.terminal.line(`#${settled.number} is resolved and continues in ${settled.stage}.`);
       }),
     );
   conflicts
     .command('abort <task>')
-    .description('begin the task anew on the newest target; the work so far is kept in a snapshot')
-    .option('--yes', 'do not ask')
+    .description('restart the task on the newest target; the work so far is kept in a snapshot')
+    .option('--yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((task: string, options: Json & { yes?: boolean }) =>
       withProject(context, async (api, project) => {
-        const impact = `The work on ${task} so far is put into a snapshot, and the task starts again.`;
+        const impact = `The work on ${task} so far is saved in a snapshot, and the task restarts.`;
         if (!(await confirm(context, impact, options.yes))) return;
         const by = personName(context.env);
         const aborted = await api.abortConflict({ project: project.id, task, by });
         if (options.json) context.terminal.json(aborted);
-        else context.terminal.line(`#${aborted.number} starts again on ${aborted.branch}.`);
+        else context.terminal.line(`#${aborted.number} restarts on ${aborted.branch}.`);
       }),
     );
 }
@@ -70,7 +70,7 @@ function list(found: ConflictSummary[], terminal: Terminal): void {
     `#${number}`,
     status,
     elapsed(Math.max(0, Date.now() - since)),
-    `${files.length} files`,
+    files.length === 1 ? '1 file' : `${files.length} files`,
     `${oneLine(title)} (${oneLine(why)})`,
   ]);
   for (const line of table(rows, terminal.width)) terminal.line(line);
@@ -81,13 +81,13 @@ function list(found: ConflictSummary[], terminal: Terminal): void {
 function show(detail: ConflictDetail, terminal: Terminal): void {
   const { number, title, branch, target, why, isBehind, files, commands } = detail;
   terminal.line(terminal.paint('bold', `#${number} ${oneLine(title)}`));
-  terminal.line(`${branch} and ${target} do not fit together; ${oneLine(why)}.`);
-  if (isBehind) terminal.line(`${target} has moved on since this merge began; what you resolved stays.`);
+  terminal.line(`${branch} conflicts with ${target}; ${oneLine(why)}.`);
+  if (isBehind) terminal.line(`${target} has new commits since this merge began. Files you resolved stay resolved.`);
   terminal.line();
   const rows = files.map((file) => [stateOf(file), file.kind.replaceAll('_', ' '), file.form, oneLine(file.path)]);
   if (files.length === 0) terminal.line('Nothing is left to resolve.');
   for (const line of table(rows, terminal.width)) terminal.line(line);
-  terminal.line('\nResolve it on the page, or here (# begins a remark):');
+  terminal.line('\nResolve it on the page, or with these commands (# starts a comment):');
   for (const command of commands) terminal.line(`  ${oneLine(command)}`);
 }
 

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { type Connection, connect, projectHere } from './connect.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What every command gets from the outside. */
+/** What every command gets from its caller. */
 export interface CliContext {
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -15,7 +15,7 @@ export interface Json {
   json?: boolean;
 }
 
-/** Runs a command against the project one stands in, by daemon or by store, and lets go of either afterwards. */
+/** Runs a command against the project of the current folder, by daemon or by store, and closes the connection. */
 export async function withProject<T>(
   { env, cwd }: CliContext,
   work: (api: Api, project: Project, daemon: Connection['daemon']) => Promise<T>,
@@ -30,7 +30,7 @@ export async function withProject<T>(
 
 export const jsonOption = ['--json', 'print JSON instead of text'] as const;
 
-/** Parsers of option values; commander names the option in the complaint. */
+/** Parsers of option values; commander adds the option's name to the error. */
 export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -45,7 +45,8 @@ export const collect = (value: string, list: string[] = []): string[] => [...lis
 export function collectNumbers(value: string, list: number[] = []): number[] {
   const numbers = value.split(',').map((part) => {
     const digits = /^\s*#?(\d{1,15})\s*$/.exec(part)?.[1];
-    if (!digits || Number(digits) === 0) throw new InvalidArgumentError(`"${part}" is no task number, such as 12.`);
+    if (!digits || Number(digits) === 0)
+      throw new InvalidArgumentError(`"${part}" is not a task number. Use a number such as 12.`);
     return Number(digits);
   });
   return [...list, ...numbers];

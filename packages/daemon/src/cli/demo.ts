@@ -20,10 +20,10 @@ interface DemoFlags extends Json {
 export function addDemo(program: Command, context: CliContext): void {
   program
     .command('demo')
-    .description('watch eight tasks go through three agents in a sample repository')
-    .option('--exit', 'end after the summary')
-    .option('--dir <dir>', 'where to make the sample repository (default: in the data folder)')
-    .option('--json', 'print one line of JSON with what happened')
+    .description('run eight tasks with three agents in a sample repository')
+    .option('--exit', 'exit after the summary')
+    .option('--dir <dir>', 'where to create the sample repository (default: in the data folder)')
+    .option('--json', 'print the result as one line of JSON')
     .addHelpText('after', '\nExamples:\n  tidemill demo\n  tidemill demo --exit --dir ./sample')
     .action((options: DemoFlags) => demo(context, options));
 }
@@ -34,7 +34,7 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
   const api = running?.api ?? started!.api;
   const over = new AbortController();
   const leave = () => over.abort();
-  // Heard before the daemon hears it, so that the demo lets go of the store before it closes.
+  // Registered before the daemon's handler, so that the demo closes its streams before the store closes.
   for (const signal of SIGNALS) process.once(signal, leave);
   const signals = started ? stopOnSignals(started, context) : null;
   void started?.stopped.then(leave);
@@ -59,7 +59,7 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
     if (!report.isComplete) context.setExitCode(EXIT.failure);
     if (started && !options.exit && !over.signal.aborted) {
       say('');
-      say('Still serving. Ctrl-C stops it, work is kept.');
+      say('Still running. Press Ctrl-C to stop. Work is kept.');
       say(`Page: ${link}`);
       await started.stopped;
     }
@@ -71,7 +71,7 @@ async function demo(context: CliContext, options: DemoFlags): Promise<void> {
   }
 }
 
-/** What a shell must be told first, for `tidemill` to be this program on this data folder. */
+/** Shell lines that make `tidemill` run this program on this data folder. */
 function howToCall(env: NodeJS.ProcessEnv): string[] {
   const lines = env.TIDEMILL_HOME ? [`export TIDEMILL_HOME=${quoted(openDataFolder(env).path)}`] : [];
   const launcher = join(dirname(process.argv[1] ?? ''), '..', 'bin', 'tidemill.mjs');

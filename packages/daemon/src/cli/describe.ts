@@ -1,7 +1,7 @@
 import { type Api, describeEvent, type LoggedEvent, MILL, shownTo, subjectIdOf } from '@tidemill/contract';
 import { oneLine } from './terminal.ts';
 
-/** Numbers and titles of tasks, so that nobody is shown an id. */
+/** Numbers and titles of tasks, shown instead of ids. */
 export class TaskNames {
   readonly #api: Api;
   readonly #known = new Map<string, { number: number; title: string }>();
@@ -23,7 +23,7 @@ export class TaskNames {
   }
 }
 
-/** Number first, so that lines of one task can be found; ids never. */
+/** The number comes first so that the lines of one task are easy to find. */
 export function eventText(event: LoggedEvent, task: { number: number; title: string } | null): string {
   const { who, text } = describeEvent(event.body);
   const what = event.body.type === 'task.created' ? `${text}: ${event.body.title}` : text;
@@ -31,5 +31,5 @@ export function eventText(event: LoggedEvent, task: { number: number; title: str
   return task ? `#${task.number}  ${line}` : line;
 }
 
-/** What a person follows; the rest is bookkeeping. */
+/** Whether an event is shown in the live view. */
 export const isNews = (event: LoggedEvent): boolean => shownTo(event.body) === 'terminal';

@@ -9,8 +9,8 @@ import { dateAndTime, table } from './terminal.ts';
 export function addDoctor(program: Command, context: CliContext): void {
   program
     .command('doctor')
-    .description('check git, the store, the evidence, what follows the log, and that nothing was left over')
-    .option('--repair', 'set aside rows that cannot be read or differ from the log, and rebuild them from it')
+    .description('check git, the store, the evidence, the event reactors and leftover files')
+    .option('--repair', 'set aside rows that are unreadable or differ from the event log, and rebuild them from it')
     .option(...jsonOption)
     .action((options: Json & { repair?: boolean }) => doctor(context, options));
 }
@@ -24,12 +24,12 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
     if (options.json) terminal.json({ ok, findings, reactors, ...(options.repair && { repaired }) });
     else {
       for (const { noun, id, why, isRebuilt } of repaired) {
-        const then = isRebuilt ? 'rebuilt from the log' : 'taken out';
+        const then = isRebuilt ? 'rebuilt from the log' : 'removed';
         terminal.line(
           `${terminal.paint('green', 'repaired ')}${'log'.padEnd(11)}${noun} ${id} ${why}: set aside, ${then}`,
         );
       }
-      if (options.repair && repaired.length === 0) terminal.line('Nothing to repair: every row is what the log says.');
+      if (options.repair && repaired.length === 0) terminal.line('Nothing to repair: every row matches the event log.');
       const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
       for (const { level, check, text, hint } of findings) {
         terminal.line(`${terminal.paint(styles[level], level.padEnd(9))}${check.padEnd(11)}${text}`);
@@ -40,9 +40,8 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
         terminal.line();
         for (const line of reactorLines(reactors, names, terminal.width)) terminal.line(line);
       }
-      terminal.line(
-        ok ? '\nNo problems.' : `\n${findings.filter(({ level }) => level === 'problem').length} problems.`,
-      );
+      const problems = findings.filter(({ level }) => level === 'problem').length;
+      terminal.line(ok ? '\nNo problems.' : `\n${problems === 1 ? '1 problem' : `${problems} problems`}.`);
     }
     if (!ok) context.setExitCode(EXIT.failure);
   } finally {
@@ -62,10 +61,10 @@ function reactorLines(reactors: ReactorView[], names: Map<string, string>, width
   return table([['REACTOR', 'PROJECT', 'STATE', 'FOLLOWS', '', 'LAST ERROR'], ...rows], width);
 }
 
-/** A daemon that runs has rows in its hands and writes them back. */
+/** Refused while a daemon runs: it would overwrite the repaired rows. */
 async function repairRows({ repair }: Connection): Promise<RepairedRow[]> {
   if (repair) return repair();
-  throw new AppError('daemon_running', 'a daemon works with the store, so nothing can be repaired now', {
+  throw new AppError('daemon_running', 'cannot repair the store while a daemon uses it', {
     hint: 'Stop it with `tidemill stop`, then run `tidemill doctor --repair` again.',
   });
 }

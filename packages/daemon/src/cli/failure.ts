@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts';
 
 export const EXIT = { ok: 0, failure: 1, badInput: 2 } as const;
 
-/** Refusals of what was asked, as opposed to trouble in answering it. */
+/** The request was wrong; all other codes are failures in handling it. */
 const BAD_INPUT: ErrorCode[] = [
   'bad_input',
   'bad_config',
@@ -18,7 +18,7 @@ const BAD_INPUT: ErrorCode[] = [
   'too_large',
 ];
 
-/** Says what was wrong and what would be right; answers the exit code. */
+/** Prints the error and its hint; returns the exit code. */
 export function reportFailure(error: unknown, terminal: Terminal, isJson: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
   const { code, message, hint } =

@@ -4,7 +4,7 @@ import { dateAndTime, elapsed, type Terminal, table } from './terminal.ts';
 const HEAD = ['from', 'done', '', 'cycle', 'first review', 'queued', 'cost', ''];
 const BAR = 10;
 
-/** A line per step, with bars for what was done and what it cost: it fits 80 columns. */
+/** A line per step, with bars for tasks done and cost. Fits 80 columns. */
 export function showHistory(terminal: Terminal, { points, spend }: HistoryView, project: string): void {
   const costs = points.map(({ at }) =>
     spend.filter((each) => each.at === at && each.project === project).reduce((sum, { usd }) => sum + usd, 0),
@@ -25,7 +25,7 @@ export function showHistory(terminal: Terminal, { points, spend }: HistoryView, 
   const totals = Object.entries(Object.groupBy(spend, ({ mode, agent }) => `${mode} by ${agent}`)).map(
     ([what, each = []]) => ({ what, usd: each.reduce((sum, { usd }) => sum + usd, 0) }),
   );
-  if (totals.length > 0) terminal.line('\nspent over all projects');
+  if (totals.length > 0) terminal.line('\nspent, all projects');
   const most = Math.max(...totals.map(({ usd }) => usd));
   const lines = totals
     .sort((a, b) => b.usd - a.usd)
@@ -33,7 +33,7 @@ export function showHistory(terminal: Terminal, { points, spend }: HistoryView, 
   for (const line of table(lines, terminal.width)) terminal.line(line);
 }
 
-/** What is there at all is seen. */
+/** A value above zero gets at least one mark. */
 function bar(value: number, most: number): string {
   if (value <= 0) return '';
   return '#'.repeat(Math.max(1, Math.round((value / most) * BAR)));

@@ -4,21 +4,21 @@ import { inspectRepository } from '../git/repository.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 
 export function addHooks(program: Command, context: CliContext): void {
-  const hooks = program.command('hooks').description("the same guards for a person's own Claude Code sessions");
+  const hooks = program.command('hooks').description('use the guards in your own Claude Code sessions');
   hooks
     .command('install')
     .description("add the guard to the repository's .claude/settings.json")
-    .option('--local', 'to .claude/settings.local.json instead, which is yours alone')
+    .option('--local', 'use .claude/settings.local.json, which is not committed')
     .option(...jsonOption)
     .action((options: Json & { local?: boolean }) => install(context, options));
   hooks
     .command('uninstall')
-    .description('remove exactly what install added')
+    .description('remove what install added')
     .option(...jsonOption)
     .action((options: Json) => uninstall(context, options));
   program
     .command('guard')
-    .description('answer a PreToolUse hook of Claude Code: its JSON on standard input, exit code 2 refuses')
+    .description('run as a PreToolUse hook of Claude Code: reads JSON from standard input, exits with 2 to refuse')
     .action(async () => (await import('../hooks/guard-hook.ts')).runGuardHook());
 }
 
@@ -33,13 +33,15 @@ async function install(context: CliContext, options: Json & { local?: boolean })
   const result = await installHooks(await surroundings(context), options.local ?? false);
   if (options.json) return terminal.json(result);
   const { file, command, changed } = result;
-  terminal.line(changed ? `${file}: added, before every tool: ${command}` : `${file} has the guard already.`);
+  terminal.line(changed ? `${file}: added a hook before every tool: ${command}` : `${file} already has the guard.`);
   if (!changed) return;
-  terminal.line('  Claude Code sessions that start here from now on are held by the guards.');
+  terminal.line('  The guards apply to Claude Code sessions that start here from now on.');
   if (options.local) return;
-  terminal.line('  Committed, it holds for everyone, and everyone needs tidemill: without it no tool runs.');
+  terminal.line('  If you commit the file, everyone on the project needs tidemill: without it no tool runs.');
   if (!command.startsWith('tidemill '))
-    terminal.line('  It names paths of this machine, as tidemill is not on the PATH; for yourself alone use --local.');
+    terminal.line(
+      '  It contains paths of this machine because tidemill is not on the PATH. Use --local to keep it private.',
+    );
 }
 
 async function uninstall(context: CliContext, options: Json): Promise<void> {
@@ -47,6 +49,6 @@ async function uninstall(context: CliContext, options: Json): Promise<void> {
   const { uninstallHooks } = await import('../hooks/install.ts');
   const result = uninstallHooks(await surroundings(context));
   if (options.json) return terminal.json(result);
-  if (result.files.length === 0) terminal.line('There is no guard of Tidemill in the settings here.');
+  if (result.files.length === 0) terminal.line('No Tidemill guard is installed in the settings here.');
   for (const file of result.files) terminal.line(`${file}: removed.`);
 }

@@ -15,7 +15,7 @@ type Found = { running: Reached; started?: undefined } | { running?: undefined; 
 
 export type { Reached };
 
-/** Of several that start at once one becomes the daemon; the others wait until it can be reached. */
+/** If several start at once, one becomes the daemon and the others wait until it can be reached. */
 export async function startOrFind(env: NodeJS.ProcessEnv, port: number, bind: BindOptions = {}): Promise<Found> {
   for (let attempt = 1; ; attempt += 1) {
     const running = await reachDaemon(env);
@@ -31,14 +31,16 @@ export async function startOrFind(env: NodeJS.ProcessEnv, port: number, bind: Bi
   }
 }
 
-/** The first signal stops gracefully, the second no longer waits, the third ends the process as it is. */
+/** The first signal stops gracefully, the second stops at once, the third exits the process. */
 export function stopOnSignals(daemon: Daemon, { terminal }: CliContext): { off(): void } {
   let count = 0;
   const onSignal = () => {
     count += 1;
     if (count > 2) process.exit(130);
     terminal.err.write(
-      count === 1 ? '\ntidemill: stopping at the next checkpoint; again to stop now\n' : 'tidemill: stopping now\n',
+      count === 1
+        ? '\ntidemill: stopping at the next checkpoint; press again to stop now\n'
+        : 'tidemill: stopping now\n',
     );
     void daemon.stop({ now: count > 1 });
   };

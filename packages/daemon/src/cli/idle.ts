@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '@tidemill/contract';
 
-/** That nothing more can be begun (the budget is used up, say) is no event. */
+/** Polled too, because running out of work (an exhausted budget, for example) is not an event. */
 const LOOK_MS = 2_000;
 
-/** Settles when nothing is left in the project that a machine could do now, or the signal aborts. */
+/** Resolves when the project has no work that can run now, or the signal aborts. */
 export async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<void> {
   const first = await api.status({ project });
   if (first.idle) return;
@@ -32,7 +32,7 @@ async function lookEvery(look: () => Promise<void>, signal: AbortSignal): Promis
   }
 }
 
-/** A repository that joined this daemon meanwhile is not cut off: whoever started the daemon waits for it. */
+/** Waits for other projects that joined this daemon, so that their work is not interrupted. */
 export async function finishOthers(
   api: Api,
   own: string,
@@ -43,7 +43,7 @@ export async function finishOthers(
     if (id === own || signal.aborted) continue;
     const { running, idle } = await api.status({ project: id });
     if (!running || idle) continue;
-    say(`\n${name} is at work with the same daemon; waiting for it.`);
+    say(`\nWaiting for ${name}, which uses the same daemon.`);
     await untilIdle(api, id, signal);
   }
 }

@@ -7,14 +7,14 @@ import { elapsed, fit, oneLine, pad, type Terminal, table } from './terminal.ts'
 export function addInbox(program: Command, context: CliContext): void {
   const inbox = program
     .command('inbox')
-    .description('all that waits for you: questions, approvals, blocked tasks, alerts')
+    .description('everything that needs you: questions, approvals, blocked tasks, alerts')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill inbox\n  tidemill inbox ack a3f9c1\n  tidemill inbox ack --all')
     .action((options: Json) => showInbox(context, options));
   inbox
     .command('ack [alert]')
-    .description('take note of an alert, so that it leaves the inbox')
-    .option('--all', 'of all of them')
+    .description('acknowledge an alert and remove it from the inbox')
+    .option('--all', 'acknowledge all alerts')
     .option(...jsonOption)
     .action((ref: string | undefined, _: object, command: Command) =>
       acknowledge(context, ref, command.optsWithGlobals()),
@@ -22,11 +22,11 @@ export function addInbox(program: Command, context: CliContext): void {
 
   const channels = program
     .command('channels')
-    .description('where notifications go, and whether they arrive')
+    .description('list notification channels and their deliveries')
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nThey are `channels` and `notify` in .tidemill/config.yaml.\n\nExamples:\n  tidemill channels\n  tidemill channels test phone',
+      '\nSet them under `channels` and `notify` in .tidemill/config.yaml.\n\nExamples:\n  tidemill channels\n  tidemill channels test phone',
     )
     .action((options: Json) => showChannels(context, options));
   channels
@@ -41,7 +41,7 @@ async function showInbox(context: CliContext, { json }: Json): Promise<void> {
   await withProject(context, async (api, project) => {
     const items = await api.inbox({ project: project.id });
     if (json) return terminal.json(items);
-    if (items.length === 0) return terminal.line('Nothing waits for you.');
+    if (items.length === 0) return terminal.line("You're all caught up.");
     const width = Math.max(...items.map(({ ref }) => ref.length)) + 2;
     for (const item of items) for (const line of itemLines(item, width, terminal)) terminal.line(line);
   });
@@ -53,7 +53,7 @@ function itemLines(item: InboxItem, width: number, { paint, width: room }: Termi
   const { ref, kind, severity, isBlocking, at, title, text, task, command } = item;
   const age = elapsed(Math.max(0, Date.now() - at));
   const about = task && !ref.startsWith('#') ? `#${task.number} ` : '';
-  const head = `${isBlocking ? 'holds work, ' : ''}${kind === 'alert' ? severity : kind}, ${age}`;
+  const head = `${isBlocking ? 'blocks work, ' : ''}${kind === 'alert' ? severity : kind}, ${age}`;
   const indent = ' '.repeat(width);
   return [
     `${paint(COLOURS[severity], pad(ref, width))}${fit(`${about}${oneLine(title)}`, room - width)}`,
@@ -68,13 +68,13 @@ async function acknowledge(
   options: Json & { all?: boolean },
 ): Promise<void> {
   if ((ref === undefined) === !options.all)
-    throw new AppError('bad_input', 'name one alert, or say --all', { hint: '`tidemill inbox` shows them.' });
+    throw new AppError('bad_input', 'name one alert or use --all', { hint: '`tidemill inbox` lists them.' });
   await withProject(context, async (api, project) => {
     const by = personName(context.env);
     const result = await api.acknowledge({ project: project.id, by, ...(ref === undefined ? {} : { ref }) });
     if (options.json) return context.terminal.json(result);
     const { acknowledged } = result;
-    context.terminal.line(acknowledged === 1 ? 'Noted: one alert.' : `Noted: ${acknowledged} alerts.`);
+    context.terminal.line(`Acknowledged ${acknowledged === 1 ? '1 alert' : `${acknowledged} alerts`}.`);
   });
 }
 
@@ -85,12 +85,12 @@ async function showChannels(context: CliContext, { json }: Json): Promise<void> 
     if (json) return terminal.json(channels);
     if (channels.length === 0)
       return terminal.line(
-        'No channels. Name some under `channels` in .tidemill/config.yaml; the inbox works without.',
+        'No channels. Add them under `channels` in .tidemill/config.yaml. The inbox works without them.',
       );
     const rows = channels.map((channel) => [
       channel.name,
       channel.type,
-      channel.answers ? 'takes answers' : 'tells only',
+      channel.answers ? 'accepts answers' : 'send only',
       lastOf(channel),
       oneLine(channel.lastError ?? channel.target),
     ]);
@@ -99,7 +99,7 @@ async function showChannels(context: CliContext, { json }: Json): Promise<void> 
 }
 
 function lastOf({ lastDeliveredAt, pending }: ChannelView): string {
-  const last = lastDeliveredAt === null ? 'nothing yet' : `${elapsed(Math.max(0, Date.now() - lastDeliveredAt))} ago`;
+  const last = lastDeliveredAt === null ? 'nothing sent' : `${elapsed(Math.max(0, Date.now() - lastDeliveredAt))} ago`;
   return pending > 0 ? `${last}, ${pending} waiting` : last;
 }
 
@@ -107,6 +107,6 @@ async function test(context: CliContext, channel: string, { json }: Json): Promi
   await withProject(context, async (api, project) => {
     const result = await api.testChannel({ project: project.id, channel });
     if (json) return context.terminal.json(result);
-    context.terminal.line(`Sent through ${channel}. See whether it has arrived.`);
+    context.terminal.line(`Sent a test message to ${channel}. Check that it arrived.`);
   });
 }

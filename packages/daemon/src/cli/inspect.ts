@@ -10,11 +10,11 @@ import { EXIT } from './failure.ts';
 import { statusLines } from './live.ts';
 import { dateAndTime, table, timeOfDay, took } from './terminal.ts';
 
-/** Commands that only look. */
+/** Commands that only read. */
 export function addInspection(program: Command, context: CliContext): void {
   program
     .command('status')
-    .description('tasks by stage, who works on what, what needs you')
+    .description('show tasks by stage, workers and what needs you')
     .option(...jsonOption)
     .action((options: Json) =>
       withProject(context, async (api, project, daemon) => {
@@ -30,12 +30,12 @@ export function addInspection(program: Command, context: CliContext): void {
 
   program
     .command('events')
-    .description('the log of everything that happened, oldest first')
-    .option('--follow', 'go on as things happen')
-    .option('--after <seq>', 'only what came after this number', integer(0, Number.MAX_SAFE_INTEGER))
-    .option('--type <types>', 'only these, such as task.moved (repeatable, or a,b)', collect)
-    .option('--task <number>', 'only about this task')
-    .option('--all', 'also the heartbeats (lease.renewed, worker.beat)')
+    .description('print the event log, oldest first')
+    .option('--follow', 'keep printing new events')
+    .option('--after <seq>', 'only events after this number', integer(0, Number.MAX_SAFE_INTEGER))
+    .option('--type <types>', 'only these types, such as task.moved (repeatable, or a,b)', collect)
+    .option('--task <number>', 'only events of this task')
+    .option('--all', 'include heartbeats (lease.renewed, worker.beat)')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -45,8 +45,8 @@ export function addInspection(program: Command, context: CliContext): void {
 
   program
     .command('logs <task-or-run>')
-    .description("the output of a run, or of a task's last one")
-    .option('--follow', 'go on until the run ends')
+    .description("print the output of a run, or of a task's last run")
+    .option('--follow', 'keep printing until the run ends')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill logs 7 --follow\n  tidemill logs run_01h…')
     .action((ref: string, options: Json & { follow?: boolean }) => logs(context, ref, options));
@@ -68,10 +68,10 @@ const EVENT_TYPES = EventBody.options.map((option) => option.shape.type.value);
 async function events(context: CliContext, options: EventOptions): Promise<void> {
   const { terminal } = context;
   const types = options.type?.flatMap((each) => each.split(','));
-  const stray = types?.find((type) => !EVENT_TYPES.includes(type as (typeof EVENT_TYPES)[number]));
-  if (stray !== undefined) {
-    const guess = nearest(stray, EVENT_TYPES);
-    throw new AppError('bad_input', `there are no events of type "${stray}"`, {
+  const unknown = types?.find((type) => !EVENT_TYPES.includes(type as (typeof EVENT_TYPES)[number]));
+  if (unknown !== undefined) {
+    const guess = nearest(unknown, EVENT_TYPES);
+    throw new AppError('bad_input', `unknown event type "${unknown}"`, {
       hint: guess ? `Did you mean ${guess}?` : `The types are ${EVENT_TYPES.join(', ')}.`,
     });
   }
@@ -93,7 +93,7 @@ async function logs(context: CliContext, ref: string, options: Json & { follow?:
     const run = ref.startsWith('run_') ? ref : await lastRun(api, project, ref);
     for await (const chunk of api.runLog({ run, follow: options.follow ?? false })) {
       if (options.json) terminal.json({ run, ...chunk });
-      // An agent's output may hold what a terminal would obey; a program that reads it gets it as it is.
+      // An agent's output may contain control sequences. A pipe gets it unchanged.
       else terminal.out.write(terminal.isLive ? plainText(chunk.text) : chunk.text);
     }
   });
@@ -102,13 +102,15 @@ async function logs(context: CliContext, ref: string, options: Json & { follow?:
 async function lastRun(api: Api, project: Project, ref: string): Promise<string> {
   const { task } = await api.task({ project: project.id, task: ref });
   if (task.lastRunId) return task.lastRunId;
-  throw new AppError('not_found', `#${task.number} has not been worked on yet`, {
-    hint: '`tidemill up` starts the work.',
+  throw new AppError('not_found', `#${task.number} has no runs yet`, {
+    hint: 'Start the work with `tidemill up`.',
   });
 }
 
 function addSnapshots(program: Command, context: CliContext): void {
-  const snapshots = program.command('snapshots').description('work that was kept before something was removed');
+  const snapshots = program
+    .command('snapshots')
+    .description('list and restore work saved before a worktree was removed or reset');
   snapshots
     .command('list', { isDefault: true })
     .description('all snapshots, newest first')
@@ -118,7 +120,7 @@ function addSnapshots(program: Command, context: CliContext): void {
         const { terminal } = context;
         const all = (await api.snapshots({ project: project.id })).sort((a, b) => b.at - a.at);
         if (options.json) return terminal.json(all);
-        if (all.length === 0) return terminal.line('No snapshots: nothing had to be kept yet.');
+        if (all.length === 0) return terminal.line('No snapshots yet.');
         const rows = all.map(({ number, at, commit, why }) => [
           `#${number}`,
           commit.slice(0, 12),
@@ -145,12 +147,10 @@ function addSnapshots(program: Command, context: CliContext): void {
 }
 
 export function addEvidence(program: Command, context: CliContext): void {
-  const evidence = program
-    .command('evidence')
-    .description('what the gates found, chained so that nothing can be changed later');
+  const evidence = program.command('evidence').description('show and verify gate results, chained by hash');
   evidence
     .command('list [task]', { isDefault: true })
-    .description('receipts of a task, or of the whole project')
+    .description('list receipts of a task, or of the whole project')
     .option(...jsonOption)
     .action((task: string | undefined, options: Json) =>
       withProject(context, async (api, project) => {
@@ -188,10 +188,10 @@ export function addEvidence(program: Command, context: CliContext): void {
           terminal.line(`${result.commit.slice(0, 12)} ${result.subject}`);
           for (const { name, ok, text } of result.checks) {
             terminal.line(
-              `  ${terminal.paint(ok ? 'green' : 'red', ok ? 'holds' : 'fails')}  ${name.padEnd(9)}${text}`,
+              `  ${terminal.paint(ok ? 'green' : 'red', ok ? 'valid  ' : 'invalid')}  ${name.padEnd(9)}${text}`,
             );
           }
-          terminal.line(result.ok ? 'The evidence holds.' : 'The evidence does not hold.');
+          terminal.line(result.ok ? 'The evidence is valid.' : 'The evidence is not valid.');
         }
         if (!result.ok) context.setExitCode(EXIT.failure);
       }),

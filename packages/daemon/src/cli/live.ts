@@ -2,11 +2,11 @@ import type { Api, ProjectStatus, WorkerView } from '@tidemill/contract';
 import { eventText, isNews, TaskNames } from './describe.ts';
 import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
 
-/** At most this often, however many events there are. */
+/** The shortest time between two redraws. */
 const REDRAW_MS = 100;
 const SECOND_MS = 1000;
 
-/** Calls back with what the terminal channel has to say; returns how to stop. */
+/** Subscribes to the texts of the terminal channel; returns the unsubscribe function. */
 export type OnNotice = (show: (text: string) => void) => () => void;
 
 /** Shows what happens to a project until the signal aborts: one block in place on a terminal, plain lines elsewhere. */
@@ -21,10 +21,10 @@ export async function watchProject(
     const off = options.onNotice?.((text) => {
       for (const line of text.split('\n')) terminal.line(fit(line, terminal.width));
     });
-    return tellLines(api, projectId, terminal, lastSeq, options.signal).finally(() => off?.());
+    return printLines(api, projectId, terminal, lastSeq, options.signal).finally(() => off?.());
   }
   const block = new LiveBlock(api, projectId, terminal);
-  const off = options.onNotice?.((text) => block.tell(text.split('\n')));
+  const off = options.onNotice?.((text) => block.announce(text.split('\n')));
   try {
     await block.follow(lastSeq, options.signal);
   } finally {
@@ -33,7 +33,7 @@ export async function watchProject(
   }
 }
 
-async function tellLines(api: Api, project: string, terminal: Terminal, after: number, signal: AbortSignal) {
+async function printLines(api: Api, project: string, terminal: Terminal, after: number, signal: AbortSignal) {
   const names = new TaskNames(api);
   for await (const event of api.events({ project, after, follow: true }, signal)) {
     if (!isNews(event)) continue;
@@ -41,14 +41,14 @@ async function tellLines(api: Api, project: string, terminal: Terminal, after: n
   }
 }
 
-/** A few lines at the end of the screen that are drawn over; what is told above them scrolls away as usual. */
+/** Redraws a few lines at the end of the screen; announcements above them scroll as usual. */
 class LiveBlock {
   readonly #api: Api;
   readonly #project: string;
   readonly #terminal: Terminal;
   readonly #names: TaskNames;
   #height = 0;
-  #told: string[] = [];
+  #announced: string[] = [];
   #drawing: Promise<void> | null = null;
   #isDue = false;
   #hasWork = false;
@@ -62,7 +62,7 @@ class LiveBlock {
 
   async follow(after: number, signal: AbortSignal): Promise<void> {
     this.draw();
-    // The clock ticks only for somebody who looks, and only while something runs whose time could grow.
+    // Redraw elapsed times only while a worker has a task.
     const tick = setInterval(() => this.#hasWork && this.draw(), SECOND_MS);
     const resized = () => this.draw();
     this.#terminal.out.on('resize', resized);
@@ -70,7 +70,7 @@ class LiveBlock {
       for await (const event of this.#api.events({ project: this.#project, after, follow: true }, signal)) {
         if (event.body.type === 'merge.landed' || event.body.type === 'alert.raised') {
           const text = eventText(event, await this.#names.of(event));
-          this.#told.push(`${timeOfDay(event.at)}  ${text}`);
+          this.#announced.push(`${timeOfDay(event.at)}  ${text}`);
         }
         this.draw();
       }
@@ -80,10 +80,10 @@ class LiveBlock {
     }
   }
 
-  /** With the terminal's bell: it is for somebody who may look elsewhere. */
-  tell(lines: string[]): void {
+  /** Rings the terminal's bell, because the person may be looking elsewhere. */
+  announce(lines: string[]): void {
     this.#terminal.out.write('\u0007');
-    this.#told.push(...lines);
+    this.#announced.push(...lines);
     this.draw();
   }
 
@@ -104,7 +104,7 @@ class LiveBlock {
       this.#isDue = false;
       const status = await this.#api.status({ project: this.#project });
       this.#hasWork = status.workers.some((worker) => worker.task !== null);
-      // More lines than the screen has could not be drawn over.
+      // A block taller than the screen cannot be redrawn in place.
       const rows = Math.max(3, (this.#terminal.out.rows || 24) - 1);
       this.#put(statusLines(status, this.#terminal).slice(0, rows));
       await new Promise((resolve) => setTimeout(resolve, REDRAW_MS));
@@ -113,8 +113,8 @@ class LiveBlock {
 
   #put(lines: string[]): void {
     const up = this.#height > 0 ? `\u001b[${this.#height}A` : '';
-    const told = this.#told.splice(0).map((line) => fit(line, this.#terminal.width));
-    const text = [...told, ...lines].map((line) => `\u001b[2K${line}\n`).join('');
+    const announced = this.#announced.splice(0).map((line) => fit(line, this.#terminal.width));
+    const text = [...announced, ...lines].map((line) => `\u001b[2K${line}\n`).join('');
     this.#terminal.out.write(`${up}\r${text}\u001b[0J`);
     this.#height = lines.length;
   }
@@ -127,12 +127,12 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   const { paint, width } = terminal;
   const { project, needsYou } = status;
   const lines = [
-    paint('bold', fit(`${project.name} → ${project.target}`, width - 20)) + paint('dim', `  ${mood(status)}`),
+    paint('bold', fit(`${project.name} → ${project.target}`, width - 20)) + paint('dim', `  ${stateText(status)}`),
     '',
   ];
   const stages = Object.entries(status.tasks).filter(([, count]) => count > 0);
   const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
-  lines.push(`  ${counts || 'no tasks yet: tidemill task add "…"'}`, '');
+  lines.push(`  ${counts || 'no tasks yet; add one with tidemill task add "…"'}`, '');
   for (const worker of status.workers) {
     if (worker.task || worker.desired !== 'running' || !QUIET.includes(worker.role))
       lines.push(workerLine(worker, terminal));
@@ -145,7 +145,7 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
     }
     if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));
   }
-  // What a parked task asks stands above; good news needs nobody.
+  // Questions of parked tasks are listed above, and celebratory ones need no answer.
   const waiting = status.questions.filter(({ task, type }) => task?.stage !== 'needs_info' && type !== 'celebratory');
   if (waiting.length > 0) {
     lines.push('', paint('yellow', `  questions: ${waiting.length}`));
@@ -157,12 +157,12 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   return lines;
 }
 
-function mood({ running, idle, workers, total }: ProjectStatus): string {
-  if (!running) return total > 0 ? 'not running: tidemill up' : 'not running';
+function stateText({ running, idle, workers, total }: ProjectStatus): string {
+  if (!running) return total > 0 ? 'not running; start with tidemill up' : 'not running';
   const busy = workers.filter((worker) => worker.task).length;
   const isHeld = workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
-  if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}: tidemill resume`;
-  return busy > 0 ? `${busy} at work` : idle ? 'idle' : 'about to begin';
+  if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}; continue with tidemill resume`;
+  return busy > 0 ? `${busy} working` : idle ? 'idle' : 'starting';
 }
 
 function workerLine(worker: WorkerView, { paint, width }: Terminal): string {

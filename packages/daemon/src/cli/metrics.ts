@@ -14,10 +14,10 @@ const HEAD = ['', 'done', 'cycle', 'first review', 'errors', 'cost', 'cost/task'
 export function addMetrics(program: Command, context: CliContext): void {
   program
     .command('metrics')
-    .description('how the work goes: done, cycle time, first reviews, errors, cost, time at work')
+    .description('show tasks done, cycle time, first reviews passed, errors, cost and utilisation')
     .addOption(new Option('--period <period>', 'how far back').choices(MetricPeriod.options).default('24h'))
-    .option('--worker <name>', 'only this one, such as agent-1')
-    .option('--history', 'step by step over the period instead: hours, quarters of days or days')
+    .option('--worker <name>', 'only this worker, such as agent-1')
+    .option('--history', 'show the period in steps of an hour, six hours or a day')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -35,7 +35,7 @@ export function addMetrics(program: Command, context: CliContext): void {
           context.terminal.line(
             `Flaky: gate ${gate} failed and then passed on the same code, ${flakes} of ${runs} times.`,
           );
-        sayStale(context, view);
+        printStale(context, view);
       }),
     );
 }
@@ -44,11 +44,11 @@ async function overTime(context: CliContext, view: HistoryView, project: string,
   if (json) return context.terminal.json(view);
   const { showHistory } = await import('./history.ts');
   showHistory(context.terminal, view, project);
-  sayStale(context, view);
+  printStale(context, view);
 }
 
-function sayStale({ terminal }: CliContext, { isStale, computedAt }: { isStale: boolean; computedAt: number }): void {
-  if (isStale) terminal.line(`As of ${dateAndTime(computedAt)}: newer figures cannot be had.`);
+function printStale({ terminal }: CliContext, { isStale, computedAt }: { isStale: boolean; computedAt: number }): void {
+  if (isStale) terminal.line(`As of ${dateAndTime(computedAt)}; newer figures are not available.`);
 }
 
 function cells(figures: MetricFigures): string[] {

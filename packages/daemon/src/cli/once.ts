@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { AppError, type CallOptions } from '@tidemill/contract';
 
 /**
- * For a command that makes something: when the connection breaks one cannot know whether it was made, so the same request
- * is sent once more under the same key, which makes it at most once.
+ * For a command that creates something. When the connection breaks, the request is sent once more with the same
+ * idempotency key, so that it takes effect at most once.
  */
 export function oneKey(): { key: CallOptions; retried<T>(act: () => Promise<T>): Promise<T> } {
   return {

@@ -5,14 +5,14 @@ import { personName } from './person.ts';
 export function addPause(program: Command, context: CliContext): void {
   program
     .command('pause')
-    .description('no worker takes anything new; what is under way goes on to its checkpoint')
-    .option('--now', 'let everything stand still at once, in the middle of whatever it does')
+    .description('pause all workers; running work continues to its next checkpoint')
+    .option('--now', 'freeze all agents at once, without waiting for a checkpoint')
     .option(...jsonOption)
     .action((options: Json & { now?: boolean }) => steerAll(context, options, options.now ? 'freeze' : 'pause'));
 
   program
     .command('resume')
-    .description('let all workers work again, after a pause or an emergency stop')
+    .description('resume all workers after a pause or an emergency stop')
     .option(...jsonOption)
     .action((options: Json) => steerAll(context, options, 'resume'));
 }
@@ -25,10 +25,10 @@ function steerAll(context: CliContext, options: Json, operation: 'pause' | 'free
     if (options.json) return terminal.json(workers);
     const busy = workers.flatMap(({ name, task }) => (task ? [`${name} (#${task.number})`] : []));
     if (operation === 'resume') {
-      terminal.line(daemon ? 'All workers may work.' : 'All workers may work, once `tidemill up` runs.');
+      terminal.line(daemon ? 'All workers resumed.' : 'All workers resume with the next `tidemill up`.');
     } else if (operation === 'freeze') {
       terminal.line(busy.length > 0 ? `Frozen: ${busy.join(', ')}.` : 'All workers are frozen.');
-    } else terminal.line(busy.length > 0 ? `Paused. To their checkpoints go on: ${busy.join(', ')}.` : 'Paused.');
-    if (operation !== 'resume') terminal.line('`tidemill resume` goes on.');
+    } else terminal.line(busy.length > 0 ? `Paused. Still finishing: ${busy.join(', ')}.` : 'Paused.');
+    if (operation !== 'resume') terminal.line('Continue with `tidemill resume`.');
   });
 }

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { AppError } from '@tidemill/contract';
 import type { CliContext } from './context.ts';
 
-/** Who stands at this terminal, for the record. */
+/** The name of the person at this terminal, for the event log. */
 export function personName(env: NodeJS.ProcessEnv): string {
   const named = env.USER || env.LOGNAME;
   if (named) return named;
@@ -14,16 +14,16 @@ export function personName(env: NodeJS.ProcessEnv): string {
   }
 }
 
-/** Asks before something that cannot be taken back. False when the person does not want it. */
+/** Asks before an action that cannot be undone. */
 export async function confirm({ terminal }: CliContext, impact: string, isSure: boolean | undefined): Promise<boolean> {
   if (isSure) return true;
   if (!process.stdin.isTTY || !terminal.isLive)
-    throw new AppError('bad_input', `${impact} This asks first, and there is no terminal to ask on.`, {
-      hint: 'Say --yes if that is what you want.',
+    throw new AppError('bad_input', `${impact} This needs confirmation, and there is no terminal to ask on.`, {
+      hint: 'Add --yes to confirm.',
     });
   const reader = createInterface({ input: process.stdin, output: terminal.err });
   try {
-    const answer = await reader.question(`${impact}\nGo on? [y/N] `);
+    const answer = await reader.question(`${impact}\nContinue? [y/N] `);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     reader.close();

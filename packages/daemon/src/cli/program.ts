@@ -4,8 +4,8 @@ import type { CliContext } from './context.ts';
 type Add = (program: Command, context: CliContext) => void;
 
 /**
- * The groups of commands, in the order of `--help`, each with its words. Loading them all takes longer than most commands,
- * so a call loads the group of its first word only.
+ * Command groups in the order of `--help`. Loading all of them takes longer than most commands run, so a call loads
+ * only the group of its first word.
  */
 export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['init'], load: async () => (await import('./init.ts')).addInit },
@@ -32,14 +32,13 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['hooks', 'guard'], load: async () => (await import('./hooks.ts')).addHooks },
 ];
 
-/** The command line as a whole. Errors are thrown, so that there is one place that reports them.
- * With a first word that names a command, the other groups are left out. */
+/** Errors are thrown so that one place reports them. If `firstWord` names a command, only its group is added. */
 export async function createProgram(context: CliContext, version: string, firstWord?: string): Promise<Command> {
   const program = new Command('tidemill')
     .description('Coding agents work on your repository, day and night, behind gates.')
     .version(version)
     .showSuggestionAfterError()
-    .showHelpAfterError('Try --help.')
+    .showHelpAfterError('Run with --help for usage.')
     .configureOutput({
       writeOut: (text) => void context.terminal.out.write(text),
       writeErr: (text) => void context.terminal.err.write(text.replace(/^error: /, 'tidemill: ')),
@@ -50,10 +49,10 @@ export async function createProgram(context: CliContext, version: string, firstW
       `
 First steps, in a git repository:
   tidemill init
-  tidemill task add "What should be done" --accept "How one sees that it is"
+  tidemill task add "What should be done" --accept "How you know it is done"
   tidemill up
 
-TIDEMILL_HOME moves the data folder (~/.tidemill). DATABASE_URL (postgres://…) moves the store.`,
+Set TIDEMILL_HOME to move the data folder (~/.tidemill). Set DATABASE_URL (postgres://…) to move the store.`,
     );
   const wanted = GROUPS.filter(({ words }) => firstWord !== undefined && words.includes(firstWord));
   for (const { load } of wanted.length > 0 ? wanted : GROUPS) (await load())(program, context);

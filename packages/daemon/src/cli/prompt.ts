@@ -5,7 +5,7 @@ import { type CliContext, type Json, jsonOption, withProject } from './context.t
 export function addPrompt(program: Command, context: CliContext): void {
   program
     .command('prompt <task> <mode>')
-    .description('exactly what an agent would be told about a task now')
+    .description('print the prompt that an agent would get for a task now')
     .option(...jsonOption)
     .addHelpText('after', `\nModes: ${TaskMode.options.join(', ')}\n\nExample:\n  tidemill prompt 7 review`)
     .action((task: string, mode: string, options: Json) =>
@@ -14,8 +14,8 @@ export function addPrompt(program: Command, context: CliContext): void {
         const view = await api.prompt({ project: project.id, task, mode });
         if (options.json) return terminal.json(view);
         terminal.out.write(view.prompt);
-        // Not on standard output: that is the prompt and nothing else.
-        for (const what of view.dropped) terminal.err.write(`tidemill: to keep the prompt short: ${what}\n`);
+        // Standard output holds the prompt only.
+        for (const what of view.dropped) terminal.err.write(`tidemill: prompt shortened: ${what}\n`);
       }),
     );
 }

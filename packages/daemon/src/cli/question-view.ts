@@ -1,7 +1,7 @@
 import type { QuestionView } from '@tidemill/contract';
 import { dateAndTime, oneLine, type Terminal } from './terminal.ts';
 
-/** A question at length. */
+/** A question with all its details. */
 export function questionLines(question: QuestionView, { paint }: Pick<Terminal, 'paint'>): string[] {
   const { ref, type, status, task, agent, askedAt, answer, context, options, defaultAnswer, expiresAt } = question;
   const about = task ? `, about #${task.number} ${oneLine(task.title)} (${task.stage})` : '';

@@ -8,13 +8,13 @@ import { type CliContext, integer, type Json, jsonOption, withProject } from './
 import { questionLines } from './question-view.ts';
 import { dateAndTime, elapsed, oneLine, table } from './terminal.ts';
 
-/** Commands about what a person is asked. */
+/** Commands about questions to a person. */
 export function addQuestions(program: Command, context: CliContext): void {
   const questions = program
     .command('questions')
-    .description('what you are asked, the most pressing first')
-    .option('--all', 'also those that are answered or gone')
-    .option('--task <number>', 'only about this task')
+    .description('list open questions, the most urgent first')
+    .option('--all', 'include answered and withdrawn questions')
+    .option('--task <number>', 'only questions about this task')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -24,7 +24,7 @@ export function addQuestions(program: Command, context: CliContext): void {
 
   questions
     .command('show <question>')
-    .description('a question with its options, and the change it is about')
+    .description('show a question with its options and the change it is about')
     .option(...jsonOption)
     .action((question: string, _: Json, command: Command) =>
       show(context, question, command.optsWithGlobals<Json>().json),
@@ -32,7 +32,7 @@ export function addQuestions(program: Command, context: CliContext): void {
 
   questions
     .command('catalogue')
-    .description('what Tidemill asks by itself, and what it does not yet')
+    .description('list the questions that Tidemill asks on its own, active and planned')
     .option(...jsonOption)
     .action((_: Json, command: Command) => catalogue(context, command.optsWithGlobals<Json>().json));
 
@@ -50,10 +50,10 @@ async function list(context: CliContext, { all = false, task, json }: ListOption
   await withProject(context, async (api, project) => {
     const found = await api.questions({ project: project.id, all, ...(task === undefined ? {} : { task }) });
     if (json) return terminal.json(found);
-    if (found.length === 0) return terminal.line(all ? 'Nothing was asked yet.' : 'No open questions.');
+    if (found.length === 0) return terminal.line(all ? 'No questions yet.' : 'No open questions.');
     const rows = found.map((question) => [
       question.ref,
-      question.holds && question.status === 'open' ? 'holds work' : question.type,
+      question.holds && question.status === 'open' ? 'blocks work' : question.type,
       question.status === 'open' ? elapsed(Math.max(0, Date.now() - question.askedAt)) : question.status,
       oneLine(question.text),
     ]);
@@ -75,7 +75,7 @@ async function show({ terminal, ...context }: CliContext, name: string, json?: b
   });
 }
 
-/** Indentation is part of a diff; everything else a terminal could take for a command is not. */
+/** Keeps the indentation of a diff line and removes control characters. */
 const harmlessDiff = (line: string) => {
   const indent = /^[+\- ]?[ \t]*/.exec(line)?.[0].replaceAll('\t', '    ') ?? '';
   return `${indent}${oneLine(line.slice(/^[+\- ]?[ \t]*/.exec(line)?.[0].length ?? 0))}`;
@@ -105,10 +105,10 @@ interface AnswerOptions extends Json {
 function addAnswer(program: Command, context: CliContext): void {
   program
     .command('answer [question] [text...]')
-    .description('answer a question; on a terminal and without one, all open ones in turn')
-    .option('--option <number>', 'take one of its options', integer(1, 20))
-    .option('--default', 'take its default')
-    .option('--all-defaults', 'let every open question that has a default take it')
+    .description('answer a question; without arguments on a terminal, answer all open ones in turn')
+    .option('--option <number>', 'choose one of its options', integer(1, 20))
+    .option('--default', 'choose its default')
+    .option('--all-defaults', 'answer every open question that has a default with it')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -121,11 +121,11 @@ function addAnswer(program: Command, context: CliContext): void {
 
 async function answer(context: CliContext, name: string | undefined, text: string | undefined, options: AnswerOptions) {
   const { terminal } = context;
-  const isSaid = text !== undefined || options.option !== undefined || options.default === true;
+  const hasAnswer = text !== undefined || options.option !== undefined || options.default === true;
   await withProject(context, async (api, project) => {
     if (options.allDefaults) return takeDefaults(context, api, project, options.json);
-    if (name === undefined || !isSaid) {
-      if (!terminal.isLive || process.stdin.isTTY !== true || options.json) throw nothingSaid(name);
+    if (name === undefined || !hasAnswer) {
+      if (!terminal.isLive || process.stdin.isTTY !== true || options.json) throw noAnswer(name);
       return answerInTurn(api, project, terminal, name);
     }
     const { option, default: useDefault = false, json } = options;
@@ -136,16 +136,16 @@ async function answer(context: CliContext, name: string | undefined, text: strin
   });
 }
 
-const nothingSaid = (name: string | undefined) =>
+const noAnswer = (name: string | undefined) =>
   new AppError('bad_input', name === undefined ? 'no question was named' : 'no answer was given', {
-    hint: `tidemill answer ${name ?? 'Q7.1'} "…", --option 1, or --default; \`tidemill questions\` shows the open ones.`,
+    hint: `tidemill answer ${name ?? 'Q7.1'} "…", --option 1, or --default; \`tidemill questions\` lists open questions.`,
   });
 
 async function takeDefaults({ terminal }: CliContext, api: Api, { id: project }: Project, json?: boolean) {
   const { answered, left } = await api.answerDefaults({ project });
   if (json) return terminal.json({ answered, left });
   for (const question of answered) terminal.line(answeredLine(question));
-  if (left.length > 0) terminal.line(`Without a default: ${left.map(({ ref }) => ref).join(', ')}`);
+  if (left.length > 0) terminal.line(`Still open, no default: ${left.map(({ ref }) => ref).join(', ')}`);
   if (answered.length + left.length === 0) terminal.line('No open questions.');
 }
 
@@ -157,15 +157,15 @@ function answeredLine({ ref, answer: given, task }: QuestionView): string {
 function addPreferences(program: Command, context: CliContext): void {
   const preferences = program
     .command('preferences')
-    .description('answers that are taken for granted, because you gave them before')
-    .option('--all', 'also those that were seen once, or revoked')
+    .description('list learned answers, which Tidemill reuses')
+    .option('--all', 'include answers seen once and revoked ones')
     .option(...jsonOption)
     .action((options: Json & { all?: boolean }) =>
       withProject(context, async (api, project) => {
         const { terminal } = context;
         const found = await api.preferences({ project: project.id, all: options.all ?? false });
         if (options.json) return terminal.json(found);
-        if (found.length === 0) return terminal.line('Nothing was learned yet.');
+        if (found.length === 0) return terminal.line('No learned answers yet.');
         const rows = found.map(({ id, isActive, revokedBy, answer: said, text, learnedAt }) => [
           id.slice(-8),
           isActive ? 'used' : revokedBy ? 'revoked' : 'seen once',
@@ -179,7 +179,7 @@ function addPreferences(program: Command, context: CliContext): void {
 
   preferences
     .command('revoke <id>')
-    .description('ask me again')
+    .description('stop reusing an answer; you will be asked again')
     .option(...jsonOption)
     .action((id: string, _: Json, command: Command) =>
       withProject(context, async (api, project) => {

@@ -3,11 +3,11 @@ import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
 import { openTerminal } from './terminal.ts';
 
-/** One command, from its words to the end of the process. */
+/** Runs one command and exits the process. */
 export async function run(argv: string[]): Promise<never> {
   const { env, stdout, stderr } = process;
   const terminal = openTerminal(env);
-  // The reader may leave early (`| head`): that is its right, not a failure.
+  // A reader that closes the pipe early (`| head`) is not a failure.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
@@ -23,7 +23,7 @@ export async function run(argv: string[]): Promise<never> {
   } catch (error) {
     exitCode = reportFailure(error, terminal, argv.includes('--json'));
   }
-  // A command that has ended has closed what it opened; nobody waits for a stray timer. What was printed still goes out.
+  // Exit without waiting for leftover timers, but flush what was printed.
   await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
   process.exit(exitCode);
 }

@@ -8,9 +8,9 @@ import { type CliContext, type Json, jsonOption, withProject } from './context.t
 import { confirm, personName } from './person.ts';
 
 const LOOK_MS = 20;
-/** A daemon that says nothing for this long does not answer. */
+/** A daemon that does not respond within this time counts as hanging. */
 const ANSWER_MS = 5_000;
-/** Agents get five seconds to end, gates too; whoever needs longer hangs. */
+/** Agents and gates get five seconds to end; a daemon that takes longer than this hangs. */
 const STOP_NOW_MS = 20_000;
 
 interface StopOptions extends Json {
@@ -22,29 +22,29 @@ interface StopOptions extends Json {
 export function addStop(program: Command, context: CliContext): void {
   program
     .command('stop')
-    .description('stop the running daemon: steps finish to a checkpoint, work is kept')
-    .option('--now', 'do not wait for checkpoints; a daemon that does not answer is killed')
-    .option('--emergency', 'kill every agent at once and keep all workers stopped until `tidemill resume`')
-    .option('--yes', 'do not ask')
+    .description('stop the daemon at the next checkpoint; work is kept')
+    .option('--now', 'do not wait for checkpoints; kill a daemon that does not respond')
+    .option('--emergency', 'kill all agents at once; all workers stay stopped until `tidemill resume`')
+    .option('--yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((options: StopOptions) => (options.emergency ? emergency(context, options) : stop(context, options)));
 
   program
     .command('recover')
-    .description('give back tasks whose worker is gone or held them for more than 8 hours; work is kept')
+    .description('release tasks whose worker is gone or has held them for more than 8 hours; work is kept')
     .option(...jsonOption)
     .action((options: Json) =>
       withProject(context, async (api, project) => {
         const { tasks } = await api.recoverStuck({ project: project.id, by: personName(context.env) });
         if (options.json) return context.terminal.json({ tasks });
-        context.terminal.line(tasks.length > 0 ? `Given back: ${numbers(tasks)}.` : 'No task was stuck.');
+        context.terminal.line(tasks.length > 0 ? `Released ${numbers(tasks)}.` : 'No task was stuck.');
       }),
     );
 
   program
     .command('purge')
-    .description('cancel every task that nobody has begun')
-    .option('--yes', 'do not ask')
+    .description('cancel all open tasks that have not started')
+    .option('--yes', 'do not ask for confirmation')
     .option(...jsonOption)
     .action((options: StopOptions) => purge(context, options));
 }
@@ -52,25 +52,25 @@ export function addStop(program: Command, context: CliContext): void {
 async function stop(context: CliContext, options: StopOptions): Promise<void> {
   const found = await findDaemon(context.env, ANSWER_MS);
   if (!found) {
-    if (!options.now) throw silent();
-    return tellForced(context, options, await forceStop(context.env));
+    if (!options.now) throw noDaemon();
+    return reportForced(context, options, await forceStop(context.env));
   }
   const { api, daemon } = found;
   const gone = untilGone(context.env, api);
   await api.stop({ now: options.now ?? false });
   if (options.now && (await Promise.race([gone, delay(STOP_NOW_MS, 'hangs' as const)])) === 'hangs')
-    return tellForced(context, options, await forceStop(context.env));
+    return reportForced(context, options, await forceStop(context.env));
   await gone;
   if (options.json) context.terminal.json({ stopped: true, pid: daemon.pid });
   else context.terminal.line(`The daemon (pid ${daemon.pid}) has stopped.`);
 }
 
-const silent = () =>
-  new AppError('daemon_unreachable', 'no daemon answers for this data folder', {
-    hint: 'Start one with `tidemill up`. If one hangs, `tidemill stop --now` ends it.',
+const noDaemon = () =>
+  new AppError('daemon_unreachable', 'no daemon responds for this data folder', {
+    hint: 'Start one with `tidemill up`. If one hangs, kill it with `tidemill stop --now`.',
   });
 
-/** Settles when the daemon has let go of the store and the lock, a little after its streams have ended. */
+/** Resolves when the daemon has closed the store and released the lock, shortly after its streams end. */
 async function untilGone(env: NodeJS.ProcessEnv, api: Api): Promise<'gone'> {
   try {
     for await (const _ of api.events({ after: Number.MAX_SAFE_INTEGER, follow: true }));
@@ -81,32 +81,32 @@ async function untilGone(env: NodeJS.ProcessEnv, api: Api): Promise<'gone'> {
   return 'gone';
 }
 
-function tellForced({ terminal }: CliContext, options: Json, { pid, killed }: ForcedStop): void {
-  if (pid === null && killed.length === 0) throw silent();
+function reportForced({ terminal }: CliContext, options: Json, { pid, killed }: ForcedStop): void {
+  if (pid === null && killed.length === 0) throw noDaemon();
   if (options.json) {
     terminal.json({ stopped: true, forced: true, pid, killed });
     return;
   }
-  if (pid !== null) terminal.line(`The daemon (pid ${pid}) did not answer and was killed.`);
+  if (pid !== null) terminal.line(`The daemon (pid ${pid}) did not respond and was killed.`);
   else terminal.line('No daemon was running.');
   for (const { pid: child, command } of killed) terminal.line(`Killed ${child}: ${command}`);
-  terminal.line('Work is kept; the next `tidemill up` goes on with it.');
+  terminal.line('Work is kept and continues with the next `tidemill up`.');
 }
 
-/** Kills first and asks the store later; a daemon that does not answer is killed with all that it started. */
+/** A daemon that does not respond is killed with all its child processes before the store is opened. */
 async function emergency(context: CliContext, options: StopOptions): Promise<void> {
   const order = { by: personName(context.env), reason: 'tidemill stop --emergency' };
   const found = await findDaemon(context.env, ANSWER_MS);
   if (found) {
     const impact = await found.api.emergencyImpact({});
     if (!(await confirm(context, impactText(impact), options.yes))) return;
-    return tellEmergency(context, options, await found.api.emergencyStop(order), null);
+    return reportEmergency(context, options, await found.api.emergencyStop(order), null);
   }
-  if (!(await confirm(context, 'No daemon answers. This kills it and all that it started.', options.yes))) return;
+  if (!(await confirm(context, 'No daemon responds. This kills it and all processes it started.', options.yes))) return;
   const forced = await forceStop(context.env);
   const offline = await openOffline(context.env);
   try {
-    tellEmergency(context, options, await offline.api.emergencyStop(order), forced);
+    reportEmergency(context, options, await offline.api.emergencyStop(order), forced);
   } finally {
     await offline.close();
   }
@@ -114,12 +114,12 @@ async function emergency(context: CliContext, options: StopOptions): Promise<voi
 
 function impactText({ busy, workers }: EmergencyImpact): string {
   const all = `All ${workers} workers stay stopped until \`tidemill resume\`; work is kept.`;
-  if (busy.length === 0) return `No agent is at work. ${all}`;
+  if (busy.length === 0) return `No agent is working. ${all}`;
   const agents = busy.length === 1 ? '1 agent' : `${busy.length} agents`;
   return `This stops ${agents} working on ${numbers(busy.map(({ number }) => number))}. ${all}`;
 }
 
-function tellEmergency(
+function reportEmergency(
   { terminal }: CliContext,
   options: Json,
   report: { workers: string[]; tasks: number[] },
@@ -129,12 +129,12 @@ function tellEmergency(
     terminal.json({ stopped: true, ...report, forced });
     return;
   }
-  if (forced?.pid) terminal.line(`The daemon (pid ${forced.pid}) did not answer and was killed.`);
+  if (forced?.pid) terminal.line(`The daemon (pid ${forced.pid}) did not respond and was killed.`);
   for (const { pid, command } of forced?.killed ?? []) terminal.line(`Killed ${pid}: ${command}`);
   terminal.line(
     report.tasks.length > 0
       ? `Stopped ${report.workers.join(', ')} on ${numbers(report.tasks)}. Work is kept.`
-      : 'Nobody was at work.',
+      : 'No agent was working.',
   );
   terminal.line('All workers stay stopped until `tidemill resume`.');
 }
@@ -143,7 +143,7 @@ async function purge(context: CliContext, options: StopOptions): Promise<void> {
   await withProject(context, async (api, project) => {
     const { terminal } = context;
     const open = (await api.status({ project: project.id })).tasks.open ?? 0;
-    const impact = `This cancels ${open === 1 ? '1 task' : `${open} tasks`} that nobody has begun.`;
+    const impact = `This cancels ${open === 1 ? '1 task' : `${open} tasks`} that ${open === 1 ? 'has' : 'have'} not started.`;
     if (open > 0 && !(await confirm(context, impact, options.yes))) return;
     const { tasks } = await api.purgeQueue({ project: project.id, by: personName(context.env) });
     if (options.json) return terminal.json({ tasks });

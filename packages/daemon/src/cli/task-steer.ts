@@ -13,31 +13,31 @@ interface EditOptions {
   priority?: number;
 }
 
-/** What a person may do to a task: change what is asked for, and put it elsewhere. */
+/** Commands that edit a task, move it or change its dependencies. */
 export function addTaskChanges(task: Command, context: CliContext): void {
   const by = personName(context.env);
 
   task
     .command('edit <number>')
-    .description('change what is asked for; whoever works on it next sees it')
-    .option('--title <text>', 'a new title')
-    .option('--body <text>', 'a new description; criteria that are new in it are added')
-    .option('--accept <text>', 'the acceptance criteria, all of them (repeatable)', collect)
-    .option('--files <glob>', 'the files it may touch, all of them (repeatable)', collect)
+    .description('change a task; the next agent sees the change')
+    .option('--title <text>', 'new title')
+    .option('--body <text>', 'new description; new - [ ] lines in it are added as acceptance criteria')
+    .option('--accept <text>', 'replace the acceptance criteria (repeatable)', collect)
+    .option('--files <glob>', 'replace the files it may touch (repeatable)', collect)
     .option('--priority <0-4>', '0 is the most urgent', integer(0, 4))
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill task edit 7 --title "Add --json" --accept "list --json prints JSON"')
     .action((number: string, { json, ...edit }: Json & EditOptions) => {
       if (Object.keys(edit).length === 0)
-        throw new AppError('bad_input', 'nothing to change was named', {
-          hint: 'Name a --title, --body, --accept, --files or --priority.',
+        throw new AppError('bad_input', 'no change given', {
+          hint: 'Use --title, --body, --accept, --files or --priority.',
         });
       return steer(context, { json }, (api, project) => api.editTask({ project, task: number, by, ...edit }));
     });
 
   task
     .command('note <number> <text>')
-    .description('say something to whoever works on a task next')
+    .description('send a message to the next agent that works on a task')
     .option(...jsonOption)
     .action((number: string, text: string, options: Json) =>
       steer(context, options, (api, project) => api.noteTask({ project, task: number, by, text })),
@@ -45,8 +45,8 @@ export function addTaskChanges(task: Command, context: CliContext): void {
 
   task
     .command('move <number> <stage>')
-    .description('put a task into another stage, where its pipeline lets a person')
-    .option('--note <text>', 'what should be different, or the answer to what it asks')
+    .description('move a task to another stage that its pipeline allows')
+    .option('--note <text>', 'what should change, or the answer to its question')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill task move 7 plan\n  tidemill task move 7 cancelled')
     .action((number: string, to: string, { json, note }: Json & { note?: string }) =>
@@ -55,14 +55,14 @@ export function addTaskChanges(task: Command, context: CliContext): void {
 
   task
     .command('after <number> [others...]')
-    .description('let a task wait for exactly these others')
-    .option('--none', 'for no others')
+    .description('replace the tasks that a task waits for')
+    .option('--none', 'wait for no other task')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill task after 7 3 4\n  tidemill task after 7 --none')
     .action((number: string, others: string[], options: Json & { none?: boolean }) => {
       if (others.length === 0 && !options.none) {
-        throw new AppError('bad_input', 'no tasks to wait for were named', {
-          hint: 'Name their numbers, or --none to wait for nothing.',
+        throw new AppError('bad_input', 'no tasks to wait for given', {
+          hint: 'Give task numbers, or --none to wait for no task.',
         });
       }
       const after = others.flatMap((other) => collectNumbers(other));
@@ -70,11 +70,11 @@ export function addTaskChanges(task: Command, context: CliContext): void {
     });
 }
 
-/** Yes, no, again, never. */
+/** Cancel, retry, approve, reject. */
 export function addTaskDecisions(task: Command, context: CliContext): void {
   task
     .command('cancel <numbers...>')
-    .description('stop work on tasks for good; what was done is kept as a snapshot')
+    .description('cancel tasks; work so far is kept as a snapshot')
     .option(...jsonOption)
     .action((numbers: string[], options: Json) =>
       each(context, numbers, 'cancel', options, (api, ids) => api.cancelTask(ids)),
@@ -82,8 +82,8 @@ export function addTaskDecisions(task: Command, context: CliContext): void {
 
   task
     .command('retry <numbers...>')
-    .description('set blocked, asking or cancelled tasks to work again')
-    .option('--note <text>', 'what the agent should know; the answer to its questions')
+    .description('restart blocked, waiting or cancelled tasks')
+    .option('--note <text>', 'what the agent should know, or the answer to its questions')
     .option('--stage <name>', 'the stage to start from')
     .option(...jsonOption)
     .addHelpText(
@@ -96,8 +96,8 @@ export function addTaskDecisions(task: Command, context: CliContext): void {
 
   task
     .command('approve <numbers...>')
-    .description('say yes where tasks ask a person: a plan, an escalated review')
-    .option('--note <text>', 'a remark for the record')
+    .description('approve tasks that wait for a person: a plan, an escalated review')
+    .option('--note <text>', 'a comment for the event log')
     .option(...jsonOption)
     .action((numbers: string[], { json, note }: Json & { note?: string }) =>
       each(context, numbers, 'approve', { json, note }, (api, ids) => api.approveTask({ ...ids, note })),
@@ -105,7 +105,7 @@ export function addTaskDecisions(task: Command, context: CliContext): void {
 
   task
     .command('reject <number>')
-    .description('say no, and what should be different')
+    .description('request changes')
     .requiredOption('--note <text>', 'what is wrong; the agent reads it')
     .option(...jsonOption)
     .action((number: string, { json, note }: Json & { note: string }) =>
@@ -119,12 +119,12 @@ const steer = (context: CliContext, options: Json, act: Act) =>
   withProject(context, async (api, project) => {
     const summary = await act(api, project.id);
     if (options.json) context.terminal.json(summary);
-    else context.terminal.line(told(summary));
+    else context.terminal.line(taskLine(summary));
   });
 
-const told = ({ number, title, stage }: TaskSummary) => `#${number} ${oneLine(title)}: ${stage}`;
+const taskLine = ({ number, title, stage }: TaskSummary) => `#${number} ${oneLine(title)}: ${stage}`;
 
-/** One task by its own request, several by one for all. */
+/** One task uses its own request; several use one bulk request. */
 async function each(
   context: CliContext,
   numbers: string[],
@@ -135,13 +135,13 @@ async function each(
   const [only] = numbers;
   if (numbers.length === 1) return steer(context, { json }, (api, project) => one(api, { project, task: only! }));
   if (rest.note !== undefined || rest.stage !== undefined)
-    throw new AppError('bad_input', '--note and --stage are for one task', { hint: 'Name one number with them.' });
+    throw new AppError('bad_input', '--note and --stage work with one task only', { hint: 'Give one task number.' });
   const tasks = numbers.flatMap((number) => collectNumbers(number));
   await withProject(context, async (api, project) => {
     const result = await api.bulkTasks({ project: project.id, operation, tasks, by: personName(context.env) });
     if (result.refused.length > 0) context.setExitCode(EXIT.badInput);
     if (json) return context.terminal.json(result);
-    for (const summary of result.done) context.terminal.line(told(summary));
+    for (const summary of result.done) context.terminal.line(taskLine(summary));
     for (const { number, message, hint } of result.refused)
       context.terminal.err.write(`tidemill: #${number}: ${oneLine([message, hint].filter(Boolean).join('; '))}\n`);
   });

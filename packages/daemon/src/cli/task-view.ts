@@ -8,7 +8,7 @@ const MOST_DIFF_BYTES = 10_000_000;
 export function addTaskDiff(task: Command, context: CliContext): void {
   task
     .command('diff <number>')
-    .description("a task's change: what landed, or what lies in its worktree now")
+    .description("show a task's change: the landed commit, or the worktree now")
     .option(...jsonOption)
     .action((number: string, options: Json) =>
       withProject(context, async (api, project) => {
@@ -16,16 +16,16 @@ export function addTaskDiff(task: Command, context: CliContext): void {
         const diff = await api.taskDiff({ project: project.id, task: number, maxBytes: MOST_DIFF_BYTES });
         if (options.json) return terminal.json(diff);
         if (diff.text === '') return terminal.line('No change yet.');
-        // A file may hold what a terminal would obey; whoever reads the output by program gets it as it is.
+        // A file may contain control sequences. A pipe gets them unchanged.
         if (terminal.isLive)
           for (const each of diff.text.split('\n')) terminal.line(harmless(each.replaceAll('\t', '    ')));
         else terminal.out.write(diff.text);
-        if (diff.isCut) terminal.line(terminal.paint('yellow', 'It is longer; this is its beginning.'));
+        if (diff.isCut) terminal.line(terminal.paint('yellow', 'The diff is longer; only its beginning is shown.'));
       }),
     );
 }
 
-/** A task on the terminal: what it is, where it stands, what was done and proved. */
+/** Prints a task with its runs, evidence and notes. */
 export function showTask({ task, runs, evidence }: TaskDetail, terminal: Terminal): void {
   const { line, paint, width } = terminal;
   const heading = (text: string) => {
@@ -39,11 +39,11 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   if (task.after.length > 0)
     line(`  after ${task.after.map((number) => `#${number}`).join(', ')}, ${task.unmet} not done yet`);
   if (task.files.length > 0) line(`  files ${task.files.join(', ')}`);
-  if (task.lease) line(`  worked on by ${workerName(task.lease.workerId)} since ${dateAndTime(task.lease.claimedAt)}`);
+  if (task.lease) line(`  leased to ${workerName(task.lease.workerId)} since ${dateAndTime(task.lease.claimedAt)}`);
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
   if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
-  if (task.waiting) line(paint('yellow', `  waits: ${oneLine(task.waiting)}`));
-  for (const { text } of task.openQuestions) line(paint('yellow', `  asks: ${oneLine(text)}`));
+  if (task.waiting) line(paint('yellow', `  waiting: ${oneLine(task.waiting)}`));
+  for (const { text } of task.openQuestions) line(paint('yellow', `  question: ${oneLine(text)}`));
   if (task.body) {
     line();
     for (const text of task.body.split('\n')) line(`  ${oneLine(text)}`);
@@ -67,8 +67,8 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
     for (const each of table(rows, width)) line(each);
     const { briefing } = runs.at(-1)!;
     for (const what of briefing?.dropped ?? [])
-      line(paint('dim', `  the prompt of the last one was cut: ${oneLine(what)}`));
-    line(paint('dim', `  tidemill logs ${task.number} shows the output of the last one`));
+      line(paint('dim', `  the last run's prompt was shortened: ${oneLine(what)}`));
+    line(paint('dim', `  tidemill logs ${task.number} prints the output of the last run`));
   }
   if (evidence.length > 0) {
     heading('Evidence');

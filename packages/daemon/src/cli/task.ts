@@ -36,12 +36,12 @@ interface ListOptions extends Json {
 }
 
 export function addTaskCommands(program: Command, context: CliContext): void {
-  const task = program.command('task').description('add, look at and steer tasks');
+  const task = program.command('task').description('add, show and manage tasks');
 
   task
     .command('add [title]')
-    .description('put a task into the queue, or many from a file')
-    .option('--body <text>', 'what is to be done, at length; - [ ] lines in it become acceptance criteria')
+    .description('add a task, or many from a file')
+    .option('--body <text>', 'description; - [ ] lines in it become acceptance criteria')
     .option('--accept <text>', 'an acceptance criterion (repeatable)', collect)
     .option('--after <numbers>', 'tasks that must be done first (repeatable, or 3,4)', collectNumbers)
     .option('--priority <0-4>', '0 is the most urgent (default: 2)', integer(0, 4))
@@ -51,8 +51,12 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .addOption(
       new Option('--autonomy <preset>', 'what its agents may decide without you').choices(AutonomyPreset.options),
     )
-    .option('--repairs <gate>', 'a gate that fails on the target itself, for this task to repair (repeatable)', collect)
-    .option('--from <file>', 'a YAML list of tasks, each with a title and, if others wait for it, a key')
+    .option(
+      '--repairs <gate>',
+      'a gate that fails on the target branch and that this task repairs (repeatable)',
+      collect,
+    )
+    .option('--from <file>', 'a YAML list of tasks; each has a title, and a key if other tasks wait for it')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -70,16 +74,16 @@ A file of tasks:
 
   task
     .command('list')
-    .description('all tasks, or those in some stages')
+    .description('list all tasks, or those in some stages')
     .option('--stage <names>', 'only these stages (repeatable, or a,b)', collect)
-    .option('--search <words>', 'only those with all of these words in the title, or this number')
+    .option('--search <words>', 'only tasks with all of these words in the title, or this number')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill task list\n  tidemill task list --stage blocked,needs_info --json')
     .action((options: ListOptions) => list(context, options));
 
   task
     .command('show <number>')
-    .description('everything about a task')
+    .description('show everything about a task')
     .option(...jsonOption)
     .action((number: string, options: Json) =>
       withProject(context, async (api, project) => {
@@ -105,22 +109,22 @@ async function add(context: CliContext, title: string | undefined, options: AddO
   const { key, retried } = oneKey();
   await retried(() =>
     withProject(context, async (api, known) => {
-      // Settings may have changed since; without a daemon that holds them they are read again.
+      // Without a daemon, registering reads the settings again in case they changed.
       const project = await api.registerProject({ root: known.root });
       const task = await api.addTask({ project: project.id, title, ...given }, undefined, key);
       if (json) terminal.json(task);
-      else terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${waits(task)}`);
+      else terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${dependencies(task)}`);
     }),
   );
 }
 
-const waits = ({ after }: TaskSummary) =>
+const dependencies = ({ after }: TaskSummary) =>
   after.length > 0 ? `, after ${after.map((number) => `#${number}`).join(', ')}` : '';
 
 async function addFrom(context: CliContext, name: string, hasMore: boolean, json?: boolean): Promise<void> {
   if (hasMore) {
-    throw new AppError('bad_input', '--from takes everything from the file', {
-      hint: 'Leave the title and the other options out.',
+    throw new AppError('bad_input', '--from reads everything from the file', {
+      hint: 'Remove the title and the other options.',
     });
   }
   const file = await readTasks(resolve(context.cwd, name), name);
@@ -131,7 +135,10 @@ async function addFrom(context: CliContext, name: string, hasMore: boolean, json
       const project = await api.registerProject({ root: known.root });
       const result = await api.importTasks({ project: project.id, tasks }, undefined, key).catch(file.locate);
       if (json) context.terminal.json(result);
-      else context.terminal.line(`${result.created} tasks added: #${result.first} to #${result.last}`);
+      else
+        context.terminal.line(
+          `${result.created === 1 ? '1 task' : `${result.created} tasks`} added: #${result.first} to #${result.last}`,
+        );
     }),
   );
 }
@@ -176,7 +183,9 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     }
     if (options.json) return terminal.json(tasks);
     if (tasks.length === 0)
-      return terminal.line(stages || search ? 'No such tasks.' : 'No tasks yet: tidemill task add "…"');
+      return terminal.line(
+        stages || search ? 'No matching tasks.' : 'No tasks yet. Add one with tidemill task add "…"',
+      );
     const rows = tasks.map((task) => [
       `#${task.number}`,
       `P${task.priority}`,

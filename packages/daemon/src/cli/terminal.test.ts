@@ -11,9 +11,9 @@ describe('text on a terminal', () => {
     [345_600_000, '4 d'],
   ])('%i ms is %s', (ms, text) => expect(elapsed(ms)).toBe(text));
 
-  test('less than a second is told in milliseconds', () => expect(took(120.4)).toBe('120 ms'));
+  test('less than a second is shown in milliseconds', () => expect(took(120.4)).toBe('120 ms'));
 
-  test('what comes from outside cannot steer the terminal', () => {
+  test('control characters from outside are removed', () => {
     expect(oneLine('a\u001b[31mred\u001b[0m\r\nb\u0007')).toBe('ared b');
   });
 

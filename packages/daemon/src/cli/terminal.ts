@@ -39,12 +39,12 @@ export function openTerminal(env: NodeJS.ProcessEnv): Terminal {
 export const timeOfDay = (at: number) => new Date(at).toLocaleTimeString('en-GB');
 export const dateAndTime = (at: number) => new Date(at).toLocaleString('sv-SE');
 
-/** Text from outside may hold anything: no line breaks, no control characters on the way to a terminal. */
+/** Removes line breaks and control characters from text that came from outside. */
 export function oneLine(text: string): string {
   return harmless(text).trim();
 }
 
-/** The same with its indentation. */
+/** The same, keeping the indentation. */
 export const harmless = (text: string) =>
   plainText(text)
     .replace(/[\n\t]+/g, ' ')
@@ -78,7 +78,7 @@ export function fit(text: string, width: number): string {
 
 export const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** Columns as wide as their widest cell; the last one takes what is left of the line and is cut to it. */
+/** Columns are as wide as their widest cell; the last one is cut to the rest of the line. */
 export function table(rows: string[][], width: number): string[] {
   const columns = rows[0]?.length ?? 0;
   const widths = Array.from({ length: columns }, (_, index) =>

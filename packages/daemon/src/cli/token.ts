@@ -6,12 +6,15 @@ import { type CliContext, type Json, jsonOption } from './context.ts';
 import { dateAndTime, table } from './terminal.ts';
 
 export function addToken(program: Command, context: CliContext): void {
-  const token = program.command('token').description('who else may look and steer, each by a token with a role');
+  const token = program.command('token').description('manage access tokens for other people and machines');
   token
     .command('add <name>')
-    .description('make a token; it is shown this once')
+    .description('create a token; it is shown once')
     .addOption(
-      new Option('--role <role>', 'viewer looks, operator also steers, admin may do all, worker only takes work')
+      new Option(
+        '--role <role>',
+        'viewer reads, operator also manages work, admin may do everything, worker only takes work',
+      )
         .choices(AccessRole.options)
         .makeOptionMandatory(),
     )
@@ -23,18 +26,18 @@ export function addToken(program: Command, context: CliContext): void {
     .action((name: string, options: Json & { role: AccessRole }) => add(context, name, options));
   token
     .command('list', { isDefault: true })
-    .description('the tokens that were given out')
+    .description('list tokens')
     .option(...jsonOption)
     .action((options: Json) => list(context, options));
   token
     .command('revoke <name>')
-    .description('make a token worthless, at once')
+    .description('revoke a token at once')
     .option(...jsonOption)
     .action((name: string, options: Json) =>
       connected(context, async ({ api }) => {
         const answer = await api.revokeToken({ name });
         if (options.json) context.terminal.json(answer);
-        else context.terminal.line(`The token of ${answer.revoked} opens nothing any more.`);
+        else context.terminal.line(`Revoked the token of ${answer.revoked}.`);
       }),
     );
 }
@@ -45,9 +48,9 @@ async function add(context: CliContext, name: string, { role, json }: Json & { r
     const link = daemon && pageLink({ url: daemon.publicUrl ?? daemon.url, token: made.token });
     if (json) return context.terminal.json({ ...made, link });
     const { line } = context.terminal;
-    line(`${made.name} may now act as ${made.role}. The token is not shown again:`);
+    line(`Created a token for ${made.name} (${made.role}). It is not shown again:`);
     line(`  ${made.token}`);
-    line(link ? `Page: ${link}` : 'The page opens at the daemon’s address with /?token= and the token.');
+    line(link ? `Page: ${link}` : "Open the page at the daemon's address followed by /?token= and the token.");
   });
 }
 
@@ -56,18 +59,18 @@ async function list(context: CliContext, { json }: Json): Promise<void> {
     const all = await api.tokens({});
     const { line, width, json: print } = context.terminal;
     if (json) return print(all);
-    if (all.length === 0) return line('None was given out: tidemill token add NAME --role ROLE');
+    if (all.length === 0) return line('No tokens yet. Create one with tidemill token add NAME --role ROLE');
     const rows = all.map(({ name, role, createdAt, lastUsedAt }) => [
       name,
       role,
-      `made ${dateAndTime(createdAt)}`,
+      `created ${dateAndTime(createdAt)}`,
       lastUsedAt === null ? 'never used' : `last used ${dateAndTime(lastUsedAt)}`,
     ]);
     for (const text of table(rows, width)) line(text);
   });
 }
 
-/** Tokens belong to the data folder, not to the repository one stands in. */
+/** Tokens belong to the data folder, not to a repository. */
 async function connected(context: CliContext, work: (connection: Connection) => Promise<void>): Promise<void> {
   const connection = await connect(context.env);
   try {

@@ -22,17 +22,17 @@ interface UpOptions extends Json, BindOptions {
 export function addUp(program: Command, context: CliContext): void {
   program
     .command('up')
-    .description('start working on this repository, until stopped')
-    .option('--until-idle', 'end when nothing can be done now: every task is done, cancelled or waits')
+    .description('start the daemon and work on this repository')
+    .option('--until-idle', 'exit when no task can continue: all are done, cancelled or waiting')
     .option('--port <port>', 'the port to serve on (default: a free one)', integer(0, 65_535))
-    .option('--host <address>', 'serve other machines too, at this address (0.0.0.0: at every one)')
-    .option('--tls-cert <file>', 'its certificate, PEM')
+    .option('--host <address>', 'also serve other machines at this address (0.0.0.0 for all addresses)')
+    .option('--tls-cert <file>', 'TLS certificate for --host, PEM')
     .option('--tls-key <file>', "the certificate's private key, PEM")
     .option('--insecure-http', 'serve other machines without encryption, on a network you trust')
-    .option('--allow-host <name>', 'a name it is called by in the address bar (repeatable)', collect)
-    .option('--workers <number>', 'agents that build at once (default: as configured)', integer(1, 1000))
+    .option('--allow-host <name>', 'a host name that browsers may use for it (repeatable)', collect)
+    .option('--workers <number>', 'number of builder agents (default: from the config)', integer(1, 1000))
     .option('--plain', 'plain lines instead of a block that updates in place')
-    .option('--json', 'print one line with url, pid, project and link once ready')
+    .option('--json', 'print one line with url, pid, project and link when ready')
     .addHelpText(
       'after',
       '\nExamples:\n  tidemill up\n  tidemill up --workers 3 --until-idle\n  tidemill up --json > daemon.json &\n  tidemill up --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem --allow-host mill.example.org',
@@ -51,7 +51,7 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   if (running) {
     const joined = await join(context, options, running, root);
     if (joined) return followRunning(context, options, running, joined);
-    // It was on its way out when it was found: this one takes its place.
+    // The daemon was stopping when it was found; start a new one.
     await delay(STOP_PAUSE_MS);
     return up(context, options);
   }
@@ -77,7 +77,7 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   }
 }
 
-/** Files are named from where one stands. */
+/** Resolves file options against the current folder. */
 function inFolder(options: BindOptions, cwd: string): BindOptions {
   const { host, tlsCert, tlsKey, insecureHttp, allowHost } = options;
   const file = (name: string | undefined) => (name === undefined ? undefined : resolve(cwd, name));
@@ -86,7 +86,7 @@ function inFolder(options: BindOptions, cwd: string): BindOptions {
 
 type Joined = Awaited<ReturnType<Api['attachProject']>>;
 
-/** A second `up`: another repository joins the running daemon, the same one is refused by it. Null when it is stopping. */
+/** A second `up` joins another repository to the running daemon, which refuses the same one. Null when it is stopping. */
 async function join(
   context: CliContext,
   options: UpOptions,
@@ -118,14 +118,14 @@ async function followRunning(
   const { pid, url, publicUrl } = daemon;
   const { id, name, root } = project;
   ready(context, options, { pid, url, publicUrl, link: pageLink(daemon), project: { id, name, root } }, warnings);
-  if (!options.json) context.terminal.line('Joined the daemon that was running. Ctrl-C leaves it running.');
+  if (!options.json) context.terminal.line('Joined the running daemon. Ctrl-C leaves it running.');
   const leave = new AbortController();
   const over = options.untilIdle ? untilIdle(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
   await watchUntil(context, options, api, project.id, over);
   leave.abort();
 }
 
-/** Settles when the daemon ends: its event stream ends with it. */
+/** Resolves when the daemon ends, because its event stream ends with it. */
 async function gone(api: Api, project: string, signal: AbortSignal): Promise<void> {
   const { lastSeq } = await api.status({ project });
   const seen = api.events({ project, after: lastSeq, follow: true, types: ['project.registered'] }, signal);
@@ -154,7 +154,7 @@ async function watchUntil(
     signal: watching.signal,
     onNotice,
   }).catch((error: unknown) => {
-    // The store closes under the watcher when the daemon stops; only a failure before that is one.
+    // When the daemon stops, the store closes before the watcher ends. That is not a failure.
     if (!watching.signal.aborted && !(error instanceof AppError)) throw error;
   });
   await over;
@@ -165,7 +165,7 @@ async function watchUntil(
 function workersOf({ terminal }: CliContext, { workers }: UpOptions): number | undefined {
   if (workers !== undefined && workers > MAX_WORKERS) {
     terminal.err.write(
-      `tidemill: at most ${MAX_WORKERS} work on one project, so ${MAX_WORKERS} start instead of ${workers}\n`,
+      `tidemill: a project has at most ${MAX_WORKERS} workers; starting ${MAX_WORKERS} instead of ${workers}\n`,
     );
     return MAX_WORKERS;
   }
@@ -188,7 +188,7 @@ function ready(
   const { url, publicUrl, pid, link, project } = at;
   if (options.json) terminal.json({ url, publicUrl, pid, project, link });
   else {
-    terminal.line(`Tidemill works on ${project.name}. ${url}, pid ${pid}. Ctrl-C stops it, work is kept.`);
+    terminal.line(`Tidemill is working on ${project.name}: ${url}, pid ${pid}. Press Ctrl-C to stop. Work is kept.`);
     terminal.line(`Page: ${link}`);
     if (publicUrl) terminal.line(`From other machines: ${publicUrl}, with a token (tidemill token list).`);
   }

@@ -4,25 +4,25 @@ import { type CliContext, type Json, jsonOption, withProject } from './context.t
 import { confirm, personName } from './person.ts';
 import { elapsed, type Terminal, table } from './terminal.ts';
 
-interface Sure extends Json {
+interface SteerOptions extends Json {
   yes?: boolean;
   now?: boolean;
 }
 
 const STEERING: [verb: string, operation: WorkerOperation, description: string][] = [
-  ['start', 'start', 'let a worker work'],
-  ['pause', 'pause', 'it finishes to the checkpoint and takes nothing new'],
-  ['resume', 'resume', 'let a paused or stopped worker work again'],
-  ['stop', 'stop', 'end its agent and give its task back; work is kept'],
-  ['restart', 'restart', 'stop it, forget what went wrong, and start it'],
-  ['reset', 'reset', 'restart it with its figures and its session file from zero'],
+  ['start', 'start', 'start a worker'],
+  ['pause', 'pause', 'pause a worker at its next checkpoint'],
+  ['resume', 'resume', 'resume a paused or stopped worker'],
+  ['stop', 'stop', 'stop a worker and release its task; work is kept'],
+  ['restart', 'restart', 'stop a worker, clear its errors and start it'],
+  ['reset', 'reset', 'restart a worker and clear its figures and session file'],
 ];
 
 export function addWorkers(program: Command, context: CliContext): void {
-  const workers = program.command('workers').description('who works here, and how to steer them');
+  const workers = program.command('workers').description('list and manage workers');
   workers
     .command('list', { isDefault: true })
-    .description('all workers: what they do, their health, what they use')
+    .description('list workers with their task, health and resource use')
     .option(...jsonOption)
     .action((options: Json) =>
       withProject(context, async (api, project) => {
@@ -37,36 +37,38 @@ export function addWorkers(program: Command, context: CliContext): void {
       .command(`${verb} <name>`)
       .description(`${description} (\`all\` for every worker)`)
       .option(...jsonOption);
-    if (verb === 'pause') command.option('--now', 'stand still at once (SIGSTOP)');
-    if (verb === 'restart' || verb === 'reset') command.option('--yes', 'do not ask');
-    command.action((name: string, options: Sure) => steer(context, name, options.now ? 'freeze' : operation, options));
+    if (verb === 'pause') command.option('--now', 'freeze its agent at once (SIGSTOP)');
+    if (verb === 'restart' || verb === 'reset') command.option('--yes', 'do not ask for confirmation');
+    command.action((name: string, options: SteerOptions) =>
+      steer(context, name, options.now ? 'freeze' : operation, options),
+    );
   }
 
   workers
     .command('add')
-    .description('one more agent, until the daemon stops (at most 10)')
+    .description('add an agent until the daemon stops (at most 10)')
     .option(...jsonOption)
     .action((options: Json) =>
       withProject(context, async (api, project) => {
         const worker = await api.addWorker({ project: project.id });
         if (options.json) context.terminal.json(worker);
-        else context.terminal.line(`${worker.name} is there.`);
+        else context.terminal.line(`${worker.name} added.`);
       }),
     );
   workers
     .command('remove <name>')
-    .description('one agent less, until the daemon stops; its work is kept')
+    .description('remove an agent until the daemon stops; its work is kept')
     .option(...jsonOption)
     .action((name: string, options: Json) =>
       withProject(context, async (api, project) => {
         const answer = await api.removeWorker({ project: project.id, worker: name });
         if (options.json) context.terminal.json(answer);
-        else context.terminal.line(`${answer.removed} is gone.`);
+        else context.terminal.line(`${answer.removed} removed.`);
       }),
     );
   workers
     .command('reassign <task> [worker]')
-    .description('take a task from whoever has it, and give it to a worker or back to all')
+    .description('give a task to another worker, or to any worker')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill workers reassign 12\n  tidemill workers reassign 12 agent-2')
     .action((task: string, worker: string | undefined, options: Json) =>
@@ -74,12 +76,17 @@ export function addWorkers(program: Command, context: CliContext): void {
         const by = personName(context.env);
         const summary = await api.reassignTask({ project: project.id, task, worker: worker ?? null, by });
         if (options.json) context.terminal.json(summary);
-        else context.terminal.line(`#${summary.number} is ${worker ? `for ${worker}` : 'for any worker'} now.`);
+        else context.terminal.line(`#${summary.number} is now assigned to ${worker ?? 'any worker'}.`);
       }),
     );
 }
 
-async function steer(context: CliContext, name: string, operation: WorkerOperation, options: Sure): Promise<void> {
+async function steer(
+  context: CliContext,
+  name: string,
+  operation: WorkerOperation,
+  options: SteerOptions,
+): Promise<void> {
   await withProject(context, async (api, project) => {
     if ((operation === 'restart' || operation === 'reset') && !(await mayEnd(context, api, project, name, options)))
       return;
@@ -90,17 +97,23 @@ async function steer(context: CliContext, name: string, operation: WorkerOperati
   });
 }
 
-/** Whether a person agrees that the agent at work is ended. */
-async function mayEnd(context: CliContext, api: Api, project: Project, name: string, { yes }: Sure): Promise<boolean> {
-  const meant = (await api.workers({ project: project.id })).filter((each) => name === 'all' || each.name === name);
-  const busy = meant.filter(({ task, role }) => task && (role === 'builder' || role === 'reviewer'));
+/** Asks for confirmation if the worker has a running agent. */
+async function mayEnd(
+  context: CliContext,
+  api: Api,
+  project: Project,
+  name: string,
+  { yes }: SteerOptions,
+): Promise<boolean> {
+  const named = (await api.workers({ project: project.id })).filter((each) => name === 'all' || each.name === name);
+  const busy = named.filter(({ task, role }) => task && (role === 'builder' || role === 'reviewer'));
   if (busy.length === 0) return true;
-  const who = busy.map((each) => `${each.name}, at work on #${each.task!.number}`).join('; ');
+  const who = busy.map((each) => `${each.name}, working on #${each.task!.number}`).join('; ');
   return confirm(context, `This stops ${who}. Work is kept.`, yes);
 }
 
 function show(workers: WorkerView[], { line, width }: Terminal): void {
-  if (workers.length === 0) line('No workers yet: `tidemill up` brings them.');
+  if (workers.length === 0) line('No workers yet. Start them with `tidemill up`.');
   const rows = workers.map((worker) => [
     worker.isOutside ? `${worker.name} (outside)` : worker.name,
     worker.desired === 'frozen' ? 'frozen' : worker.status,
