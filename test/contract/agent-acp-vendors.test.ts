@@ -14,6 +14,7 @@ import {
   startMessagesServer,
   toolResults,
 } from '../support/model/messages.ts';
+import { OTHER_MODEL, openCodeEnv } from '../support/opencode.ts';
 import { installVendor } from '../support/vendor.ts';
 import { acpStarter, config } from './acp-bench.ts';
 import { AgentBench, BRIEF, MOST_MS } from './agent-bench.ts';
@@ -25,7 +26,7 @@ interface Vendor {
   package: [name: string, version: string];
   /** One that it offers beside the usual, as it is chosen and as its model server hears of it. */
   model: { asked: string; used: string };
-  env(url: string): Record<string, string>;
+  env(url: string, bin: string): Record<string, string>;
   write(file: string, content: string): MessagesTurn;
   run(command: string): MessagesTurn;
 }
@@ -33,7 +34,6 @@ interface Vendor {
 // Real programs on a busy machine: their start alone may take seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-const MODEL = 'anthropic/claude-sonnet-4-5';
 const VENDORS: Vendor[] = [
   {
     name: 'claude-agent-acp',
@@ -51,19 +51,8 @@ const VENDORS: Vendor[] = [
   {
     name: 'opencode',
     package: ['opencode-ai', '1.18.33'],
-    model: { asked: 'anthropic/claude-haiku-4-5', used: 'claude-haiku-4-5' },
-    env: (url) => ({
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        model: MODEL,
-        small_model: MODEL,
-        provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'dummy' } } },
-      }),
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-      npm_config_registry: url,
-      npm_config_fetch_retries: '0',
-    }),
+    model: { asked: `anthropic/${OTHER_MODEL}`, used: OTHER_MODEL },
+    env: openCodeEnv,
     write: (filePath, content) => call('write', { filePath, content }),
     run: (command) => call('bash', { command, description: 'as told' }),
   },
@@ -107,7 +96,7 @@ describe.each(VENDORS.map((vendor, index) => ({ ...vendor, found: installed[inde
     server = await startMessagesServer(script);
     const bin = 'bin' in found ? found.bin : '';
     const PATH = [bin, process.env.PATH].join(path.delimiter);
-    const env = { ...vendor.env(server.url), PATH, HOME: path.join(bench.base, 'home') };
+    const env = { ...vendor.env(server.url, bin), PATH, HOME: path.join(bench.base, 'home') };
     return acpStarter(bench, config({ preset: vendor.name, env }));
   }
   const inWorktree = (file: string) => path.join(bench.worktree, file);

@@ -32,6 +32,7 @@ import {
   startResponsesServer,
   turn,
 } from '../model/responses.ts';
+import { openCodeEnv } from '../opencode.ts';
 import { installVendor } from '../vendor.ts';
 
 type Settings = Pick<Extract<AgentConfig, { type: 'claude' | 'codex' | 'acp' }>, 'type' | 'env'> &
@@ -60,7 +61,6 @@ export interface Installed {
 }
 
 const SDK = '@anthropic-ai/claude-agent-sdk';
-const ACP_MODEL = 'anthropic/claude-sonnet-4-5';
 /** The only model of this version that has the plain tools and a price. */
 const CODEX_MODEL = 'gpt-5.5';
 
@@ -108,21 +108,10 @@ export const opencode: Vendor = {
   name: 'opencode',
   npm: ['opencode-ai', '1.18.33', 'opencode'],
   serve: (mind) => serveMessages(mind, 'opencode', inWords),
-  agent: (url) => ({
+  agent: (url, { bin }) => ({
     type: 'acp',
     command: ['opencode', 'acp'],
-    env: {
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        model: ACP_MODEL,
-        small_model: ACP_MODEL,
-        provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'dummy' } } },
-      }),
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-      npm_config_registry: url,
-      npm_config_fetch_retries: '0',
-    },
+    env: openCodeEnv(url, bin),
   }),
 };
 
