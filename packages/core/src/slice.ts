@@ -1,4 +1,5 @@
 import type { Evidence, Project, RecordNoun, RecordOf, Run, StoredRecord, Task, Worker } from '@tidemill/contract';
+import { Calendars } from './budget/calendar.ts';
 import {
   declared,
   keyOf,
@@ -73,6 +74,8 @@ export class Slice {
   readonly workers: Rows<Worker>;
   readonly evidence: Rows<Evidence>;
   readonly records: Rows<StoredRecord>;
+  /** What a store keeps from slice to slice. */
+  readonly calendars: Calendars;
   readonly #isWhole: boolean;
   readonly #now: number;
   readonly #found = new Map<LookupName, Map<string, Set<string>>>();
@@ -81,7 +84,8 @@ export class Slice {
   #hasEdges = false;
 
   /** `isWhole`: it holds all rows there are, as when the log is replayed, so that nothing can be missing. */
-  constructor({ isWhole = false, now = Number.POSITIVE_INFINITY } = {}) {
+  constructor({ isWhole = false, now = Number.POSITIVE_INFINITY, calendars = new Calendars() } = {}) {
+    this.calendars = calendars;
     this.#isWhole = isWhole;
     this.#now = now;
     const rows = <T extends TableName>(table: T) =>

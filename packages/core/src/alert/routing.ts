@@ -31,12 +31,14 @@ export function isUrgent({ severity, about }: { severity: Severity; about: strin
 
 /** When the quiet hours that `now` lies in are over; null outside of them. */
 export function quietUntil({ from, to, timeZone }: QuietHours, now: number): number | null {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const minuteOfDay = (at: number) => minutesOf(format.format(at));
   const start = minutesOf(from);
   const length = (minutesOf(to) - start + DAY_MINUTES) % DAY_MINUTES;
-  const sinceStart = (minuteOfDay(now, timeZone) - start + DAY_MINUTES) % DAY_MINUTES;
+  const sinceStart = (minuteOfDay(now) - start + DAY_MINUTES) % DAY_MINUTES;
   if (sinceStart >= length) return null;
   const left = (at: number) => {
-    const minutes = (minutesOf(to) - minuteOfDay(at, timeZone) + DAY_MINUTES) % DAY_MINUTES;
+    const minutes = (minutesOf(to) - minuteOfDay(at) + DAY_MINUTES) % DAY_MINUTES;
     return minutes > DAY_MINUTES / 2 && at !== now ? minutes - DAY_MINUTES : minutes;
   };
   const wholeMinute = now - (now % MINUTE);
@@ -46,15 +48,3 @@ export function quietUntil({ from, to, timeZone }: QuietHours, now: number): num
 }
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function minuteOfDay(at: number, timeZone: string | undefined): number {
-  const key = timeZone ?? '';
-  let format = formats.get(key);
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-    formats.set(key, format);
-  }
-  return minutesOf(format.format(at));
-}

@@ -1,9 +1,11 @@
 import { accountId, type EventBody, MAX_COUNT, MAX_USD, personActor, type Usage } from '@tidemill/contract';
 import { describe, expect, it } from 'vitest';
 import { defaultRules, Mill, typesOf } from '../../../../test/support/mill.ts';
+import { Calendars } from './calendar.ts';
 import { purseOf } from './period.ts';
 import { viewAccount } from './view.ts';
 
+const calendars = new Calendars();
 const projectId = 'project_1';
 const usage = (costUsd: number | null): Usage => ({ inputTokens: 1, outputTokens: 1, requests: 1, costUsd });
 const world = (dailyUsd = 10, monthlyUsd = 100) => {
@@ -218,21 +220,21 @@ describe('what a person sees', () => {
     const { fence, runId } = mill.startRun(mill.add());
     mill.must({ type: 'run.spend', ...fence, runId, usage: usage(0.4) });
     const project = mill.projects.get(projectId)!;
-    const view = viewAccount(project, own(mill), mill.now);
+    const view = viewAccount(project, own(mill), mill.now, calendars);
     expect(view.daily).toMatchObject({ spentUsd: 0.4, percent: 4 });
     expect(view.daily.reservedUsd).toBeCloseTo(0.1);
     // Eight of 24 hours.
     expect(view.daily.forecastUsd).toBeCloseTo(1.2);
     expect(view.monthly.forecastUsd).toBeCloseTo((0.4 * 30 * 24) / (15 * 24 + 8));
     expect(view.stopped).toBeNull();
-    expect(purseOf(project, undefined, mill.now).account.spentDayUsd).toBe(0);
+    expect(purseOf(project, undefined, mill.now, calendars).account.spentDayUsd).toBe(0);
   });
 
   it('why nothing is begun, until when, and what to do about it', () => {
     const mill = world();
     const { fence, runId } = mill.startRun(mill.add());
     mill.must({ type: 'run.spend', ...fence, runId, usage: usage(10) });
-    const { stopped } = viewAccount(mill.projects.get(projectId)!, own(mill), mill.now);
+    const { stopped } = viewAccount(mill.projects.get(projectId)!, own(mill), mill.now, calendars);
     expect(stopped).toContain('daily budget of the project is used up: 10.00 USD of 10.00 USD');
     expect(stopped).toContain('2026-11-17T00:00:00.000Z');
     expect(stopped).toContain('.tidemill/config.yaml');

@@ -3,7 +3,8 @@ import { ALL_PROJECTS, MAX_USD, MODES, sumUsd, UNKNOWN_REQUEST_USD } from '@tide
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
-import { nextPeriodAt, type Purse, pursesOf } from './period.ts';
+import type { Calendars } from './calendar.ts';
+import { type Purse, pursesOf } from './period.ts';
 
 /** From here on no new work is begun. */
 const NO_CLAIMS_PERCENT = 90;
@@ -62,7 +63,7 @@ export interface Shortage {
 }
 
 /** Why this much cannot be set aside now, or null. Of several reasons the one that lasts longest. */
-export function shortageFor(purses: Purse[], wantedUsd: number, now: number): Shortage | null {
+export function shortageFor(purses: Purse[], wantedUsd: number, now: number, calendars: Calendars): Shortage | null {
   let longest: Shortage | null = null;
   for (const { account, limits } of purses) {
     const reserved = reservedOf(account);
@@ -72,7 +73,7 @@ export function shortageFor(purses: Purse[], wantedUsd: number, now: number): Sh
       if (!isClosed && !isTooMuch) continue;
       const used = `${usd(spent)} of ${usd(limit)} spent, ${usd(reserved)} set aside for running work`;
       const why = isClosed ? `beyond ${NO_CLAIMS_PERCENT} % nothing new is begun` : `${usd(wantedUsd)} more do not fit`;
-      const until = nextPeriodAt(period, now, limits.timeZone);
+      const until = calendars.nextPeriodAt(period, now, limits.timeZone);
       if (!longest || until > longest.until)
         longest = { text: `The ${period} budget ${whose(account)}: ${used}; ${why}.`, until };
     }

@@ -18,7 +18,10 @@ export const budgetEvents = {
   'run.finished': book,
   'budget.limited': (slice, { accountId: id, limits: { dailyUsd, monthlyUsd }, timeZone }, { at }) => {
     const limits = { dailyUsd, monthlyUsd, timeZone };
-    slice.records.put({ ...(slice.record('account', id) ?? newAccount(ALL_PROJECTS, limits, at)), limits });
+    slice.records.put({
+      ...(slice.record('account', id) ?? newAccount(ALL_PROJECTS, limits, at, slice.calendars)),
+      limits,
+    });
   },
   'budget.reserved': (slice, { accountId: id, reserved }) => {
     const account = slice.record('account', id);

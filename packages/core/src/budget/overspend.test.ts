@@ -13,7 +13,10 @@ import { describe, expect, it } from 'vitest';
 import { CommandWorld } from '../../../../test/support/command-world.ts';
 import { defaultRules } from '../../../../test/support/mill.ts';
 import { estimateOf, sizeOf } from './budget.ts';
+import { Calendars } from './calendar.ts';
 import { purseOf } from './period.ts';
+
+const calendars = new Calendars();
 
 const PROJECTS = ['project_a', 'project_b', 'project_c'];
 const WORKERS = 4;
@@ -114,7 +117,10 @@ class Market {
   #accounts(projectId: string) {
     const project = this.world.projects.get(projectId)!;
     const record = (id: string) => this.world.records.get(id) as Account | undefined;
-    return [purseOf(project, record(accountId(projectId)), this.world.now), purseOf(null, record(ALL), this.world.now)];
+    return [
+      purseOf(project, record(accountId(projectId)), this.world.now, calendars),
+      purseOf(null, record(ALL), this.world.now, calendars),
+    ];
   }
 
   #start(): void {

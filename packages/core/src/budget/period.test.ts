@@ -1,6 +1,9 @@
 import type { Account } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
-import { dayOf, newAccount, nextPeriodAt, periodStartAt, rolled } from './period.ts';
+import { Calendars } from './calendar.ts';
+import { newAccount, rolled } from './period.ts';
+
+const calendars = new Calendars();
 
 const at = (text: string) => Date.parse(text);
 const HOUR = 3_600_000;
@@ -21,28 +24,32 @@ describe('a day is as long as its clocks make it', () => {
     ],
     ['Africa/Cairo, the day that begins at one', 'Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-24T21:00:00Z', 23],
   ])('%s', (_name, zone, now, end, hours) => {
-    expect(new Date(nextPeriodAt('daily', at(now), zone)).toISOString()).toBe(new Date(at(end)).toISOString());
-    expect((nextPeriodAt('daily', at(now), zone) - periodStartAt('daily', at(now), zone)) / HOUR).toBe(hours);
-    expect(dayOf(at(end) - 1, zone)).not.toBe(dayOf(at(end), zone));
+    expect(new Date(calendars.nextPeriodAt('daily', at(now), zone)).toISOString()).toBe(
+      new Date(at(end)).toISOString(),
+    );
+    expect(
+      (calendars.nextPeriodAt('daily', at(now), zone) - calendars.periodStartAt('daily', at(now), zone)) / HOUR,
+    ).toBe(hours);
+    expect(calendars.dayOf(at(end) - 1, zone)).not.toBe(calendars.dayOf(at(end), zone));
   });
 
   test('a month ends at midnight too, and the year with it', () => {
-    expect(new Date(nextPeriodAt('monthly', at('2026-12-05T00:00:00Z'), 'Europe/Berlin')).toISOString()).toBe(
+    expect(new Date(calendars.nextPeriodAt('monthly', at('2026-12-05T00:00:00Z'), 'Europe/Berlin')).toISOString()).toBe(
       '2026-12-31T23:00:00.000Z',
     );
-    expect(new Date(periodStartAt('monthly', at('2026-12-05T00:00:00Z'), 'Europe/Berlin')).toISOString()).toBe(
-      '2026-11-30T23:00:00.000Z',
-    );
+    expect(
+      new Date(calendars.periodStartAt('monthly', at('2026-12-05T00:00:00Z'), 'Europe/Berlin')).toISOString(),
+    ).toBe('2026-11-30T23:00:00.000Z');
   });
 });
 
 describe('an account over time', () => {
   const limits = { dailyUsd: 10, monthlyUsd: 100, timeZone: 'Europe/Berlin' };
   const account = (now: string): Account => ({
-    ...newAccount('p', limits, at(now)),
+    ...newAccount('p', limits, at(now), calendars),
     ...{ spentDayUsd: 7, spentMonthUsd: 40, reserved: { run_1: 2 }, told: { daily: 50, monthly: 0 } },
   });
-  const later = (now: string, then: string) => rolled(account(now), limits, at(then));
+  const later = (now: string, then: string) => rolled(account(now), limits, at(then), calendars);
 
   test('the same day changes nothing, up to its last millisecond', () => {
     expect(later('2026-11-16T08:00:00Z', '2026-11-16T22:59:59.999Z').spentDayUsd).toBe(7);
@@ -59,13 +66,13 @@ describe('an account over time', () => {
   test('a clock that jumps a day forward and back pays no second time', () => {
     const ahead = later('2026-11-16T12:00:00Z', '2026-11-17T12:00:00Z');
     const spent = { ...ahead, spentDayUsd: 10 };
-    expect(rolled(spent, limits, at('2026-11-16T12:00:00Z'))).toEqual(spent);
-    expect(rolled(spent, limits, at('2026-11-17T13:00:00Z')).spentDayUsd).toBe(10);
-    expect(rolled(spent, limits, at('2026-11-18T13:00:00Z')).spentDayUsd).toBe(0);
+    expect(rolled(spent, limits, at('2026-11-16T12:00:00Z'), calendars)).toEqual(spent);
+    expect(rolled(spent, limits, at('2026-11-17T13:00:00Z'), calendars).spentDayUsd).toBe(10);
+    expect(rolled(spent, limits, at('2026-11-18T13:00:00Z'), calendars).spentDayUsd).toBe(0);
   });
   test('a clock that had been years ahead is put right, what was spent kept', () => {
-    const back = rolled(account('2036-01-01T12:00:00Z'), limits, at('2026-11-16T12:00:00Z'));
+    const back = rolled(account('2036-01-01T12:00:00Z'), limits, at('2026-11-16T12:00:00Z'), calendars);
     expect(back).toMatchObject({ day: '2026-11-16', month: '2026-11', spentDayUsd: 7, spentMonthUsd: 40 });
-    expect(rolled(back, limits, at('2026-11-17T12:00:00Z')).spentDayUsd).toBe(0);
+    expect(rolled(back, limits, at('2026-11-17T12:00:00Z'), calendars).spentDayUsd).toBe(0);
   });
 });

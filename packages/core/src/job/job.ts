@@ -40,7 +40,7 @@ export function claimJob(slice: Slice, command: CommandOf<'job.claim'>, env: Dec
   for (const job of jobs.filter(isOpen)) {
     if (command.restingModes?.includes(job.mode)) continue;
     const reserved = estimateOf(purses, command.agents?.[job.mode] ?? '', job.mode, sizeOfInput(job.input));
-    const missing = shortageFor(purses, reserved, env.now);
+    const missing = shortageFor(purses, reserved, env.now, slice.calendars);
     shortage ??= missing;
     if (missing) continue;
     const lease = { workerId: worker.id, owner: command.owner, token: job.fence + 1, expiresAt: env.now + LEASE_MS };

@@ -50,11 +50,11 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   const jam = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));
   if (jam) return refuse('conflicts_open', jam.text, jam.hint);
   const purses = isPaid ? pursesOf(slice, project, env.now) : [];
-  const closed = shortageFor(purses, 0, env.now);
+  const closed = shortageFor(purses, 0, env.now, slice.calendars);
   if (closed) return refuse('budget_exhausted', closed.text);
   let shortage: Shortage | null = null;
   const isTooDear = (candidate: Task) => {
-    const missing = isPaid ? shortageOf(project, candidate, purses, command, env.now) : null;
+    const missing = isPaid ? shortageOf(slice, project, candidate, purses, command, env.now) : null;
     shortage ??= missing;
     return missing !== null;
   };
@@ -111,6 +111,7 @@ function isResting(project: Project, task: Task, modes: Mode[]): boolean {
 
 /** The same sum that the run's start will ask for: a task given out must not come straight back. */
 function shortageOf(
+  slice: Slice,
   project: Project,
   task: Task,
   purses: Purse[],
@@ -119,7 +120,7 @@ function shortageOf(
 ): Shortage | null {
   const mode = agents ? nextModeOf(project, task) : null;
   if (!agents || mode === null) return null;
-  return shortageFor(purses, estimateOf(purses, agents[mode] ?? '', mode, sizeOf(task)), now);
+  return shortageFor(purses, estimateOf(purses, agents[mode] ?? '', mode, sizeOf(task)), now, slice.calendars);
 }
 
 /** The mode an agent would work in on it. */

@@ -32,7 +32,7 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
   const { runId, mode, agent } = command;
   const purses = pursesOf(slice, project, env.now);
   const reservedUsd = estimateOf(purses, agent, mode, place.size);
-  const shortage = shortageFor(purses, reservedUsd, env.now);
+  const shortage = shortageFor(purses, reservedUsd, env.now, slice.calendars);
   if (shortage)
     return refuse('budget_exhausted', shortage.text, `until ${new Date(shortage.until).toISOString()} at the latest`);
   return accept({

@@ -1,5 +1,7 @@
 import type { DaemonInfo, SandboxView } from '@tidemill/contract';
+import { Calendars } from '@tidemill/core';
 import { absenceOf } from '../agents/presence.ts';
+import { ConfigSaves } from '../config/config-file.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { ReactorHost } from '../engine/reactors/host.ts';
 import type { Machine, People, Services } from '../handlers/context.ts';
@@ -65,6 +67,7 @@ export function createServices(
           return open ? work(open) : borrowWorkspace(project, folder, clock, work);
         }),
       promptsOf,
+      configSaves: new ConfigSaves(),
     },
     people: { access, channels },
     machine: {
@@ -73,6 +76,7 @@ export function createServices(
       reactors: info && reactors,
       metrics,
       statusCache: new StatusCache(),
+      calendars: new Calendars(),
       sandbox: sandboxView,
       agents: agentSearch(opened),
       absenceOf,

@@ -10,26 +10,28 @@ export interface ConfigFile {
   hash: string;
 }
 
-/** One save at a time: of two that started from the same text the second must see the first. */
-const saving = new Map<string, Promise<unknown>>();
-
 export async function readConfigFile(root: string): Promise<ConfigFile> {
   return read(await placeOf(root));
 }
 
-/**
- * Replaces the file in one step, so that whoever reads it meanwhile reads the old or the new one, never a part. `from` is
- * the hash of the text that was edited.
- */
-export async function saveConfigFile(root: string, text: string, from: string): Promise<ConfigFile> {
-  const before = saving.get(root) ?? Promise.resolve();
-  const work = before.then(() => save(root, text, from));
-  const settled = work.catch(() => undefined);
-  saving.set(root, settled);
-  try {
-    return await work;
-  } finally {
-    if (saving.get(root) === settled) saving.delete(root);
+/** One save at a time: of two that started from the same text the second must see the first. */
+export class ConfigSaves {
+  readonly #saving = new Map<string, Promise<unknown>>();
+
+  /**
+   * Replaces the file in one step, so that whoever reads it meanwhile reads the old or the new one, never a part. `from`
+   * is the hash of the text that was edited.
+   */
+  async save(root: string, text: string, from: string): Promise<ConfigFile> {
+    const before = this.#saving.get(root) ?? Promise.resolve();
+    const work = before.then(() => save(root, text, from));
+    const settled = work.catch(() => undefined);
+    this.#saving.set(root, settled);
+    try {
+      return await work;
+    } finally {
+      if (this.#saving.get(root) === settled) this.#saving.delete(root);
+    }
   }
 }
 

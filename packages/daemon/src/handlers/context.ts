@@ -11,7 +11,9 @@ import type {
   Project,
   SandboxView,
 } from '@tidemill/contract';
+import type { Calendars } from '@tidemill/core';
 import type { AbsenceOf } from '../config/check.ts';
+import type { ConfigSaves } from '../config/config-file.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
@@ -63,6 +65,7 @@ export interface Repositories {
   /** Lends the repository's workspace for the length of `work`. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   promptsOf(project: Project): Prompts;
+  configSaves: ConfigSaves;
 }
 
 /** How people get in, and how they are reached. */
@@ -89,6 +92,7 @@ export interface Machine {
   reactors: Reactors | null;
   metrics: MetricsSource;
   statusCache: StatusCache;
+  calendars: Calendars;
   sandbox(): Promise<SandboxView>;
   /** The agent programs known by name, as they are found from a folder. */
   agents(root: string): Promise<AgentView[]>;

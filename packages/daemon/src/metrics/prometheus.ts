@@ -1,5 +1,5 @@
 import { ALL_PROJECTS, AppError, accountId, type MetricFigures, MetricPeriod } from '@tidemill/contract';
-import { viewAccount } from '@tidemill/core';
+import { Calendars, viewAccount } from '@tidemill/core';
 import type { Clock, Store } from '../ports.ts';
 import type { MetricsSource } from './metrics.ts';
 
@@ -53,10 +53,11 @@ export async function renderPrometheus(sources: Sources): Promise<{ type: string
   const spent = budget('tidemill_budget_spent_usd', 'Spent in the current day or month');
   const reserved = budget('tidemill_budget_reserved_usd', 'Set aside for running work');
   const limit = budget('tidemill_budget_limit_usd', 'The limit of the current day or month');
+  const calendars = new Calendars();
   for (const project of [...(await sources.store.projects()), null]) {
     const account = await sources.store.record('account', accountId(project?.id ?? ALL_PROJECTS)).catch(ifUnreadable);
     if (account === 'unreadable') continue;
-    const view = viewAccount(project, account, sources.clock.now());
+    const view = viewAccount(project, account, sources.clock.now(), calendars);
     for (const period of ['daily', 'monthly'] as const) {
       const labels = { project: view.name, period };
       spent.set(labels, view[period].spentUsd);

@@ -1,5 +1,6 @@
 import { AppError, Evidence, Project, Run, rowToday, StoredRecord, Task, Worker } from '@tidemill/contract';
 import {
+  Calendars,
   declared,
   keyOf,
   keysFor,
@@ -44,6 +45,7 @@ export class Memo<T> {
 
 /** How a document of each table is read. Rows that come again and again are remembered. */
 export class RowMemo {
+  readonly calendars = new Calendars();
   readonly #memos = {
     projects: new Memo(Project, 'project'),
     tasks: new Memo(Task, 'task'),
@@ -116,13 +118,14 @@ export function ifReadable<T>(read: () => T): T | null {
  * not, whatever the order they were read in.
  */
 export class LoadedSlice {
-  readonly slice = new Slice();
+  readonly slice: Slice;
   readonly #stored = new Set<string>();
   readonly #dependsOn = new Map<string, string[]>();
   readonly #memo: RowMemo;
 
   constructor(memo: RowMemo) {
     this.#memo = memo;
+    this.slice = new Slice({ calendars: memo.calendars });
   }
 
   /** The documents that a lookup found. */

@@ -9,7 +9,16 @@ import {
   subjectIdOf,
   type Task,
 } from '@tidemill/contract';
-import { declared, isOpenConflict, isReady, type Lookup, Slice, TABLES, type TableName } from '@tidemill/core';
+import {
+  Calendars,
+  declared,
+  isOpenConflict,
+  isReady,
+  type Lookup,
+  Slice,
+  TABLES,
+  type TableName,
+} from '@tidemill/core';
 import type { EventFilter, RecordQuery, RepairedRow, StoredRow, Workload } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { MemoryTables } from './memory-tables.ts';
@@ -26,6 +35,7 @@ export class MemoryDriver implements Driver {
   readonly #evidence = this.#tables.rows('evidence');
   readonly #records = this.#tables.rows('records');
   readonly #log: LoggedEvent[] = [];
+  readonly #calendars = new Calendars();
   readonly reads: Reads;
 
   constructor() {
@@ -56,7 +66,7 @@ export class MemoryDriver implements Driver {
   }
 
   #load(lookups: readonly Lookup[], now: number): Slice {
-    const slice = new Slice();
+    const slice = new Slice({ calendars: this.#calendars });
     for (const lookup of lookups) {
       const { kind } = declared(lookup.find);
       const [first] = lookup.by;

@@ -13,7 +13,7 @@ import {
   UNKNOWN_REQUEST_USD,
   type Usage,
 } from '@tidemill/contract';
-import { exhaustedPeriod, howToRaise, nextPeriodAt, purseOf } from '@tidemill/core';
+import { Calendars, exhaustedPeriod, howToRaise, purseOf } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { LeasedTask } from '../workers/leased-work.ts';
@@ -37,6 +37,7 @@ export class Spending implements Reactor {
   readonly on = ['budget.threshold_reached', 'budget.limited', 'project.configured'] as const;
   readonly #deps: EngineDeps;
   readonly #slots: () => readonly Slot[];
+  readonly #calendars = new Calendars();
 
   constructor(deps: EngineDeps, slots: () => readonly Slot[]) {
     this.#deps = deps;
@@ -53,7 +54,9 @@ export class Spending implements Reactor {
   async resumeAt(): Promise<number> {
     const { clock } = this.#deps;
     const now = clock.now();
-    const nextDays = (await this.#purses()).map(({ limits }) => nextPeriodAt('daily', now, limits.timeZone));
+    const nextDays = (await this.#purses()).map(({ limits }) =>
+      this.#calendars.nextPeriodAt('daily', now, limits.timeZone),
+    );
     return Math.min(now + LOOK_AGAIN_MS, ...nextDays);
   }
 
@@ -103,7 +106,7 @@ export class Spending implements Reactor {
     if (!purse) return;
     const whose = id === accountId(ALL_PROJECTS) ? 'of all projects' : 'of the project';
     const figures = `${spentUsd.toFixed(2)} of ${limitUsd.toFixed(2)} USD`;
-    const until = new Date(nextPeriodAt(period, clock.now(), purse.limits.timeZone)).toISOString();
+    const until = new Date(this.#calendars.nextPeriodAt(period, clock.now(), purse.limits.timeZone)).toISOString();
     const then = `until ${until}, or ${howToRaise(id)}`;
     const effect =
       threshold === 100
@@ -125,7 +128,10 @@ export class Spending implements Reactor {
     const accounts = await Promise.all(
       [project.id, ALL_PROJECTS].map((owner) => store.record('account', accountId(owner))),
     );
-    return [purseOf(current, accounts[0] ?? undefined, now), purseOf(null, accounts[1] ?? undefined, now)];
+    return [
+      purseOf(current, accounts[0] ?? undefined, now, this.#calendars),
+      purseOf(null, accounts[1] ?? undefined, now, this.#calendars),
+    ];
   }
 }
 

@@ -25,14 +25,19 @@ export async function limitBudget(
   _signal: AbortSignal,
   { caller }: Call,
 ): Promise<AccountView> {
-  const { store, clock } = services;
+  const { store, clock, machine } = services;
   const { id: projectId } = await projectOf(services, input.project);
   if (input.timeZone !== undefined && !isTimeZone(input.timeZone))
     throw new AppError('bad_input', `there is no time zone "${input.timeZone}"`, {
       hint: 'For example Europe/Berlin.',
     });
   const id = accountId(ALL_PROJECTS);
-  const { limits: current } = purseOf(null, (await store.record('account', id)) ?? undefined, clock.now());
+  const { limits: current } = purseOf(
+    null,
+    (await store.record('account', id)) ?? undefined,
+    clock.now(),
+    machine.calendars,
+  );
   const { dailyUsd = current.dailyUsd, monthlyUsd = current.monthlyUsd, timeZone = current.timeZone } = input;
   const limits = { dailyUsd, monthlyUsd };
   const by = actorOf(caller, 'person');
@@ -40,14 +45,15 @@ export async function limitBudget(
   return accountView(services, null);
 }
 
-export async function accountView({ store, clock }: Services, project: Project | null): Promise<AccountView> {
+export async function accountView({ store, clock, machine }: Services, project: Project | null): Promise<AccountView> {
   const now = clock.now();
   try {
-    return viewAccount(project, await store.record('account', accountId(project?.id ?? ALL_PROJECTS)), now);
+    const stored = await store.record('account', accountId(project?.id ?? ALL_PROJECTS));
+    return viewAccount(project, stored, now, machine.calendars);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'store_failed') throw error;
     // The others can be shown. It pays for nothing until it is repaired.
     const stopped = `What was spent cannot be read: ${error.message.split('\n')[0]} ${error.hint}`;
-    return { ...viewAccount(project, null, now), stopped };
+    return { ...viewAccount(project, null, now, machine.calendars), stopped };
   }
 }

@@ -1,6 +1,6 @@
 import { type AgentView, AppError, type ConfigCheck, type ConfigText, type RouteRequest } from '@tidemill/contract';
 import { CONFIG_FILE, checkSettings, problemText } from '../../config/check.ts';
-import { type ConfigFile, readConfigFile, saveConfigFile } from '../../config/config-file.ts';
+import { type ConfigFile, readConfigFile } from '../../config/config-file.ts';
 import { gitWith } from '../../git/program.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
@@ -28,7 +28,7 @@ export async function saveConfig(services: Services, input: RouteRequest<'saveCo
     throw new AppError('bad_config', problems.map(problemText).join('\n'), {
       hint: 'Nothing was saved. Correct it and try again.',
     });
-  return textOf(root, await saveConfigFile(root, input.text, input.hash), warnings);
+  return textOf(root, await services.repositories.configSaves.save(root, input.text, input.hash), warnings);
 }
 
 export async function listAgents(services: Services, input: RouteRequest<'agents'>): Promise<AgentView[]> {

@@ -1,3 +1,4 @@
+import { Calendars } from '@tidemill/core';
 import { expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
 import { createIds, systemClock } from '../../clock.ts';
@@ -21,6 +22,7 @@ test('what changes without a write is told at once, however many look', async ()
     machine: {
       daemon: null,
       statusCache: new StatusCache(),
+      calendars: new Calendars(),
       sandbox: async () => ({ active: true, text: '' }),
     },
   } as unknown as Services;
