@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Access, AccessKind } from './access.ts';
-import { commandText, type SimpleCommand } from './shell-commands.ts';
+import { commandText, type SimpleCommand } from './shell-command.ts';
 import { UNKNOWN } from './shell-expansion.ts';
 import { findSweep, gitGrepTouches, nameSweep, searchTouches } from './shell-searches.ts';
 import { findRoots } from './shell-wrappers.ts';

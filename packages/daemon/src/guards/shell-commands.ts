@@ -1,42 +1,12 @@
-import { existsSync } from 'node:fs';
-import { basename, isAbsolute, resolve } from 'node:path';
-import type {
-  Assignment,
-  Command,
-  CommandNode,
-  CompoundList,
-  ParsedScript,
-  PipelineNode,
-  Redirection,
-  SyntaxNode,
-} from 'unbash';
+import type { Assignment, Command, CommandNode, CompoundList, ParsedScript, PipelineNode, SyntaxNode } from 'unbash';
+import { named, type SimpleCommand, within } from './shell-command.ts';
 import { expandText, expandWord, type Surroundings, UNKNOWN } from './shell-expansion.ts';
+import { gitCommands } from './shell-git.ts';
 import { NOTHING, type PlainCommand, plainCommand, testWords } from './shell-plain.ts';
-import { bodyParts, parseShell, scriptsIn, wordParts } from './shell-words.ts';
+import { addRedirection } from './shell-redirect.ts';
+import { ShellVariables } from './shell-variables.ts';
+import { parseShell, scriptsIn, wordParts } from './shell-words.ts';
 import { fedWords, innerWords, isShell, shellCode } from './shell-wrappers.ts';
-
-/** One program that a shell command would start, with what is known of its words and of where it runs. */
-export interface SimpleCommand {
-  /** Without its folder: `rm` for `/bin/rm`. */
-  name: string;
-  /** As it was named. */
-  program: string;
-  args: string[];
-  /** The variables of the environment that its words and its input are made of. */
-  variables: string[];
-  /** Values given for this one command: `GIT_DIR=… git status`. */
-  assigned: string[];
-  /** Redirections. */
-  reads: string[];
-  writes: string[];
-  /** A here-document or here-string. */
-  input: string | null;
-  /** Its output goes on to another command. */
-  isPiped: boolean;
-  cwd: string;
-  /** It runs text that cannot be known beforehand. */
-  isHidden: boolean;
-}
 
 export interface ShellPlace {
   cwd: string;
@@ -57,16 +27,11 @@ export function simpleCommands(source: string, place: ShellPlace): SimpleCommand
   return walk.found;
 }
 
-export const commandText = ({ name, args }: SimpleCommand): string =>
-  [name, ...args].join(' ').replaceAll(UNKNOWN, '$?');
-
 class Walk {
   readonly found: SimpleCommand[] = [];
   readonly #place: ShellPlace;
   #cwd: string;
-  #variables = new Map<string, string[] | null>();
-  /** Those of the environment that were asked for. */
-  #asked = new Set<string>();
+  readonly #variables = new ShellVariables();
   #depth = 0;
 
   constructor(place: ShellPlace) {
@@ -90,13 +55,11 @@ class Walk {
 
   /** What happens inside does not move the shell around it. */
   #apart(work: () => void): void {
-    const [cwd, variables] = [this.#cwd, this.#variables];
-    this.#variables = new Map(variables);
+    const cwd = this.#cwd;
     try {
-      work();
+      this.#variables.apart(work);
     } finally {
       this.#cwd = cwd;
-      this.#variables = variables;
     }
   }
 
@@ -158,7 +121,7 @@ class Walk {
       case 'For':
       case 'Select': {
         const values = (node.wordlist ?? []).flatMap((word) => expandWord(wordParts(word), this.#around()));
-        this.#variables.set(node.name.value, values.length > 0 ? known(values) : null);
+        this.#variables.set(node.name.value, values.length > 0 ? values : null);
         this.#statements(node.body);
         break;
       }
@@ -187,13 +150,7 @@ class Walk {
   }
 
   #simple(plain: PlainCommand, isPiped: boolean, before: SimpleCommand | null): SimpleCommand {
-    const outer = this.#asked;
-    this.#asked = new Set();
-    try {
-      return this.#expanded(plain, isPiped, before);
-    } finally {
-      this.#asked = outer;
-    }
+    return this.#variables.asking(() => this.#expanded(plain, isPiped, before));
   }
 
   #expanded(plain: PlainCommand, isPiped: boolean, before: SimpleCommand | null): SimpleCommand {
@@ -216,8 +173,8 @@ class Walk {
       cwd: this.#cwd,
       isHidden: false,
     };
-    for (const redirect of redirects) this.#redirect(made, redirect, around);
-    made.variables = [...this.#asked];
+    for (const redirect of redirects) addRedirection(made, redirect, around);
+    made.variables = this.#variables.asked;
     if (args.length === 0) {
       if (made.reads.length + made.writes.length > 0) this.#add(made);
       return made;
@@ -225,22 +182,6 @@ class Walk {
     this.#start(made, before);
     for (const list of lists) this.#set(list, this.#assigned(list));
     return made;
-  }
-
-  #redirect(made: SimpleCommand, redirect: Redirection, around: Surroundings): void {
-    if (redirect.type === 'HereDoc') {
-      const { text, parts } = redirect.body;
-      made.input = expandText(bodyParts(text, parts), around).join('\n');
-      return;
-    }
-    const target = redirect.target ? wordParts(redirect.target) : [];
-    const { operator } = redirect;
-    if (operator === '<<<') made.input = expandText(target, around).join('\n');
-    else {
-      const files = expandWord(target, around).filter((file) => !(operator.endsWith('&') && /^(\d+-?|-)$/.test(file)));
-      if (operator.startsWith('<')) made.reads.push(...files);
-      if (operator !== '<' && operator !== '<&') made.writes.push(...files);
-    }
   }
 
   /** Looks through what only starts another program, and follows what changes the shell itself. */
@@ -252,7 +193,7 @@ class Walk {
     } else if (SETTERS.has(name)) {
       for (const arg of args) {
         const [all, variable] = ASSIGNMENT.exec(arg) ?? [];
-        if (all && variable) this.#variables.set(variable, all.endsWith('+=') ? null : known([arg.slice(all.length)]));
+        if (all && variable) this.#variables.set(variable, all.endsWith('+=') ? null : [arg.slice(all.length)]);
       }
       // Without a name they print all there is.
       if (args.every((arg) => arg.startsWith('-')) || args.some((arg) => /^-\w*p/.test(arg))) this.#add(command);
@@ -261,7 +202,7 @@ class Walk {
       this.#add(command);
     } else if (RUNS_TEXT.has(name) || isShell(name)) {
       this.#code(command, before);
-    } else if (name === 'git') this.#git(command);
+    } else if (name === 'git') for (const each of gitCommands(command)) this.#add(each);
     else {
       if (name === 'xargs' && args.includes('-a')) command.reads.push(args[args.indexOf('-a') + 1] ?? '');
       const inner = innerWords(name, args, before ? fedWords(before) : null);
@@ -283,24 +224,6 @@ class Walk {
     }
   }
 
-  /** git's own options are taken off, so that `git -C x push` reads `git push`, running in x. */
-  #git(command: SimpleCommand): void {
-    let { cwd } = command;
-    const args = [...command.args];
-    const settings: string[] = [];
-    while (args[0]?.startsWith('-')) {
-      const [option = '', value] = (args.shift() as string).split(/=(.*)/s);
-      const takesValue = ['-C', '-c', '--git-dir', '--work-tree', '--exec-path', '--namespace', '--config-env'];
-      const given = takesValue.includes(option) ? (value ?? args.shift() ?? '') : value;
-      if (option === '-C') cwd = within(cwd, given ?? '');
-      else if (option === '--git-dir' || option === '--work-tree') command.assigned.push(given ?? '');
-      else if (option === '-c' || option === '--config-env' || option === '--exec-path') settings.push(given ?? '');
-    }
-    for (const setting of settings) this.#add({ ...command, cwd, args: ['-c', setting] });
-    if (cwd !== command.cwd) this.#add({ ...command, ...named(['cd', cwd]), reads: [], writes: [] });
-    this.#add({ ...command, cwd, args: withMarkedFiles(args, cwd) });
-  }
-
   #changed(args: string[]): string {
     const target = args.filter((arg) => !/^-[LPe@]+$/.test(arg) && arg !== '--')[0];
     if (target === '-') return UNKNOWN;
@@ -315,17 +238,9 @@ class Walk {
     return value.elements.flatMap((element) => expandWord(wordParts(element), around));
   }
 
-  #set({ name, append, value, index }: Assignment, values: string[]): void {
-    const earlier = append || index ? this.#around().variable(name) : [];
-    const isList = index !== undefined || value.type === 'ArrayValue';
-    if (earlier === null || earlier.length * values.length > MOST_COMMANDS) this.#variables.set(name, null);
-    else if (isList) this.#variables.set(name, [...earlier, ...values]);
-    else if (append)
-      this.#variables.set(
-        name,
-        earlier.flatMap((head) => values.map((tail) => head + tail)),
-      );
-    else this.#variables.set(name, values);
+  #set(assignment: Assignment, values: string[]): void {
+    const earlier = assignment.append || assignment.index ? this.#around().variable(assignment.name) : [];
+    this.#variables.assign(assignment, values, earlier);
   }
 
   #around(): Surroundings {
@@ -334,12 +249,13 @@ class Walk {
       cwd: this.#cwd,
       home,
       variable: (name) => {
-        if (this.#variables.has(name)) return known(this.#variables.get(name) ?? null);
+        const known = this.#variables.get(name);
+        if (known !== undefined) return known;
         if (name === 'HOME') return [home];
         if (name === 'PWD') return [this.#cwd];
         if (name === 'IFS') return [' '];
         if (/^[?#$!]$/.test(name)) return ['0'];
-        this.#asked.add(name);
+        this.#variables.ask(name);
         return null;
       },
       command: (script) => this.#printed(script),
@@ -364,21 +280,4 @@ class Walk {
   #add(command: SimpleCommand): void {
     if (this.found.push(command) > MOST_COMMANDS) throw new Error('the command has too many parts');
   }
-}
-
-const named = ([program = '', ...args]: string[]) => ({ program, name: basename(program), args });
-
-const known = (values: string[] | null) => (values?.some((value) => value.includes(UNKNOWN)) ? null : values);
-
-const within = (cwd: string, target: string) =>
-  target.includes(UNKNOWN) || (cwd.includes(UNKNOWN) && !isAbsolute(target)) ? UNKNOWN : resolve(cwd, target);
-
-/** `git checkout a.ts` restores a file and `git checkout main` switches: told apart as git does, by what is there. */
-function withMarkedFiles(args: string[], cwd: string): string[] {
-  if (args[0] !== 'checkout' || args.includes('--')) return args;
-  const names = args.slice(1).filter((arg) => !arg.startsWith('-'));
-  const flags = args.slice(1).filter((arg) => arg.startsWith('-'));
-  const isFiles = names.length > 0 && flags.every((flag) => /^(-f|-q|--force|--quiet|--ours|--theirs)$/.test(flag));
-  const exists = (name: string) => !name.includes(UNKNOWN) && !cwd.includes(UNKNOWN) && existsSync(resolve(cwd, name));
-  return isFiles && names.every(exists) ? ['checkout', ...flags, '--', ...names] : args;
 }

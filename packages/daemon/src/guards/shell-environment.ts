@@ -1,4 +1,4 @@
-import type { SimpleCommand } from './shell-commands.ts';
+import type { SimpleCommand } from './shell-command.ts';
 
 const PRINTERS = new Set('echo printf cat tee base64 base32 xxd od rev tr fold'.split(' '));
 const INTERPRETERS = /^(python[\d.]*|pypy|node|nodejs|deno|bun|ruby|perl|php|g?awk|mawk)$/;

@@ -1,7 +1,8 @@
 import type { Access } from './access.ts';
 import { type CallFacts, located, type Scene } from './call-facts.ts';
 import { shellAccesses } from './shell-accesses.ts';
-import { commandText, type SimpleCommand, simpleCommands } from './shell-commands.ts';
+import { commandText, type SimpleCommand } from './shell-command.ts';
+import { simpleCommands } from './shell-commands.ts';
 import { shownVariables } from './shell-environment.ts';
 
 /** What a shell command would touch and start. Throws for one that cannot be read, so that it is refused. */

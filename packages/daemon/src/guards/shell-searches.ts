@@ -1,5 +1,5 @@
 import type { Access } from './access.ts';
-import type { SimpleCommand } from './shell-commands.ts';
+import type { SimpleCommand } from './shell-command.ts';
 import { ALL_NAMES, findRoots } from './shell-wrappers.ts';
 import { type Sweep, sweptFiles } from './sweep.ts';
 

@@ -1,4 +1,4 @@
-import type { SimpleCommand } from './shell-commands.ts';
+import type { SimpleCommand } from './shell-command.ts';
 import { UNKNOWN } from './shell-expansion.ts';
 
 /** Programs that start the program named after them, with those of their options that take a value. */
