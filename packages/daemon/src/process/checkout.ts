@@ -9,18 +9,20 @@ const MOST_FILES = 200;
 /** A new one is hidden a little later; a large repository is not walked through for every gate. */
 const KEPT_MS = 20_000;
 
-const known = new Map<string, { until: number; files: Promise<string[]> }>();
-
 /**
  * Files in the person's checkout that look like secrets. All of the checkout may be read in a sandbox, but what lies there
  * beside the files of git is not the agent's; its own copy of those is in the worktree.
  */
-export function secretsInCheckout(root: string, dataDir: string): Promise<string[]> {
-  const found = known.get(root);
-  if (found && found.until > performance.now()) return found.files;
-  const files = walk(root, dataDir);
-  known.set(root, { until: performance.now() + KEPT_MS, files });
-  return files;
+export class CheckoutSecrets {
+  readonly #known = new Map<string, { until: number; files: Promise<string[]> }>();
+
+  in(root: string, dataDir: string): Promise<string[]> {
+    const found = this.#known.get(root);
+    if (found && found.until > performance.now()) return found.files;
+    const files = walk(root, dataDir);
+    this.#known.set(root, { until: performance.now() + KEPT_MS, files });
+    return files;
+  }
 }
 
 async function walk(root: string, dataDir: string): Promise<string[]> {

@@ -17,17 +17,31 @@ export interface Copied {
 }
 
 const KEPT_MS = 14 * 86_400_000;
-const asked = new Set<string>();
 
-/** The folder that holds these and nothing else; the same one as long as none of them changes. */
-export async function folderOfCopies(kind: string, entries: Copied[], dataDir: string): Promise<string> {
-  const key = createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 24);
-  const folder = path.join(dataDir, 'sandbox', `${kind}-${key}`);
-  await ensure(folder, entries);
-  if (asked.has(folder)) return folder;
-  asked.add(folder);
-  await tidy(path.dirname(folder)).catch(() => undefined); // what cannot be removed now is removed another time
-  return folder;
+export class CopiedFolders {
+  /** Folders that this process shows to its children. */
+  readonly #asked = new Set<string>();
+
+  /** The folder that holds these and nothing else; the same one as long as none of them changes. */
+  async folderOf(kind: string, entries: Copied[], dataDir: string): Promise<string> {
+    const key = createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 24);
+    const folder = path.join(dataDir, 'sandbox', `${kind}-${key}`);
+    await ensure(folder, entries);
+    if (this.#asked.has(folder)) return folder;
+    this.#asked.add(folder);
+    await this.#tidy(path.dirname(folder)).catch(() => undefined); // what cannot be removed now is removed another time
+    return folder;
+  }
+
+  /** A running sandbox may still show an old one, so only those are removed that nobody has asked for in a long time. */
+  async #tidy(all: string): Promise<void> {
+    const now = Date.now();
+    for (const name of await readdir(all)) {
+      const at = path.join(all, name);
+      if (this.#asked.has(at)) await utimes(at, now / 1000, now / 1000);
+      else if (now - (await stat(at)).mtimeMs > KEPT_MS) await rm(at, { recursive: true, force: true });
+    }
+  }
 }
 
 async function ensure(folder: string, entries: Copied[]): Promise<void> {
@@ -48,14 +62,4 @@ async function ensure(folder: string, entries: Copied[]): Promise<void> {
     await rm(fresh, { recursive: true, force: true });
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another one was quicker
   });
-}
-
-/** A running sandbox may still show an old one, so only those are removed that nobody has asked for in a long time. */
-async function tidy(all: string): Promise<void> {
-  const now = Date.now();
-  for (const name of await readdir(all)) {
-    const at = path.join(all, name);
-    if (asked.has(at)) await utimes(at, now / 1000, now / 1000);
-    else if (now - (await stat(at)).mtimeMs > KEPT_MS) await rm(at, { recursive: true, force: true });
-  }
 }

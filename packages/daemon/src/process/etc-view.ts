@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { type Copied, folderOfCopies } from './copies.ts';
+import type { Copied, CopiedFolders } from './copies.ts';
 import { type FoundMount, isInside } from './mounts.ts';
 
 const ETC = '/etc';
 
 /** The single files of /etc become one mount, with places in it for the folders that are mounted there. */
-export async function gatherEtc(mounts: FoundMount[], dataDir: string): Promise<FoundMount[]> {
+export async function gatherEtc(mounts: FoundMount[], dataDir: string, copies: CopiedFolders): Promise<FoundMount[]> {
   const inEtc = mounts.filter(({ at, kind }) => kind !== 'hidden' && isInside(at, ETC));
   if (inEtc.length === 0) return mounts;
   const isCopied = (mount: FoundMount) => !mount.isFolder && mount.kind === 'readable' && inEtc.includes(mount);
@@ -24,7 +24,7 @@ export async function gatherEtc(mounts: FoundMount[], dataDir: string): Promise<
     if (!places.has(name)) places.set(name, { name, is: { link: target }, mark: '' });
   }
   const entries = [...places.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const folder = await folderOfCopies('etc', entries, dataDir);
+  const folder = await copies.folderOf('etc', entries, dataDir);
   const etc: FoundMount = { at: ETC, kind: 'readable', isFolder: true, links: [], mark: '', from: folder };
   return [...mounts.filter((mount) => !isCopied(mount)), etc];
 }

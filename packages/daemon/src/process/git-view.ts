@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { gitWith } from '../git/program.ts';
-import { type Copied, folderOfCopies } from './copies.ts';
+import type { Copied, CopiedFolders } from './copies.ts';
 import { isInside, type Mount } from './mounts.ts';
 
 // A repository's own folder holds, beside its objects, the addresses of remotes with the passwords people put into them.
@@ -25,62 +25,93 @@ const KEPT_SECTIONS = new Set(
 );
 const SECRET_KEYS = /(token|secret|passw(or)?d|pass|passphrase|extraheader|helper|askpass|apikey|cookiefile|proxy)$/i;
 
-/** The repository as a sandbox shows it. */
-export async function gitMounts(root: string, worktree: string, dataDir: string): Promise<Mount[]> {
-  const folder = await commonFolder(root);
-  // Who works in the repository itself has it all.
-  if (folder === null || isInside(folder, worktree)) return [];
-  const at = (name: string) => path.join(folder, name);
-  const [live, copied, settings, borrowed, inWorktrees] = await Promise.all([
-    Promise.all(LIVE.map(async (name) => ({ name, found: await stat(at(name)).catch(() => null) }))),
-    Promise.all(COPIED.map(async (name) => ({ name, found: await stat(at(name)).catch(() => null) }))),
-    Promise.all(SETTINGS.map(async (name) => ({ name, text: await plainSettings(at(name)) }))),
-    alternates(at('objects')),
-    worktreeSettings(at('worktrees'), dataDir),
-  ]);
-  const entries: Copied[] = [
-    ...live.flatMap(({ name, found }): Copied[] => {
-      if (!found) return [];
-      return [{ name, is: found.isDirectory() ? 'folder' : 'empty file', mark: '' }];
-    }),
-    ...copied.flatMap(({ name, found }): Copied[] =>
-      found ? [{ name, is: { file: at(name) }, mark: `${found.mtimeMs} ${found.size}` }] : [],
-    ),
-    ...settings.flatMap(({ name, text }): Copied[] => (text === null ? [] : [{ name, is: { text }, mark: '' }])),
-  ];
-  const readable = [...live.flatMap(({ name, found }) => (found ? [at(name)] : [])), ...borrowed];
-  return [
-    { at: folder, kind: 'readable', from: await folderOfCopies('git', entries, dataDir) },
-    ...readable.map((place) => ({ at: place, kind: 'readable' as const })),
-    ...inWorktrees,
-  ];
-}
+const INCLUDED_MS = 20_000;
 
-/** Git's settings of the machine and of the person. */
-export async function personalGitMounts(homes: string[], dataDir: string): Promise<Mount[]> {
-  const files = homes.flatMap((home) => [path.join(home, '.gitconfig'), path.join(home, '.config', 'git', 'config')]);
-  return settingsMounts(['/etc/gitconfig', ...files], dataDir);
-}
+export class GitView {
+  readonly #copies: CopiedFolders;
+  /** Settings as they were shown last, by file. */
+  readonly #known = new Map<string, { mark: string; until: number; text: Promise<string> }>();
 
-/** A worktree may have settings of its own. */
-async function worktreeSettings(folder: string, dataDir: string): Promise<Mount[]> {
-  const names = await readdir(folder).catch(() => []);
-  return settingsMounts(
-    names.map((name) => path.join(folder, name, 'config.worktree')),
-    dataDir,
-  );
-}
+  constructor(copies: CopiedFolders) {
+    this.#copies = copies;
+  }
 
-async function settingsMounts(files: string[], dataDir: string): Promise<Mount[]> {
-  const mounts = await Promise.all(
-    files.map(async (at): Promise<Mount[]> => {
-      const text = await plainSettings(at);
-      if (text === null) return [];
-      const copies = await folderOfCopies('gitconfig', [{ name: 'config', is: { text }, mark: '' }], dataDir);
-      return [{ at, kind: 'readable', from: path.join(copies, 'config') }];
-    }),
-  );
-  return mounts.flat();
+  /** The repository as a sandbox shows it. */
+  async mounts(root: string, worktree: string, dataDir: string): Promise<Mount[]> {
+    const folder = await commonFolder(root);
+    // Who works in the repository itself has it all.
+    if (folder === null || isInside(folder, worktree)) return [];
+    const at = (name: string) => path.join(folder, name);
+    const [live, copied, settings, borrowed, inWorktrees] = await Promise.all([
+      Promise.all(LIVE.map(async (name) => ({ name, found: await stat(at(name)).catch(() => null) }))),
+      Promise.all(COPIED.map(async (name) => ({ name, found: await stat(at(name)).catch(() => null) }))),
+      Promise.all(SETTINGS.map(async (name) => ({ name, text: await this.#plainSettings(at(name)) }))),
+      alternates(at('objects')),
+      this.#worktreeSettings(at('worktrees'), dataDir),
+    ]);
+    const entries: Copied[] = [
+      ...live.flatMap(({ name, found }): Copied[] => {
+        if (!found) return [];
+        return [{ name, is: found.isDirectory() ? 'folder' : 'empty file', mark: '' }];
+      }),
+      ...copied.flatMap(({ name, found }): Copied[] =>
+        found ? [{ name, is: { file: at(name) }, mark: `${found.mtimeMs} ${found.size}` }] : [],
+      ),
+      ...settings.flatMap(({ name, text }): Copied[] => (text === null ? [] : [{ name, is: { text }, mark: '' }])),
+    ];
+    const readable = [...live.flatMap(({ name, found }) => (found ? [at(name)] : [])), ...borrowed];
+    return [
+      { at: folder, kind: 'readable', from: await this.#copies.folderOf('git', entries, dataDir) },
+      ...readable.map((place) => ({ at: place, kind: 'readable' as const })),
+      ...inWorktrees,
+    ];
+  }
+
+  /** Git's settings of the machine and of the person. */
+  async personal(homes: string[], dataDir: string): Promise<Mount[]> {
+    const files = homes.flatMap((home) => [path.join(home, '.gitconfig'), path.join(home, '.config', 'git', 'config')]);
+    return this.#settingsMounts(['/etc/gitconfig', ...files], dataDir);
+  }
+
+  /** A worktree may have settings of its own. */
+  async #worktreeSettings(folder: string, dataDir: string): Promise<Mount[]> {
+    const names = await readdir(folder).catch(() => []);
+    return this.#settingsMounts(
+      names.map((name) => path.join(folder, name, 'config.worktree')),
+      dataDir,
+    );
+  }
+
+  async #settingsMounts(files: string[], dataDir: string): Promise<Mount[]> {
+    const mounts = await Promise.all(
+      files.map(async (at): Promise<Mount[]> => {
+        const text = await this.#plainSettings(at);
+        if (text === null) return [];
+        const copies = await this.#copies.folderOf('gitconfig', [{ name: 'config', is: { text }, mark: '' }], dataDir);
+        return [{ at, kind: 'readable', from: path.join(copies, 'config') }];
+      }),
+    );
+    return mounts.flat();
+  }
+
+  /** These settings as a sandbox shows them, or null when there are none. */
+  async #plainSettings(file: string): Promise<string | null> {
+    const found = await stat(file).catch(() => null);
+    if (!found?.isFile()) return null;
+    const mark = `${found.ino} ${found.mtimeMs} ${found.size}`;
+    const last = this.#known.get(file);
+    if (last?.mark === mark && last.until > performance.now()) return last.text;
+    const git = gitWith({ cwd: path.dirname(file) });
+    const listed = git(['config', '--file', file, '--includes', '--list', '-z']);
+    // Settings that cannot be read are none, in here as outside; whoever needs them hears it from git itself.
+    const text = listed.then(
+      ({ stdout }) => withoutSecrets(stdout),
+      () => '',
+    );
+    // Files that it includes are not looked at each time.
+    this.#known.set(file, { mark, until: performance.now() + INCLUDED_MS, text });
+    return text;
+  }
 }
 
 /** Where the repository keeps what all its worktrees share: not always `.git` below its root. */
@@ -102,28 +133,6 @@ async function alternates(objects: string, depth = 0): Promise<string[]> {
   const folders = text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !line.startsWith('"'));
   const here = folders.map((folder) => path.resolve(objects, folder));
   return [...here, ...(await Promise.all(here.map((folder) => alternates(folder, depth + 1)))).flat()];
-}
-
-const INCLUDED_MS = 20_000;
-const known = new Map<string, { mark: string; until: number; text: Promise<string> }>();
-
-/** These settings as a sandbox shows them, or null when there are none. */
-async function plainSettings(file: string): Promise<string | null> {
-  const found = await stat(file).catch(() => null);
-  if (!found?.isFile()) return null;
-  const mark = `${found.ino} ${found.mtimeMs} ${found.size}`;
-  const last = known.get(file);
-  if (last?.mark === mark && last.until > performance.now()) return last.text;
-  const git = gitWith({ cwd: path.dirname(file) });
-  const listed = git(['config', '--file', file, '--includes', '--list', '-z']);
-  // Settings that cannot be read are none, in here as outside; whoever needs them hears it from git itself.
-  const text = listed.then(
-    ({ stdout }) => withoutSecrets(stdout),
-    () => '',
-  );
-  // Files that it includes are not looked at each time.
-  known.set(file, { mark, until: performance.now() + INCLUDED_MS, text });
-  return text;
 }
 
 /** Settings as git lists them (`section.name.key\nvalue\0`), written again without what could open a door. */

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { secretsInCheckout } from './checkout.ts';
+import { CheckoutSecrets } from './checkout.ts';
+import { CopiedFolders } from './copies.ts';
 import { gatherEtc } from './etc-view.ts';
-import { gitMounts, personalGitMounts } from './git-view.ts';
+import { GitView } from './git-view.ts';
 import { homeSecrets, homeTools } from './home.ts';
 import { type FoundMount, findMounts, isInside, type Mount, mountArguments } from './mounts.ts';
 import { kernelMounts, oldNames, systemMounts } from './system-view.ts';
@@ -64,17 +65,106 @@ const FLAGS = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare
 const NO_NAMESPACES = ['--unshare-user', '--disable-userns'];
 const isRoot = process.getuid?.() === 0;
 
-let probed: Promise<SandboxStatus & { flags: string[] }> | undefined;
+type Probe = SandboxStatus & { flags: string[] };
+type Surroundings = Pick<SandboxRequest, 'homes' | 'searchPath' | 'dataDir' | 'network'>;
 
-/** Whether children can be sandboxed on this machine: found out once, by really doing it. */
-export function sandboxStatus(): Promise<SandboxStatus> {
-  probed ??= probe();
-  return probed;
+/** Some two hundred places are looked at; a new one is seen a little later. */
+const KEPT_MS = 20_000;
+const MOST_KEPT = 50;
+
+/** Makes sandboxes on this machine, and remembers what it found out about it. */
+class Sandboxes {
+  readonly #copies = new CopiedFolders();
+  readonly #git = new GitView(this.#copies);
+  readonly #secrets = new CheckoutSecrets();
+  readonly #standing = new Map<string, { until: number; mounts: Promise<FoundMount[]> }>();
+  #probed: Promise<Probe> | undefined;
+  #kernel: Promise<string[]> | undefined;
+
+  status(): Promise<Probe> {
+    this.#probed ??= this.#kernelView().then(probe);
+    return this.#probed;
+  }
+
+  async prefix(request: SandboxRequest): Promise<string[]> {
+    const worktree = await realpath(request.worktree);
+    const [{ flags }, kernel, links, standing, own] = await Promise.all([
+      this.status(),
+      this.#kernelView(),
+      oldNames(),
+      this.#standingView(request),
+      this.ownMounts(request, worktree).then(findMounts),
+    ]);
+    // Nothing can be hidden any more where nothing is: bubblewrap would fail to make the place.
+    const there = [...standing, ...own].filter(({ kind, at }) => kind !== 'hidden' || existsSync(at));
+    const mounts = mountArguments(await gatherEtc(there, request.dataDir, this.#copies));
+    const net = request.network ? [] : ['--unshare-net'];
+    const view = [...kernel, ...mounts, ...links, '--remount-ro', '/'];
+    return ['bwrap', ...flags, ...net, '--json-status-fd', '3', ...view, '--chdir', worktree, '--'];
+  }
+
+  async ownMounts(request: SandboxRequest, worktree: string): Promise<Mount[]> {
+    const { root, dataDir } = request;
+    return [
+      ...as('hidden', [dataDir, ...request.hidden]),
+      ...as('hidden', await this.#secrets.in(root, dataDir)),
+      ...as('readable', [root, ...(await heldBy(root, request.readable))]),
+      ...(await this.#git.mounts(root, worktree, dataDir)),
+      ...as('writable', await heldBy(root, request.writable)),
+      ...as(request.readOnlyWorktree ? 'readable' : 'writable', [worktree]),
+    ];
+  }
+
+  async standingMounts({ homes, searchPath, dataDir, network }: Surroundings): Promise<Mount[]> {
+    return [
+      ...systemMounts(network),
+      ...as('hidden', [...homes, ...homes.flatMap(homeSecrets)]),
+      ...as('readable', homes.flatMap(homeTools)),
+      ...as('readable', await toolFolders(searchPath, dataDir, homes)),
+      ...(await this.#git.personal(homes, dataDir)),
+    ];
+  }
+
+  #standingView({ homes, searchPath, dataDir, network }: Surroundings): Promise<FoundMount[]> {
+    const key = JSON.stringify([homes, searchPath, dataDir, network]);
+    const last = this.#standing.get(key);
+    if (last && last.until > performance.now()) return last.mounts;
+    const mounts = this.standingMounts({ homes, searchPath, dataDir, network }).then(findMounts);
+    if (this.#standing.size >= MOST_KEPT) this.#standing.clear();
+    this.#standing.set(key, { until: performance.now() + KEPT_MS, mounts });
+    mounts.catch(() => this.#standing.delete(key));
+    return mounts;
+  }
+
+  #kernelView(): Promise<string[]> {
+    const isThere = (at: string) =>
+      stat(at).then(
+        () => true,
+        () => false,
+      );
+    this.#kernel ??= kernelMounts(isRoot, isThere);
+    return this.#kernel;
+  }
 }
 
-async function probe(): Promise<SandboxStatus & { flags: string[] }> {
+/** One per process: all that it remembers is about this machine, and every child of the process is started on it. */
+const machine = new Sandboxes();
+
+/** Whether children can be sandboxed on this machine: found out once, by really doing it. */
+export const sandboxStatus = (): Promise<SandboxStatus> => machine.status();
+
+/** The words to put before a command. Paths that do not exist are left out. */
+export const sandboxPrefix = (request: SandboxRequest): Promise<string[]> => machine.prefix(request);
+
+/** What this command is shown beside what all are. */
+export const ownMounts = (request: SandboxRequest, worktree: string): Promise<Mount[]> =>
+  machine.ownMounts(request, worktree);
+
+/** What all commands in these surroundings are shown: the system, and the tools in home folders and on PATH. */
+export const standingMounts = (surroundings: Surroundings): Promise<Mount[]> => machine.standingMounts(surroundings);
+
+async function probe(kernel: string[]): Promise<Probe> {
   if (process.platform !== 'linux') return unavailable(`bubblewrap needs Linux, and this is ${process.platform}`);
-  const kernel = await kernelView();
   const start = async (flags: string[]) => {
     const mounts = mountArguments(await findMounts(systemMounts(false)));
     return tryOut([
@@ -118,39 +208,7 @@ const unavailable = (why: string) => ({
   flags: [],
 });
 
-/** The words to put before a command. Paths that do not exist are left out. */
-export async function sandboxPrefix(request: SandboxRequest): Promise<string[]> {
-  probed ??= probe();
-  const worktree = await realpath(request.worktree);
-  const [{ flags }, kernel, links, standing, own] = await Promise.all([
-    probed,
-    kernelView(),
-    oldNames(),
-    standingView(request),
-    ownMounts(request, worktree).then(findMounts),
-  ]);
-  // Nothing can be hidden any more where nothing is: bubblewrap would fail to make the place.
-  const there = [...standing, ...own].filter(({ kind, at }) => kind !== 'hidden' || existsSync(at));
-  const mounts = mountArguments(await gatherEtc(there, request.dataDir));
-  const net = request.network ? [] : ['--unshare-net'];
-  const view = [...kernel, ...mounts, ...links, '--remount-ro', '/'];
-  return ['bwrap', ...flags, ...net, '--json-status-fd', '3', ...view, '--chdir', worktree, '--'];
-}
-
 const as = (kind: Mount['kind'], places: string[]): Mount[] => places.map((at) => ({ at, kind }));
-
-/** What this command is shown beside what all are. */
-export async function ownMounts(request: SandboxRequest, worktree: string): Promise<Mount[]> {
-  const { root, dataDir } = request;
-  return [
-    ...as('hidden', [dataDir, ...request.hidden]),
-    ...as('hidden', await secretsInCheckout(root, dataDir)),
-    ...as('readable', [root, ...(await heldBy(root, request.readable))]),
-    ...(await gitMounts(root, worktree, dataDir)),
-    ...as('writable', await heldBy(root, request.writable)),
-    ...as(request.readOnlyWorktree ? 'readable' : 'writable', [worktree]),
-  ];
-}
 
 /** A place in the repository may be a link that an agent's work brought there: it opens nothing outside. */
 async function heldBy(root: string, places: string[]): Promise<string[]> {
@@ -161,44 +219,4 @@ async function heldBy(root: string, places: string[]): Promise<string[]> {
     return real !== null && isInside(real, leased) ? [place] : [];
   });
   return (await Promise.all(checked)).flat();
-}
-
-type Surroundings = Pick<SandboxRequest, 'homes' | 'searchPath' | 'dataDir' | 'network'>;
-
-/** What all commands in these surroundings are shown: the system, and the tools in home folders and on PATH. */
-export async function standingMounts({ homes, searchPath, dataDir, network }: Surroundings): Promise<Mount[]> {
-  return [
-    ...systemMounts(network),
-    ...as('hidden', [...homes, ...homes.flatMap(homeSecrets)]),
-    ...as('readable', homes.flatMap(homeTools)),
-    ...as('readable', await toolFolders(searchPath, dataDir, homes)),
-    ...(await personalGitMounts(homes, dataDir)),
-  ];
-}
-
-/** Some two hundred places are looked at; a new one is seen a little later. */
-const KEPT_MS = 20_000;
-const MOST_KEPT = 50;
-const kept = new Map<string, { until: number; mounts: Promise<FoundMount[]> }>();
-
-function standingView({ homes, searchPath, dataDir, network }: Surroundings): Promise<FoundMount[]> {
-  const key = JSON.stringify([homes, searchPath, dataDir, network]);
-  const last = kept.get(key);
-  if (last && last.until > performance.now()) return last.mounts;
-  const mounts = standingMounts({ homes, searchPath, dataDir, network }).then(findMounts);
-  if (kept.size >= MOST_KEPT) kept.clear();
-  kept.set(key, { until: performance.now() + KEPT_MS, mounts });
-  mounts.catch(() => kept.delete(key));
-  return mounts;
-}
-
-let kernel: Promise<string[]> | undefined;
-function kernelView(): Promise<string[]> {
-  kernel ??= kernelMounts(isRoot, (at) =>
-    stat(at).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return kernel;
 }
