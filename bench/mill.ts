@@ -74,6 +74,7 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     reactors: new ReactorHost({ store: opened, clock, onNote: (text) => console.error(`  note: ${text}`) }),
     clock,
     ids,
+    host: '',
     owner: 'bench',
     hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,

@@ -223,7 +223,7 @@ here('the fleet (needs /proc)', () => {
     await machine.idle(root);
     const { task, runs } = await taskOf(1);
     expect(task.stage).toBe('done');
-    expect(runs.map(({ workerId, outcome }) => [workerId.split('/')[1], outcome])).toEqual([
+    expect(runs.map(({ workerId, outcome }) => [workerId.split('/').at(-1), outcome])).toEqual([
       [holder, 'interrupted'],
       [other, 'pr_ready'],
     ]);

@@ -188,6 +188,7 @@ class Simulation {
       openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
       clock,
       ids: this.#ids(),
+      host: '',
       owner,
       hash: (text) => hash('sha256', text),
       isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),

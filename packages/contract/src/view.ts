@@ -98,6 +98,7 @@ export const SandboxView = z.object({ active: z.boolean(), text: z.string() });
 export type SandboxView = z.infer<typeof SandboxView>;
 
 export const WorkerView = z.object({
+  /** By `workerLabel`. */
   name: z.string(),
   role: Role,
   /** No child of the daemon. */

@@ -26,9 +26,17 @@ export const BEATS_KEPT = 10;
 export const DesiredState = z.enum(['running', 'paused', 'frozen', 'stopped']);
 export type DesiredState = z.infer<typeof DesiredState>;
 
-/** Names repeat over projects, ids do not. */
-export const workerIdOf = (projectId: string, name: string) => `${projectId}/${name}`;
+/**
+ * Names repeat over projects and over the hosts of one store, ids do not. One outside the daemon has no host; and workers
+ * from before there were hosts keep the id they had.
+ */
+export const workerIdOf = (projectId: string, name: string, host = '') =>
+  host === '' ? `${projectId}/${name}` : `${projectId}/${host}/${name}`;
 export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);
+
+/** What a person calls a worker: its name, and its host where another has the same name. */
+export const workerLabel = ({ name, host }: Pick<Worker, 'name' | 'host'>, among: Pick<Worker, 'name'>[]) =>
+  host !== '' && among.filter((other) => other.name === name).length > 1 ? `${name}@${host}` : name;
 
 export const Worker = z.object({
   /** By `workerIdOf`. */
@@ -36,6 +44,8 @@ export const Worker = z.object({
   projectId: z.string(),
   name: z.string(),
   role: Role,
+  /** The data folder whose daemon runs it. Empty for one outside, and until the first daemon takes over an older row. */
+  host: z.string().default(''),
   /** No child of the daemon: it takes work and hands it in through the API, and nobody here can start or end it. */
   isOutside: z.boolean().default(false),
   desired: DesiredState.default('running'),

@@ -19,6 +19,7 @@ export const workerEvents = [
     'worker.registered',
     {
       ...{ workerId: z.string(), name: z.string(), role: Role },
+      host: z.string().optional(),
       isOutside: z.boolean().optional(),
     },
     { says: ({ name, role, isOutside }) => said(name, `is there (${isOutside ? 'from outside' : role})`) },

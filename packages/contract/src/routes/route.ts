@@ -59,7 +59,7 @@ export const ofTask = { project, task };
 export const note = z.string().trim().max(20_000);
 /** Who asks, for the record. A caller with a named token is that name, whatever is written here. */
 export const by = z.string().trim().min(1).max(100).default('person');
-/** `agent-1`, or `all`. */
+/** `agent-1`, `agent-1@host` where several hosts have one, or `all`. */
 export const worker = z.string().min(1).max(100);
 /** How much of a text is wanted; it is cut there, and says so. */
 export const maxBytes = (most: number) => count().min(1).max(most).default(Math.min(most, 1_000_000));

@@ -5,7 +5,7 @@ import { accept } from '../refusal.ts';
 import { registerWorker, removeWorker, steerWorker } from './fleet.ts';
 
 export interface WorkerCommands {
-  'worker.register': { workerId: string; name: string; role: Role; isOutside?: boolean };
+  'worker.register': { workerId: string; name: string; role: Role; host?: string; isOutside?: boolean };
   'worker.remove': { workerId: string };
   'worker.steer': { workerId: string; desired: DesiredState; by: Actor };
   'worker.beat': { workerId: string; beat: Omit<Beat, 'at'> };

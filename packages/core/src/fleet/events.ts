@@ -3,8 +3,8 @@ import { changesNothing, type Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 
 export const workerEvents = {
-  'worker.registered': (slice, { workerId: id, name, role, isOutside = false }, { projectId }) =>
-    slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role, isOutside }),
+  'worker.registered': (slice, { workerId: id, name, role, host = '', isOutside = false }, { projectId }) =>
+    slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role, host, isOutside }),
   'worker.removed': (slice, { workerId }) => slice.workers.remove(workerId),
   'worker.steered': (slice, { workerId, desired, by }, { at }) =>
     // A person who lets it run again has seen its error.

@@ -1,4 +1,12 @@
-import { AskedQuestion, BEATS_KEPT, type DesiredState, personActor } from '@tidemill/contract';
+import {
+  AskedQuestion,
+  BEATS_KEPT,
+  type DesiredState,
+  personActor,
+  workerIdOf,
+  workerLabel,
+  workerName,
+} from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
 import { FOR_OTHERS, LEASE_CAP_MS } from '../lease/lease.ts';
@@ -10,6 +18,32 @@ const steer = (mill: Mill, is: DesiredState, workerId = 'agent-1') =>
   mill.must({ type: 'worker.steer', projectId, workerId, desired: is, by: personActor('ada') });
 const worker = (mill: Mill, id = 'agent-1') => mill.workers.get(id)!;
 const beat = { memoryMb: 12, cpuPercent: 3 };
+
+describe('workers of two hosts', () => {
+  const register = (host: string, workerId: string) =>
+    ({ type: 'worker.register', projectId, workerId, name: 'agent-1', role: 'builder', host }) as const;
+
+  test('have ids of their own; the host is said where two have the same name', () => {
+    const mill = new Mill();
+    const ids = ['here', 'there'].map((host) => workerIdOf(projectId, 'agent-1', host));
+    mill.must(register('here', ids[0]!));
+    mill.must(register('there', ids[1]!));
+    const [one, other] = ids.map((id) => mill.workers.get(id)!);
+    expect(workerLabel(one!, [one!, other!])).toBe('agent-1@here');
+    expect(workerLabel(one!, [one!])).toBe('agent-1');
+    expect(ids.map(workerName)).toEqual(['agent-1', 'agent-1']);
+  });
+
+  test('a row from before there were hosts goes to the first that takes it over, with its figures', () => {
+    const mill = new Mill();
+    steer(mill, 'paused');
+    const events = mill.must(register('here', 'agent-1'));
+    expect(typesOf(events)).toEqual(['worker.registered']);
+    expect(worker(mill)).toMatchObject({ host: 'here', desired: 'paused', desiredBy: personActor('ada') });
+    expect(mill.must(register('here', 'agent-1'))).toEqual([]);
+    expect(mill.refusal(register('there', 'agent-1'))).toBe('conflict');
+  });
+});
 
 describe('the desired state', () => {
   test('repeated, it changes nothing and is no error', () => {

@@ -27,13 +27,16 @@ export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv):
 
 export function registerWorker(slice: Slice, command: CommandOf<'worker.register'>): Decision {
   const known = slice.workers.get(command.workerId);
-  const { workerId, name, role, isOutside = false } = command;
+  const { workerId, name, role, host = '', isOutside = false } = command;
   if (known && known.isOutside !== isOutside) {
     const whose = known.isOutside ? 'a worker outside the daemon' : "one of the daemon's own workers";
     return refuse('conflict', `${name} is ${whose}`, 'take another name');
   }
-  if (known?.role === role) return accept();
-  return accept({ type: 'worker.registered', workerId, name, role, ...(isOutside ? { isOutside } : {}) });
+  if (known && known.host !== '' && known.host !== host)
+    return refuse('conflict', `${name} is a worker of ${known.host}`, 'register one of your own');
+  if (known?.role === role && known.host === host) return accept();
+  const where = { ...(host === '' ? {} : { host }), ...(isOutside ? { isOutside } : {}) };
+  return accept({ type: 'worker.registered', workerId, name, role, ...where });
 }
 
 export function removeWorker(slice: Slice, command: CommandOf<'worker.remove'>): Decision {

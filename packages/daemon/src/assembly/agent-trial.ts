@@ -132,6 +132,7 @@ async function openTrial(folder: string, request: TrialRequest) {
     clock,
     ids,
     owner: homeId,
+    host: homeId,
     hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,
     workers: 1,

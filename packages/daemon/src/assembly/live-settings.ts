@@ -20,6 +20,8 @@ import { checkAgents, type ProjectEngine } from './project-engine.ts';
 
 interface Surroundings {
   store: Store;
+  /** The data folder, in the ids of workers. */
+  host: string;
   clock: Clock;
   metrics: MetricsSource;
   onNote(text: string, error?: unknown): void;
@@ -144,16 +146,17 @@ export class LiveSettings {
   }
 
   async #resize(workers: number): Promise<void> {
-    const { store } = this.#around;
+    const { store, host } = this.#around;
     const { id: projectId } = this.#made.project;
     const wanted = Array.from({ length: workers }, (_, index) => `agent-${index + 1}`);
-    const builders = (await store.workers(projectId)).filter(({ role, isOutside }) => role === 'builder' && !isOutside);
+    const known = await store.workers(projectId);
+    const builders = known.filter((worker) => worker.role === 'builder' && worker.host === host);
     for (const { id: workerId, name } of builders)
       if (!wanted.includes(name)) await store.execute({ type: 'worker.remove', projectId, workerId });
     for (const name of wanted) {
-      const workerId = workerIdOf(projectId, name);
-      if (!builders.some((worker) => worker.id === workerId))
-        await store.execute({ type: 'worker.register', projectId, workerId, name, role: 'builder' });
+      if (builders.some((worker) => worker.name === name)) continue;
+      const workerId = workerIdOf(projectId, name, host);
+      await store.execute({ type: 'worker.register', projectId, workerId, name, role: 'builder', host });
     }
   }
 

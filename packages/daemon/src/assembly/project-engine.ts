@@ -99,6 +99,7 @@ export async function createProjectEngine(
     reactors,
     clock,
     ids,
+    host: folder.host,
     owner,
     hash: (text) => hash('sha256', text),
     isOwnerDead,

@@ -86,7 +86,7 @@ export class RunningEngines implements ProcessEngines {
     });
     await made.engine.start();
     const live = new LiveSettings(made, settings, workers !== undefined, {
-      ...{ store, clock, metrics, onNote },
+      ...{ store, clock, host: folder.host, metrics, onNote },
       onChange: (changed, config) => channels.follow(changed, config),
     });
     this.#running.set(project.id, { made, live });

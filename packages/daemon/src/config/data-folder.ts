@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '@tidemill/contract';
 
@@ -9,6 +9,8 @@ export interface DataFolder {
   path: string;
   /** Made once and by chance: two machines may have the same path and share one Postgres. */
   id: string;
+  /** The same for people to read, in the ids of its workers: made once, from the machine's name and the id. */
+  host: string;
   storeFile: string;
   lockFile: string;
   daemonFile: string;
@@ -38,9 +40,11 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
       cause,
     });
   }
+  const id = madeOnce(join(path, 'home.id'), () => randomBytes(12).toString('hex'));
   return {
     path,
-    id: idOf(join(path, 'home.id')),
+    id,
+    host: madeOnce(join(path, 'host'), () => `${machineName()}-${id.slice(0, 4)}`),
     storeFile: join(path, 'store.db'),
     lockFile: join(path, 'lock.db'),
     daemonFile: join(path, 'daemon.json'),
@@ -54,9 +58,17 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
   };
 }
 
-function idOf(file: string): string {
+/** Machines are renamed: what is written once stays. */
+const machineName = () =>
+  hostname()
+    .split('.')[0]!
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 30) || 'host';
+
+function madeOnce(file: string, text: () => string): string {
   try {
-    writeFileSync(file, randomBytes(12).toString('hex'), { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, text(), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }

@@ -38,6 +38,8 @@ export interface EngineDeps {
   reactors: Reactors;
   clock: Clock;
   ids: Ids;
+  /** The data folder, in the ids of workers; empty where nobody else uses the store. */
+  host: string;
   /** This daemon instance; leases carry it. */
   owner: string;
   hash(text: string): string;

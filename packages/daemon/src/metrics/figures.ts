@@ -8,6 +8,7 @@ import {
   type MetricsView,
   sumUsd,
   type Worker,
+  workerLabel,
 } from '@tidemill/contract';
 import type { DoneTask } from './recent-runs.ts';
 
@@ -56,7 +57,11 @@ export async function figuresOf(
       busyMs += time.ms;
       ofMs += time.ofMs;
     }
-    workers.push({ name: worker.name, role: worker.role, ...figures(runs, done, reviews, time) });
+    workers.push({
+      name: workerLabel(worker, facts.workers),
+      role: worker.role,
+      ...figures(runs, done, reviews, time),
+    });
   }
   await nextTurn();
   const runs = facts.runs.filter((run) => run.endedAt > start);

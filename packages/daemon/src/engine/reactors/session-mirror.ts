@@ -1,4 +1,11 @@
-import { type SessionFile, type Task, type Worker, type WorkerStatus, workerName } from '@tidemill/contract';
+import {
+  type SessionFile,
+  type Task,
+  type Worker,
+  type WorkerStatus,
+  workerIdOf,
+  workerName,
+} from '@tidemill/contract';
 import { workerStatus } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -51,7 +58,7 @@ export class SessionMirror implements Reactor {
     const due = new Set<string>();
     for (const { body } of call.events) {
       const ids = 'workerId' in body && body.workerId ? [body.workerId] : 'workers' in body ? (body.workers ?? []) : [];
-      for (const name of ids.map(workerName)) {
+      for (const name of ids.filter((id) => this.#isOurs(id)).map(workerName)) {
         if (body.type === 'worker.removed' || body.type === 'worker.reset') dropped.add(name);
         if (body.type === 'worker.removed') due.delete(name);
         else due.add(name);
@@ -61,13 +68,19 @@ export class SessionMirror implements Reactor {
     if (due.size > 0) await this.#write([...due]);
   }
 
+  #isOurs(workerId: string): boolean {
+    const { project, host } = this.#deps;
+    const name = workerName(workerId);
+    return [workerIdOf(project.id, name, host), workerIdOf(project.id, name)].includes(workerId);
+  }
+
   async #write(names: string[], status?: WorkerStatus): Promise<void> {
-    const { store, project, sessions, clock } = this.#deps;
+    const { store, project, sessions, clock, host } = this.#deps;
     const workers = await store.workers(project.id);
     const leased = await store.leased(project.id);
     for (const worker of workers) {
       const hasAgent = worker.role === 'builder' || worker.role === 'reviewer';
-      if (!names.includes(worker.name) || !hasAgent || worker.isOutside) continue;
+      if (!names.includes(worker.name) || !hasAgent || worker.isOutside || worker.host !== host) continue;
       const task = leased.find(({ lease }) => lease?.workerId === worker.id) ?? null;
       const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
       const mode = run?.status === 'running' ? run.mode : null;

@@ -86,6 +86,7 @@ beforeEach(async () => {
     prompts: { render: async () => briefing, renderJob: async () => briefing },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     hash: (text) => createHash('sha256').update(text).digest('hex'),
+    host: '',
     isOwnerDead: () => false,
   });
   const blank = { body: '', kind: 'feature' as const, accept: [], files: [], dependsOn: [], priority: 2 };

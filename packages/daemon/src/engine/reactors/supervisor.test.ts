@@ -67,6 +67,7 @@ beforeEach(async () => {
     prompts: { render: async () => briefing, renderJob: async () => briefing },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     hash: (text) => createHash('sha256').update(text).digest('hex'),
+    host: '',
     isOwnerDead: () => false,
     reactors: new ReactorHost({ store, clock, onNote: (text) => void notes.push(text) }),
     onNote: (text) => void notes.push(text),

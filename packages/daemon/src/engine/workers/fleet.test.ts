@@ -114,6 +114,7 @@ beforeEach(async () => {
     reactors: new ReactorHost({ store, clock, onNote: (text) => void notes.push(text) }),
     clock,
     ids,
+    host: '',
     owner: 'daemon-1',
     hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,

@@ -1,4 +1,4 @@
-import { type Actor, ENGINE, type EventBody, type Worker } from '@tidemill/contract';
+import { type Actor, ENGINE, type EventBody, type Role, type Worker, workerIdOf } from '@tidemill/contract';
 import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -14,7 +14,7 @@ import { Slot, type SlotTools } from './slot.ts';
 /** How long work that was killed may take to let go by itself; then its lease is taken. */
 const LET_GO_MS = 2_000;
 const UNASSIGN_PAGE = 1000;
-/** A worker outside the daemon that was not heard of for so long is gone for good. */
+/** A worker outside the daemon, or another host, that was not heard of for so long is gone for good. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 /**
@@ -40,12 +40,14 @@ export class Fleet {
     this.#onFree = onFree;
     this.#mirror = new SessionMirror(deps);
     const builders = Array.from({ length: deps.workers }, (_, index) => `agent-${index + 1}`);
+    const slot = (name: string, role: Role) =>
+      new Slot(deps, tools, { workerId: workerIdOf(deps.project.id, name, deps.host), name, role });
     this.#slots = [
       // Finishing comes before starting: the queue drains from its end.
-      new Slot(deps, tools, 'merger', 'merger'),
-      new Slot(deps, tools, 'verifier', 'verifier'),
-      new Slot(deps, tools, 'review-agent', 'reviewer'),
-      ...builders.map((name) => new Slot(deps, tools, name, 'builder')),
+      slot('merger', 'merger'),
+      slot('verifier', 'verifier'),
+      slot('review-agent', 'reviewer'),
+      ...builders.map((name) => slot(name, 'builder')),
     ];
   }
 
@@ -56,22 +58,40 @@ export class Fleet {
 
   /** Puts the workers on record. What a person wanted of them before still holds. */
   async register(): Promise<void> {
-    const { store, project } = this.#deps;
+    const { store, project, host } = this.#deps;
+    await this.#takeOverRows();
     const wanted = new Set(this.#slots.map((slot) => slot.workerId));
     const [workers, leased] = await Promise.all([store.workers(project.id), store.leased(project.id)]);
     for (const worker of workers) {
       const { id: workerId } = worker;
       const isBusy = leased.some(({ lease }) => lease?.workerId === workerId);
-      if (wanted.has(workerId) || (worker.isOutside && (isBusy || !this.#isForgotten(worker)))) continue;
+      const isOurs = !worker.isOutside && (worker.host === '' || worker.host === host);
+      const isGone = isOurs || (!isBusy && this.#isForgotten(worker, workers));
+      if (wanted.has(workerId) || !isGone) continue;
       await store.execute({ type: 'worker.remove', projectId: project.id, workerId });
     }
     for (const { workerId, name, role } of this.#slots)
-      await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role });
+      await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role, host });
     const known = await store.workers(project.id);
     // Also what belonged to a worker that was removed just before the last daemon died.
     await this.#unassign((assignee) => !known.some(({ id }) => id === assignee));
     await this.#obey(known);
     await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
+  }
+
+  /** Rows from before there were hosts go on as ours, with their figures, unless another daemon was first. */
+  async #takeOverRows(): Promise<void> {
+    const { store, project, host } = this.#deps;
+    const own = (await store.workers(project.id)).filter(({ isOutside }) => !isOutside);
+    for (const slot of this.#slots) {
+      const { name, role } = slot;
+      const rows = own.filter((worker) => worker.name === name);
+      const known = rows.find((worker) => worker.host === host) ?? rows.find((worker) => worker.host === '');
+      if (!known) continue;
+      const about = { projectId: project.id, workerId: known.id, name, role, host };
+      const reply = await store.execute({ type: 'worker.register', ...about });
+      if (reply.ok) slot.workerId = known.id;
+    }
   }
 
   reactors(): Reactor[] {
@@ -126,14 +146,16 @@ export class Fleet {
     for (const slot of busy) slot.leased?.kill();
     const { store, project, clock } = this.#deps;
     const projectId = project.id;
-    const outside = (await store.workers(projectId)).filter(({ isOutside }) => isOutside);
+    const workers = await store.workers(projectId);
+    const outside = workers.filter(({ isOutside }) => isOutside);
     for (const { number, lease } of await store.leased(projectId)) {
       if (!lease || !isOutsideOwner(lease.owner)) continue;
       report.workers.push(outside.find(({ id }) => id === lease.workerId)?.name ?? lease.workerId);
       report.tasks.push(number);
     }
     report.tasks.sort((a, b) => a - b);
-    const ids = [...this.#slots.map(({ workerId }) => workerId), ...outside.map(({ id }) => id)];
+    // Those of other hosts are stopped by their own daemon.
+    const ids = [...new Set([...this.#slots.map(({ workerId }) => workerId), ...workers.map(({ id }) => id)])];
     // From here on a crash changes nothing: the next start finds the workers stopped, and takes what they held.
     await executeAccepted(store, emergencyCommands(projectId, ids, { by, reason }, report));
     const patience = new AbortController();
@@ -183,9 +205,9 @@ export class Fleet {
     else if (body.type === 'worker.removed') await this.#remove(body.workerId);
   }
 
-  #add({ workerId, name, role, isOutside }: Extract<EventBody, { type: 'worker.registered' }>): void {
-    if (isOutside || this.#slots.some((slot) => slot.workerId === workerId)) return;
-    const slot = new Slot(this.#deps, this.#tools, name, role);
+  #add({ workerId, name, role, host = '', isOutside }: Extract<EventBody, { type: 'worker.registered' }>): void {
+    if (isOutside || host !== this.#deps.host || this.#slots.some((slot) => slot.workerId === workerId)) return;
+    const slot = new Slot(this.#deps, this.#tools, { workerId, name, role });
     this.#slots = [...this.#slots, slot];
     void this.#beatOnce(slot);
     this.#onFree();
@@ -221,8 +243,12 @@ export class Fleet {
   }
 
   /** One that a person has steered is kept: it must not come back as if nothing had been said. */
-  #isForgotten({ desired, beats }: Worker): boolean {
-    return desired === 'running' && this.#deps.clock.now() - (beats.at(-1)?.at ?? 0) > FORGOTTEN_MS;
+  #isForgotten(worker: Worker, among: Worker[]): boolean {
+    const { desired, isOutside, host } = worker;
+    // Some workers of a host give no signs of life of their own.
+    const beating = isOutside ? [worker] : among.filter((other) => !other.isOutside && other.host === host);
+    const last = Math.max(0, ...beating.map(({ beats }) => beats.at(-1)?.at ?? 0));
+    return desired === 'running' && this.#deps.clock.now() - last > FORGOTTEN_MS;
   }
 
   async #beatOnce({ workerId, leased }: Slot): Promise<void> {

@@ -36,7 +36,7 @@ async function startEngine(owner: string): Promise<void> {
       opened: { store, clock, ids, name: 'memory', isShared: false },
       folder: openDataFolder({ TIDEMILL_HOME: home }),
     },
-    ...{ owner, isOwnerDead: (other) => other !== owner, onNote: () => undefined },
+    ...{ owner, host: '', isOwnerDead: (other) => other !== owner, onNote: () => undefined },
     reactors: new ReactorHost({ store, clock, onNote: () => undefined }),
   });
   await made.engine.start();

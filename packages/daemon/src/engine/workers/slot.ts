@@ -1,4 +1,4 @@
-import { type Actor, type DesiredState, ENGINE, type Job, type Role, type Task, workerIdOf } from '@tidemill/contract';
+import { type Actor, type DesiredState, ENGINE, type Job, type Role, type Task } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Rests } from '../dispatch/agent-rest.ts';
@@ -19,6 +19,9 @@ export interface SlotTools {
   outages: Outages;
 }
 
+/** Whose place it is. */
+export type SlotWorker = Pick<Slot, 'workerId' | 'name' | 'role'>;
+
 /** What a slot does with its work, and when that was cut short. */
 interface HeldWork {
   do(): Promise<StageReport | null>;
@@ -27,7 +30,7 @@ interface HeldWork {
 
 /** A worker's place: works on one task or job at a time, from claim to the end of its stage. */
 export class Slot {
-  readonly workerId: string;
+  workerId: string;
   readonly name: string;
   readonly role: Role;
   readonly #deps: EngineDeps;
@@ -39,14 +42,14 @@ export class Slot {
   free: Promise<unknown> = Promise.resolve();
   #desired: { is: DesiredState; by: Actor } = { is: 'running', by: ENGINE };
 
-  constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, name: string, role: Role) {
+  constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, worker: SlotWorker) {
     this.#deps = deps;
     this.#rests = rests;
     this.#prover = prover;
     this.#outages = outages;
-    this.workerId = workerIdOf(deps.project.id, name);
-    this.name = name;
-    this.role = role;
+    this.workerId = worker.workerId;
+    this.name = worker.name;
+    this.role = worker.role;
   }
 
   get mayClaim(): boolean {

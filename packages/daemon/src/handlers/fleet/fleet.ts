@@ -6,6 +6,7 @@ import {
   type Worker,
   type WorkerOperation,
   type WorkerView,
+  workerLabel,
 } from '@tidemill/contract';
 import { workerHealth, workerStatus } from '@tidemill/core';
 import { executeTogether } from '../../engine/flows/atomic.ts';
@@ -39,7 +40,7 @@ export async function workerViews({ store, clock }: Services, project: Project):
       const current = run?.status === 'running' && run.workerId === worker.id ? run : null;
       const beat = worker.beats.at(-1);
       return {
-        name: worker.name,
+        name: workerLabel(worker, workers),
         role: worker.role,
         isOutside: worker.isOutside,
         task: task && { number: task.number, title: task.title, stage: task.stage },
@@ -77,7 +78,8 @@ export async function steerWorkers(services: Services, input: Signed<'steerWorke
       workers.map(({ id: workerId }) => ({ type: 'worker.steer', ...of, workerId })),
     );
   }
-  const names = new Set(workers.map(({ name }) => name));
+  const all = await services.store.workers(project.id);
+  const names = new Set(workers.map((worker) => workerLabel(worker, all)));
   return (await workerViews(services, project)).filter(({ name }) => names.has(name));
 }
 
@@ -119,9 +121,14 @@ export async function reassignTask(services: Services, input: Signed<'reassignTa
 async function meant({ store }: Services, project: Project, name: string): Promise<Worker[]> {
   const workers = await store.workers(project.id);
   if (name === 'all') return workers;
-  const found = workers.filter((worker) => worker.name === name);
-  if (found.length > 0) return found;
+  const labels = workers.map((worker) => workerLabel(worker, workers));
+  const found = workers.filter((worker, index) => labels[index] === name || worker.name === name);
+  if (found.length === 1) return found;
+  if (found.length > 1)
+    throw new AppError('bad_input', `${found.length} hosts have a worker "${name}"`, {
+      hint: `Name one of ${found.map((worker) => workerLabel(worker, workers)).join(', ')}.`,
+    });
   throw new AppError('not_found', `${project.name} has no worker "${name}"`, {
-    hint: workers.length > 0 ? `It has ${workers.map((each) => each.name).join(', ')}.` : '`tidemill up` brings them.',
+    hint: workers.length > 0 ? `It has ${labels.join(', ')}.` : '`tidemill up` brings them.',
   });
 }
