@@ -53,7 +53,7 @@ function commitMerge(
   by: Actor,
   beforeCommit?: () => Promise<void>,
 ): Promise<SettledMerge> {
-  const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by})`;
+  const message = `#${task.number} ${task.title} (conflict with ${project.rules.target} resolved by ${by.name})`;
   return conflicts.settleMerge(task, message, () => checkConflict(store, task), beforeCommit);
 }
 
@@ -66,7 +66,7 @@ export async function abortConflict(
   task: Task,
   by: Actor,
 ): Promise<Task> {
-  const snapshot = await workspace.snapshot(task, `the conflict was aborted by ${by}`);
+  const snapshot = await workspace.snapshot(task, `the conflict was aborted by ${by.name}`);
   const of = { projectId: task.projectId, taskId: task.id, by };
   return unwrap(await store.execute({ type: 'conflict.abort', ...of, snapshot })).task!;
 }
