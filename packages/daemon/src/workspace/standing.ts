@@ -92,12 +92,12 @@ async function create(site: Site, place: Place, notes: string[]): Promise<Standi
     refs.push({ ref: place.branchRef, to: start });
   }
   if (tip !== start) refs.push({ ref: place.tipRef, to: start });
+  // Not by `worktree add -b`, which would start a git of its own for it.
+  if (!branch) refs.push({ ref: place.branchRef, to: start });
   await site.shared(async () => {
-    const how = branch ? [place.path, place.branch] : ['--no-track', '-b', place.branch, place.path, start];
-    const moved = refs.length > 0 ? moveRefs(site, refs) : undefined;
-    // The tip and the new worktree do not depend on each other, unless the branch has to move first.
-    if (branch) await moved;
-    await Promise.all([site.git(['worktree', 'add', '-q', ...how]).catch((error) => refuseAdd(error, place)), moved]);
+    if (refs.length > 0) await moveRefs(site, refs);
+    const add = ['worktree', 'add', '-q', place.path, place.branch];
+    await site.git(add).catch((error) => refuseAdd(error, place));
   });
   const admin = await findAdmin(site, place);
   if (!admin) throw new AppError('git_failed', `git did not register the worktree ${place.path}`);
