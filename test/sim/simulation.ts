@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { ALL_PROJECTS, AUTONOMY_PRESETS, accountId, type LoggedEvent, personActor } from '@tidemill/contract';
+import { ALL_PROJECTS, AppError, AUTONOMY_PRESETS, accountId, type LoggedEvent, personActor } from '@tidemill/contract';
 import { builtinPipelines, type Command, decide, reduce } from '@tidemill/core';
 import { Engine } from '../../packages/daemon/src/engine/engine.ts';
+import { restartWorker } from '../../packages/daemon/src/engine/flows/restart.ts';
 import { ReactorHost } from '../../packages/daemon/src/engine/reactors/host.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
@@ -286,22 +287,29 @@ class Simulation {
     }
   }
 
-  /** Workers are paused, frozen, stopped and let on again. */
+  /** Workers are paused, frozen, stopped, restarted and let on again. */
   async #steering(until: number): Promise<void> {
     while (this.#clock.elapsed() < until) {
       await this.#clock.sleep(this.#random.int(90 * MINUTE));
       if (this.#isCalm) return;
       const workers = await this.#store.workers(PROJECT);
       if (workers.length === 0) continue;
-      const { id: workerId } = this.#random.pick(workers);
+      const worker = this.#random.pick(workers);
+      const { id: workerId } = worker;
       const desired = this.#random.pick(['running', 'running', 'paused', 'frozen', 'stopped'] as const);
-      await this.#store.execute({
-        type: 'worker.steer',
-        projectId: PROJECT,
-        workerId,
-        desired,
-        by: personActor('person'),
-      });
+      // One that runs already is restarted instead.
+      if (desired === 'running' && worker.desired === 'running')
+        await restartWorker(this.#store, worker, { by: personActor('person'), isReset: workers.length % 2 > 0 }).catch(
+          ifRemoved,
+        );
+      else
+        await this.#store.execute({
+          type: 'worker.steer',
+          projectId: PROJECT,
+          workerId,
+          desired,
+          by: personActor('person'),
+        });
     }
   }
 
@@ -398,4 +406,9 @@ function onlyAlive(store: Store, death: AbortSignal): Pick<Store, 'subscribe' | 
       }
     },
   };
+}
+
+/** The engine removes workers that are too many: one may be gone by the time a person restarts it. */
+function ifRemoved(error: unknown): void {
+  if (!(error instanceof AppError && error.code === 'not_found')) throw error;
 }
