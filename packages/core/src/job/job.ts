@@ -37,7 +37,9 @@ export function claimJob(slice: Slice, command: CommandOf<'job.claim'>, env: Dec
   const purses = pursesOf(slice, project, env.now);
   let shortage: Shortage | null = null;
   const isOpen = (job: Job) => job.lease === null && job.notBefore <= env.now && MODES[job.mode].role === worker.role;
-  for (const job of jobs.filter(isOpen)) {
+  // A job that was requested in the same transaction comes last in the list.
+  const due = jobs.filter(isOpen).sort((a, b) => a.notBefore - b.notBefore || (a.id < b.id ? -1 : 1));
+  for (const job of due) {
     if (command.restingModes?.includes(job.mode)) continue;
     const reserved = estimateOf(purses, command.agents?.[job.mode] ?? '', job.mode, sizeOfInput(job.input));
     const missing = shortageFor(purses, reserved, env.now, slice.calendars);
