@@ -170,6 +170,7 @@ ${listIndexes}`,
   { version: 6, sqlite: figureIndex, postgres: '' },
   // A record belongs to something: to a task, or to its project.
   { version: 7, sqlite: recordParents, postgres: recordParents },
+  // Actors, hosts and desired states in documents and events came with it, too: an older version must not read past them.
   {
     version: 8,
     sqlite: `ALTER TABLE runs ADD COLUMN job_id TEXT;\n${subjects}`,
