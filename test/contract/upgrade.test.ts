@@ -77,7 +77,7 @@ describe('a data folder of an earlier version', () => {
     });
     expect(claimed).toMatchObject({ ok: true, task: { lease: { workerId } } });
     const task = (claimed.ok && claimed.task) || null;
-    const fence = { projectId, taskId: task!.id, token: task!.lease!.token };
+    const fence = { projectId, subjectId: task!.id, token: task!.lease!.token };
     const released = await store.execute({ type: 'lease.release', ...fence, why: 'done for now' });
     expect(released).toMatchObject({ ok: true, task: { lease: null } });
   });

@@ -173,6 +173,7 @@ class Simulation {
         id: PROJECT,
         name: 'sim',
         root: '/sim',
+        firstCommit: null,
         createdAt: 0,
         nextNumber: 1,
         nextQuestion: 1,

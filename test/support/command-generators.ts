@@ -78,6 +78,7 @@ const runIdOf = ({ leased }: Draw) => leased.lastRunId ?? 'run_0';
 /** One generator for every command: sensible now and then, often not. A command without one does not compile. */
 export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>, 'type'> } = {
   'project.register': ({ mill }) => ({ projectId, name: 'again', root: '/again', rules: mill.rules() }),
+  'project.move': ({ a }) => ({ projectId, root: at(['/here', '/there'], a) }),
   'project.configure': ({ mill, a }) => {
     const gates = a % 3 ? ['integrity', 'test'] : ['integrity', 'test', 'lint'];
     const hilConfig = at([AUTONOMY_PRESETS.full, AUTONOMY_PRESETS.confirm_all], a);

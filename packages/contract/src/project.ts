@@ -23,7 +23,10 @@ export type ProjectRules = z.infer<typeof ProjectRules>;
 export const Project = z.object({
   id: z.string(),
   name: z.string(),
+  /** Where its repository is now. */
   root: z.string(),
+  /** Where the history of its repository begins; null when nobody knew at its registration. */
+  firstCommit: z.string().nullable().default(null),
   createdAt: z.number(),
   nextNumber: z.number().int(),
   /** Of the next question that is about no task. */

@@ -5,8 +5,14 @@ import { counted, event, mill } from './event.ts';
 export const projectEvents = [
   event(
     'project.registered',
-    { name: z.string(), root: z.string(), rules: ProjectRules },
+    { name: z.string(), root: z.string(), rules: ProjectRules, firstCommit: z.string().nullable().default(null) },
     { stale: ['projects', 'config'], says: ({ name }) => mill(`got to know the project ${name}`) },
+  ),
+  /** Its repository lies elsewhere now. */
+  event(
+    'project.moved',
+    { root: z.string() },
+    { stale: ['projects', 'config'], says: ({ root }) => mill(`found the repository at ${root}`) },
   ),
   event(
     'project.configured',

@@ -4,7 +4,8 @@ import type { CommandParts } from '../noun.ts';
 import { saveProject } from './project.ts';
 
 export interface ProjectCommands {
-  'project.register': { name: string; root: string; rules: ProjectRules };
+  'project.register': { name: string; root: string; rules: ProjectRules; firstCommit?: string | null };
+  'project.move': { root: string };
   'project.configure': { rules: ProjectRules };
 }
 
@@ -15,5 +16,6 @@ const save = {
 
 export const projectCommands: CommandParts<keyof ProjectCommands> = {
   'project.register': save,
+  'project.move': save,
   'project.configure': save,
 };

@@ -3,6 +3,7 @@ import type { DataFolder } from '../config/data-folder.ts';
 import { settingsMark } from '../config/watch.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
+import { identityOf } from '../handlers/project/identity.ts';
 import { saveProject } from '../handlers/project/project.ts';
 import { AbsentEngines, type ProcessEngines } from './engines.ts';
 import type { Shared } from './handler-context.ts';
@@ -58,7 +59,7 @@ export class RunningEngines implements ProcessEngines {
   /** Starts work on a repository, named by its top folder. Its config is read now and followed from then on. */
   async attach(root: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
     const { opened, info } = this.#host;
-    const known = await opened.store.projectByRoot(root);
+    const { known } = await identityOf(opened.store, root);
     if (this.#attaching.has(root) || (known && this.#running.has(known.id))) throw worksAlready(root, info);
     if (this.#isStopping)
       throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });

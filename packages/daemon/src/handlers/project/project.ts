@@ -1,16 +1,19 @@
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, type Project, ProjectRules, type RouteRequest } from '@tidemill/contract';
 import type { Settings } from '../../config/check.ts';
 import { loadSettings, rulesFrom } from '../../config/load.ts';
+import { firstCommit } from '../../git/project-mark.ts';
 import { rootOf } from '../../git/repository.ts';
 import type { Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
+import { identityOf, settleIdentity } from './identity.ts';
 
 export async function listProjects(services: Services, input: RouteRequest<'projects'>) {
   if (input.root === undefined) return services.store.projects();
-  const project = await services.store.projectByRoot(input.root);
+  const there = await services.store.projectByRoot(input.root);
+  // A repository that was moved is found by its mark; its root is put right when somebody works on it.
+  const project = there ?? (await identityOf(services.store, input.root)).known;
   return project ? [project] : [];
 }
 
@@ -34,11 +37,12 @@ export async function saveProject(
 ): Promise<{ project: Project; settings: Settings }> {
   settings ??= await loadSettings(root);
   const rules = rulesFrom(settings.config, settings.pipelines);
-  const known = await store.projectByRoot(root);
-  // Derived from the root, so that two processes that register the same repository at once mean the same project.
-  const projectId = known?.id ?? `project_${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
+  const identity = await identityOf(store, root);
+  const { id: projectId, known } = identity;
+  await settleIdentity(store, root, identity);
   if (!known) {
-    const reply = await store.execute({ type: 'project.register', projectId, name: basename(root), root, rules });
+    const about = { name: basename(root), root, firstCommit: await firstCommit(root) };
+    const reply = await store.execute({ type: 'project.register', projectId, ...about, rules });
     if (!reply.ok && reply.refusal.code !== 'conflict') unwrap(reply);
   } else if (!isDeepStrictEqual(known.rules, ProjectRules.parse(rules))) {
     unwrap(await store.execute({ type: 'project.configure', projectId, rules }));
