@@ -64,7 +64,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
   test('opens the link and sees the work as it goes', async () => {
     await page.goto(bed.daemon.link);
     await page.getByText('live', { exact: true }).waitFor();
-    await page.getByText('waits for its first task').waitFor();
+    await page.getByText('no tasks yet').waitFor();
     await add('Turn slowly'); // 1
     await page.getByRole('region', { name: 'Working now' }).getByText('40 % turning the stones').waitFor();
     await page
@@ -102,16 +102,20 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
       },
       { name: 'task', path: '/tasks/4?tab=change', isThere: (p: Page) => p.getByText('stones 12').first().waitFor() },
       {
-        name: 'task-talk',
-        path: '/tasks/2?tab=talk',
+        name: 'task-conversation',
+        path: '/tasks/2?tab=conversation',
         isThere: (p: Page) => p.getByText('Rye or wheat?').first().waitFor(),
       },
       { name: 'inbox', path: '/inbox', isThere: (p: Page) => p.getByText('Line it with oak').waitFor() },
       { name: 'fleet', path: '/fleet', isThere: (p: Page) => p.getByText('turning the stones').waitFor() },
       { name: 'fleet-compare', path: '/fleet?view=compare', isThere: (p: Page) => p.getByRole('table').waitFor() },
       { name: 'conflicts', path: '/conflicts', isThere: (p: Page) => p.getByText('Raise the wall').waitFor() },
-      { name: 'conflict', path: '/conflicts/4', isThere: (p: Page) => p.getByText('What it shall be').waitFor() },
-      { name: 'money', path: '/money', isThere: (p: Page) => p.getByText('Queue', { exact: true }).waitFor() },
+      {
+        name: 'conflict',
+        path: '/conflicts/4',
+        isThere: (p: Page) => p.getByRole('heading', { name: 'Result' }).waitFor(),
+      },
+      { name: 'costs', path: '/costs', isThere: (p: Page) => p.getByText('Queue', { exact: true }).waitFor() },
       {
         name: 'settings',
         path: '/settings',
@@ -152,11 +156,8 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
   test('resolves the conflict, and main keeps both sides', async () => {
     await bed.show('Conflicts');
     await page.getByRole('link', { name: /#4 Raise the wall/ }).click();
-    await page.getByText('1 place left to decide').waitFor();
-    await page
-      .getByRole('button', { name: 'Both, main’s first' })
-      .or(page.getByRole('button', { name: /^Both/ }))
-      .click();
+    await page.getByText('1 place left to resolve').waitFor();
+    await page.getByRole('button', { name: /^Use both/ }).click();
     await page.getByRole('button', { name: 'Save this as resolved' }).click();
     await page.getByText('All resolved').waitFor();
     await page.getByRole('button', { name: /^Mark resolved/ }).click();
@@ -176,12 +177,12 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await page.screenshot({ path: join(OUTPUT, 'dashboard-budget.png'), fullPage: true });
     await add('Sweep the floor'); // 6
     await bed.show('Settings');
-    const editor = page.getByRole('textbox', { name: 'The config file' });
+    const editor = page.getByRole('textbox', { name: 'Config file' });
     const config = await editor.inputValue();
     await editor.fill(config.replace('pipeline: feature', 'pipeline: featur'));
-    await page.getByText('Correct what is wrong first.').waitFor();
+    await page.getByText('Fix the problems first.').waitFor();
     await editor.fill(config.replace('dailyUsd: 20', 'dailyUsd: 49'));
-    await page.getByText('This can be saved.').waitFor();
+    await page.getByText('config.yaml is valid.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText(/^Saved\./).waitFor();
     bed.repository.git('commit', '-q', '-a', '-m', 'A larger budget');
@@ -202,12 +203,12 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
       (await bed.api.tasks({ project: bed.project })).map(({ number, title, stage }) => ({ number, title, stage }));
     const before = await tasks();
     await bed.kill();
-    await page.getByText(/^Offline: the daemon does not answer/).waitFor();
+    await page.getByText(/^Offline: the daemon does not respond/).waitFor();
     await bed.start();
     expect(await tasks()).toEqual(before);
     await page.goto(bed.daemon.link);
     await page
-      .getByRole('region', { name: 'What happened' })
+      .getByRole('region', { name: 'Activity' })
       .getByText(/emergency/)
       .first()
       .waitFor();

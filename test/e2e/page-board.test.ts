@@ -97,12 +97,12 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await dialog().getByText('a title has at most 300 characters').waitFor();
     await dialog().getByLabel('Title').fill('Stay with me');
     await dialog().getByLabel('After').fill('1, soon');
-    await dialog().getByText("“soon” is not a task's number").waitFor();
+    await dialog().getByText('“soon” is not a task number').waitFor();
     await dialog().getByLabel('After').fill('#999');
     await page.keyboard.press('Control+Enter');
     await dialog().getByText('there is no task #999 to wait for').waitFor();
     expect(await dialog().getByLabel('Title').inputValue()).toBe('Stay with me');
-    await dialog().getByRole('button', { name: 'Discard the draft' }).click();
+    await dialog().getByRole('button', { name: 'Discard draft' }).click();
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
   });
@@ -129,7 +129,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await column('implement').getByText('sets it to work there').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'board-drag.png') });
     await page.mouse.up();
-    await notice('#2 is in implement now').waitFor();
+    await notice('#2 moved to implement').waitFor();
     await card('done', 2).waitFor();
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
@@ -138,10 +138,10 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await carry(card('blocked', 4), column('done'));
     const why = /the mill moves it there when it has landed/;
     await column('done').getByText(why).waitFor();
-    await column('needs_info').getByText('a question brings a task here, not a person').waitFor();
+    await column('needs_info').getByText('tasks come here only when an agent asks a question').waitFor();
     await page.mouse.up();
     await notice(why).waitFor();
-    await page.getByRole('button', { name: /^Dismiss: #4 cannot go to done/ }).click();
+    await page.getByRole('button', { name: /^Dismiss: #4 cannot move to done/ }).click();
     await card('blocked', 4).waitFor();
     expect((await api.task({ project, task: 4 })).task.stage).toBe('blocked');
   });
@@ -162,7 +162,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await dialog().getByText('Rye or wheat?').waitFor();
     await page.keyboard.type('Rye');
     await page.keyboard.press('Control+Enter');
-    await notice('#3 is in open now').waitFor();
+    await notice('#3 moved to open').waitFor();
     await card('done', 3).waitFor();
     expect((await api.questions({ project, task: '3', all: true })).map(({ answer }) => answer?.text)).toContain('Rye');
   });
@@ -210,7 +210,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await card('blocked', 4, other).getByRole('link').focus();
     await other.keyboard.press('m');
     await dialog(other).getByRole('button', { name: 'cancelled' }).click();
-    await dialog(other).getByRole('button', { name: 'Cancel #4' }).click();
+    await dialog(other).getByRole('button', { name: 'Cancel task #4' }).click();
     await card('cancelled', 4, other).waitFor();
     await card('cancelled', 4).waitFor();
     await page.mouse.up();
@@ -257,7 +257,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await expect.poll(toEnd, { timeout: 2 * PATIENCE_MS }).toBe(1);
     expect(await column('open').locator('[data-task]').count()).toBeLessThan(60);
 
-    await page.getByLabel('Filter by words of the title or a number').fill('needle hay');
+    await page.getByLabel('Filter by title or number').fill('needle hay');
     await card('open', 13 + 7777).waitFor();
     await count('open', '1 of 10,005').waitFor();
     expect(page.url()).toContain('filter=needle+hay');

@@ -84,7 +84,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
   test('conflicts appear by themselves on the open page, all of them, with their file counts', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await bed.show('Conflicts');
-    await page.getByText(/^No conflict waits for you/).waitFor();
+    await page.getByText(/^No conflicts need you/).waitFor();
     await page.evaluate('window.loadedOnce = true');
     for (const title of ['Raise the wall', 'Build the sluice', 'Write the ledger']) await bed.add(title);
     // All three are at work on main as it was; then it moves on.
@@ -116,7 +116,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
   test('two tabs at the same file: what is typed stays, and one is told of the other', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await button(/^ünd/).click();
-    await page.getByText('1 place left to decide').waitFor();
+    await page.getByText('1 place left to resolve').waitFor();
     await byHand().fill('typed, not saved\n');
     await page.getByText('1 file not saved').waitFor();
     expect(await button(/^Mark resolved/).isDisabled()).toBe(true);
@@ -124,20 +124,20 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     const other = await bed.context.newPage();
     await other.goto(page.url());
     await other.getByRole('heading', { name: ODD }).waitFor();
-    await button("Take main's whole", other).click();
+    await button("Use main's version", other).click();
     await files(other).getByText('1 of 2 resolved').waitFor();
 
-    const alert = page.getByRole('alert').filter({ hasText: 'changed elsewhere while you were at it' });
+    const alert = page.getByRole('alert').filter({ hasText: 'was changed in another tab or in the worktree' });
     await alert.waitFor();
     expect(await byHand().inputValue()).toBe('typed, not saved\n');
     expect(await button('Save this as resolved').isDisabled()).toBe(true);
-    await page.getByText('It cannot be saved before you say whose text counts.').waitFor();
+    await page.getByText('Choose which text to keep before saving.').waitFor();
     // What is typed outlives a walk to another page, too.
-    await bed.show('Money');
+    await bed.show('Costs');
     await page.goBack();
     await alert.waitFor();
     expect(await byHand().inputValue()).toBe('typed, not saved\n');
-    await button('Mine counts').click();
+    await button('Keep my text').click();
     await button('Save this as resolved').click();
     await page.getByText('1 file not saved').waitFor({ state: 'detached' });
 
@@ -152,10 +152,10 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
   }) => {
     skip(!hasBrowser, NO_BROWSER);
     await button(/^wall/).click();
-    await page.getByText('2 places left to decide').waitFor();
+    await page.getByText('2 places left to resolve').waitFor();
     const save = button('Save this as resolved');
     expect(await save.isDisabled()).toBe(true);
-    await page.getByText('It can be saved once 2 places are decided.').waitFor();
+    await page.getByText('Resolve 2 places before saving.').waitFor();
     // Main's, what was before, the task's: in this order.
     expect(await place(1, 2).locator('pre').allInnerTexts()).toEqual([
       expect.stringContaining('stones 11'),
@@ -163,10 +163,12 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
       expect.stringContaining('stones 12'),
     ]);
     await page.screenshot({ path: join(OUTPUT, 'page-conflict.png'), fullPage: true });
-    await place(2, 2).getByRole('button', { name: "The task's" }).click();
+    await place(2, 2).getByRole('button', { name: "Use the task's", exact: true }).click();
     await button('Undo the last choice').click();
-    await place(2, 2).getByRole('button', { name: "main's", exact: true }).click();
-    await place(1, 1).getByRole('button', { name: /^Both/ }).click();
+    await place(2, 2).getByRole('button', { name: "Use main's", exact: true }).click();
+    await place(1, 1)
+      .getByRole('button', { name: /^Use both/ })
+      .click();
     expect(await byHand().inputValue()).toBe(
       'top\nstones 11\nstones 12\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay\n',
     );
@@ -185,7 +187,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
   test('the commands for a terminal are shown, and whoever follows them can mark it resolved', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await page.getByRole('link', { name: '#2 Build the sluice' }).click();
-    await page.getByText('Do it in a terminal instead').click();
+    await page.getByText('Use a terminal instead').click();
     const commands = await page.locator('.terminal li code').allInnerTexts();
     expect(commands.join('\n')).toContain('code --wait --merge');
     expect(commands.at(-1)).toContain('tidemill conflicts settle 2');
@@ -210,12 +212,12 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.show('Conflicts');
     await page.getByRole('link', { name: '#3 Write the ledger' }).click();
     await button('Abort and requeue').click();
-    const dialog = page.getByRole('dialog', { name: 'Begin #3 anew?' });
+    const dialog = page.getByRole('dialog', { name: 'Restart #3?' });
     expect(await dialog.textContent()).toMatch(/goes back to open[\s\S]*newest main[\s\S]*snapshot/);
-    await dialog.getByRole('button', { name: 'Keep things as they are' }).click();
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
     await until(3, 'blocked');
     await button('Abort and requeue').click();
-    await dialog.getByRole('button', { name: 'Begin anew' }).click();
+    await dialog.getByRole('button', { name: 'Restart task' }).click();
     await page.getByRole('heading', { name: /Write the ledger/ }).waitFor();
     await until(3, 'done');
     const about = { project: bed.project, types: ['conflict.aborted' as const], limit: 5 };
@@ -228,7 +230,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(begun).toHaveLength(2);
     expect(main('ledger.txt')).toBe('one\nmain\ntask');
     await bed.show('Conflicts');
-    await page.getByText(/^No conflict waits for you/).waitFor();
+    await page.getByText(/^No conflicts need you/).waitFor();
     await page.goto(new URL('/conflicts/3', bed.daemon.url).href);
     await page.getByText(/has no conflict that waits for a person/).waitFor();
     // The one refusal that a person asked for, and the one above.

@@ -38,7 +38,7 @@ let page: Page;
 
 const card = (name: string) => page.getByRole('listitem', { name, exact: true });
 const button = (name: string) => page.getByRole('button', { name, exact: true });
-const summary = () => page.getByRole('region', { name: 'All together' });
+const summary = () => page.getByRole('region', { name: 'All agents' });
 const workers = () => bed.api.workers({ project: bed.project });
 const busy = async () => (await workers()).filter(({ task, role }) => task !== null && role === 'builder');
 /** Money, counts: what a figure says before its words. */
@@ -90,7 +90,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     const other = name === 'agent-1' ? 'agent-2' : 'agent-1';
     await card(name).getByRole('button', { name: 'Reassign #1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Reassign #1?' });
-    await dialog.getByText(`${name} is stopped in its work on Turn the stones`).waitFor();
+    await dialog.getByText(`${name} stops working on Turn the stones`).waitFor();
     await dialog.getByRole('combobox').selectOption(other);
     await dialog.getByRole('button', { name: 'Reassign', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -134,8 +134,8 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
         'First review passed',
         'Errors',
         'Cost',
-        'Cost a task',
-        'At work',
+        'Cost per task',
+        'Utilisation',
       ]);
       expect(await figure(card(name), 'Cost')).toBe(`$${costUsd.toFixed(2)}`);
       cost += costUsd;
@@ -176,7 +176,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     );
     await button('Resume all').click(); // whatever acts reads everything anew
     await summary()
-      .getByText(/^Not up to date: these are of \d\d:\d\d:\d\d/)
+      .getByText(/^Not up to date: figures from \d\d:\d\d:\d\d/)
       .waitFor();
     expect(await figure(summary(), 'Cost')).toBe(known);
     await page.unroute('**/metrics?*');
@@ -199,12 +199,12 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
         .waitFor();
     expect(await dialog.getByRole('listitem').count()).toBe(2);
     await page.screenshot({ path: join(OUTPUT, 'fleet-emergency.png') });
-    await dialog.getByRole('button', { name: 'Keep things as they are' }).click();
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await busy()).toHaveLength(2);
 
     await button('Emergency stop').click();
-    await dialog.getByLabel('Why, for the record').fill('smoke in the mill');
+    await dialog.getByLabel('Reason (for the log)').fill('smoke in the mill');
     await dialog.getByRole('button', { name: /^Stop everything now$/ }).click();
     await dialog.waitFor({ state: 'detached' });
     for (const name of ['agent-1', 'agent-2', 'review-agent'])
@@ -243,7 +243,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').getByText('Paused by ada.').waitFor();
     await bed.add('Take the cart to the market');
     await bed.api.claimWork({ project: bed.project, worker: 'laptop' });
-    await card('laptop').getByText('from outside').waitFor();
+    await card('laptop').getByText('external').waitFor();
     await card('laptop').getByText('Take the cart to the market').waitFor();
     await page.setViewportSize({ width: 380, height: 900 });
     await page.emulateMedia({ colorScheme: 'dark' });

@@ -24,7 +24,7 @@ default:
     - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
     - result: { summary: done }
 `;
-const PAGES = { b: 'Board', i: 'Inbox', f: 'Fleet', c: 'Conflicts', m: 'Money', s: 'Settings', o: 'Overview' };
+const PAGES = { b: 'Board', i: 'Inbox', f: 'Fleet', c: 'Conflicts', m: 'Costs', s: 'Settings', o: 'Overview' };
 
 let bed: PageBed;
 let page: Page;
@@ -118,9 +118,9 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     await page.route('**/questions?*', (route) => route.fulfill(failing));
     await page.route('**/questions', (route) => route.fulfill(failing));
     await page.reload();
-    await page.getByText('Reading what can be answered').first().waitFor();
-    await page.getByText('Trying again by itself').waitFor();
-    expect(await page.getByRole('button', { name: /Try again/ }).count()).toBe(0);
+    await page.getByText('Loading the answers').first().waitFor();
+    await page.getByText('Retrying automatically').waitFor();
+    expect(await page.getByRole('button', { name: /Retry/ }).count()).toBe(0);
     await page.unrouteAll();
     await page.getByRole('button', { name: /Wheat/ }).waitFor();
   });
@@ -153,7 +153,16 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   test('what can be done with a mouse can be reached by the Tab key, on every page', async () => {
-    for (const path of ['/', '/board', '/tasks/1', '/tasks/1?tab=talk', '/inbox', '/fleet', '/money', '/settings']) {
+    for (const path of [
+      '/',
+      '/board',
+      '/tasks/1',
+      '/tasks/1?tab=conversation',
+      '/inbox',
+      '/fleet',
+      '/costs',
+      '/settings',
+    ]) {
       await bed.visit(path);
       await page.getByText('live', { exact: true }).waitFor();
       await page.locator('main[aria-busy="false"]').waitFor();
@@ -177,7 +186,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     await theirs.goto(`${bed.daemon.url}/?token=${token}`);
     for (const path of ['/board', '/inbox', '/fleet', '/tasks/1']) {
       await bed.visit(path, theirs);
-      await theirs.getByText(/You can look at all of this\. .* needs the role operator/).waitFor();
+      await theirs.getByText(/You can view this page\. .* needs the role operator/).waitFor();
     }
     expect(await theirs.getByRole('button', { name: 'Edit' }).isDisabled()).toBe(true);
     await context.close();
@@ -218,17 +227,17 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
     await page.goForward();
     await page.getByText('Grain of the second').waitFor();
     await keys('g', 'o');
-    await page.getByRole('region', { name: 'What happened' }).getByText('Grain of the second').first().waitFor();
-    expect(await page.getByRole('region', { name: 'What happened' }).getByText('Turn the stones').count()).toBe(0);
+    await page.getByRole('region', { name: 'Activity' }).getByText('Grain of the second').first().waitFor();
+    expect(await page.getByRole('region', { name: 'Activity' }).getByText('Turn the stones').count()).toBe(0);
   });
 
   test('a task of one is no task of the other, and an unknown project is said to be unknown', async () => {
-    await bed.visit(`/tasks/1?tab=talk&project=${bed.project}`);
+    await bed.visit(`/tasks/1?tab=conversation&project=${bed.project}`);
     await page.getByRole('heading', { name: /Turn the stones/ }).waitFor();
     await choice().selectOption(second);
     await page.waitForURL(`**/board?project=${second}`);
     await bed.visit('/?project=nobody');
-    await page.getByText('The project of this link is not here').waitFor();
+    await page.getByText('The project of this link does not exist here').waitFor();
   });
 });
 
@@ -238,7 +247,7 @@ test('a page that opens while the daemon cannot answer says so, and goes on by i
   const own = await bed.context.newPage();
   await own.route('**/v1/projects', (route) => route.fulfill(failing));
   await own.goto(bed.daemon.url);
-  await own.getByText('Nothing to show until the daemon answers').waitFor();
+  await own.getByText('Nothing to show until the daemon responds').waitFor();
   await own.locator('.banner').getByText('500').waitFor();
   await own.unrouteAll();
   await own.getByText('live', { exact: true }).waitFor();

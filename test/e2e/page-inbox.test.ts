@@ -65,10 +65,10 @@ afterAll(() => bed?.close(), PATIENCE_MS);
 describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
   test('says that nothing needs anybody; then a question comes by itself and is answered by the key of an option', async () => {
     await bed.show('Inbox');
-    await page.getByText('Nothing needs you').waitFor();
+    await page.getByText("You're all caught up").waitFor();
     const number = await quick('Grind the grain');
     await item('Rye or wheat?').waitFor();
-    await item('Rye or wheat?').getByText('question, holds work up').waitFor();
+    await item('Rye or wheat?').getByText('question, blocks work').waitFor();
     await page
       .getByRole('link', { name: /^Inbox/ })
       .locator('.badge')
@@ -87,7 +87,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     await page.keyboard.type('The <b>old</b> mill');
     await page.route('**/answer', (route) => route.abort());
     await page.keyboard.press('Enter');
-    await page.locator('.notice.wrong').waitFor();
+    await page.locator('.toast.wrong').waitFor();
     const box = item('What is the mill called?').getByRole('textbox');
     expect(await box.inputValue()).toBe('The <b>old</b> mill');
     await page.unroute('**/answer');
@@ -125,7 +125,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     await dialog.getByText('Left or right hinge? Left').waitFor();
     await dialog.getByText('Slate or thatch? slate').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'inbox-defaults.png') });
-    await dialog.getByRole('button', { name: 'Answer them' }).click();
+    await dialog.getByRole('button', { name: 'Answer all' }).click();
     await gone('Left or right hinge?');
     await gone('Slate or thatch?');
     expect([await answerTo(door), await answerTo(roof)]).toEqual(['Left', 'slate']);
@@ -135,9 +135,9 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     const number = await bed.add('Write the almanac', { accept: ['It has tides'] });
     const plan = item('Write the almanac');
     await plan.getByText('1. Read the tide table').waitFor();
-    expect(await plan.getByRole('button', { name: 'Send back' }).isDisabled()).toBe(true);
+    expect(await plan.getByRole('button', { name: 'Request changes' }).isDisabled()).toBe(true);
     await plan.getByRole('textbox').fill('Read it twice');
-    await plan.getByRole('button', { name: 'Send back' }).click();
+    await plan.getByRole('button', { name: 'Request changes' }).click();
     await plan.getByText('1. Read the tide table twice').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'inbox-plan.png'), fullPage: true });
     await focus('Write the almanac');
@@ -153,9 +153,9 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
   test('an escalation is tried again with a note for the next run', async () => {
     const number = await quick('Look after idle hands');
     const stuck = item('Look after idle hands');
-    await stuck.getByText('escalation, holds work up').waitFor();
+    await stuck.getByText('escalation, blocks work').waitFor();
     await stuck.getByRole('textbox').fill('Write a file this time');
-    await stuck.getByRole('button', { name: 'Try again' }).click();
+    await stuck.getByRole('button', { name: 'Retry' }).click();
     await gone('Look after idle hands');
     await expect
       .poll(async () => (await bed.api.task({ project: bed.project, task: number })).task.stage, {

@@ -37,7 +37,7 @@ let page: Page;
 const stage = (name: string) => page.locator(`[data-stage="${name}"]`);
 const region = (name: string | RegExp) => page.getByRole('region', { name });
 const header = () => page.getByRole('banner');
-const feedLines = (on = page) => on.getByRole('region', { name: 'What happened' }).getByRole('listitem');
+const feedLines = (on = page) => on.getByRole('region', { name: 'Activity' }).getByRole('listitem');
 const told = (text: string, on = page) => feedLines(on).filter({ hasText: text }).first().waitFor();
 const seqs = () => feedLines().evaluateAll((lines) => lines.map((line) => Number(line.getAttribute('data-seq'))));
 const banner = (on = page) => on.locator('.banner');
@@ -75,10 +75,10 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   test('without a task it says how to put one in, and what an agent can touch', async () => {
-    await page.getByText('The mill is ready and waits for water').waitFor();
-    await region('What an agent can touch').getByText('It never moves main').waitFor();
+    await page.getByText('Ready.').waitFor();
+    await region('What an agent can access').getByText('It never changes main').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'overview-empty.png'), fullPage: true });
-    await page.getByRole('link', { name: 'Put the first task in' }).click();
+    await page.getByRole('link', { name: 'Add your first task' }).click();
     await page.getByRole('dialog').getByLabel('Title').waitFor();
     await page.keyboard.press('Escape');
     await bed.show('Overview');
@@ -97,7 +97,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await working.getByRole('progressbar').getAttribute('value')).toBe('40');
     await stage('implement').getByText('agent-1').or(stage('implement').getByText('agent-2')).waitFor();
     await stage('open').getByText('1', { exact: true }).waitFor();
-    await header().getByText('1 worker at work').waitFor();
+    await header().getByText('1 worker working').waitFor();
 
     bed.openDoor('stones');
     await stage('done').getByText('2', { exact: true }).waitFor();
@@ -129,15 +129,15 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     const needs = region(/^Needs you/);
     await needs.getByText('the agent changed nothing').waitFor();
     await needs.getByText('Rye or wheat?').waitFor();
-    await stage('implement').getByRole('img', { name: 'gate shut' }).waitFor();
+    await stage('implement').getByRole('img', { name: 'gate closed' }).waitFor();
     await stage('implement')
-      .getByText(/#3 leased: the agent changed nothing, and 1 more/)
+      .getByText(/#3 waiting: the agent changed nothing, and 1 more/)
       .waitFor();
     await stage('verify').getByRole('img', { name: 'gate open' }).waitFor();
     await expect.poll(() => page.title(), { timeout: PATIENCE_MS }).toMatch(/^\(\d+\) /);
-    expect(await needs.getByRole('link', { name: 'Answer #4' }).getAttribute('href')).toBe('/tasks/4?tab=talk');
+    expect(await needs.getByRole('link', { name: 'Answer #4' }).getAttribute('href')).toBe('/tasks/4?tab=conversation');
     // By the keyboard: the first thing to act on, and into it.
-    await needs.getByRole('link', { name: 'Look #3' }).focus();
+    await needs.getByRole('link', { name: 'Open #3' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url(), { timeout: PATIENCE_MS }).toContain('/tasks/3');
     await page.keyboard.press('g');
@@ -187,7 +187,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.getByText('live', { exact: true }).waitFor();
     state.isDown = true;
     await Promise.all(state.sockets.map((socket) => socket.close()));
-    await banner(own).getByText('looking every 5 seconds').waitFor();
+    await banner(own).getByText('updates every 5 seconds').waitFor();
     await own.getByText('every 5 s', { exact: true }).waitFor();
     await bed.add('Told without a socket', { after: [3] });
     await told('Told without a socket', own);
@@ -205,8 +205,8 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.goto(bed.daemon.url);
     const tab = (name: string) => own.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
     await tab('Fleet').click();
-    await own.getByText('This page could not be drawn').waitFor();
-    await own.getByRole('button', { name: 'Load it again' }).waitFor();
+    await own.getByText('This page could not be shown').waitFor();
+    await own.getByRole('button', { name: 'Reload' }).waitFor();
     await tab('Overview').click();
     await own.getByRole('region', { name: 'Working now' }).waitFor();
     await own.close();
@@ -227,7 +227,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     isUpgraded = true;
     await bed.add('Says how it stands', { after: [3] });
     await banner(own).getByText('The daemon was upgraded').waitFor();
-    await banner(own).getByRole('button', { name: 'Load it again' }).click();
+    await banner(own).getByRole('button', { name: 'Reload' }).click();
     await own.getByText('live', { exact: true }).waitFor();
     await banner(own).waitFor({ state: 'detached' });
     await own.close();
@@ -237,14 +237,14 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await page.evaluate('window.loadedOnce = true');
     await bed.kill();
     await banner()
-      .getByText(/^Offline: the daemon does not answer/)
+      .getByText(/^Offline: the daemon does not respond/)
       .waitFor();
     await stage('done').getByText('2', { exact: true }).waitFor();
     await page.screenshot({ path: join(OUTPUT, 'overview-offline.png') });
 
     await bed.start();
     await banner()
-      .getByText(/started anew.*new link/)
+      .getByText(/restarted.*new link/)
       .waitFor();
     await banner().getByText('tidemill status', { exact: true }).waitFor();
     await page.screenshot({ path: join(OUTPUT, 'overview-new-link.png') });
@@ -306,7 +306,7 @@ test('the demo in full swing: somebody works, something needs you, something has
       .addTask({ project: project!.id, title: 'Warn before a spring tide', accept: ['It warns'], priority: 0 });
     const strip = (name: string | RegExp) => own.getByRole('region', { name });
     await strip(/^Needs you/)
-      .getByText('a question waits for you')
+      .getByText('has a question for you')
       .waitFor();
     await strip('Landed on main').getByRole('listitem').nth(1).waitFor();
     await strip('Working now').getByRole('progressbar').first().waitFor();

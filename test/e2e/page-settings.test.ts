@@ -44,12 +44,12 @@ let bed: PageBed;
 let page: Page;
 
 const part = (id: string, of = page) => of.locator(`#${id}`);
-const editor = () => page.getByRole('textbox', { name: 'The config file' });
+const editor = () => page.getByRole('textbox', { name: 'Config file' });
 const save = () => part('config').getByRole('button', { name: 'Save', exact: true });
 const file = () => join(bed.repository.root, '.tidemill', 'config.yaml');
 const onDisk = () => readFileSync(file(), 'utf8');
 const isConfig = (url: URL) => url.pathname.endsWith('/config');
-const overtaken = () => page.getByRole('alert').filter({ hasText: 'The file was changed elsewhere' });
+const changedElsewhere = () => page.getByRole('alert').filter({ hasText: 'The file was changed elsewhere' });
 
 async function workersAre(...names: string[]): Promise<void> {
   const builders = async () =>
@@ -76,9 +76,9 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.show('Settings');
     const text = onDisk();
     await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(text);
-    await part('config').getByText('Nothing is changed.').waitFor();
+    await part('config').getByText('No changes.').waitFor();
     await editor().fill(text.replace('workers: 1', 'wokrers: 2').replace('quick', 'quik'));
-    await part('config').getByText('2 problems, so it cannot be saved:').waitFor();
+    await part('config').getByText('2 problems. Fix before saving:').waitFor();
     await part('config').getByText('did you mean "workers"?').waitFor();
     expect(await save().isDisabled()).toBe(true);
     const line = text.split('\n').indexOf('pipeline: quick') + 1;
@@ -94,9 +94,9 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await page.screenshot({ path: join(OUTPUT, 'page-settings-wrong.png') });
 
     await editor().fill(text.replace('workers: 1', 'workers: 2'));
-    await part('config').getByText('This can be saved.').waitFor();
+    await part('config').getByText('config.yaml is valid.').waitFor();
     await save().click();
-    await page.getByText('Saved. The mill follows it within a second.').waitFor();
+    await page.getByText('Saved. It applies within a second.').waitFor();
     expect(onDisk()).toBe(text.replace('workers: 1', 'workers: 2'));
     await workersAre('agent-1', 'agent-2');
     await part('config').getByText('is not committed').waitFor();
@@ -114,11 +114,11 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     // The page learns of it by itself.
     writeFileSync(file(), text.replace('workers: 2', 'workers: 3'));
     await workersAre('agent-1', 'agent-2', 'agent-3');
-    await overtaken().waitFor();
+    await changedElsewhere().waitFor();
     expect(await editor().inputValue()).toBe(mine);
     expect(await save().isDisabled()).toBe(true);
-    await part('config').getByText('Say first which text counts.').waitFor();
-    await overtaken().getByRole('button', { name: 'Mine counts: save it over theirs' }).click();
+    await part('config').getByText('Choose which text to keep first.').waitFor();
+    await changedElsewhere().getByRole('button', { name: 'Keep my text' }).click();
     await save().click();
     await workersAre('agent-1', 'agent-2');
     expect(onDisk()).toBe(mine);
@@ -134,20 +134,20 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       await route.continue();
     });
     await editor().fill(`${onDisk()}# mine\n`);
-    await part('config').getByText('This can be saved.').waitFor();
+    await part('config').getByText('config.yaml is valid.').waitFor();
     writeFileSync(file(), theirs);
     await save().click();
     await page
-      .locator('.notice.wrong')
+      .locator('.toast.wrong')
       .getByText(/changed/)
       .waitFor();
     refused.resolve();
-    await overtaken().waitFor();
+    await changedElsewhere().waitFor();
     expect(onDisk()).toBe(theirs);
     await page.unroute(isConfig);
-    await overtaken().getByText('The file as it is now, with the lines marked').click();
-    await overtaken().getByText('# theirs').waitFor();
-    await overtaken().getByRole('button', { name: 'Take the file as it is now' }).click();
+    await changedElsewhere().getByText('The file on disk; lines that differ').click();
+    await changedElsewhere().getByText('# theirs').waitFor();
+    await changedElsewhere().getByRole('button', { name: 'Use the file on disk' }).click();
     await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(theirs);
     bed.repository.git('commit', '-q', '-a', '-m', 'The settings as they are');
   });
@@ -158,14 +158,14 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       part('channels')
         .getByRole('listitem')
         .filter({ hasText: `${name} webhook` });
-    await page.getByRole('button', { name: 'Send a test to desk' }).click();
+    await page.getByRole('button', { name: 'Send test to desk' }).click();
     await channel('desk')
-      .getByText(/^The test of \d\d:\d\d:\d\d arrived$/)
+      .getByText(/^Test sent at \d\d:\d\d:\d\d$/)
       .waitFor();
     await received.first((path) => path === '/desk');
-    await page.getByRole('button', { name: 'Send a test to attic' }).click();
+    await page.getByRole('button', { name: 'Send test to attic' }).click();
     await channel('attic')
-      .getByText(/^The test failed: .*403/)
+      .getByText(/^Test failed: .*403/)
       .waitFor();
   });
 
@@ -186,7 +186,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     const own = page.getByRole('figure').filter({ has: page.getByRole('region', { name: 'Pipeline audited' }) });
     expect(await own.getByRole('listitem').allTextContents()).toContain('draft leads to draft on failed');
 
-    await part('learned').getByText('Nothing learned yet.').waitFor();
+    await part('learned').getByText('No learned answers yet.').waitFor();
     await bed.add('Choose the grain');
     const asked = async () =>
       (await bed.api.questions({ project: bed.project })).filter(({ text }) => /Rye/.test(text));
@@ -194,19 +194,19 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.api.answerQuestion({ project: bed.project, question: (await asked())[0]!.ref, text: 'rye' });
     await part('learned').getByText('Rye or wheat?').waitFor();
     await page.getByRole('button', { name: /^Revoke the answer to: Rye/ }).click();
-    await part('learned').getByText('Nothing learned yet.').waitFor();
+    await part('learned').getByText('No learned answers yet.').waitFor();
   });
 
   test('a token is made, shown once, lets its bearer look and nothing more, and is revoked', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
-    const name = page.getByRole('textbox', { name: 'Name of a new token' });
+    const name = page.getByRole('textbox', { name: 'Name of the new token' });
     await name.fill('9 <b>');
     await part('access')
       .getByText(/^a token name is a letter/)
       .waitFor();
-    expect(await page.getByRole('button', { name: 'Make a token' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Create token' }).isDisabled()).toBe(true);
     await name.fill('bob');
-    await page.getByRole('button', { name: 'Make a token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const shown = part('access').locator('.made');
     await shown.locator('code').nth(1).waitFor();
     const [token, link] = await shown.locator('code').allTextContents();
@@ -220,16 +220,16 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await theirs.goto(link!);
     await theirs.getByText('live', { exact: true }).waitFor();
     await theirs.goto(new URL('/settings', bed.daemon.url).href);
-    await theirs.getByText(/^You can look at all of this. Changing a setting needs the role admin/).waitFor();
+    await theirs.getByText(/^You can view this page. Changing a setting needs the role admin/).waitFor();
     await part('config', theirs).getByText('Saving needs the role admin.').waitFor();
-    expect(await theirs.getByRole('textbox', { name: 'The config file' }).getAttribute('readonly')).not.toBeNull();
-    await part('access', theirs).getByText('Only an admin sees and gives out tokens.').waitFor();
-    await part('channels', theirs).getByRole('button', { name: 'Send a test to desk' }).waitFor();
+    expect(await theirs.getByRole('textbox', { name: 'Config file' }).getAttribute('readonly')).not.toBeNull();
+    await part('access', theirs).getByText('Only an admin can see and create tokens.').waitFor();
+    await part('channels', theirs).getByRole('button', { name: 'Send test to desk' }).waitFor();
     const enabled = await theirs.locator('main button:enabled').allTextContents();
     expect(enabled.filter((text) => text !== 'Copy')).toEqual([]);
-    await theirs.goto(new URL('/money', bed.daemon.url).href);
+    await theirs.goto(new URL('/costs', bed.daemon.url).href);
     await theirs.getByText(/Changing a limit needs the role admin/).waitFor();
-    expect(await theirs.getByRole('button', { name: 'Change the limits' }).isDisabled()).toBe(true);
+    expect(await theirs.getByRole('button', { name: 'Edit limits' }).isDisabled()).toBe(true);
     // Whoever goes around the page is refused in words.
     const api = createClient({ url: bed.daemon.url, token: token! });
     const { text, hash } = await api.config({ project: bed.project });
@@ -240,7 +240,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     const dialog = page.getByRole('dialog', { name: 'Revoke bob?' });
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
     await part('access')
-      .getByText(/^None yet/)
+      .getByText(/^No tokens yet/)
       .waitFor();
     await expect(api.whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
     await page.screenshot({ path: join(OUTPUT, 'page-settings.png'), fullPage: true });

@@ -61,7 +61,7 @@ let project: string;
 
 const tab = (name: string) => page.getByRole('tab', { name });
 const button = (name: string) => page.getByRole('button', { name, exact: true });
-const standing = () => page.getByLabel('Why it stands still');
+const standing = () => page.getByLabel('Why it waits');
 const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
 const dialog = () => page.getByRole('dialog');
 const add = (title: string, after: number[] = []) => bed.add(title, { after, accept: ['it is done'] });
@@ -78,15 +78,15 @@ afterAll(() => bed?.close(), PATIENCE_MS);
 describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
   test('says that there is no such task, and shows it as soon as there is', async () => {
     await bed.visit('/tasks/1?tab=output');
-    await page.getByText('There is no task #1').waitFor();
-    await page.getByRole('link', { name: 'All tasks are on the board' }).waitFor();
+    await page.getByText('Task #1 does not exist').waitFor();
+    await page.getByRole('link', { name: 'Open the board' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
     await add(`Grind flour ${HOSTILE}`);
     await page.getByRole('heading', { name: `#1 Grind flour ${HOSTILE}` }).waitFor();
   });
 
   test('shows the output live, tool calls folded, whatever it is as text', async () => {
-    const output = page.getByRole('region', { name: 'What the agent said' });
+    const output = page.getByRole('region', { name: 'Agent output' });
     await output.getByText('half way').waitFor();
     await page.getByText('40 % turning the stones').waitFor();
     await output.getByText(HOSTILE, { exact: true }).waitFor();
@@ -101,9 +101,9 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('takes a word for the next run, and says who does not see it', async () => {
     await page.keyboard.press('5');
-    await page.getByText(/Read by the next run\. agent-\d, who works on it now, does not see it/).waitFor();
-    await page.getByLabel('Say something to whoever works on it next').fill('Mind the miller’s cat');
-    await button('Say it').click();
+    await page.getByText(/The next run reads it\. agent-\d, which works on it now, does not see it/).waitFor();
+    await page.getByLabel('Message the next agent').fill('Mind the miller’s cat');
+    await button('Send').click();
     await page.getByRole('listitem').getByText('Mind the miller’s cat').waitFor();
     expect((await api.prompt({ project, task: 1, mode: 'review' })).prompt).toContain('Mind the miller’s cat');
   });
@@ -116,7 +116,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
       .getByText(`cd '${worktree}'`)
       .or(dialog().getByText(`cd ${worktree}`))
       .waitFor();
-    expect(await dialog().getByRole('link', { name: 'Open it in VS Code' }).getAttribute('href')).toBe(
+    expect(await dialog().getByRole('link', { name: 'Open in VS Code' }).getAttribute('href')).toBe(
       `vscode://file${encodeURI(worktree!)}`,
     );
     await page.keyboard.press('Escape');
@@ -128,15 +128,15 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     const [hash = '', evidence = ''] = (await commit()).split(' ');
     await landed.getByText(`tidemill evidence verify ${hash.slice(0, 12)}`).waitFor();
     await landed.getByText(evidence.trim().slice(0, 12)).waitFor();
-    await landed.getByRole('button', { name: 'Verify it here' }).click();
-    await landed.getByText('The evidence holds.').waitFor();
+    await landed.getByRole('button', { name: 'Verify', exact: true }).click();
+    await landed.getByText('The evidence is valid.').waitFor();
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
     await page.getByText('$0.42 in 3 runs').waitFor();
   });
 
   test('tells what happened, run by run, from either end', async () => {
     await tab('Timeline').click();
-    const timeline = page.getByRole('region', { name: 'What happened to #1' });
+    const timeline = page.getByRole('region', { name: 'Events of #1' });
     await timeline
       .locator('[data-seq]')
       .getByText(/landed/)
@@ -161,7 +161,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await eventually(() => change.getByText('no newline', { exact: true }).count()).toBe(0);
     const gate = page.locator('[data-gate="test"]');
     await gate.getByText('passed', { exact: true }).waitFor();
-    await gate.getByRole('button', { name: /^What it said/ }).click();
+    await gate.getByRole('button', { name: /^View output/ }).click();
     await dialog().getByText('12 passing').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('4');
@@ -173,17 +173,17 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
   test('takes an answer by mouse and by one key, and the task goes on', async () => {
     await add('Say which grain');
     await bed.visit('/tasks/2');
-    await standing().getByText('Waits for your answer to Q2.1').waitFor();
+    await standing().getByText('Waiting for your answer to Q2.1').waitFor();
     await page.keyboard.press('a');
     const question = page.getByRole('region', { name: 'Question Q2.1' });
     await eventually(() => question.locator(':focus').count()).toBe(1);
     await question.getByRole('button', { name: /Wheat/ }).click();
-    await standing().getByText('Waits for your answer to Q2.2').waitFor();
+    await standing().getByText('Waiting for your answer to Q2.2').waitFor();
     await page.locator('body').press('.');
     await page.getByLabel('Landed', { exact: true }).waitFor();
     const talk = page.getByRole('tabpanel').getByRole('listitem');
     await talk.filter({ hasText: 'Rye or wheat?' }).getByText('Wheat', { exact: true }).waitFor();
-    await talk.filter({ hasText: 'How fine?' }).getByText('answered, the default').waitFor();
+    await talk.filter({ hasText: 'How fine?' }).getByText('answered, default').waitFor();
   });
 
   test('gives it to another worker, cancels it, restores what was done, and sets it going again', async () => {
@@ -198,14 +198,14 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await worker.getByText(other).waitFor();
     await page.getByText('10 % half a file').waitFor();
 
-    await button('Cancel').click();
-    await dialog().getByText('kept in a snapshot').waitFor();
-    await dialog().getByRole('button', { name: 'Cancel #3' }).click();
+    await button('Cancel task').click();
+    await dialog().getByText('saved in a snapshot').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel task #3' }).click();
     await standing().getByText('Cancelled').waitFor();
     await eventually(async () => (await api.snapshots({ project })).some(({ number }) => number === 3)).toBe(true);
     const folder = join(bed.machine.folder, 'restored work');
     await button('Restore snapshot').click();
-    await dialog().getByLabel('Into a new folder').fill(folder);
+    await dialog().getByLabel('New folder on').fill(folder);
     await dialog().getByRole('button', { name: 'Restore' }).click();
     await dialog().getByText(folder).waitFor();
     expect(readFileSync(join(folder, 'half.txt'), 'utf8')).toBe('half done\n');
@@ -214,7 +214,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
     await page.keyboard.press('r');
     await dialog()
-      .getByLabel(/Note to whoever/)
+      .getByLabel(/Note to the next agent/)
       .fill('Try the other stone');
     await dialog().getByRole('button', { name: 'Retry' }).click();
     await page.getByText('implement', { exact: true }).first().waitFor();
@@ -227,20 +227,20 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
 
   test('draws what comes first, and lets it be changed', async () => {
     await add('Bake bread', [3]);
-    await bed.visit('/tasks/4?tab=relations');
-    await page.getByLabel('Begins after').fill('3, loaf');
-    await page.getByText('"loaf" is no number of a task').waitFor();
-    await page.getByLabel('Begins after').fill('99');
+    await bed.visit('/tasks/4?tab=dependencies');
+    await page.getByLabel('Starts after').fill('3, loaf');
+    await page.getByText('"loaf" is not a task number').waitFor();
+    await page.getByLabel('Starts after').fill('99');
     await button('Save').click();
     await page.getByRole('status').getByText('there is no task #99 to wait for').waitFor();
     await page.getByRole('button', { name: /^Dismiss/ }).click();
-    await page.getByLabel('Begins after').fill('#3 #2');
+    await page.getByLabel('Starts after').fill('#3 #2');
     await button('Save').click();
     await page
       .getByRole('region', { name: 'What #4 waits for' })
       .getByRole('link', { name: /^#2 done/ })
       .waitFor();
-    await page.getByRole('region', { name: 'It waits for' }).getByRole('link', { name: '#3' }).click();
+    await page.getByRole('region', { name: 'Waits for', exact: true }).getByRole('link', { name: '#3' }).click();
     await page.waitForURL(/\/tasks\/3$/);
   });
 
@@ -272,7 +272,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     for (const name of ['timeline', 'output', 'change', 'criteria', 'talk', 'relations', 'money']) {
       await bed.visit(`/tasks/1?tab=${name}`);
       await page.getByLabel('Landed', { exact: true }).waitFor();
-      await eventually(() => page.getByText(/^(Reading|Drawing)/).count()).toBe(0);
+      await eventually(() => page.getByText(/^(Loading|Drawing)/).count()).toBe(0);
       const { violations } = await new AxeBuilder({ page }).include('main').analyze();
       faults.push(
         ...violations

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter';
 
-/** A value that lives in the page's address, so that it survives a reload and can be shared. */
+/** A value stored in the page's address, so that it survives a reload and can be shared. */
 export function useAddress(key: string): [value: string, set: (value: string) => void] {
   const [query, setQuery] = useSearchParams();
   return [

@@ -13,10 +13,10 @@ import { useFocus } from './shell/focus.ts';
 import { Frame } from './shell/frame.tsx';
 import { Help } from './shell/help.tsx';
 import { useLive } from './shell/live.ts';
-import { Notices } from './shell/notices.tsx';
 import { PageLink } from './shell/page-link.tsx';
 import { ShownProject } from './shell/project.tsx';
 import { Search } from './shell/search.tsx';
+import { Toasts } from './shell/toasts.tsx';
 import { runClock } from './time.ts';
 
 export function App() {
@@ -56,7 +56,7 @@ export function App() {
         />
         <main id="content" ref={main} tabIndex={-1} aria-label={nameOfPage(at)} aria-busy={!shown}>
           {shown ? (
-            // Another project is another page: nothing that was typed or chosen in one is carried over to the other.
+            // The key resets all state, so that nothing typed or chosen in one project carries over to another.
             <ShownProject key={shown.project.id} shown={shown}>
               <Pages />
               {open === 'search' && <Search pages={PAGES} onClose={close} />}
@@ -67,12 +67,12 @@ export function App() {
         </main>
       </Frame>
       {open === 'help' && <Help onClose={close} />}
-      <Notices />
+      <Toasts />
     </Role.Provider>
   );
 }
 
-/** The project that the address names. Where it names none, the first one, which then stays, whatever comes to be first. */
+/** The project in the address, or else the first one. The choice stays even if the order of projects changes. */
 function useChosen(projects: Project[] | undefined) {
   const [chosen, choose] = useAddress('project');
   const seen = useRef<string>(undefined);
@@ -90,7 +90,7 @@ function Pages() {
   const [at] = useLocation();
   return (
     <Broken key={at}>
-      <Suspense fallback={<p className="waiting-room dim">Reading…</p>}>
+      <Suspense fallback={<p className="waiting-room dim">Loading…</p>}>
         <Switch>
           {PAGES.flatMap(({ path, show, ofOne }) => [
             <Route key={path} path={path}>
@@ -104,7 +104,7 @@ function Pages() {
           ])}
           <Route>
             <p className="waiting-room">
-              There is no such page. <PageLink to="/">Go to the overview</PageLink>
+              Page not found. <PageLink to="/">Go to the overview</PageLink>
             </p>
           </Route>
         </Switch>
@@ -113,7 +113,7 @@ function Pages() {
   );
 }
 
-/** The tab tells how many things need a person, also while another one is in front. */
+/** The title shows how many things need a person, also while the tab is in the background. */
 function useTitle(status: ReturnType<typeof useStatus>['data'], at: string): void {
   const needs = status?.inbox ?? 0;
   const name = status?.project.name;
@@ -123,7 +123,7 @@ function useTitle(status: ReturnType<typeof useStatus>['data'], at: string): voi
   }, [needs, name, at]);
 }
 
-/** The daemon came back as another version than the one this page was loaded from. */
+/** Whether the daemon's version changed since this page was loaded. */
 function useOutdated(version: string | undefined): boolean {
   const first = useRef(version);
   first.current ??= version;
@@ -135,14 +135,14 @@ function Waiting(props: { projects: Project[] | undefined; isUnknown: boolean; i
   if (projects?.length === 0)
     return (
       <section className="waiting-room">
-        <p>No project yet. In a git repository:</p>
+        <p>No project yet. Run this in a git repository:</p>
         <Command text="tidemill init && tidemill up" />
       </section>
     );
   if (projects && isUnknown)
     return (
       <section className="waiting-room">
-        <p>The project of this link is not here. These are:</p>
+        <p>The project of this link does not exist here. Choose one of these:</p>
         <ul>
           {projects.map((project) => (
             <li key={project.id}>
@@ -152,7 +152,5 @@ function Waiting(props: { projects: Project[] | undefined; isUnknown: boolean; i
         </ul>
       </section>
     );
-  return (
-    <p className="waiting-room dim">{isBroken ? 'Nothing to show until the daemon answers.' : 'Reading the mill…'}</p>
-  );
+  return <p className="waiting-room dim">{isBroken ? 'Nothing to show until the daemon responds.' : 'Loading…'}</p>;
 }

@@ -11,8 +11,7 @@ applyTheme();
 
 const cache = new QueryClient({
   defaultOptions: {
-    // The daemon is on this machine: what the browser knows of networks says nothing. What went wrong is said at once,
-    // and asked for again from then on.
+    // The daemon is local, so the browser's network state does not matter. Failures show at once and are retried.
     queries: {
       networkMode: 'always',
       retry: false,

@@ -7,12 +7,12 @@ const TaskPage = lazy(() => import('./features/task/task-page.tsx'));
 const InboxPage = lazy(() => import('./features/inbox/inbox-page.tsx'));
 const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
 const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
-const MoneyPage = lazy(() => import('./features/money/money-page.tsx'));
+const CostsPage = lazy(() => import('./features/costs/costs-page.tsx'));
 const SettingsPage = lazy(() => import('./features/settings/settings-page.tsx'));
 
 interface Page extends PageTab {
   show(): ReactNode;
-  /** Addresses below it that show one thing by its number. */
+  /** The address of a single item, by its number. */
   ofOne?: { path: string; name(number: string): string; show(number: number): ReactNode };
 }
 
@@ -41,14 +41,14 @@ export const PAGES: readonly Page[] = [
       show: (number) => <ConflictsPage number={number} />,
     },
   },
-  { path: '/money', name: 'Money', key: 'm', show: () => <MoneyPage /> },
+  { path: '/costs', name: 'Costs', key: 'm', show: () => <CostsPage /> },
   { path: '/settings', name: 'Settings', key: 's', show: () => <SettingsPage /> },
 ];
 
-/** The name of a page, from its address: in the browser's tab, and read aloud when it opens. */
+/** The name of a page by its address, for the browser's tab and screen readers. */
 export function nameOfPage(at: string): string {
   const [, first = '', number] = at.split('/');
   const one = PAGES.find(({ ofOne }) => ofOne?.path === `/${first}`)?.ofOne;
   if (one && number) return one.name(number);
-  return PAGES.find(({ path }) => path === `/${first}`)?.name ?? 'No such page';
+  return PAGES.find(({ path }) => path === `/${first}`)?.name ?? 'Page not found';
 }

@@ -1,13 +1,13 @@
-/** What agents, tools and file names bring along, as text that cannot do anything but be read. */
+/** Turns text from agents, tools and file names into harmless text. */
 
-/** Colours, cursor moves, window titles: a terminal would obey them, a reader wants none. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Terminal sequences: colours, cursor moves, window titles. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const ANSI = /\u001b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|[()#][0-9A-Za-z])/g;
-/** Many in a row say nothing but how many they are. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Several control characters in a row are shown as their count. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const HEAPS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]{4,}/g;
-/** Controls, and marks that make text read in another order than it is written. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Control characters, and marks that change the reading order of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 export function plain(text: string): string {
@@ -18,7 +18,7 @@ export function plain(text: string): string {
     .replace(CONTROL, visible);
 }
 
-/** Of a name or a title: one line. */
+/** For a name or a title: one line. */
 export const plainLine = (text: string) => plain(text.replaceAll('\r', '␍')).replaceAll('\n', '␊');
 
 function visible(character: string): string {
@@ -28,13 +28,13 @@ function visible(character: string): string {
   return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
-/** The beginning of a long text, and how much was left out. */
+/** The beginning of a long text and the number of omitted characters. */
 export function bounded(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most)}… ${(text.length - most).toLocaleString('en-US')} more characters`;
 }
 
-/** What was written one per line. */
+/** The non-empty lines of a text. */
 export const linesOfText = (text: string) =>
   text
     .split('\n')

@@ -1,8 +1,8 @@
 import type { Project } from '@tidemill/contract';
 import { plainLine } from './plain.ts';
 
-/** Its name; with its folder where another one is called the same. */
+/** The name, with the folder if another project has the same name. */
 export function projectName({ id, name, root }: Project, all: Project[]): string {
-  const isTwice = all.some((other) => other.id !== id && other.name === name);
-  return plainLine(isTwice ? `${name} in ${root}` : name);
+  const isAmbiguous = all.some((other) => other.id !== id && other.name === name);
+  return plainLine(isAmbiguous ? `${name} in ${root}` : name);
 }

@@ -2,7 +2,7 @@ import type { TaskSummary } from '@tidemill/contract';
 
 type Named = Pick<TaskSummary, 'title' | 'number'>;
 
-/** As the daemon searches: every word is in the title, or names the number. */
+/** Matches like the daemon's search: every word is in the title or is the number. */
 export function fitsWords(search: string): (task: Named) => boolean {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return ({ title, number }) => {

@@ -2,11 +2,11 @@ import { useSyncExternalStore } from 'react';
 
 interface Kept {
   text: string;
-  /** What it was written from. */
+  /** The text that the draft started from. */
   from: string;
 }
 
-/** What somebody has typed and not saved: it outlives the page it was typed on, and no live update touches it. */
+/** Unsaved text. It survives leaving the page, and live updates do not change it. */
 const drafts = new Map<string, Kept>();
 const listeners = new Set<() => void>();
 let version = 0;
@@ -19,7 +19,7 @@ function change(key: string, kept: Kept | null): void {
   if (kept) drafts.set(key, kept);
   else drafts.delete(key);
   version += 1;
-  // Only while there is something to lose: else it would keep the browser from going back quickly.
+  // Only with drafts: the listener disables the browser's back/forward cache.
   if (drafts.size > 0) addEventListener('beforeunload', warn);
   else removeEventListener('beforeunload', warn);
   for (const listener of listeners) listener();
@@ -37,25 +37,25 @@ function useDrafts(): void {
 
 export interface TextDraft {
   text: string;
-  /** Something is typed that is not saved. */
+  /** There is unsaved text. */
   isChanged: boolean;
-  /** What it was written from has changed meanwhile. */
-  isOvertaken: boolean;
+  /** The text that the draft started from has changed. */
+  isChangedElsewhere: boolean;
   write(text: string): void;
-  /** What is there now counts; what was typed is dropped. */
+  /** Discards the draft and uses the current text. */
   drop(): void;
-  /** What was typed counts, also over what is there now. */
+  /** Keeps the draft over the current text. */
   keep(): void;
 }
 
-/** A text that follows `now` until somebody types, and then is theirs until it is saved or dropped. */
+/** A text that follows `now` until the person types; then the draft stays until it is saved or discarded. */
 export function useTextDraft(key: string, now: string): TextDraft {
   useDrafts();
   const kept = drafts.get(key);
   return {
     text: kept?.text ?? now,
     isChanged: kept !== undefined,
-    isOvertaken: kept !== undefined && kept.from !== now,
+    isChangedElsewhere: kept !== undefined && kept.from !== now,
     write: (text) => {
       const from = drafts.get(key)?.from ?? now;
       change(key, text === from && from === now ? null : { text, from });
@@ -65,7 +65,7 @@ export function useTextDraft(key: string, now: string): TextDraft {
   };
 }
 
-/** The keys under which something unsaved lies, without the beginning that they share. */
+/** The keys of unsaved drafts, without their common prefix. */
 export function useUnsaved(beginning: string): string[] {
   useDrafts();
   return [...drafts.keys()].filter((key) => key.startsWith(beginning)).map((key) => key.slice(beginning.length));

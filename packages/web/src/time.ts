@@ -5,7 +5,7 @@ export { elapsed };
 
 const TICK_MS = 1000;
 
-/** One clock for the whole page: everything that shows a time moves in the same moment, and at one timer's cost. */
+/** One clock for the whole page, so that all times change together and need only one timer. */
 let now = Date.now();
 let isRunning = true;
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -14,7 +14,7 @@ const listeners = new Set<() => void>();
 function tick(): void {
   if (!isRunning) return;
   now = Date.now();
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 function subscribe(listener: () => void): () => void {
@@ -28,20 +28,20 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Nobody looked for a while: then it stood still. */
+/** The clock stops while it has no listeners, so the value may be old. */
 function read(): number {
   if (listeners.size === 0 && isRunning && Date.now() - now > TICK_MS) now = Date.now();
   return now;
 }
 
-/** Without a connection nothing is known to go on, so the clock does not. */
+/** Stops the clock while the page has no connection. */
 export function runClock(isLive: boolean): void {
   isRunning = isLive;
   tick();
 }
 
-/** Now, anew every second. */
+/** The current time, updated every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, read);
 
-/** `3 min` since then; drawn anew only when it says something else. */
+/** `3 min` since then; redrawn only when the text changes. */
 export const useElapsed = (since: number): string => useSyncExternalStore(subscribe, () => elapsed(read() - since));

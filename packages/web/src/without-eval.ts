@@ -1,3 +1,3 @@
-// Zod compiles parsers at run time where it may. Our content security policy forbids it, and the mere attempt would be
-// reported, so it is told before it is loaded: this must stay the first import of the program.
+// Zod tries to compile parsers at run time. Our content security policy forbids that, and even the attempt is reported.
+// This setting must come before zod loads, so this must stay the first import.
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });

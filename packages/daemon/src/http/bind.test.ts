@@ -46,13 +46,13 @@ const address = () =>
 
 describe('serving other machines', () => {
   const refused: [name: string, bind: () => object, message: RegExp][] = [
-    ['neither TLS nor the word', () => ({ host: '0.0.0.0' }), /nothing would be encrypted/],
-    ['no token given out', () => ({ host: '0.0.0.0', insecureHttp: true }), /nobody has a token yet/],
-    ['a certificate without a key', () => ({ tlsCert: file('one.pem') }), /come together/],
+    ['neither TLS nor --insecure-http', () => ({ host: '0.0.0.0' }), /without encryption/],
+    ['no access token', () => ({ host: '0.0.0.0', insecureHttp: true }), /no access token yet/],
+    ['a certificate without a key', () => ({ tlsCert: file('one.pem') }), /must be used together/],
     ['a certificate that is not there', () => ({ tlsCert: file('no.pem'), tlsKey: file('no.key') }), /cannot be read/],
     ['a certificate that is none', () => ({ tlsCert: file('bad.pem'), tlsKey: file('bad.pem') }), /cannot be used/],
-    ['both at once', () => ({ tlsCert: 'a', tlsKey: 'b', insecureHttp: true }), /contradict/],
-    ['a name that is none', () => ({ allowHost: ['http://x/'] }), /no host name/],
+    ['both at once', () => ({ tlsCert: 'a', tlsKey: 'b', insecureHttp: true }), /cannot be combined/],
+    ['a name that is none', () => ({ allowHost: ['http://x/'] }), /not a host name/],
   ];
   test.each(refused)('is refused with %s, and nothing is started', async (_, bind, message) => {
     writeFileSync(file('bad.pem'), 'not a certificate');
@@ -71,7 +71,7 @@ describe('serving other machines', () => {
     context.skip(!certificates, 'openssl cannot make certificates here');
     const home = mkdtempSync(join(tmpdir(), 'tidemill-bind-'));
     const bind = { tlsCert: file('one.pem'), tlsKey: file('two.key') };
-    await expect(Daemon.start({ env: { TIDEMILL_HOME: home }, port: 0, bind })).rejects.toThrow(/does not belong to/);
+    await expect(Daemon.start({ env: { TIDEMILL_HOME: home }, port: 0, bind })).rejects.toThrow(/does not match/);
     rmSync(home, { recursive: true });
   });
 

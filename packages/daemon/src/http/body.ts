@@ -5,7 +5,7 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 export interface Body {
   value: Record<string, unknown>;
-  /** As it was sent. */
+  /** The body as it was sent. */
   text: string;
 }
 
@@ -16,7 +16,7 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
   }
   const tooLarge = () =>
     new AppError('too_large', `the body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB`, {
-      hint: 'Split it into smaller pieces.',
+      hint: 'Split it into smaller requests.',
     });
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
@@ -28,24 +28,24 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
       chunks.push(chunk);
     }
   } catch (cause) {
-    // Whoever sent it has left, or took longer than is waited for.
-    throw cause instanceof AppError ? cause : new AppError('bad_input', 'the body was cut off', { cause });
+    // The client disconnected or timed out.
+    throw cause instanceof AppError ? cause : new AppError('bad_input', 'the body is incomplete', { cause });
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const value = parseObject(text);
-  // Only then is a walk through all of it worth its time; the same letters may stand for themselves.
+  // A cheap test first; the text may also contain these characters escaped.
   if (text.includes('\\u0000')) refuseNul(value);
   return { value, text };
 }
 
-/** No file name, argument or Postgres text can hold a NUL, so nothing behind the door has to think of it. */
+/** File names, arguments and Postgres texts cannot contain NUL, so it is refused here for all handlers. */
 export function refuseNul(input: unknown): void {
-  // Without recursion: a body may be nested a million deep.
+  // Not recursive, because a body may be nested a million levels deep.
   const waiting = [input];
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (typeof value === 'string' && value.includes('\0')) {
-      throw new AppError('bad_input', 'the input holds a NUL character', { hint: 'Leave it out.' });
+      throw new AppError('bad_input', 'the input contains a NUL character', { hint: 'Remove it.' });
     }
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, part] of Object.entries(value)) waiting.push(key, part);

@@ -3,24 +3,24 @@ import type { IncomingMessage } from 'node:http';
 import { type AccessRole, AppError, type Caller, mayAct } from '@tidemill/contract';
 import { type Door, isLoopback, isOurHost } from './door.ts';
 
-/** Cookies know no ports: the name keeps two daemons on one machine apart. */
+/** Cookies are not bound to a port, so the name distinguishes two daemons on one machine. */
 export const cookieName = (port: number) => `tidemill-${port}`;
 
 export function checkHost(request: IncomingMessage, door: Door): void {
   if (isOurHost(request, door)) return;
-  throw new AppError('forbidden', 'this Host is not served here', {
-    hint: `Address the daemon as ${door.scheme}://${door.hosts[0]}, or start it with --allow-host NAME.`,
+  throw new AppError('forbidden', 'unknown Host header', {
+    hint: `Use ${door.scheme}://${door.hosts[0]}, or start it with --allow-host NAME.`,
   });
 }
 
 /**
- * Who may talk to the daemon: programs by a token, our own page by the cookie it was exchanged for. A web page in the
- * person's browser can reach loopback as well; the Origin check keeps others out, also one on another port of this
- * machine, which browsers count as the same site and hand our cookie. Comes after `checkHost`.
+ * Identifies the caller: programs by a token, our own page by its cookie. Other web pages in the browser can reach
+ * loopback too. The Origin check refuses them, also pages on another port of this machine, which browsers treat as the
+ * same site and send our cookie. Call `checkHost` first.
  */
 export async function checkCaller(request: IncomingMessage, door: Door): Promise<Caller> {
   const { origin, authorization, host } = request.headers;
-  const foreign = () => new AppError('forbidden', 'pages of another origin may not call the daemon');
+  const foreign = () => new AppError('forbidden', 'pages of other origins cannot call the daemon');
   const own = `${door.scheme}://${host?.toLowerCase()}`;
   if (origin !== undefined && origin !== own && !door.hosts.some((name) => origin === `${door.scheme}://${name}`))
     throw foreign();
@@ -36,15 +36,12 @@ export async function checkCaller(request: IncomingMessage, door: Door): Promise
 
 export function checkRole(caller: Caller, needed: AccessRole, what: string): void {
   if (mayAct(caller.role, needed)) return;
-  throw new AppError('forbidden', `${what} needs the role ${needed}, and this token has the role ${caller.role}`, {
-    hint: `Use a token of that role; an admin makes one: tidemill token add NAME --role ${needed}`,
+  throw new AppError('forbidden', `${what} needs the role ${needed}, but this token has the role ${caller.role}`, {
+    hint: `Use a token with that role. An admin can create one: tidemill token add NAME --role ${needed}`,
   });
 }
 
-/**
- * Asked again while an answer goes on and on: its token may have been revoked since. While the store is away that cannot
- * be known, and nothing can be read from it either: then they stay.
- */
+/** Checked again during a long response, because the token may have been revoked. */
 export async function isWelcome(request: IncomingMessage, door: Door, needed: AccessRole): Promise<boolean> {
   try {
     const caller = await callerOf(request, door);
@@ -58,12 +55,12 @@ function unauthorized(door: Door, request: IncomingMessage): AppError {
   const isFar = door.isPublic && !isLoopback(request.socket.remoteAddress);
   return new AppError('unauthorized', 'the token is missing or wrong', {
     hint: isFar
-      ? 'Send "Authorization: Bearer …" with a token that `tidemill token add` has made.'
+      ? 'Send "Authorization: Bearer …" with a token from `tidemill token add`.'
       : 'Send "Authorization: Bearer …" with the token from daemon.json in the data folder.',
   });
 }
 
-/** By token or cookie. An Authorization header decides alone. */
+/** The caller by token or cookie. With an Authorization header, the cookie is ignored. */
 export async function callerOf(request: IncomingMessage, door: Door): Promise<Caller | null> {
   const { headers } = request;
   if (headers.authorization !== undefined) {
@@ -77,7 +74,7 @@ export async function callerOf(request: IncomingMessage, door: Door): Promise<Ca
   return null;
 }
 
-/** The daemon's own token is for whoever may read its file, and that is nobody on another machine. */
+/** The daemon's own token works only from this machine, because only its user can read the file. */
 export async function tokenCaller(
   given: string | undefined,
   request: IncomingMessage,
@@ -90,7 +87,7 @@ export async function tokenCaller(
   return door.callerOf(given);
 }
 
-/** In a time that does not tell how much of a guess was right. How long the token is is no secret. */
+/** Hashed first, because the constant-time comparison needs equal lengths. */
 function isEqual(given: string, token: string): boolean {
   const [guess, right] = [Buffer.from(given), Buffer.from(token)];
   return guess.length === right.length && timingSafeEqual(guess, right);

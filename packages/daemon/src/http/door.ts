@@ -3,17 +3,17 @@ import { isIPv6 } from 'node:net';
 import type { Caller } from '@tidemill/contract';
 import type { Strangers } from './strangers.ts';
 
-/** One address the daemon listens on: by which names it is called, and what opens it. */
+/** One address that the daemon listens on, with its host names and tokens. */
 export interface Door {
   scheme: 'http' | 'https';
   port: number;
-  /** Values of Host that are meant for us. */
+  /** Accepted values of the Host header. */
   hosts: string[];
-  /** Others than this machine reach it. */
+  /** Other machines can reach it. */
   isPublic: boolean;
-  /** The daemon's own. */
+  /** The daemon's own token. */
   token: string;
-  /** Whose token it is that a person has given out. */
+  /** The owner of an access token. */
   callerOf(token: string): Promise<Caller | null>;
   strangers: Strangers;
 }
@@ -23,7 +23,7 @@ const isSixAddress = (name: string) => name.includes(':') && isIPv6(name);
 
 const DEFAULT_PORT = { http: 80, https: 443 };
 
-/** A Host for each name; a name may carry a port of its own, where something in between maps ports. */
+/** The Host value of each name. A name may include a port, if a proxy maps ports. */
 export function hostsFor(names: string[], scheme: Door['scheme'], port: number): string[] {
   return names.flatMap((name) => {
     if (/:\d+$/.test(name) && !isSixAddress(name)) return [name];
@@ -32,7 +32,7 @@ export function hostsFor(names: string[], scheme: Door['scheme'], port: number):
   });
 }
 
-/** An address as Node reports it: an IPv4 one may come in the clothes of IPv6. */
+/** Node may report an IPv4 address in IPv6 form. */
 const plainAddress = (address: string | undefined) => (address ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
 
 export function isLoopback(address: string | undefined): boolean {
@@ -41,8 +41,8 @@ export function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * A name that was rebound to our address reaches us too; its Host tells. An address instead of a name cannot be rebound:
- * on a public door the very one that the connection arrived at is ours.
+ * Protects against DNS rebinding: an attacker's name that resolves to our address has another Host. An IP address cannot
+ * be rebound, so a public address accepts its own IP.
  */
 export function isOurHost(request: IncomingMessage, door: Door): boolean {
   const host = (request.headers.host ?? '').toLowerCase();

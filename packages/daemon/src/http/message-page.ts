@@ -1,41 +1,41 @@
 import { createHash } from 'node:crypto';
 
-/** What a browser is shown in place of the page: a few words, no scripts, nothing to load. */
+/** A short text shown instead of the page, without scripts or assets. */
 export interface MessagePage {
   status: number;
   title: string;
-  /** HTML, our own words only. */
+  /** HTML; contains no text from outside. */
   text: string[];
 }
 
 const GET_LINK =
-  'Run <code>tidemill status</code> in a terminal, in the repository, and open the link it prints. <code>tidemill up</code> prints it too.';
+  'Run <code>tidemill status</code> in the repository and open the link that it prints. <code>tidemill up</code> prints it too.';
 
 export const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
-/** A browser that comes from another site sends no strict cookie; from this notice on it does. */
+/** A browser that comes from another site does not send the strict cookie; a link on this page does. */
 export const noLink = (address: string): MessagePage => ({
   status: 401,
-  title: 'This page opens by its link',
+  title: 'Open Tidemill from its link',
   text: [
     GET_LINK,
-    'The link holds a key that only your user on this machine can read. Somebody who was given a token has a link with it.',
-    `Just opened the link and landed here? <a href="${escaped(address)}">Open the page</a>.`,
+    'The link contains a key that only your user on this machine can read. If you have a token, use the link with that token.',
+    `Did you just open the link? <a href="${escaped(address)}">Open the page</a>.`,
   ],
 });
 
 export const MESSAGE_PAGES = {
   oldLink: {
     status: 401,
-    title: 'This link no longer opens the page',
-    text: ['Its key is wrong, or older than the daemon: every start makes a new one.', GET_LINK],
+    title: 'This link is no longer valid',
+    text: ['Its key is wrong or old. Every start of the daemon creates a new key.', GET_LINK],
   },
   notBuilt: {
     status: 503,
     title: 'The page is not built',
     text: [
-      'Tidemill itself works; only its page is missing here.',
-      'Run <code>node scripts/ensure.mjs</code> in the checkout, then load this page again. <code>npm start</code> does so by itself.',
+      'Tidemill is running, but its page is missing.',
+      'Run <code>node scripts/ensure.mjs</code> in the checkout, then reload this page. <code>npm start</code> builds it automatically.',
     ],
   },
 } satisfies Record<string, MessagePage>;

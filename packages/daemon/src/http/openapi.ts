@@ -6,7 +6,7 @@ import { STATUS } from './reply.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** One input of a route, as people and programs are told of it. */
+/** One documented input of a route. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'body';
@@ -14,11 +14,11 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
-/** Every noun of the contract under its own name, so that the document names it once and refers to it. */
+/** Names of the contract's nouns, so that the document defines each once and refers to it. */
 const nouns = z.registry<{ id: string }>();
 for (const [id, noun] of Object.entries(contract)) if (noun instanceof z.ZodType) nouns.add(noun, { id });
 
-/** Nouns in the form they are answered in, and in the form they may be sent in, which has more that can be left out. */
+/** Nouns in responses, and nouns in requests, which have more optional fields. */
 type Side = 'output' | 'input';
 const REFERENCE = { output: '#/components/schemas/', input: '#/components/schemas/Given' };
 
@@ -38,7 +38,7 @@ class Schemas {
   }
 }
 
-/** Answers may grow: whoever reads them must not rely on there being nothing else. */
+/** Responses may get new fields, so readers must accept unknown ones. */
 const tidy =
   (side: Side) =>
   ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
@@ -48,7 +48,7 @@ const tidy =
     delete jsonSchema.id;
   };
 
-/** The same schema with its references led to the document's list of nouns. */
+/** The schema with its references pointing to the document's components. */
 function pointed(value: unknown, side: Side): unknown {
   if (Array.isArray(value)) return value.map((each) => pointed(each, side));
   if (typeof value !== 'object' || value === null) return value;
@@ -60,7 +60,7 @@ function pointed(value: unknown, side: Side): unknown {
   );
 }
 
-/** What a route takes, in the order of its schema. */
+/** The inputs of a route, in the order of its schema. */
 export function parametersOf(name: RouteName, schemas = new Schemas()): Parameter[] {
   const { path, method, input } = routes[name];
   const inPath = new Set([...path.matchAll(/:(\w+)/g)].map(([, key]) => key));
@@ -84,7 +84,7 @@ function operationOf(name: RouteName, tag: string, schemas: Schemas): JsonSchema
       in: place,
       required: isRequired,
       schema,
-      // Lists travel as words with commas between them.
+      // Lists are comma-separated.
       ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     }));
   const keyed = method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
@@ -98,7 +98,7 @@ function operationOf(name: RouteName, tag: string, schemas: Schemas): JsonSchema
     ...(method === 'GET' ? {} : { requestBody: bodyOf(all.filter((each) => each.in === 'body')) }),
     responses: {
       200: {
-        description: stream ? 'One JSON object per line, for as long as there is something to tell' : 'The answer',
+        description: stream ? 'One JSON object per line' : 'The response',
         ...(page ? { headers: { Link: { $ref: '#/components/headers/NextPage' } } } : {}),
         content: { [stream ? 'application/x-ndjson' : 'application/json']: { schema: schemas.of(output, 'output') } },
       },
@@ -118,7 +118,7 @@ function bodyOf(parameters: Parameter[]): JsonSchema {
   return { required: required.length > 0, content: { 'application/json': { schema } } };
 }
 
-/** Addresses beside the table of routes: other formats, and the WebSocket. */
+/** Addresses outside the table of routes: other formats, and the WebSocket. */
 const EXTRA = {
   '/metrics': {
     get: {
@@ -146,22 +146,22 @@ const SHARED = {
       name: 'Idempotency-Key',
       in: 'header',
       required: false,
-      description: 'A request that is sent again with the same key and body is not done again',
+      description: 'A repeated request with the same key and body takes effect once',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
     },
   },
   headers: {
-    NextPage: { description: 'Where the list goes on: <address>; rel="next"', schema: { type: 'string' } },
+    NextPage: { description: 'The next page: <address>; rel="next"', schema: { type: 'string' } },
   },
   responses: {
     Refused: {
-      description: 'What was wrong, and what would be right',
+      description: 'The error, with a hint',
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Refused' } } },
     },
   },
 };
 
-/** The whole API in OpenAPI's words, made from the table of routes. */
+/** The API as an OpenAPI document, generated from the table of routes. */
 export function openApiDocument(url: string, port: number, version: string): JsonSchema {
   const schemas = new Schemas();
   const paths: Record<string, JsonSchema> = { ...EXTRA };
@@ -176,7 +176,7 @@ export function openApiDocument(url: string, port: number, version: string): Jso
   const statuses = Object.fromEntries(ErrorCode.options.map((code) => [code, STATUS[code] ?? 500]));
   return {
     openapi: '3.1.0',
-    info: { title: 'Tidemill', version: version || 'unknown', description: 'Coding agents at work behind gates.' },
+    info: { title: 'Tidemill', version: version || 'unknown', description: 'Coding agents behind gates.' },
     servers: [{ url }],
     tags: Object.keys(routeGroups).map((name) => ({ name })),
     security: [{ token: [] }, { page: [] }],
@@ -185,8 +185,12 @@ export function openApiDocument(url: string, port: number, version: string): Jso
       ...SHARED,
       schemas: { ...schemas.named, Refused: { ...refused, 'x-statuses': statuses } },
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'A token of `tidemill token add`, or the daemon’s own' },
-        page: { type: 'apiKey', in: 'cookie', name: cookieName(port), description: 'Set by opening the link' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "A token from `tidemill token add`, or the daemon's own",
+        },
+        page: { type: 'apiKey', in: 'cookie', name: cookieName(port), description: 'Set when the link is opened' },
       },
     },
   };

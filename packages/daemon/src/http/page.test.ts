@@ -57,10 +57,10 @@ describe('the link', () => {
   });
 
   test.each([
-    ['a wrong token', '/?token=nope', /no longer opens/],
-    ['an empty token', '/?token=', /no longer opens/],
-    ['no token', '/', /opens by its link/],
-    ['the cookie of another daemon', '/', /opens by its link/],
+    ['a wrong token', '/?token=nope', /no longer valid/],
+    ['an empty token', '/?token=', /no longer valid/],
+    ['no token', '/', /from its link/],
+    ['the cookie of another daemon', '/', /from its link/],
   ])('%s gets a few words on how to get one, and no cookie', async (name, path, words) => {
     const { status, headers, text } = await call(
       path,
@@ -148,7 +148,7 @@ describe('the files', () => {
   });
 
   const pages = ['/', '/board', '/board?stage=open', '/tasks/12', '/inbox', '/fleet', '/conflicts', '/conflicts/12'];
-  test.each([...pages, '/money', '/settings', '/tasks/12/x', '/a-page-of-tomorrow'])(
+  test.each([...pages, '/costs', '/settings', '/tasks/12/x', '/a-page-of-tomorrow'])(
     '%s is the page; without the cookie a notice leads back to it',
     async (path) => {
       const page = await call(path, { cookie });

@@ -24,7 +24,7 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** What the server itself answers below these names. */
+/** The addresses that the page handles itself. */
 const SERVER_NAMES = new Set(['v1', 'docs', 'metrics', 'assets']);
 /** Plain words between slashes. A name with a dot is a file, and is found or not. */
 const WORDS = /^(?:\/[A-Za-z0-9][A-Za-z0-9_-]{0,99}){1,5}$/;
@@ -34,10 +34,10 @@ const isPagePath = (path: string) =>
   path === '/' || (WORDS.test(path) && !SERVER_NAMES.has(path.split('/')[1]!.toLowerCase()));
 
 /**
- *   /?token=…  the link a person was given: its token becomes a cookie, and leaves the address; `to` says where it leads
- *   /board …   the page, for whoever has the cookie
- *   /<file>    a file of the build, and nothing else: the name must be on the folder's own list
- * False when the address is none of these.
+ *   /?token=…  the page's link: sets the token as a cookie and redirects to `to`
+ *   /board …   the page, for callers with the cookie
+ *   /<file>    a file of the build; the name must be in the folder's own list
+ * Returns false for other addresses.
  */
 export async function answerPage(
   request: IncomingMessage,
@@ -74,7 +74,7 @@ async function exchange(
   const secure = door.scheme === 'https' ? '; Secure' : '';
   response.writeHead(303, {
     ...HEADERS,
-    // Without an age: it ends with the browser, as the daemon's own token ends with the daemon.
+    // A session cookie: the daemon's own token changes with every start.
     'set-cookie': `${cookieName(door.port)}=${given}; HttpOnly; SameSite=Strict; Path=/${secure}`,
     'cache-control': 'no-store',
     location: destination(url.searchParams.get('to')),
@@ -82,7 +82,7 @@ async function exchange(
   response.end();
 }
 
-/** Only ever an address of our own page: a link must not lead people elsewhere in our name. */
+/** Only addresses of our own page, to prevent open redirects. */
 function destination(to: string | null): string {
   if (!to || !URL.canParse(to, 'http://page')) return '/';
   const { origin, pathname, searchParams, search } = new URL(to, 'http://page');
@@ -93,14 +93,14 @@ async function sendListed(request: IncomingMessage, response: ServerResponse, ur
   const name = url.pathname.slice(1);
   if (!(await builtFiles()).has(name)) return false;
   if (!(await callerOf(request, door))) {
-    throw new AppError('unauthorized', 'the page is only for whoever opened its link', {
-      hint: '`tidemill status` prints the link.',
+    throw new AppError('unauthorized', 'the page needs a valid cookie', {
+      hint: 'Open the link that `tidemill status` prints.',
     });
   }
   return sendFile(request, response, name, door);
 }
 
-/** By path from the build's folder. Looked up anew each time: the page may be built while we run. */
+/** By path in the build folder. Read every time, because the page may be built while the daemon runs. */
 async function builtFiles(): Promise<Map<string, string>> {
   const folder = pageDir();
   if (folder === null) return new Map();
@@ -123,7 +123,7 @@ async function sendFile(
     ...HEADERS,
     'content-type': TYPES[extname(name)],
     'content-length': body.length,
-    // Not every browser counts the page's own WebSocket as 'self'. The Host was checked.
+    // Not every browser treats the page's WebSocket as 'self'. The Host was checked.
     'content-security-policy': policy("'self'", ` connect-src 'self' ${socketScheme(door)}://${request.headers.host};`),
     // The build puts a hash of the content into the names below assets/.
     'cache-control': name.startsWith('assets/') ? 'private, max-age=31536000, immutable' : 'no-cache',

@@ -1,6 +1,6 @@
 import { type RouteName, routes } from '@tidemill/contract';
 
-/** Where a list goes on, as a Link header; null for what is no list, and for its end. */
+/** The Link header to the next page; null on the last page and for other routes. */
 export function nextLink(name: RouteName, input: Record<string, unknown>, url: URL, page: unknown): string | null {
   const { page: paging, input: schema } = routes[name];
   if (!paging || !Array.isArray(page) || !('limit' in schema.shape)) return null;

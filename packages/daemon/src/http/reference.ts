@@ -62,7 +62,7 @@ function routeHtml(name: RouteName, url: string): string {
   return `<section id="${name}">
 <h3><span class="method">${method}</span> <code>${escaped(path)}</code></h3>
 <p>${escaped(summary)}.</p>
-<p class="soft">Needs the role ${role}${stream ? '; answers line by line' : ''}. In the client: <code>${name}</code></p>
+<p class="soft">Needs the role ${role}${stream ? '; streams lines' : ''}. In the client: <code>${name}</code></p>
 ${inputsHtml(parameters)}<pre>${escaped(exampleOf(name, parameters, url))}</pre>
 </section>`;
 }
@@ -70,12 +70,12 @@ ${inputsHtml(parameters)}<pre>${escaped(exampleOf(name, parameters, url))}</pre>
 function inputsHtml(parameters: Parameter[]): string {
   if (parameters.length === 0) return '';
   const rows = parameters.map(({ name, in: place, isRequired, schema }) => {
-    const preset = schema.default === undefined ? '' : `, else ${JSON.stringify(schema.default)}`;
-    const need = isRequired ? 'needed' : `may be left out${preset}`;
+    const preset = schema.default === undefined ? '' : `, default ${JSON.stringify(schema.default)}`;
+    const need = isRequired ? 'required' : `optional${preset}`;
     const cells = [`<code>${escaped(name)}</code>`, place, escaped(typeText(schema)), escaped(need)];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
-  const head = ['input', 'where', 'what', ''].map((title) => `<th scope="col">${title}</th>`).join('');
+  const head = ['input', 'in', 'type', ''].map((title) => `<th scope="col">${title}</th>`).join('');
   return `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table>\n`;
 }
 

@@ -7,27 +7,27 @@ const MOST_KEPT = 1000;
 const MOST_LENGTH = 16_000_000;
 
 interface Kept {
-  /** Of the whole request. */
+  /** Hash of the whole request. */
   print: string;
   at: number;
-  /** As it goes out. */
+  /** The response body. */
   answer: Promise<string>;
-  /** Null while it is under way. */
+  /** Null while the request runs. */
   length: number | null;
 }
 
-/** Visible ASCII. Null when the caller gave none. */
+/** Visible ASCII. Null without a header. */
 export function keyOf(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   if (typeof header === 'string' && /^[\x21-\x7e]{1,200}$/.test(header)) return header;
   throw new AppError('bad_input', 'the Idempotency-Key must be 1 to 200 visible characters without spaces', {
-    hint: 'A random UUID serves well.',
+    hint: 'Use a random UUID.',
   });
 }
 
 /**
- * Answers of calls that carried a key, so that one that is sent again is not done again: it waits for the first, or gets
- * what the first got. Kept for a day, in memory. A call that failed has changed nothing and may be tried again.
+ * Responses of requests with an idempotency key. A repeated request waits for the first one or gets its response. Kept
+ * in memory for a day. A failed request changed nothing and can be repeated.
  */
 export class Repeats {
   readonly #kept = new Map<string, Kept>();
@@ -60,7 +60,7 @@ export class Repeats {
     return kept.answer;
   }
 
-  /** A map keeps the order of insertion: the oldest come first. One under way is never forgotten: it would be done twice. */
+  /** Maps keep insertion order, so the oldest come first. A running request is kept, or it could run twice. */
   #forgetOld(): void {
     for (const [id, kept] of this.#kept) {
       const isRoom = this.#kept.size <= MOST_KEPT && this.#length <= MOST_LENGTH;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { AppError, type ErrorCode } from '@tidemill/contract';
 
-/** A follower hears at least this often from us, so that neither side takes silence for death. */
-const SIGN_OF_LIFE_MS = 30_000;
-/** How long a token that was revoked may still follow. */
-const WELCOME_MS = 2000;
+/** A stream sends something at least this often, so that neither side times out. */
+const KEEP_ALIVE_MS = 30_000;
+/** How long a revoked token can still follow a stream. */
+const RECHECK_MS = 2000;
 
 export const STATUS: Partial<Record<ErrorCode, number>> = {
   bad_input: 400,
@@ -67,7 +67,7 @@ export function sendText(response: ServerResponse, type: string, text: string): 
   response.end(text);
 }
 
-/** One JSON object per line, or per server-sent event. Slow readers are waited for: nothing piles up in memory. */
+/** One JSON object per line, or per server-sent event. Waits for slow readers, so that memory does not grow. */
 export async function sendStream(
   response: ServerResponse,
   items: AsyncIterable<unknown>,
@@ -78,10 +78,10 @@ export async function sendStream(
     'content-type': isSse ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
   });
   response.flushHeaders();
-  const alive = setInterval(() => response.write(isSse ? ':\n\n' : '\n'), SIGN_OF_LIFE_MS);
-  const doorkeeper = setInterval(() => {
+  const alive = setInterval(() => response.write(isSse ? ':\n\n' : '\n'), KEEP_ALIVE_MS);
+  const recheck = setInterval(() => {
     void isWelcome().then((isStill) => isStill || response.destroy());
-  }, WELCOME_MS);
+  }, RECHECK_MS);
   try {
     for await (const item of items) {
       if (!response.write(framed(item, isSse))) await once(response, 'drain', { signal });
@@ -90,7 +90,7 @@ export async function sendStream(
     if (!signal.aborted) throw error;
   } finally {
     clearInterval(alive);
-    clearInterval(doorkeeper);
+    clearInterval(recheck);
   }
   response.end();
 }
@@ -108,7 +108,7 @@ export function refuse(
   onError: (error: unknown, what: string) => void,
 ): void {
   if (!(error instanceof AppError)) onError(error, 'a request failed');
-  // Once the head is out there is no status left to give; cutting the stream tells the client that it is not complete.
+  // The status is already sent. Closing the connection tells the client that the response is incomplete.
   if (response.headersSent) {
     response.destroy();
     return;
@@ -118,10 +118,10 @@ export function refuse(
       ? error
       : {
           code: 'internal' as const,
-          message: 'something went wrong in the daemon',
+          message: 'internal error in the daemon',
           hint: 'See daemon.log in the data folder.',
         };
-  // The rest of a refused body is not read.
+  // The rest of the body is not read.
   if (code === 'too_large') response.setHeader('connection', 'close');
   send(response, STATUS[code] ?? 500, { error: { code, message, hint } });
 }

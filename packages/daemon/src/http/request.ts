@@ -12,13 +12,13 @@ import { keyOf, type Repeats } from './repeats.ts';
 import { send, sendJson, sendStream, sendText } from './reply.ts';
 import { matchRoute } from './router.ts';
 
-/** What all requests share. */
+/** Shared by all requests. */
 export interface RequestContext {
   services(): Services;
   repeats: Repeats;
-  /** Calls under way, to be told when the daemon stops. */
+  /** Running calls, aborted when the daemon stops. */
   calls: Set<AbortController>;
-  /** What somebody changed of which no event tells the name. */
+  /** Called for changes whose events do not name the caller. */
   onChange(text: string): void;
 }
 
@@ -38,7 +38,7 @@ export async function answer(
     return answerReference(request, response, url, door, context.services().machine.daemon?.version ?? '');
   }
   if (url.pathname === '/metrics' && request.method === 'GET') {
-    // In Prometheus' own format, which is no JSON.
+    // In Prometheus' text format, not JSON.
     const { type, text } = await prometheusText(context.services());
     return sendText(response, type, text);
   }
@@ -47,7 +47,7 @@ export async function answer(
   await answerRoute(context, { name, params, caller, url, door }, request, response);
 }
 
-interface Asked {
+interface RouteCall {
   name: RouteName;
   params: Record<string, string>;
   caller: Caller;
@@ -57,24 +57,23 @@ interface Asked {
 
 async function answerRoute(
   context: RequestContext,
-  asked: Asked,
+  call: RouteCall,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const call = new AbortController();
-  context.calls.add(call);
+  const abort = new AbortController();
+  context.calls.add(abort);
   response.on('close', () => {
-    context.calls.delete(call);
-    // An answer that went out whole leaves nothing to be told.
-    if (!response.writableFinished) call.abort();
+    context.calls.delete(abort);
+    if (!response.writableFinished) abort.abort();
   });
-  const answerIt = routes[asked.name].method === 'GET' ? answerLook : answerChange;
-  await answerIt(context, asked, call.signal, request, response);
+  const handle = routes[call.name].method === 'GET' ? answerRead : answerWrite;
+  await handle(context, call, abort.signal, request, response);
 }
 
-async function answerLook(
+async function answerRead(
   context: RequestContext,
-  { name, params, caller, url, door }: Asked,
+  { name, params, caller, url, door }: RouteCall,
   signal: AbortSignal,
   request: IncomingMessage,
   response: ServerResponse,
@@ -92,9 +91,9 @@ async function answerLook(
   send(response, 200, result, link === null ? {} : { link });
 }
 
-async function answerChange(
+async function answerWrite(
   context: RequestContext,
-  { name, params, caller, url }: Asked,
+  { name, params, caller, url }: RouteCall,
   signal: AbortSignal,
   request: IncomingMessage,
   response: ServerResponse,
@@ -107,24 +106,24 @@ async function answerChange(
   const act = () => callHandler(context.services(), name, { ...body.value, ...params }, details);
   if (caller.name !== null && !isSigned(name)) context.onChange(`${caller.name}: ${method} ${url.pathname}`);
   if (key === null || ownsItsKeys(name)) return send(response, 200, await act());
-  // Whoever sends it again may be the only one left to hear the answer: the first caller's leaving ends nothing.
+  // Not aborted when the first caller disconnects, because a repeated request may wait for the response.
   details.signal = new AbortController().signal;
   const text = async () => JSON.stringify(await act());
   const print = `${url.pathname}\n${body.text}`;
   sendJson(response, 200, await context.repeats.once({ caller: callerKey(caller), key }, print, text));
 }
 
-/** Its event names who asked; or nobody steers anything by it: looking on, and a worker's own calls. */
+/** Its event names the caller, or it is a read or a worker's own call. */
 const isSigned = (name: RouteName) =>
   'by' in routes[name].input.shape || routes[name].role === 'viewer' || routes[name].role === 'worker';
 
-/** A browser that follows server-sent events and comes back says so by itself where it was: each event's id is its `seq`. */
+/** A reconnecting EventSource sends the id of the last event, which is its `seq`. */
 function lastSeen(name: RouteName, { headers }: IncomingMessage): { after?: string } {
   const id = headers['last-event-id'];
   return name === 'events' && typeof id === 'string' && id !== '' ? { after: id } : {};
 }
 
-/** What they make is told apart by the key in the store itself, which also outlives the daemon. */
+/** These store the key with what they create, which also works across restarts. */
 const ownsItsKeys = (name: RouteName) => name === 'addTask' || name === 'importTasks';
 
 function addressOf(request: IncomingMessage): URL {
@@ -132,5 +131,5 @@ function addressOf(request: IncomingMessage): URL {
   const given = request.url ?? '/';
   const url = given.startsWith('/') ? URL.parse(given, base) : null;
   if (url) return url;
-  throw new AppError('bad_input', `"${given}" is no address`);
+  throw new AppError('bad_input', `"${given}" is not a valid address`);
 }

@@ -50,8 +50,8 @@ export function matchRoute(method: string, pathname: string): Match {
     };
   }
   const fitting = find(root, parts, 1, () => true);
-  if (!fitting) throw new AppError('not_found', `there is nothing at ${pathname}`);
-  throw new AppError('bad_input', `${pathname} takes ${[...fitting.at.routes.keys()].join(' or ')}, not ${method}`);
+  if (!fitting) throw new AppError('not_found', `no such address: ${pathname}`);
+  throw new AppError('bad_input', `${pathname} accepts ${[...fitting.at.routes.keys()].join(' or ')}, not ${method}`);
 }
 
 /** Fixed words win over parameters, so `/tasks/import` is not a task named import. */

@@ -127,7 +127,7 @@ describe('what may be sent', () => {
       /#77/,
     ],
     ['an unknown path', () => call('GET', '/v2/nothing'), 404, 'not_found', /nothing/],
-    ['a wrong method', () => call('PUT', '/v1/health', { body: '{}' }), 400, 'bad_input', /takes GET/],
+    ['a wrong method', () => call('PUT', '/v1/health', { body: '{}' }), 400, 'bad_input', /accepts GET/],
     ['a broken escape', () => call('GET', '/v1/projects/%E0%A4%A/status'), 400, 'bad_input', /not a valid/],
     ['a limit that is no number', () => call('GET', `${tasks()}?limit=many`), 400, 'bad_input', /limit/],
   ];

@@ -17,22 +17,22 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 const LOOPBACK = '127.0.0.1';
 
-/** What a client may cost at most. */
+/** Limits per client. */
 const LIMITS = {
-  /** One that sends its request a letter at a time is not waited for… */
+  /** Against clients that send their request very slowly. */
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
-  /** …nor one that does not read its answer. */
+  /** Against clients that do not read the response. */
   timeout: 300_000,
-  /** Each takes a file handle, and the store and the agents need theirs. */
+  /** Leaves file handles for the store and the agents. */
   maxConnections: 1000,
 };
 
 export interface HttpServer {
-  /** On this machine. */
+  /** The address on this machine. */
   url: string;
-  /** From elsewhere. */
+  /** The address for other machines. */
   publicUrl: string | null;
   close(): Promise<void>;
 }
@@ -45,15 +45,12 @@ export interface HttpOptions {
   /** Known only once the server listens, because the daemon's own address is part of them. */
   services(): Services;
   onError(error: unknown, what: string): void;
-  /** What somebody with a token changed of which no event tells the name. */
+  /** Called for changes with a token whose events do not name the caller. */
   onChange(text: string): void;
   limits?: Partial<typeof LIMITS>;
 }
 
-/**
- * Loopback always, for this machine's own commands and page; a second address when one was asked for, which then has the
- * port that was wished for.
- */
+/** Listens on loopback for this machine's commands and page, and on a second address if one is set. That one gets the requested port. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
   const { services, onChange } = options;
@@ -108,7 +105,7 @@ async function listen(
     });
   };
   const { timeout, maxConnections, ...limits } = { ...LIMITS, ...options.limits };
-  // What wants to become something else than a WebSocket stays what it is, as the protocol allows.
+  // Ignore upgrades to anything but WebSocket.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket';
   const settings = { ...limits, shouldUpgradeCallback };
   const server = tls
@@ -137,7 +134,7 @@ async function listen(
 async function end(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  // Answers under way get a moment; a client that does not read its answer must not hold the daemon up.
+  // Give running responses a moment, but do not wait for clients that do not read.
   const force = setTimeout(() => server.closeAllConnections(), 1000);
   await closed;
   clearTimeout(force);
@@ -146,19 +143,19 @@ async function end(server: Server): Promise<void> {
 function listenError(host: string, port: number, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
   if (code === 'EADDRINUSE') {
-    return new AppError('port_in_use', `port ${port} is taken by another program`, {
-      hint: 'Choose another with --port, or leave --port out for a free one.',
+    return new AppError('port_in_use', `port ${port} is used by another program`, {
+      hint: 'Choose another port with --port, or omit --port to use a free one.',
       cause,
     });
   }
   if (code === 'EACCES') {
-    return new AppError('bad_input', `port ${port} may not be used by this user`, {
-      hint: 'Choose a port above 1023, or leave --port out for a free one.',
+    return new AppError('bad_input', `this user may not use port ${port}`, {
+      hint: 'Choose a port above 1023, or omit --port to use a free one.',
       cause,
     });
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EINVAL') {
-    return new AppError('bad_input', `"${host}" is no address of this machine`, {
+    return new AppError('bad_input', `"${host}" is not an address of this machine`, {
       hint: 'Give --host an address of this machine, or 0.0.0.0 for all of them.',
       cause,
     });

@@ -1,19 +1,18 @@
 import type { Socket } from 'node:net';
 
-/** Connections without a token, at most; a person's browser needs a handful for a moment. */
+/** The most connections without a token; a browser needs only a few. */
 const MOST = 100;
 
 /**
- * Connections over which nobody has shown a token yet. There is room for few of them, and whoever comes last gets in:
- * the longest waiting one of the address that has the most is let go for it. So nobody is locked out by others who only
- * connect, however many they are.
+ * Connections without a valid token yet. When there are too many, the oldest connection of the address with the most
+ * connections is closed. So clients that only connect cannot lock others out.
  *
  *   connected ──▶ stranger ──token──▶ known
  *                    └── too many: destroyed
  */
 export class Strangers {
   readonly #most: number;
-  /** In the order in which they came. With TLS the socket of a request is another one than that of its connection. */
+  /** Oldest first. With TLS, the request's socket differs from the connection's socket. */
   readonly #waiting = new Map<string, Socket>();
 
   constructor(most = MOST) {
@@ -29,7 +28,7 @@ export class Strangers {
     if (this.#waiting.size > this.#most) this.#letGo();
   }
 
-  /** Somebody has shown a token over it. */
+  /** The connection has sent a valid token. */
   trust(socket: Socket): void {
     this.#waiting.delete(keyOf(socket));
   }

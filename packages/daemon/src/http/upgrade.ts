@@ -6,7 +6,7 @@ import { checkCaller, checkHost, checkRole, isWelcome } from './caller-check.ts'
 import type { Door } from './door.ts';
 import { STATUS } from './reply.ts';
 
-/** Let in by the same rules as every other request; what a browser could not be told otherwise, it is told as HTTP. */
+/** Uses the same checks as every other request. Refusals are HTTP responses. */
 export async function upgrade(
   streams: Streams,
   door: Door,
@@ -28,13 +28,13 @@ async function check(door: Door, request: IncomingMessage): Promise<void> {
   checkHost(request, door);
   const caller = await checkCaller(request, door);
   const path = (request.url ?? '/').replace(/\?.*$/s, '');
-  if (path !== STREAM_PATH) throw new AppError('not_found', 'there is nothing to upgrade to at this address');
+  if (path !== STREAM_PATH) throw new AppError('not_found', 'this address has no WebSocket');
   checkRole(caller, 'viewer', `GET ${STREAM_PATH}`);
 }
 
 function refuse(socket: Duplex, error: unknown): void {
   const { code, message, hint } =
-    error instanceof AppError ? error : new AppError('internal', 'something went wrong in the daemon');
+    error instanceof AppError ? error : new AppError('internal', 'internal error in the daemon');
   const body = JSON.stringify({ error: { code, message, hint } });
   socket.end(
     [

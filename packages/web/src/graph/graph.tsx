@@ -16,19 +16,19 @@ import { useWidth } from './width.ts';
 
 const SMALLEST = 0.8;
 
-/** Boxes and arrows, made to fit. What it shows is also said as a list, for whoever cannot see it. */
+/** Boxes and arrows, scaled to fit. A hidden list says the same for screen readers. */
 export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edges: GraphEdge[]; label: string }) {
   const [element, room] = useWidth<HTMLElement>();
   const laid = useMemo(() => fitLayout(nodes, edges, room), [nodes, edges, room]);
-  // A little smaller rather than cut off, but never too small to be read.
+  // Shrink to fit, but stay readable.
   const scale = room === 0 ? 1 : Math.min(1, Math.max(SMALLEST, room / laid.width));
   const tip = useId();
   const names = useMemo(() => new Map(nodes.map((node) => [node.id, node.label])), [nodes]);
   return (
     <figure className="graph">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section ref={element} className="scroll" aria-label={label} tabIndex={0}>
-        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the section around it has its name */}
+        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the surrounding section has the name */}
         <svg width={laid.width * scale} height={laid.height * scale} viewBox={`0 0 ${laid.width} ${laid.height}`}>
           <defs>
             <marker
@@ -51,7 +51,7 @@ export default function Graph({ nodes, edges, label }: { nodes: GraphNode[]; edg
               markerEnd={`url(#${tip})`}
             />
           ))}
-          {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: words, which the list below says in whole sentences */}
+          {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: labels, which the list below repeats as sentences */}
           <g aria-hidden="true">
             {laid.edges.map(
               ({ from, to, label: name, at }) =>

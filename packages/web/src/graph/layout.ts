@@ -27,9 +27,9 @@ export interface LaidNode extends GraphNode, Spot {
 
 interface LaidEdge extends GraphEdge {
   points: Spot[];
-  /** Where its word stands. */
+  /** Position of its label. */
   at: Spot | null;
-  /** It leads back to where things were before. */
+  /** Leads back to an earlier node. */
   isBack: boolean;
 }
 
@@ -51,13 +51,13 @@ export const cut = (text: string) => (text.length > MOST_LETTERS ? `${text.slice
 const widthOf = ({ label, about = '' }: GraphNode) =>
   Math.max(72, Math.max(cut(label).length * LETTER, cut(about).length * SMALL_LETTER) + 20);
 
-/** A long word over several lines, where it names several things. */
+/** Splits a label with several names into lines. */
 export const wordLines = (label: string) => label.split(/(?<=,) /);
 export const WORD_HEIGHT = 14;
 
 const wordWidth = (label: string) => Math.max(...wordLines(label).map((line) => line.length)) * SMALL_LETTER;
 
-/** From left to right; from top to bottom where that is too wide and this is not. */
+/** Left to right; top to bottom if that is too wide. */
 export function fitLayout(nodes: GraphNode[], edges: GraphEdge[], room: number): LaidGraph {
   const across = layOut(nodes, edges, 'LR');
   if (room === 0 || across.width <= room) return across;
@@ -80,7 +80,7 @@ function layOut(nodes: GraphNode[], edges: GraphEdge[], rankdir: 'LR' | 'TB'): L
   for (const node of nodes) graph.setNode(node.id, { width: widthOf(node), height: NODE_HEIGHT });
   const known = new Set(nodes.map(({ id }) => id));
   const drawn = edges.filter(({ from, to }) => known.has(from) && known.has(to));
-  // Each has a name of its own: two may lead the same way, and an empty name is none.
+  // Each edge needs its own name, because two edges may connect the same nodes.
   for (const [index, { from, to, label = '' }] of drawn.entries())
     graph.setEdge(
       from,
@@ -112,7 +112,7 @@ const placeOf = ({ x, y }: Spot): Spot => ({ x, y });
 
 const LOOP = 20;
 
-/** Back to itself, on the side where the layout has left room for it. */
+/** A loop on the side where the layout leaves room. */
 function loopOf(node: GraphNode, { x, y }: Spot, { label = '' }: GraphEdge, isDown: boolean) {
   const far = isDown ? x + widthOf(node) / 2 : y + NODE_HEIGHT / 2;
   const around: Spot[] = [
@@ -126,7 +126,7 @@ function loopOf(node: GraphNode, { x, y }: Spot, { label = '' }: GraphEdge, isDo
   return { points, at: isDown ? { x: far + LOOP + 6 + half, y } : { x, y: far + LOOP + 8 }, isBack: true };
 }
 
-/** Through the points with round corners. */
+/** A path through the points with round corners. */
 export function pathOf(points: Spot[]): string {
   const [first, ...rest] = points;
   if (!first) return '';
@@ -146,7 +146,7 @@ const at = ({ x, y }: Spot) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 
 const ROUND = 12;
 
-/** A little way from one point to another, at most half of it. */
+/** A point a short way from one point to another, at most half way. */
 function toward(from: Spot, to: Spot): Spot {
   const far = Math.hypot(to.x - from.x, to.y - from.y);
   const part = far === 0 ? 0 : Math.min(0.5, ROUND / far);

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
-/** How wide an element is right now, 0 before it is there: what is drawn to fit needs to know. */
+/** The current width of an element; 0 before it is rendered. */
 export function useWidth<E extends HTMLElement>(): [element: RefObject<E | null>, width: number] {
   const element = useRef<E>(null);
   const [width, setWidth] = useState(0);

@@ -2,28 +2,28 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type AccessRole, mayAct } from '@tidemill/contract';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import { Dialog } from './dialog.tsx';
-import { complain, tell } from './notices.tsx';
+import { showError, showToast } from './toasts.tsx';
 
-/** Of the person at this page; undefined until it is known. */
+/** The role of the person at this page; undefined until it is known. */
 export const Role = createContext<AccessRole | undefined>(undefined);
 
-/** What the person at this page may do. Until that is known, everything is offered: the daemon decides anyway. */
+/** Whether the person may act in a role. True until the role is known, because the daemon checks anyway. */
 export function useMay(needed: AccessRole): boolean {
   const role = useContext(Role);
   return role === undefined || mayAct(role, needed);
 }
 
-/** Does something at the daemon and says how it went. True when it was done. */
+/** Runs a request and shows its result. Returns true on success. */
 export function useAct(): (work: () => Promise<unknown>, done?: string) => Promise<boolean> {
   const cache = useQueryClient();
   return async (work, done) => {
     try {
       await work();
     } catch (error) {
-      complain(error);
+      showError(error);
       return false;
     }
-    if (done) tell(done);
+    if (done) showToast(done);
     void cache.invalidateQueries({}, { cancelRefetch: false });
     return true;
   };
@@ -32,18 +32,18 @@ export function useAct(): (work: () => Promise<unknown>, done?: string) => Promi
 interface ActionProps {
   act: () => Promise<unknown>;
   done?: string;
-  /** Asked before: names what it will hit and how to undo it. */
-  confirm?: { title: string; text: ReactNode; yes: string; isHarmless?: boolean };
+  /** Asks first: names what is affected and how to undo it. */
+  confirm?: { title: string; text: ReactNode; yes: string; no?: string; isHarmless?: boolean };
   needs?: AccessRole;
   className?: string;
   label?: string;
   disabled?: boolean;
-  /** The key that presses it, for pages that find it by that. */
+  /** The key that presses it, for pages that find the button by key. */
   marks?: string;
   children: ReactNode;
 }
 
-/** A button that acts at the daemon: asks first where it must, and cannot be pressed twice. */
+/** A button that sends a request. It asks first where needed and ignores a second press. */
 export function Action(props: ActionProps) {
   const { act, done, confirm, needs = 'operator', className, label, disabled, marks, children } = props;
   const [isBusy, setBusy] = useState(false);
@@ -63,12 +63,12 @@ export function Action(props: ActionProps) {
         type="button"
         className={className}
         disabled={!may || disabled}
-        // Not disabled meanwhile: that would take the focus from whoever pressed it by keyboard.
+        // Not disabled while busy, because that would lose the keyboard focus.
         aria-disabled={isBusy || undefined}
         aria-busy={isBusy}
         aria-label={label}
         data-key={marks}
-        title={may ? undefined : `This needs the role ${needs}`}
+        title={may ? undefined : `Needs the role ${needs}`}
         onClick={() => (confirm ? setAsking(true) : void go())}
       >
         {children}
@@ -78,7 +78,7 @@ export function Action(props: ActionProps) {
           <div className="prose">{confirm.text}</div>
           <footer>
             <button type="button" onClick={() => setAsking(false)}>
-              Keep things as they are
+              {confirm.no ?? 'Cancel'}
             </button>
             <button type="button" className={confirm.isHarmless ? 'primary' : 'danger'} onClick={() => void go()}>
               {confirm.yes}

@@ -7,7 +7,7 @@ import { withTimes } from '../words.ts';
 import { Action } from './action.tsx';
 import { Command } from './command.tsx';
 import type { Liveness } from './live.ts';
-import { errorText } from './notices.tsx';
+import { errorText } from './toasts.tsx';
 
 interface BannersProps {
   connection: Liveness;
@@ -17,9 +17,9 @@ interface BannersProps {
   status: ProjectStatus | undefined;
 }
 
-/** What a person must know before they believe the page. */
+/** Connection problems and alerts, above every page. */
 export function Banners({ connection, error, knownAt, isOutdated, status }: BannersProps) {
-  const text = trouble(connection, error, knownAt, isOutdated);
+  const text = connectionText(connection, error, knownAt, isOutdated);
   const alerts = status?.alerts ?? [];
   return (
     <>
@@ -29,46 +29,44 @@ export function Banners({ connection, error, knownAt, isOutdated, status }: Bann
   );
 }
 
-function trouble(connection: Liveness, error: unknown, knownAt: number, isOutdated: boolean): ReactNode {
-  // A time of day, not an age: what is told aloud must not change every second.
-  const known = knownAt > 0 ? ` Shown is what was known at ${new Date(knownAt).toLocaleTimeString('en-GB')}.` : '';
+function connectionText(connection: Liveness, error: unknown, knownAt: number, isOutdated: boolean): ReactNode {
+  // A time of day, not an age: a text for screen readers must not change every second.
+  const known = knownAt > 0 ? ` Last update: ${new Date(knownAt).toLocaleTimeString('en-GB')}.` : '';
   if (connection === 'signed_out')
     return (
       <>
-        The daemon was started anew, and its page has a new link. Open the link that this prints:
+        The daemon was restarted, and the page has a new link. Open the link that this command prints:
         <Command text="tidemill status" />
       </>
     );
-  if (connection === 'offline') return `Offline: the daemon does not answer. Trying again by itself.${known}`;
+  if (connection === 'offline') return `Offline: the daemon does not respond. Retrying automatically.${known}`;
   if (isOutdated)
     return (
       <>
-        The daemon was upgraded. This page is of the version before.
+        The daemon was upgraded. This page is from the previous version.
         <button type="button" onClick={() => location.reload()}>
-          Load it again
+          Reload
         </button>
       </>
     );
   if (connection === 'polling')
-    return 'The live connection is down: looking every 5 seconds instead, until it is back.';
-  // While it connects, an answer that failed says more than that.
+    return 'The live connection is down. The page updates every 5 seconds until it is back.';
   if (error) return errorText(error);
   return null;
 }
 
-/** Whatever is milder waits in the inbox. */
+/** Less severe alerts are only in the inbox. */
 const SHOWN: InboxItem['severity'][] = ['critical', 'error', 'warning'];
 const MOST = 3;
 
 function Alerts({ project, alerts }: { project: string; alerts: InboxItem[] }) {
   const [at] = useLocation();
-  const pressing = alerts.filter(({ severity }) => SHOWN.includes(severity));
-  // There they stand with everything else.
-  if (at === '/inbox' || pressing.length === 0) return null;
+  const urgent = alerts.filter(({ severity }) => SHOWN.includes(severity));
+  if (at === '/inbox' || urgent.length === 0) return null;
   return (
     <section aria-label="Alerts">
       <ul className="alerts">
-        {pressing.slice(0, MOST).map(({ ref, severity, title, text }) => (
+        {urgent.slice(0, MOST).map(({ ref, severity, title, text }) => (
           <li key={ref} className={`alert ${severity}`}>
             <strong>{severity}</strong>
             <span>

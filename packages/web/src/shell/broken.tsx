@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react';
 
-/** A page that fails is said to have failed; the frame with its controls stays. */
+/** Shows the error of a page that failed to render; the frame stays usable. */
 export class Broken extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 
@@ -12,10 +12,10 @@ export class Broken extends Component<{ children: ReactNode }, { error: unknown 
     if (this.state.error === null) return this.props.children;
     return (
       <section className="waiting-room" role="alert">
-        <p>This page could not be drawn: {String(this.state.error).slice(0, 300)}</p>
+        <p>This page could not be shown: {String(this.state.error).slice(0, 300)}</p>
         <p>
           <button type="button" onClick={() => location.reload()}>
-            Load it again
+            Reload
           </button>
         </p>
       </section>

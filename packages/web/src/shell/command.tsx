@@ -12,7 +12,7 @@ export function Command({ text }: { text: string }) {
       setCopied(true);
       setTimeout(() => setCopied(false), COPIED_MS);
     } catch {
-      // Not allowed here: marked, so that the person can copy it.
+      // Clipboard access is not allowed: select the text so that the person can copy it.
       getSelection()?.selectAllChildren(code.current!);
     }
   };

@@ -1,17 +1,17 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { DialogNotices } from './notices.tsx';
+import { DialogToasts } from './toasts.tsx';
 
-/** The browser's own dialog: it keeps the focus, closes by Escape, and gives the focus back. */
+/** The browser's own dialog: it traps the focus, closes with Escape, and returns the focus. */
 export function Dialog(props: { title: string; onClose: () => void; children: ReactNode; isWide?: boolean }) {
   const { title, onClose, children, isWide } = props;
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before it is taken out of the document: only then the browser gives the focus back.
+  // A layout effect closes the dialog before it leaves the document. Otherwise the browser does not return the focus.
   useLayoutEffect(() => {
     const dialog = element.current!;
     const opener = document.activeElement;
     dialog.showModal();
-    // What it was opened for, rather than the button that closes it. React's autoFocus comes before it is open.
+    // Focus the first field, not the close button. React's autoFocus runs before the dialog is open.
     dialog.querySelector<HTMLElement>('[data-focus], input, textarea, select')?.focus();
     return () => {
       dialog.close();
@@ -35,7 +35,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: Re
         </button>
       </header>
       {children}
-      <DialogNotices />
+      <DialogToasts />
     </dialog>
   );
 }

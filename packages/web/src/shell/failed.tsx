@@ -1,12 +1,12 @@
-import { isTrouble } from '../api.ts';
-import { errorText } from './notices.tsx';
+import { isTemporary } from '../api.ts';
+import { errorText } from './toasts.tsx';
 
-/** What could not be read, and what happens now. */
+/** A loading error, and whether it is retried. */
 export function Failed({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
   return (
     <p className="waiting" role="alert">
-      {errorText(error)} {isTrouble(error) && 'Trying again by itself.'}
+      {errorText(error)} {isTemporary(error) && 'Retrying automatically.'}
     </p>
   );
 }

@@ -2,22 +2,22 @@ import { type RefObject, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 
-/** So long something that is on its way is waited for. */
-const PATIENCE_MS = 3000;
+/** How long to wait for an element that is not rendered yet. */
+const TIMEOUT_MS = 3000;
 const FOCUSABLE = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled';
 
-const hasNobodyFocus = () => document.activeElement === null || document.activeElement === document.body;
+const isNothingFocused = () => document.activeElement === null || document.activeElement === document.body;
 const isDialogOpen = () => document.querySelector('dialog[open]') !== null;
 
-/** What had the focus, and around it, from the inside to the outside, what stands beside each part. */
+/** The focused element and its ancestors up to the root, each with its siblings. */
 interface Trail {
   element: Element;
   around: { part: Element; next: Element | null; previous: Element | null }[];
 }
 
 /**
- * Whoever has no mouse never has to begin at the top again: when what had the focus is gone (an answered question, a card
- * that moved on), the focus goes to what has taken its place.
+ * When the focused element disappears (an answered question, a card that moved), the focus goes to its replacement, so
+ * that keyboard users do not have to start at the top again.
  */
 function useFocusKept(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
@@ -35,7 +35,7 @@ function useFocusKept(main: RefObject<HTMLElement | null>): void {
       if (trail.element.isConnected) return remember(trail.element);
       const { around } = trail;
       trail = null;
-      if (hasNobodyFocus() && !isDialogOpen()) (successor(around) ?? root).focus({ preventScroll: true });
+      if (isNothingFocused() && !isDialogOpen()) (successor(around) ?? root).focus({ preventScroll: true });
     };
     const watch = new MutationObserver(onChange);
     watch.observe(root, { childList: true, subtree: true });
@@ -47,7 +47,7 @@ function useFocusKept(main: RefObject<HTMLElement | null>): void {
   }, [main]);
 }
 
-/** The nearest thing to what is gone: what followed it, else what stood before it, else what is where they all were. */
+/** The nearest remaining element: the next sibling, else the previous one, else the parent. */
 function successor(around: Trail['around']): HTMLElement | null {
   const at = around.findLastIndex(({ part }) => !part.isConnected);
   const near = [around[at]?.next, around[at]?.previous, around[at + 1]?.part];
@@ -55,23 +55,23 @@ function successor(around: Trail['around']): HTMLElement | null {
   return found ? firstIn(found) : null;
 }
 
-/** What j and k walk over comes first. */
+/** Prefers the items that j and k move between. */
 function firstIn(element: Element): HTMLElement | null {
   if (element.matches(`[data-item], ${FOCUSABLE}`)) return element as HTMLElement;
   return element.querySelector<HTMLElement>('[data-item]') ?? element.querySelector<HTMLElement>(FOCUSABLE);
 }
 
-/** Heard before anybody else does, who draws the page that is gone back to at once. */
+/** Registered before the router, which renders the previous page at once. */
 let isBack = false;
 addEventListener('popstate', () => {
   isBack = true;
-  // It may have been back to the same page, which is not drawn anew.
+  // Reset it, because going back to the same page renders nothing.
   setTimeout(() => {
     isBack = false;
   });
 });
 
-/** Another page: the focus goes into it, so that it is told aloud and keys begin there; back, to where one had left. */
+/** Moves the focus into a new page, for screen readers and keys; on "back", to the link that was followed. */
 function useFocusOfRoute(main: RefObject<HTMLElement | null>): void {
   const [at] = useLocation();
   const hash = useLocationProperty(() => location.hash);
@@ -82,7 +82,7 @@ function useFocusOfRoute(main: RefObject<HTMLElement | null>): void {
     before.current = at;
     const root = main.current!;
     if (from !== at) {
-      // Unless the new page has put it somewhere itself.
+      // The new page may have set the focus itself.
       if (!isDialogOpen() && !root.contains(document.activeElement)) root.focus({ preventScroll: true });
       if (!wasBack) scrollTo(0, 0);
     }
@@ -100,11 +100,11 @@ function elementOf(hash: string): HTMLElement | null {
   try {
     return document.getElementById(decodeURIComponent(hash.slice(1)));
   } catch {
-    return null; // somebody has written an address that cannot be read
+    return null; // a malformed address
   }
 }
 
-/** Focuses it once it is drawn, unless the person does something else meanwhile. */
+/** Focuses an element once it is rendered, unless the person acts first. */
 export function whenThere(root: HTMLElement, find: () => HTMLElement | null): () => void {
   const over = new AbortController();
   const look = () => {
@@ -117,7 +117,7 @@ export function whenThere(root: HTMLElement, find: () => HTMLElement | null): ()
   const { signal } = over;
   const stop = () => over.abort();
   const watch = new MutationObserver(look);
-  const timer = setTimeout(stop, PATIENCE_MS);
+  const timer = setTimeout(stop, TIMEOUT_MS);
   signal.addEventListener('abort', () => {
     clearTimeout(timer);
     watch.disconnect();
@@ -128,7 +128,7 @@ export function whenThere(root: HTMLElement, find: () => HTMLElement | null): ()
   return stop;
 }
 
-/** For the element that holds the pages. */
+/** For the element that contains the pages. */
 export function useFocus(main: RefObject<HTMLElement | null>): void {
   useFocusKept(main);
   useFocusOfRoute(main);

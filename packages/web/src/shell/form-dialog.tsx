@@ -6,7 +6,7 @@ import { Dialog } from './dialog.tsx';
 interface FormDialogProps {
   title: string;
   onClose: () => void;
-  /** Throws what the daemon refuses: the dialog stays, and nothing that was typed is lost. */
+  /** If it throws, the dialog stays open and keeps what was typed. */
   send: () => Promise<unknown>;
   done: string;
   yes: string;
@@ -41,7 +41,7 @@ export function FormDialog({ title, onClose, send, done, yes, isReady = true, is
         {!may && <p className="waiting">This needs the role operator.</p>}
         <footer>
           <button type="button" onClick={onClose}>
-            Keep things as they are
+            Cancel
           </button>
           <button type="submit" className="primary" disabled={!isReady || !may} aria-busy={isBusy}>
             {yes}

@@ -35,38 +35,44 @@ export function Frame(props: FrameProps) {
   const to = useTo();
   const [theme, nextTheme] = useTheme();
   const tabs = useRef<HTMLElement>(null);
-  // On a narrow window the tabs scroll: the one that is looked at must be in sight.
+  // In a narrow window the tabs scroll: keep the current one visible.
   useEffect(() => {
     if (at) tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [at]);
   useKeys([
     ...pages.map(({ path, name, key }) => ({ keys: `g ${key}`, does: name, run: () => go(to(path)) })),
-    { keys: '/', does: 'Search everything', run: onSearch },
-    { keys: '?', does: 'Show the keys', run: onHelp },
-    { keys: 'j', does: 'Next item', isHeldToo: true, run: () => moveFocus(1) },
-    { keys: 'k', does: 'Item before', isHeldToo: true, run: () => moveFocus(-1) },
+    { keys: '/', does: 'Search', run: onSearch },
+    { keys: '?', does: 'Show keyboard shortcuts', run: onHelp },
+    { keys: 'j', does: 'Next item', repeats: true, run: () => moveFocus(1) },
+    { keys: 'k', does: 'Previous item', repeats: true, run: () => moveFocus(-1) },
   ]);
   return (
     <>
       <a className="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header className="top">
         <h1>
           <img src="/favicon.svg" alt="" width={24} height={24} /> Tidemill
         </h1>
         {project && <ProjectChoice projects={projects} chosen={project} />}
-        {status && <p className="dim mood">{mood(status)}</p>}
+        {status && <p className="dim project-state">{stateText(status)}</p>}
         <div className="top-end">
           {status?.budget && <Spend account={status.budget.project} all={status.budget.all} />}
           <p className={`link ${connection}`}>{LIVENESS[connection]}</p>
           <button type="button" className="quiet" onClick={onSearch} aria-keyshortcuts="/">
             Search <kbd>/</kbd>
           </button>
-          <button type="button" className="quiet" onClick={nextTheme} aria-label={`Theme: ${theme}. Change it`}>
+          <button type="button" className="quiet" onClick={nextTheme} aria-label={`Theme: ${theme}. Change theme`}>
             {theme === 'auto' ? 'Auto' : theme === 'light' ? 'Light' : 'Dark'}
           </button>
-          <button type="button" className="quiet" onClick={onHelp} aria-label="Keys" aria-keyshortcuts="?">
+          <button
+            type="button"
+            className="quiet"
+            onClick={onHelp}
+            aria-label="Keyboard shortcuts"
+            aria-keyshortcuts="?"
+          >
             <kbd>?</kbd>
           </button>
         </div>
@@ -94,11 +100,11 @@ function Tab({ page, status }: { page: PageTab; status: ProjectStatus | undefine
   );
 }
 
-/** Spend against the limits, in every page's head. */
+/** Spend and limits, on every page. */
 function Spend({ account, all }: { account: AccountView; all: AccountView }) {
   const stopped = account.stopped ?? all.stopped;
   return (
-    <PageLink to="/money" className={stopped ? 'spend over' : 'spend'} title={stopped ?? undefined}>
+    <PageLink to="/costs" className={stopped ? 'spend over' : 'spend'} title={stopped ?? undefined}>
       <SpendBar
         name="Today"
         spent={account.daily.spentUsd}
@@ -115,7 +121,7 @@ function Spend({ account, all }: { account: AccountView; all: AccountView }) {
   );
 }
 
-/** `isBare`: the sum stands beside it already. */
+/** `isBare`: without the amount, which is shown beside it. */
 export function SpendBar(props: { name: string; spent: number; of: number; percent: number; isBare?: boolean }) {
   const { name, spent, of, percent, isBare = false } = props;
   const look = percent >= 90 ? 'bad' : percent >= 75 ? 'warn' : percent >= 50 ? 'note' : 'good';
@@ -139,7 +145,7 @@ export function SpendBar(props: { name: string; spent: number; of: number; perce
 
 function ProjectChoice({ projects, chosen }: { projects: Project[]; chosen: Project }) {
   const [at, go] = useLocation();
-  // The same page of the other project. A number there is another task, so of a task's page it is the list.
+  // The same page in the other project. Task numbers differ between projects, so a task's page becomes the board.
   const page = at.startsWith('/tasks/') ? '/board' : at.replace(/^(\/[a-z]*).*$/, '$1');
   return (
     <p className="project" title={chosen.root}>
@@ -163,9 +169,9 @@ function ProjectChoice({ projects, chosen }: { projects: Project[]; chosen: Proj
   );
 }
 
-function mood({ running, idle, workers, total }: ProjectStatus): string {
-  if (!running) return 'not running: tidemill up';
+function stateText({ running, idle, workers, total }: ProjectStatus): string {
+  if (!running) return 'not running; start with tidemill up';
   const busy = workers.filter(({ task }) => task !== null).length;
-  if (busy > 0) return `${plural(busy, 'worker')} at work`;
-  return total === 0 ? 'waits for its first task' : idle ? 'idle' : 'about to begin';
+  if (busy > 0) return `${plural(busy, 'worker')} working`;
+  return total === 0 ? 'no tasks yet' : idle ? 'idle' : 'starting';
 }

@@ -3,12 +3,12 @@ import { useKnownKeys } from './keys.ts';
 
 export function Help({ onClose }: { onClose: () => void }) {
   const keys = useKnownKeys();
-  // The newest meaning of a key counts, and stands once.
+  // If a key is registered twice, only the newest counts.
   const shown = keys.filter(
     (key, index) => key.does !== '' && keys.findLastIndex((other) => other.keys === key.keys) === index,
   );
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className="keys">
         {shown.map(({ keys: names, does }) => (
           <div key={names}>

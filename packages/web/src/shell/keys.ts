@@ -1,16 +1,16 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 
 export interface Key {
-  /** `g b` is one after the other. */
+  /** `g b` means g, then b. */
   keys: string;
-  /** In the list of keys; empty for one that another line speaks of already. */
+  /** The text in the list of keys; empty if another entry covers it. */
   does: string;
-  /** Also while it is held down: only where that does no harm. */
-  isHeldToo?: boolean;
+  /** Also runs while the key is held down. */
+  repeats?: boolean;
   run(): void;
 }
 
-/** Two keys of a sequence belong together when they come this close. */
+/** The longest time between two keys of a sequence. */
 const SEQUENCE_MS = 1000;
 
 let known: readonly Key[] = [];
@@ -31,7 +31,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 function onKeyDown(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-  // A dialog has the keys to itself.
+  // An open dialog handles its own keys.
   if (document.querySelector('dialog[open]')) return;
   const sequence = event.timeStamp - before.at < SEQUENCE_MS ? `${before.key} ${event.key}` : event.key;
   const found = known.findLast(({ keys }) => keys === sequence) ?? known.findLast(({ keys }) => keys === event.key);
@@ -39,10 +39,10 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!found) return;
   before = { key: '', at: 0 };
   event.preventDefault();
-  if (!event.repeat || found.isHeldToo) found.run();
+  if (!event.repeat || found.repeats) found.run();
 }
 
-/** Makes keys known for as long as the component is there; the newest meaning of a key counts. */
+/** Registers keys while the component is mounted; the newest registration of a key wins. */
 export function useKeys(keys: Key[]): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -53,8 +53,8 @@ export function useKeys(keys: Key[]): void {
       .filter((name) => name !== '')
       .map((name, index): Key => {
         const [keys = '', does = ''] = name.split('\n');
-        const isHeldToo = latest.current[index]?.isHeldToo ?? false;
-        return { keys, does, isHeldToo, run: () => latest.current[index]?.run() };
+        const repeats = latest.current[index]?.repeats ?? false;
+        return { keys, does, repeats, run: () => latest.current[index]?.run() };
       });
     if (known.length === 0) addEventListener('keydown', onKeyDown);
     change([...known, ...own]);
@@ -62,7 +62,7 @@ export function useKeys(keys: Key[]): void {
   }, [names]);
 }
 
-/** All that work right now, for the list of keys. */
+/** All keys that work now, for the list of keys. */
 export function useKnownKeys(): readonly Key[] {
   return useSyncExternalStore(
     (listener) => {
@@ -73,13 +73,13 @@ export function useKnownKeys(): readonly Key[] {
   );
 }
 
-/** `j` and `k`: from one `[data-item]` of the page to the next. */
+/** `j` and `k` move between the `[data-item]` elements of the page. */
 export function moveFocus(step: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>('main [data-item]')].filter(
     (item) => item.offsetParent !== null,
   );
   const focused = document.activeElement;
-  // Whatever has the focus within a list's entry, it is at that entry.
+  // Focus anywhere inside a list entry counts as that entry.
   const entry = focused?.closest('main li');
   const at = items.findIndex((item) => item.contains(focused) || entry?.contains(item));
   const next = items[at < 0 ? (step === 1 ? 0 : items.length - 1) : at + step];

@@ -6,18 +6,18 @@ import { api } from '../api.ts';
 
 export type Liveness = StreamState;
 
-/** What is shown beside the status is read anew at most this often, however many events there are. */
+/** Data other than the status is refreshed at most this often. */
 const REFRESH_MS = 1000;
 
-type Hear<T> = (value: T) => void;
-type HearProject = (project: string, events: LoggedEvent[]) => void;
-const projectListeners = new Set<HearProject>();
-const eventListeners = new Set<Hear<LoggedEvent[]>>();
-const taskListeners = new Set<Hear<TaskSummary[]>>();
-const logListeners = new Map<string, Set<Hear<Extract<StreamMessage, { type: 'log' }>>>>();
+type Listener<T> = (value: T) => void;
+type ProjectListener = (project: string, events: LoggedEvent[]) => void;
+const projectListeners = new Set<ProjectListener>();
+const eventListeners = new Set<Listener<LoggedEvent[]>>();
+const taskListeners = new Set<Listener<TaskSummary[]>>();
+const logListeners = new Map<string, Set<Listener<Extract<StreamMessage, { type: 'log' }>>>>();
 let stream: Stream | null = null;
 
-/** Follows the project while the page is open, and keeps what is shown true. */
+/** Follows the project while the page is open and keeps the data up to date. */
 export function useLive(project: string | undefined): Liveness {
   const cache = useQueryClient();
   const [state, setState] = useState<Liveness>('connecting');
@@ -30,7 +30,7 @@ export function useLive(project: string | undefined): Liveness {
       subscribe: { project, views: true },
       onState: (next) => {
         setState(next);
-        // Whatever was missed while nobody listened.
+        // Refresh what changed while the connection was down.
         if (next === 'live') void cache.invalidateQueries({}, { cancelRefetch: false });
       },
       onMessage: (message) => take(message, project, cache, refresh),
@@ -51,21 +51,21 @@ function take(message: StreamMessage, project: string, cache: QueryClient, refre
       return;
     case 'tasks':
       for (const { id, number, title } of message.tasks) cache.setQueryData(['task-name', id], { number, title });
-      for (const hear of taskListeners) hear(message.tasks);
+      for (const listener of taskListeners) listener(message.tasks);
       return;
     case 'events': {
-      for (const hear of projectListeners) hear(project, message.events);
-      for (const hear of eventListeners) hear(message.events);
+      for (const listener of projectListeners) listener(project, message.events);
+      for (const listener of eventListeners) listener(message.events);
       refresh([...new Set(message.events.flatMap(({ body }) => staleAfter(body.type)))]);
       return;
     }
     case 'log':
-      for (const hear of logListeners.get(message.run) ?? []) hear(message);
+      for (const listener of logListeners.get(message.run) ?? []) listener(message);
   }
 }
 
-/** For what lives as long as the page does. */
-export const onEvents = (hear: HearProject) => void projectListeners.add(hear);
+/** For listeners that live as long as the page. */
+export const onEvents = (listener: ProjectListener) => void projectListeners.add(listener);
 
 function useLatest<T>(value: T) {
   const latest = useRef(value);
@@ -73,31 +73,35 @@ function useLatest<T>(value: T) {
   return latest;
 }
 
-/** Tasks as they change. */
-export function useTaskChanges(hear: Hear<TaskSummary[]>): void {
-  const latest = useLatest(hear);
+/** Calls `listener` with changed tasks. */
+export function useTaskChanges(listener: Listener<TaskSummary[]>): void {
+  const latest = useLatest(listener);
   useEffect(() => {
-    const own: Hear<TaskSummary[]> = (tasks) => latest.current(tasks);
+    const own: Listener<TaskSummary[]> = (tasks) => latest.current(tasks);
     taskListeners.add(own);
     return () => void taskListeners.delete(own);
   }, [latest]);
 }
 
-export function useEvents(hear: Hear<LoggedEvent[]>): void {
-  const latest = useLatest(hear);
+export function useEvents(listener: Listener<LoggedEvent[]>): void {
+  const latest = useLatest(listener);
   useEffect(() => {
-    const own: Hear<LoggedEvent[]> = (events) => latest.current(events);
+    const own: Listener<LoggedEvent[]> = (events) => latest.current(events);
     eventListeners.add(own);
     return () => void eventListeners.delete(own);
   }, [latest]);
 }
 
-/** A run's output from `offset` on, as it comes; null follows none. */
-export function useRunOutput(run: string | null, offset: number, hear: Hear<{ text: string; isOver: boolean }>): void {
-  const latest = useLatest(hear);
+/** Follows a run's output from `offset` on; null follows none. */
+export function useRunOutput(
+  run: string | null,
+  offset: number,
+  listener: Listener<{ text: string; isOver: boolean }>,
+): void {
+  const latest = useLatest(listener);
   useEffect(() => {
     if (run === null) return;
-    const own: Hear<Extract<StreamMessage, { type: 'log' }>> = ({ chunk, isOver }) =>
+    const own: Listener<Extract<StreamMessage, { type: 'log' }>> = ({ chunk, isOver }) =>
       latest.current({ text: chunk.text, isOver });
     const all = logListeners.get(run) ?? new Set();
     logListeners.set(run, all.add(own));
@@ -111,7 +115,7 @@ export function useRunOutput(run: string | null, offset: number, hear: Hear<{ te
   }, [run, offset, latest]);
 }
 
-/** One reading at a time; what comes meanwhile makes one more. */
+/** Runs one refresh at a time and collects further keys for the next one. */
 function refresher(cache: QueryClient): (keys: string[]) => void {
   const due = new Set<string>();
   let isBusy = false;

@@ -5,23 +5,23 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 're
 interface LongListProps {
   label: string;
   count: number;
-  /** How high a row is, before it was drawn. */
+  /** The estimated height of a row that is not rendered yet. */
   estimate: number;
   row(index: number): ReactNode;
   keyOf?(index: number): string | number;
   className?: string;
-  /** Stays at the end as more comes, until the reader scrolls up. */
+  /** Scrolls with new rows until the reader scrolls up. */
   isFollowing?: boolean;
-  /** The reader has come to the last row. */
+  /** Called when the last row is visible. */
   onEnd?(): void;
-  /** Brought into view when it changes. */
+  /** Scrolled into view when it changes. */
   shownIndex?: number | null;
 }
 
 const NEAR_PX = 24;
 const OVERSCAN = 12;
 
-/** Any number of rows: only those in sight are in the document. Rows may be of different heights. */
+/** A list of any length: only visible rows are in the document. Rows may have different heights. */
 export function LongList(props: LongListProps) {
   const { label, count, estimate, row, keyOf, className = '', isFollowing = false, onEnd, shownIndex = null } = props;
   const pane = useRef<HTMLElement>(null);
@@ -41,7 +41,7 @@ export function LongList(props: LongListProps) {
     const element = pane.current;
     if (element) element.scrollTop = element.scrollHeight;
   };
-  // Heights are known only once drawn: the end moves a few times before it is the end.
+  // Row heights are known only after rendering, so the end moves a few times.
   useLayoutEffect(() => {
     if (isFollowing && isAtEnd) toEnd();
   }, [isFollowing, isAtEnd, count, height]);
@@ -61,7 +61,7 @@ export function LongList(props: LongListProps) {
   };
   return (
     <div className={`long-list ${className}`}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it */}
       <section ref={pane} className="long-list-pane" aria-label={label} tabIndex={0} onScroll={onScroll}>
         <div className="long-list-all" style={{ height }}>
           <div className="long-list-shown" style={{ transform: `translateY(${rows[0]?.start ?? 0}px)` }}>

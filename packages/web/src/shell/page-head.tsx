@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The head of a page: its name, what it is about in a few words, its controls. */
+/** The head of a page: title, short description, controls. */
 export function PageHead({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
   return (
     <header className="page-head">

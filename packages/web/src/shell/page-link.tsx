@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { Link, useSearchParams } from 'wouter';
 
-/** Within the page: the project that is looked at stays the same. */
+/** A link that keeps the current project. */
 export function PageLink({ to, ...rest }: { to: string } & Omit<ComponentProps<'a'>, 'href'>) {
   return <Link href={useTo()(to)} {...rest} />;
 }

@@ -1,12 +1,12 @@
 import type { ProjectStatus } from '@tidemill/contract';
 
-/** A page as the frame shows it: a tab, and a key that leads to it after `g`. */
+/** A page in the frame: a tab, and a key that opens it after `g`. */
 export interface PageTab {
   path: string;
   name: string;
   key: string;
-  /** Further addresses that belong to it. */
+  /** Other addresses that belong to it. */
   beside?: readonly string[];
-  /** What waits there. */
+  /** The number of items that wait there. */
   count?(status: ProjectStatus): number;
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { api, soon } from '../api.ts';
+import { api, withTimeout } from '../api.ts';
 import { plainLine } from '../plain.ts';
 import { fitsWords } from '../search-words.ts';
 import { stageText } from '../words.ts';
@@ -18,7 +18,7 @@ interface Hit {
   kind: string;
 }
 
-/** Tasks by number or words, pages, workers: one box for all. */
+/** Finds tasks by number or words, pages and workers. */
 export function Search({ pages, onClose }: { pages: readonly PageTab[]; onClose: () => void }) {
   const { project, status } = useShown();
   const [text, setText] = useState('');
@@ -29,14 +29,14 @@ export function Search({ pages, onClose }: { pages: readonly PageTab[]; onClose:
   const { data: tasks = [], isFetching } = useQuery({
     queryKey: ['search', project.id, wanted],
     queryFn: ({ signal }) =>
-      api.tasks({ project: project.id, search: wanted, newestFirst: true, limit: FOUND }, soon(signal)),
+      api.tasks({ project: project.id, search: wanted, newestFirst: true, limit: FOUND }, withTimeout(signal)),
     enabled: wanted !== '',
     placeholderData: (before) => before,
   });
   const fits = (name: string) => name.toLowerCase().includes(wanted.toLowerCase());
   const hits: Hit[] = [
     ...pages.filter(({ name }) => fits(name)).map(({ path, name }) => ({ to: path, title: name, kind: 'page' })),
-    // Until the answer comes, what was found for other words: only as far as it fits these.
+    // Until the response arrives, show those previous results that match the new words.
     ...(wanted === '' ? [] : tasks.filter(fitsWords(wanted))).map(({ number, title, stage }) => ({
       to: `/tasks/${number}`,
       title: `#${number} ${plainLine(title)}`,
@@ -61,7 +61,7 @@ export function Search({ pages, onClose }: { pages: readonly PageTab[]; onClose:
         aria-controls="hits"
         aria-activedescendant={chosen >= 0 ? `hit-${chosen}` : undefined}
         aria-label="Search tasks, pages and workers"
-        placeholder="A number, words of a title, a page, a worker"
+        placeholder="Task number, title, page or worker"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -75,9 +75,9 @@ export function Search({ pages, onClose }: { pages: readonly PageTab[]; onClose:
           event.preventDefault();
         }}
       />
-      <div id="hits" className="hits" role="listbox" aria-label="Found">
+      <div id="hits" className="hits" role="listbox" aria-label="Results">
         {hits.map((hit, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the box above has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
           <div
             key={hit.to}
             id={`hit-${index}`}
@@ -90,7 +90,7 @@ export function Search({ pages, onClose }: { pages: readonly PageTab[]; onClose:
           </div>
         ))}
       </div>
-      {hits.length === 0 && !isFetching && <p className="dim">Nothing fits “{wanted}”.</p>}
+      {hits.length === 0 && !isFetching && <p className="dim">No results for “{wanted}”.</p>}
     </Dialog>
   );
 }

@@ -3,8 +3,8 @@ import { type ReactNode, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { linesOfText } from '../../plain.ts';
 import { Dialog } from '../../shell/dialog.tsx';
-import { errorText, tell } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText, showToast } from '../../shell/toasts.tsx';
 import { PRIORITY, plural } from '../../words.ts';
 import { type Draft, type DraftFaults, type DraftField, faultsOf, isBlank, readDraft, useDraft } from './draft.ts';
 
@@ -21,7 +21,7 @@ export function AddTask({ onAdded, onClose }: AddTaskProps) {
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const { task, faults } = readDraft(draft);
-  // An empty title is wrong only once somebody wants the task.
+  // An empty title is an error only after the first attempt to create the task.
   const shown = { ...refused, ...faults, ...(!isTried && draft.title.trim() === '' ? { title: undefined } : {}) };
   const write = (part: Partial<Draft>) => {
     setRefused({});
@@ -36,7 +36,7 @@ export function AddTask({ onAdded, onClose }: AddTaskProps) {
     try {
       const added = await api.addTask({ project: project.id, ...task });
       onAdded(added);
-      tell(`#${added.number} added`);
+      showToast(`#${added.number} added`);
       reset();
       setTried(false);
       if (isLast) onClose();
@@ -58,7 +58,7 @@ export function AddTask({ onAdded, onClose }: AddTaskProps) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
           if (event.ctrlKey || event.metaKey) void create(true);
-          // Enter in a field goes on to the next one: a task is not made by accident.
+          // Enter in a field moves to the next one, so that no task is created by accident.
           else if (event.target instanceof HTMLInputElement) focus('body');
           else return;
           event.preventDefault();
@@ -73,11 +73,11 @@ export function AddTask({ onAdded, onClose }: AddTaskProps) {
         <footer>
           {!isBlank(draft) && (
             <button type="button" className="quiet" onClick={reset}>
-              Discard the draft
+              Discard draft
             </button>
           )}
           <button type="button" disabled={isBusy} onClick={() => void create(false)}>
-            Create and another
+            Create and add another
           </button>
           <button type="submit" className="primary" disabled={isBusy} aria-keyshortcuts="Control+Enter">
             Create <kbd>Ctrl Enter</kbd>
@@ -97,7 +97,7 @@ interface FieldsProps {
 function Fields({ draft, faults, write }: FieldsProps) {
   const { project } = useShown();
   const { defaultPipeline, pipelines } = project.rules;
-  // As the daemon chooses when nobody does.
+  // The daemon's own choice.
   const usual = draft.kind === 'bug' && pipelines.bug ? 'bug' : defaultPipeline;
   const text = (field: 'title' | 'body' | 'accept' | 'files' | 'after') => ({
     id: `add-${field}`,
@@ -111,24 +111,26 @@ function Fields({ draft, faults, write }: FieldsProps) {
   return (
     <>
       <Field field="title" name="Title" fault={faults.title} about={lengthText(draft.title)}>
-        <input {...text('title')} autoComplete="off" placeholder="What should be different afterwards" />
+        <input {...text('title')} autoComplete="off" placeholder="What should change" />
       </Field>
-      <Field field="body" name="What to do" fault={faults.body}>
+      <Field field="body" name="Description" fault={faults.body}>
         <textarea {...text('body')} rows={3} />
       </Field>
       <Field
         field="accept"
-        name="Accepted when"
+        name="Acceptance criteria"
         fault={faults.accept}
-        about={criteria === 0 ? 'One per line. The reviewer judges each.' : plural(criteria, 'criterion', 'criteria')}
+        about={
+          criteria === 0 ? 'One per line. The reviewer checks each one.' : plural(criteria, 'criterion', 'criteria')
+        }
       >
         <textarea {...text('accept')} rows={3} />
       </Field>
-      <Field field="files" name="Files it may touch" fault={faults.files} about="One per line; src/** is a folder.">
+      <Field field="files" name="Files it may touch" fault={faults.files} about="One pattern per line, such as src/**.">
         <textarea {...text('files')} rows={2} spellCheck={false} />
       </Field>
       <div className="add-row">
-        <Field field="after" name="After" fault={faults.after} about="Tasks that come first: 3, 4">
+        <Field field="after" name="After" fault={faults.after} about="Tasks to wait for, such as 3, 4">
           <input {...text('after')} autoComplete="off" inputMode="numeric" />
         </Field>
         <Field field="priority" name="Priority" fault={faults.priority}>
@@ -193,7 +195,7 @@ function Field({ field, name, fault, about, children }: FieldProps) {
     <div className="field">
       <label htmlFor={`add-${field}`}>{name}</label>
       {children}
-      {/* What is wrong is told aloud; how many characters there are is not, at every key. */}
+      {/* Screen readers announce errors, but not the character count at every key. */}
       <p id={`about-${field}`} className={fault ? 'fault' : 'dim'} role={fault && 'status'}>
         {fault ?? about ?? ''}
       </p>

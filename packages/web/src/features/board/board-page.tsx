@@ -5,14 +5,14 @@ import { useAddress } from '../../address.ts';
 import { useMay } from '../../shell/action.tsx';
 import { Command } from '../../shell/command.tsx';
 import { useKeys } from '../../shell/keys.ts';
-import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { RoleNote } from '../../shell/role-note.tsx';
 import { plural, stageText } from '../../words.ts';
 import { humanStages, orderOf } from '../stage/flow.ts';
 import { AddTask } from './add-task.tsx';
 import { BulkBar } from './bulk.tsx';
-import type { CardHands } from './card.tsx';
+import type { CardActions } from './card.tsx';
 import { FoldedCancelled, NEEDS_YOU, StageColumn } from './column.tsx';
 import { FilterBar, type Filters, useFilters } from './filters.tsx';
 import { MoveDialog } from './move-dialog.tsx';
@@ -48,11 +48,11 @@ export default function BoardPage() {
           Add a task <kbd>n</kbd>
         </button>
       </PageHead>
-      <OnlyLooking what="Adding and moving tasks" />
+      <RoleNote what="Adding and moving tasks" />
       {status.total === 0 ? (
         <Empty>
-          <p>No tasks yet. Press n here and write what should be different, or in a terminal:</p>
-          <Command text='tidemill task add "What should be done" --accept "How one sees that it is"' />
+          <p>No tasks yet. Press n to add one, or run this in a terminal:</p>
+          <Command text='tidemill task add "What should be done" --accept "How you know it is done"' />
         </Empty>
       ) : (
         <>
@@ -75,7 +75,7 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
   const { project, status } = useShown();
   const { selected, toggle, selectRange, clear } = useSelection();
   const moves = useMoves(store);
-  const { ask, drag, letGo } = moves;
+  const { ask, drag, endDrag } = moves;
   const [isCancelledShown, showCancelled] = useAddress('cancelled');
   const room = useRoom();
   const isNarrow = useIsNarrow();
@@ -83,9 +83,9 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
   const filters = useSame(given);
   const workers = useSame(Object.fromEntries(status.workers.map(({ name, status: doing }) => [name, doing])));
   const workerStatus = useMemo(() => new Map<string, WorkerStatus>(Object.entries(workers)), [workers]);
-  const hands = useMemo(
-    (): CardHands => ({ select: toggle, move: (task) => ask({ task, move: null }), drag, drop: letGo }),
-    [toggle, ask, drag, letGo],
+  const actions = useMemo(
+    (): CardActions => ({ select: toggle, move: (task) => ask({ task, move: null }), drag, drop: endDrag }),
+    [toggle, ask, drag, endDrag],
   );
   const focused = useFocused(store);
   const withFocused = (work: (task: TaskSummary) => void) => () => {
@@ -95,8 +95,8 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
   useKeys([
     { keys: 'x', does: 'Select the task', run: withFocused(toggle) },
     { keys: 'm', does: 'Move the task', run: withFocused((task) => ask({ task, move: null })) },
-    { keys: 'h', does: 'Column before', isHeldToo: true, run: () => toNeighbour(-1) },
-    { keys: 'l', does: 'Next column', isHeldToo: true, run: () => toNeighbour(1) },
+    { keys: 'h', does: 'Previous column', repeats: true, run: () => toNeighbour(-1) },
+    { keys: 'l', does: 'Next column', repeats: true, run: () => toNeighbour(1) },
     ...(selected.size > 0 ? [{ keys: 'Escape', does: 'Clear the selection', run: clear }] : []),
   ]);
   const stages = ['open', ...orderOf(project, status.tasks), ...NEEDS_YOU, 'done', 'cancelled'];
@@ -133,7 +133,7 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
           ) : (
             <StageColumn
               key={stage}
-              {...{ store, stage, filters, selected, mayAct, hands }}
+              {...{ store, stage, filters, selected, mayAct, actions }}
               count={status.tasks[stage] ?? 0}
               workers={workerStatus}
               drop={moves.dropView(stage)}
@@ -150,7 +150,7 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
   );
 }
 
-/** The same object for as long as it says the same. */
+/** Returns the same object while its content is the same. */
 function useSame<T>(value: T): T {
   const text = JSON.stringify(value);
   return useMemo(() => value, [text]);

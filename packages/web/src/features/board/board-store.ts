@@ -1,11 +1,11 @@
 import type { TaskSummary } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { fitsWords } from '../../search-words.ts';
 
 const PAGE = 200;
-/** For what was read before and is read again, and where little of a page is shown. */
+/** For reloading a column, and for filters that match few tasks of a page. */
 const LARGE_PAGE = 1000;
-/** These only grow, and what was finished last is looked for first. */
+/** These only grow, and the latest tasks matter most. */
 const NEWEST_FIRST = ['done', 'cancelled'];
 
 export interface ColumnView {
@@ -16,7 +16,7 @@ export interface ColumnView {
   error: unknown;
 }
 
-/** A move that is shown before the daemon has said yes. */
+/** A move that is shown before the daemon has confirmed it. */
 export interface PendingMove {
   confirm(task: TaskSummary): void;
   undo(): void;
@@ -28,7 +28,7 @@ class Column {
   readonly members = new Map<number, TaskSummary>();
   view = UNREAD;
   isChanged = false;
-  /** The last number that was read. */
+  /** The last number that was loaded. */
   end: number | undefined;
   readonly newestFirst: boolean;
 
@@ -36,7 +36,7 @@ class Column {
     this.newestFirst = NEWEST_FIRST.includes(stage);
   }
 
-  /** Whether somebody has looked as far as this number. */
+  /** Whether the column is loaded as far as this number. */
   reaches(number: number): boolean {
     const { isRead, hasMore } = this.view;
     if (!isRead) return false;
@@ -57,7 +57,7 @@ class Column {
     this.view = { ...this.view, ...change };
   }
 
-  /** The list anew, once for however much has changed. */
+  /** Rebuilds the list once after any number of changes. */
   show(): void {
     if (!this.isChanged) return;
     this.isChanged = false;
@@ -67,8 +67,8 @@ class Column {
 }
 
 /**
- * The tasks of a board by stage: read in pages as far as somebody looks, and from then on kept true by the changes the
- * daemon tells. Only for one project and one text that is searched for.
+ * The tasks of a board by stage: loaded in pages as the person scrolls, then kept up to date by changes from the daemon.
+ * For one project and one search text.
  */
 export class BoardStore {
   readonly #project: string;
@@ -76,9 +76,9 @@ export class BoardStore {
   readonly #fits: (task: TaskSummary) => boolean;
   readonly #tasks = new Map<number, TaskSummary>();
   readonly #columns = new Map<string, Column>();
-  /** When each task was last told of: the answer to an earlier question knows less than that. */
-  readonly #toldAt = new Map<number, number>();
-  #told = 0;
+  /** The update at which each task last changed. A response to an earlier request is older than that. */
+  readonly #updatedAt = new Map<number, number>();
+  #updates = 0;
   readonly #listeners = new Set<() => void>();
   readonly #over = new AbortController();
 
@@ -105,7 +105,7 @@ export class BoardStore {
     return [...this.#columns.keys()];
   }
 
-  /** What is shown until the first answers come: as much of another search's findings as fits this one. */
+  /** Shows the matching tasks of another search until the first responses arrive. */
   seed(other: BoardStore): void {
     for (const [stage, { members }] of other.#columns) {
       const column = this.#column(stage);
@@ -122,20 +122,20 @@ export class BoardStore {
     this.#over.abort();
   }
 
-  /** Tasks as they are now. */
+  /** Adds current versions of tasks. */
   take(tasks: TaskSummary[]): void {
     for (const task of tasks) {
-      this.#told += 1;
-      this.#toldAt.set(task.number, this.#told);
+      this.#updates += 1;
+      this.#updatedAt.set(task.number, this.#updates);
       this.#put(task);
     }
-    this.#tell();
+    this.#notify();
   }
 
   move(task: TaskSummary, to: string): PendingMove {
     const shown = { ...task, stage: to, stageSince: Date.now(), worker: null, blocked: null, waiting: null };
     this.take([shown]);
-    // What the daemon told meanwhile is newer than what it answers, and truer than what was before.
+    // An update from the stream is newer than the response and than the previous state.
     const settle = (settled: TaskSummary) => {
       if (this.#tasks.get(task.number) === shown) this.take([settled]);
     };
@@ -147,21 +147,21 @@ export class BoardStore {
     const column = this.#column(stage);
     const { isReading, isRead, hasMore } = column.view;
     if (isReading || (isRead && !hasMore)) return;
-    await this.#read(column, async (told) => {
+    await this.#read(column, async (since) => {
       const size = isMuchWanted ? LARGE_PAGE : PAGE;
       const page = await this.#page(stage, column.end, size);
-      if (!isRead) this.#drop(column, page, told);
-      this.#merge(stage, page, told, page.length === size);
+      if (!isRead) this.#drop(column, page, since);
+      this.#merge(stage, page, since, page.length === size);
     });
   }
 
-  /** What was read of a column before, once more. */
+  /** Reloads the loaded part of a column. */
   async again(stage: string): Promise<void> {
     const column = this.#column(stage);
     const { isReading, isRead, hasMore } = column.view;
     if (!isRead && column.view.error) return this.more(stage);
     if (isReading || !isRead) return;
-    await this.#read(column, async (told) => {
+    await this.#read(column, async (since) => {
       const found: TaskSummary[] = [];
       const wanted = hasMore ? column.members.size : Number.POSITIVE_INFINITY;
       let isFull = true;
@@ -170,53 +170,53 @@ export class BoardStore {
         found.push(...page);
         isFull = page.length === LARGE_PAGE;
       }
-      this.#drop(column, found, told);
-      this.#merge(stage, found, told, isFull);
+      this.#drop(column, found, since);
+      this.#merge(stage, found, since, isFull);
     });
   }
 
-  async #read(column: Column, work: (told: number) => Promise<void>): Promise<void> {
+  async #read(column: Column, work: (since: number) => Promise<void>): Promise<void> {
     column.set({ isReading: true, error: null });
-    this.#tell();
+    this.#notify();
     try {
-      await work(this.#told);
+      await work(this.#updates);
     } catch (error) {
       if (this.#over.signal.aborted) return;
       column.set({ error });
     }
     column.set({ isReading: false });
-    this.#tell();
+    this.#notify();
   }
 
   #page(stage: string, afterNumber: number | undefined, limit: number): Promise<TaskSummary[]> {
     const search = this.#search === '' ? undefined : this.#search;
     const { newestFirst } = this.#column(stage);
     const query = { project: this.#project, stages: [stage], search, newestFirst, afterNumber, limit };
-    return api.tasks(query, soon(this.#over.signal));
+    return api.tasks(query, withTimeout(this.#over.signal));
   }
 
-  /** What is not among those found has left the column, unless it came while they were looked for. */
-  #drop(column: Column, found: TaskSummary[], told: number): void {
+  /** Tasks that are not in `found` have left the column, unless they arrived during the request. */
+  #drop(column: Column, found: TaskSummary[], since: number): void {
     const numbers = new Set(found.map(({ number }) => number));
     for (const number of [...column.members.keys()]) {
-      if (numbers.has(number) || this.#isNewer(number, told)) continue;
+      if (numbers.has(number) || this.#isNewer(number, since)) continue;
       column.remove(number);
       this.#tasks.delete(number);
     }
   }
 
-  #merge(stage: string, page: TaskSummary[], told: number, hasMore: boolean): void {
+  #merge(stage: string, page: TaskSummary[], since: number, hasMore: boolean): void {
     const column = this.#column(stage);
     column.set({ isRead: true, hasMore });
     column.end = page.at(-1)?.number ?? column.end;
-    for (const task of page) if (!this.#isNewer(task.number, told)) this.#put(task);
-    // These lay behind the end when they were told of.
+    for (const task of page) if (!this.#isNewer(task.number, since)) this.#put(task);
+    // These were beyond the end of the column when they were updated.
     for (const task of this.#tasks.values())
-      if (task.stage === stage && this.#isNewer(task.number, told)) this.#put(task);
+      if (task.stage === stage && this.#isNewer(task.number, since)) this.#put(task);
   }
 
-  #isNewer(number: number, told: number): boolean {
-    return (this.#toldAt.get(number) ?? 0) > told;
+  #isNewer(number: number, since: number): boolean {
+    return (this.#updatedAt.get(number) ?? 0) > since;
   }
 
   #put(task: TaskSummary): void {
@@ -237,7 +237,7 @@ export class BoardStore {
     return column;
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const column of this.#columns.values()) column.show();
     for (const listener of this.#listeners) listener();
   }

@@ -4,20 +4,20 @@ import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { useAct } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
-import { tell } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { showToast } from '../../shell/toasts.tsx';
 import { PRIORITY, plural } from '../../words.ts';
 import type { BoardStore } from './board-store.ts';
 
-/** The daemon takes so many at once. */
+/** The daemon accepts this many per request. */
 const AT_ONCE = 500;
 const NAMED = 8;
 
 const DONE: Record<BulkOperation, string> = {
   cancel: 'cancelled',
-  retry: 'set to work again',
+  retry: 'restarted',
   approve: 'approved',
-  prioritise: 'prioritised',
+  prioritise: 'changed',
 };
 
 interface BulkProps {
@@ -26,7 +26,7 @@ interface BulkProps {
   clear: () => void;
 }
 
-/** What can be done to all tasks that are selected. */
+/** Actions on all selected tasks. */
 export function BulkBar({ store, selected, clear }: BulkProps) {
   const { project } = useShown();
   const act = useAct();
@@ -50,14 +50,14 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
     });
     setBusy(false);
     setRefused(failed);
-    if (done > 0) tell(`${plural(done, 'task')} ${DONE[operation]}`);
+    if (done > 0) showToast(`${plural(done, 'task')} ${DONE[operation]}`);
     if (done === numbers.length) clear();
   };
   const title = (number: number) => plainLine(store.task(number)?.title ?? '').slice(0, 100);
   return (
     <>
       {numbers.length > 0 && (
-        <div className="bulk" role="toolbar" aria-label="Do to all that are selected">
+        <div className="bulk" role="toolbar" aria-label="Selected tasks">
           <strong>{plural(numbers.length, 'task')} selected</strong>
           <button type="button" disabled={isBusy} onClick={() => void run('retry')}>
             Retry
@@ -76,7 +76,7 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
           </button>
         </div>
       )}
-      {/* Not a select in the bar: by keyboard it would set every priority on the way to the one that is meant. */}
+      {/* Not a select: with the keyboard it would set every priority on the way to the wanted one. */}
       {asking === 'priority' && (
         <Dialog title={`Priority of ${plural(numbers.length, 'task')}`} onClose={() => ask(null)}>
           <ul className="moves">
@@ -100,10 +100,10 @@ export function BulkBar({ store, selected, clear }: BulkProps) {
             ))}
             {numbers.length > NAMED && <li className="dim">and {plural(numbers.length - NAMED, 'more', 'more')}</li>}
           </ul>
-          <p>Whoever works on them is stopped. Their work is kept, and Retry sets them going again.</p>
+          <p>Agents that work on them are stopped. Their work is kept. Retry restarts them.</p>
           <footer>
             <button type="button" onClick={() => ask(null)}>
-              Keep things as they are
+              Keep tasks
             </button>
             <button type="button" className="danger" onClick={() => void run('cancel')}>
               Cancel {plural(numbers.length, 'task')}

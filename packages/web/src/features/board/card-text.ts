@@ -4,7 +4,7 @@ import { WHY } from '../stage/flow.ts';
 
 const isOver = (stage: string) => stage === 'done' || stage === 'cancelled';
 
-/** Why it stands still, in words; null while nothing holds it. */
+/** Why the task waits; null if it does not. */
 export function heldBy(task: TaskSummary): string | null {
   if (isOver(task.stage)) return null;
   if (task.openQuestions[0]) return plainLine(task.openQuestions[0].text);
@@ -30,9 +30,9 @@ const AROUND = 38;
 export const CARD_GAP = 8;
 const TITLE_LINES = 3;
 const HELD_LINES = 2;
-/** An average character of the system font at 14 px, and what breaking at words leaves empty. */
+/** The average width of a character at 14 px, including the space lost to word breaks. */
 const CHARACTER = 7.3;
-/** What holds a task is written in 13 px. */
+/** The waiting reason is set in 13 px. */
 const SMALLER = 13 / 14;
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/gu;
 
@@ -45,8 +45,8 @@ interface CardShape {
 const widths = new WeakMap<TaskSummary, { title: number; held: number }>();
 
 /**
- * How tall a card is, told from its text alone: thousands of cards have their place before any of them is drawn, and a
- * list that knows all heights neither jumps nor measures while it is scrolled.
+ * Computes a card's height from its text, so that thousands of cards have a position before they are rendered and the
+ * list does not jump or measure while it scrolls.
  */
 export function shapeOf(task: TaskSummary, width: number): CardShape {
   let known = widths.get(task);

@@ -6,8 +6,8 @@ import { useElapsed } from '../../time.ts';
 import { PRIORITY, stageText, timeOf } from '../../words.ts';
 import { afterText, heldBy } from './card-text.ts';
 
-/** What a card may ask of the board. One object for all cards and all time, so that no card is drawn for its sake. */
-export interface CardHands {
+/** What a card can ask of the board. One stable object for all cards, so that it causes no redraw. */
+export interface CardActions {
   select(task: TaskSummary, isRange: boolean): void;
   move(task: TaskSummary): void;
   drag(task: TaskSummary): void;
@@ -19,18 +19,18 @@ interface CardProps {
   titleLines: number;
   heldLines: number;
   height: number;
-  /** Its place in the list, from 0, and how many there are. */
+  /** Its position in the list, from 0, and the length of the list. */
   index: number;
   size: number;
   top: number;
   workerStatus: WorkerStatus | undefined;
   isSelected: boolean;
   mayAct: boolean;
-  hands: CardHands;
+  actions: CardActions;
 }
 
 export const Card = memo(function Card(props: CardProps) {
-  const { task, titleLines, heldLines, height, index, size, top, workerStatus, isSelected, mayAct, hands } = props;
+  const { task, titleLines, heldLines, height, index, size, top, workerStatus, isSelected, mayAct, actions } = props;
   const { number, stage, priority, kind, worker } = task;
   const held = heldBy(task);
   const after = afterText(task);
@@ -38,7 +38,7 @@ export const Card = memo(function Card(props: CardProps) {
   const onClick = (event: MouseEvent) => {
     if (!event.shiftKey || !mayAct) return;
     event.preventDefault();
-    hands.select(task, true);
+    actions.select(task, true);
   };
   return (
     <li
@@ -51,9 +51,9 @@ export const Card = memo(function Card(props: CardProps) {
       onDragStart={(event) => {
         event.dataTransfer.effectAllowed = 'move';
         event.dataTransfer.setData('text/plain', `#${number} ${task.title}`);
-        hands.drag(task);
+        actions.drag(task);
       }}
-      onDragEnd={() => hands.drop()}
+      onDragEnd={() => actions.drop()}
     >
       <p className="card-head">
         {mayAct && (
@@ -62,17 +62,17 @@ export const Card = memo(function Card(props: CardProps) {
             aria-label={`Select #${number}`}
             checked={isSelected}
             onChange={() => undefined}
-            onClick={(event) => hands.select(task, event.shiftKey)}
+            onClick={(event) => actions.select(task, event.shiftKey)}
           />
         )}
         <span className="number">#{number}</span>
         {priority !== 2 && <span className={`priority p${priority}`}>{PRIORITY[priority]}</span>}
-        {/* Like the priority: what is usual needs no mark. */}
+        {/* Like the priority, the default kind is not shown. */}
         <span className={kind === 'feature' ? 'unseen' : 'dim'}>{kind}</span>
         <Since at={task.stageSince} stage={stage} />
-        {/* By keyboard it is m. */}
+        {/* The keyboard shortcut is m. */}
         {mayAct && (
-          <button type="button" className="card-move" tabIndex={-1} onClick={() => hands.move(task)}>
+          <button type="button" className="card-move" tabIndex={-1} onClick={() => actions.move(task)}>
             Move<span className="unseen"> #{number}</span>
           </button>
         )}

@@ -2,48 +2,48 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { RESERVED_STAGES, type TaskMove, type TaskSummary, type WorkerStatus } from '@tidemill/contract';
 import { type CSSProperties, memo, useCallback, useEffect, useMemo, useRef } from 'react';
 import { useWidth } from '../../graph/width.ts';
-import { errorText } from '../../shell/notices.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { stageText } from '../../words.ts';
 import type { BoardStore } from './board-store.ts';
-import { Card, type CardHands } from './card.tsx';
+import { Card, type CardActions } from './card.tsx';
 import { CARD_GAP, shapeOf } from './card-text.ts';
 import { type Filters, fitsFilters, isNarrowed } from './filters.tsx';
 import { useColumn } from './use-board.ts';
 
 const OVERSCAN = 6;
-/** The next page is asked for this many cards before the end is seen. */
+/** The next page is requested this many cards before the end. */
 const AHEAD = 40;
 /** Padding and border, left and right, of the list and of a card. */
 const CARD_INSET = 16 + 22;
 
 export const NEEDS_YOU = ['needs_info', 'blocked'];
 
-/** Whether what is being dragged may be dropped here; null while nothing is. */
+/** Whether the dragged card may be dropped here; null while nothing is dragged. */
 export type DropView = Pick<TaskMove, 'via' | 'why'> | 'asking' | null;
 
 interface ColumnProps {
   store: BoardStore;
   stage: string;
-  /** Of all tasks in the stage, as the daemon counts them. */
+  /** The daemon's count of tasks in the stage. */
   count: number;
   filters: Filters;
   workers: ReadonlyMap<string, WorkerStatus>;
   selected: ReadonlySet<number>;
   drop: DropView;
   mayAct: boolean;
-  hands: CardHands;
+  actions: CardActions;
   onDrop: (stage: string) => void;
   onSelectRange: (tasks: readonly TaskSummary[], task: TaskSummary) => void;
-  /** For columns that can be folded. */
+  /** For columns that can be hidden. */
   onFold?: () => void;
 }
 
 export const StageColumn = memo(function StageColumn(props: ColumnProps) {
-  const { store, stage, count, filters, drop, hands, onDrop, onSelectRange, onFold } = props;
+  const { store, stage, count, filters, drop, actions, onDrop, onSelectRange, onFold } = props;
   const view = useColumn(store, stage);
   const { tasks, isRead, isReading, hasMore, error } = view;
   const isFiltered = isNarrowed(filters) || filters.filter !== '';
-  // Only what is in work has a worker: the long columns need not be read to find nothing.
+  // Tasks in these stages have no worker, so a worker filter needs no request for them.
   const isIdle = filters.worker !== '' && RESERVED_STAGES.some((name) => name === stage);
   const isWanted = !isIdle && (count > 0 || tasks.length > 0);
   useEffect(() => {
@@ -53,7 +53,7 @@ export const StageColumn = memo(function StageColumn(props: ColumnProps) {
     () => (isNarrowed(filters) ? tasks.filter((task) => fitsFilters(task, filters)) : tasks),
     [tasks, filters],
   );
-  // Enough to look at, however few of a page fit the selects.
+  // Load more if the filters leave few cards of a page.
   const isShort = isRead && hasMore && shown.length < AHEAD;
   useEffect(() => {
     if (isShort && !isReading && error === null) void store.more(stage, isNarrowed(filters));
@@ -61,11 +61,11 @@ export const StageColumn = memo(function StageColumn(props: ColumnProps) {
   const latest = useRef(shown);
   latest.current = shown;
   const own = useMemo(
-    (): CardHands => ({
-      ...hands,
-      select: (task, isRange) => (isRange ? onSelectRange(latest.current, task) : hands.select(task, false)),
+    (): CardActions => ({
+      ...actions,
+      select: (task, isRange) => (isRange ? onSelectRange(latest.current, task) : actions.select(task, false)),
     }),
-    [hands, onSelectRange],
+    [actions, onSelectRange],
   );
   const isOpen = hasMore && isRead;
   const total = isFiltered ? `${shown.length.toLocaleString('en-US')}${isOpen ? '+' : ''} of ` : '';
@@ -107,16 +107,16 @@ export const StageColumn = memo(function StageColumn(props: ColumnProps) {
         <p className="column-note">
           {errorText(error)}{' '}
           <button type="button" onClick={() => void store.more(stage)}>
-            Try again
+            Retry
           </button>
         </p>
       )}
       {shown.length > 0 ? (
-        <CardList {...props} hands={own} shown={shown} onEnd={() => error === null && void store.more(stage)} />
+        <CardList {...props} actions={own} shown={shown} onEnd={() => error === null && void store.more(stage)} />
       ) : isReading || isShort ? (
-        <p className="column-note dim">Reading…</p>
+        <p className="column-note dim">Loading…</p>
       ) : (
-        isFiltered && all > 0 && <p className="column-note dim">Nothing fits the filter.</p>
+        isFiltered && all > 0 && <p className="column-note dim">No task matches the filter.</p>
       )}
     </section>
   );
@@ -128,14 +128,14 @@ function dropClass(drop: DropView): string {
 }
 
 function CardList(props: ColumnProps & { shown: readonly TaskSummary[]; onEnd: () => void }) {
-  const { stage, shown, workers, selected, mayAct, hands, onEnd } = props;
+  const { stage, shown, workers, selected, mayAct, actions, onEnd } = props;
   const [scroller, room] = useWidth<HTMLDivElement>();
   const width = room - CARD_INSET;
   const list = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scroller.current,
     estimateSize: useCallback((index: number) => shapeOf(shown[index]!, width).height + CARD_GAP, [shown, width]),
-    // A new function for new tasks: their heights are told anew.
+    // A new function for new tasks makes the list compute their heights again.
     getItemKey: useCallback((index: number) => shown[index]!.number, [shown]),
     overscan: OVERSCAN,
     paddingStart: 2,
@@ -163,7 +163,7 @@ function CardList(props: ColumnProps & { shown: readonly TaskSummary[]; onEnd: (
               workerStatus={task.worker === null ? undefined : workers.get(task.worker)}
               isSelected={selected.has(task.number)}
               mayAct={mayAct}
-              hands={hands}
+              actions={actions}
             />
           );
         })}
@@ -179,7 +179,7 @@ interface FoldedProps {
   onOpen: () => void;
 }
 
-/** Cancelled tasks take no room until somebody asks for them, and can still be dropped there. */
+/** Cancelled tasks are hidden until the person opens them. Cards can still be dropped there. */
 export function FoldedCancelled({ count, drop, onDrop, onOpen }: FoldedProps) {
   return (
     <section

@@ -2,7 +2,7 @@ import { AppError, NewTask, TaskKind } from '@tidemill/contract';
 import { useState } from 'react';
 import { linesOfText } from '../../plain.ts';
 
-/** A task while it is written: as the fields hold it. */
+/** A new task as its form fields hold it. */
 export interface Draft {
   title: string;
   body: string;
@@ -14,7 +14,7 @@ export interface Draft {
   pipeline: string;
 }
 export type DraftField = keyof Draft;
-/** What is wrong, by field; what belongs to no field is under `all`. */
+/** Errors by field; errors of no single field are under `all`. */
 export type DraftFaults = Partial<Record<DraftField | 'all', string>>;
 
 const BLANK: Draft = {
@@ -31,7 +31,7 @@ const BLANK: Draft = {
 export const isBlank = (draft: Draft) =>
   (['title', 'body', 'accept', 'files', 'after'] as const).every((field) => draft[field].trim() === '');
 
-/** It survives a dialog that was closed by accident, and a reload. */
+/** The draft survives closing the dialog and a reload. */
 export function useDraft(project: string): [draft: Draft, change: (change: Partial<Draft>) => void, reset: () => void] {
   const key = `tidemill-draft-${project}`;
   const [draft, setDraft] = useState(() => kept(sessionStorage.getItem(key)));
@@ -41,7 +41,7 @@ export function useDraft(project: string): [draft: Draft, change: (change: Parti
     else sessionStorage.setItem(key, JSON.stringify(next));
   };
   const { kind, pipeline, priority } = draft;
-  // The next task is more often than not of the same sort.
+  // The next task usually has the same kind, pipeline and priority.
   return [draft, (change) => keep({ ...draft, ...change }), () => keep({ ...BLANK, kind, pipeline, priority })];
 }
 
@@ -54,12 +54,12 @@ function kept(text: string | null): Draft {
     const draft = { ...BLANK, ...Object.fromEntries(fits) } as Draft;
     return { ...draft, kind: TaskKind.catch('feature').parse(draft.kind) };
   } catch {
-    // Another program's text under our name: begin anew.
+    // The stored text is not a draft: start with a blank one.
     return BLANK;
   }
 }
 
-/** The task as the daemon takes it, or what is wrong with it. */
+/** The task in the form that the daemon accepts, or its errors. */
 export function readDraft(draft: Draft): { task: NewTask | null; faults: DraftFaults } {
   const words = draft.after.split(/[\s,]+/).filter((word) => word !== '');
   const stray = words.find((word) => !/^#?\d{1,9}$/.test(word));
@@ -76,7 +76,7 @@ export function readDraft(draft: Draft): { task: NewTask | null; faults: DraftFa
     ...(draft.pipeline === '' ? {} : { pipeline: draft.pipeline }),
   };
   const faults: DraftFaults = {};
-  if (stray !== undefined) faults.after = `“${stray.slice(0, 40)}” is not a task's number: write 3, 4`;
+  if (stray !== undefined) faults.after = `“${stray.slice(0, 40)}” is not a task number. Write numbers such as 3, 4`;
   for (const { path, message } of NewTask.safeParse(task).error?.issues ?? []) {
     const field = fieldOf(String(path[0]));
     faults[field] ??= message;
@@ -84,7 +84,7 @@ export function readDraft(draft: Draft): { task: NewTask | null; faults: DraftFa
   return { task: Object.keys(faults).length === 0 ? task : null, faults };
 }
 
-/** What the daemon refused, beside the field it is about where one can tell. */
+/** The daemon's refusal, at the field it is about if that is known. */
 export function faultsOf(error: unknown, text: string): DraftFaults {
   if (!(error instanceof AppError)) return { all: text };
   if (error.code === 'not_found' && /to wait for/.test(error.message)) return { after: text };

@@ -16,7 +16,7 @@ interface FilterState {
   clear(): void;
 }
 
-/** They live in the address, so that they survive a reload and can be shared. */
+/** Stored in the address, so that they survive a reload and can be shared. */
 export function useFilters(): FilterState {
   const [query, setQuery] = useSearchParams();
   const filters = Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? ''])) as Filters;
@@ -35,7 +35,7 @@ export function useFilters(): FilterState {
   return { filters, set, clear: () => set(Object.fromEntries(KEYS.map((key) => [key, '']))) };
 }
 
-/** What the selects ask for; the words were asked of the daemon. */
+/** Applies the selects; the daemon applies the search words. */
 export function fitsFilters(task: TaskSummary, { pipeline, kind, worker, priority }: Filters): boolean {
   return (
     (pipeline === '' || task.pipeline === pipeline) &&
@@ -77,7 +77,7 @@ export function FilterBar({ filters, set, clear }: FilterState) {
         {PRIORITY.map((_, priority) => String(priority))}
       </Choice>
       {text !== '' && (
-        <button type="button" className="quiet" onClick={clear} title={`Shown is only ${text}`}>
+        <button type="button" className="quiet" onClick={clear} title={`Showing only ${text}`}>
           Clear: <span className="filtered">{text}</span>
         </button>
       )}
@@ -85,7 +85,7 @@ export function FilterBar({ filters, set, clear }: FilterState) {
   );
 }
 
-/** Asked of the daemon once the typing pauses. */
+/** Sent to the daemon when the typing pauses. */
 function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [typed, setTyped] = useState(value);
   const [asked, setAsked] = useState(value);
@@ -105,8 +105,8 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
   return (
     <input
       type="search"
-      aria-label="Filter by words of the title or a number"
-      placeholder="Filter: words or #number"
+      aria-label="Filter by title or number"
+      placeholder="Filter by title or #number"
       maxLength={300}
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
@@ -123,7 +123,7 @@ interface ChoiceProps {
 }
 
 function Choice({ name, value, set, words, children }: ChoiceProps) {
-  // One that is gone (a worker, a pipeline) still is what the address asks for.
+  // The address may name a worker or pipeline that no longer exists.
   const options = value === '' || children.includes(value) ? children : [...children, value];
   return (
     <select

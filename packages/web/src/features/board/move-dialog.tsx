@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import type { TaskMove, TaskSummary } from '@tidemill/contract';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Dialog } from '../../shell/dialog.tsx';
-import { errorText } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { stageText } from '../../words.ts';
 import { needsWords, type Perform } from './use-moves.ts';
 
 interface MoveDialogProps {
   task: TaskSummary;
-  /** Chosen already, by dropping the card. */
+  /** Already chosen by dropping the card. */
   move: TaskMove | null;
   perform: Perform;
   onClose: () => void;
 }
 
-/** Where a task may go, and why not elsewhere; then what must be said along with it. */
+/** Shows where a task may go and why other stages are not possible; then asks for a note if one is needed. */
 export function MoveDialog({ task, move: dropped, perform, onClose }: MoveDialogProps) {
   const [chosen, choose] = useState(dropped);
   const pick = (move: TaskMove) => (needsWords(move) ? choose(move) : perform(task, move));
@@ -28,16 +28,15 @@ export function MoveDialog({ task, move: dropped, perform, onClose }: MoveDialog
         <div className="prose">
           <p>{name}</p>
           <p>
-            {task.worker === null ? '' : `${task.worker} is stopped. `}Its work is kept. Moving it back to open undoes
-            it.
+            {task.worker === null ? '' : `${task.worker} is stopped. `}Its work is kept. To undo, move it back to open.
           </p>
         </div>
         <footer>
           <button type="button" onClick={onClose}>
-            Keep things as they are
+            Keep task
           </button>
           <button type="button" className="danger" onClick={() => perform(task, chosen)}>
-            Cancel #{task.number}
+            Cancel task #{task.number}
           </button>
         </footer>
       </Dialog>
@@ -56,13 +55,13 @@ function Stages({ task, pick }: { task: TaskSummary; pick: (move: TaskMove) => v
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['task', project.id, task.number],
-    queryFn: ({ signal }) => api.task({ project: project.id, task: task.number }, soon(signal)),
+    queryFn: ({ signal }) => api.task({ project: project.id, task: task.number }, withTimeout(signal)),
   });
   if (error) return <p role="alert">{errorText(error)}</p>;
-  if (!data) return <p className="dim">Reading…</p>;
-  // They are about the stage it is in, and that is no longer the one it was opened for.
+  if (!data) return <p className="dim">Loading…</p>;
+  // The moves belong to the current stage, which has changed since the dialog opened.
   if (data.task.stage !== task.stage)
-    return <p role="alert">It went to {stageText(data.task.stage)} meanwhile. Close this and look again.</p>;
+    return <p role="alert">The task is now in {stageText(data.task.stage)}. Close this dialog and try again.</p>;
   const first = data.moves.findIndex(({ via }) => via !== null);
   return (
     <ul className="moves" aria-label="Stages">
@@ -90,7 +89,7 @@ function NoteDialog(props: { name: string; task: TaskSummary; move: TaskMove; pe
   const [note, setNote] = useState('');
   const isEmpty = note.trim() === '';
   const send = () => !isEmpty && perform(task, move, note.trim());
-  const question = move.via === 'reject' ? 'What should be different?' : 'What should it know?';
+  const question = move.via === 'reject' ? 'What should change?' : 'What should the agent know?';
   return (
     <Dialog title={`${move.via === 'reject' ? 'Reject' : 'Move'} #${task.number}`} onClose={onClose}>
       <form
@@ -118,7 +117,7 @@ function NoteDialog(props: { name: string; task: TaskSummary; move: TaskMove; pe
         />
         <footer>
           <button type="button" onClick={onClose}>
-            Keep things as they are
+            Cancel
           </button>
           <button type="submit" className="primary" disabled={isEmpty}>
             Move to {stageText(move.to)}

@@ -5,7 +5,7 @@ import type { BoardStore } from './board-store.ts';
 
 const NARROW = matchMedia('(max-width: 760px)');
 
-/** One column at a time. */
+/** A narrow window shows one column at a time. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -16,7 +16,7 @@ export function useIsNarrow(): boolean {
   );
 }
 
-/** The board is as high as the window leaves it, whatever stands above: its columns scroll by themselves. */
+/** Sets the board's height to the rest of the window, so that each column scrolls on its own. */
 export function useRoom() {
   const board = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function useFocused(store: BoardStore): () => TaskSummary | undefined {
   }, [store]);
 }
 
-/** To the card of the next column that lies at the same height. */
+/** Focuses the card at the same height in the next column. */
 export function toNeighbour(step: 1 | -1): void {
   const columns = [...document.querySelectorAll<HTMLElement>('[data-column]')].filter((column) =>
     column.querySelector('[data-item]'),
@@ -59,7 +59,7 @@ export function toNeighbour(step: 1 | -1): void {
   nearest.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
-/** Brings a column into view and goes to its first card; false where only another one is drawn. */
+/** Scrolls to a column and focuses its first card; false if the column is not rendered. */
 export function showColumn(stage: string): boolean {
   const column = document.querySelector<HTMLElement>(`[data-column="${CSS.escape(stage)}"]`);
   column?.scrollIntoView({ block: 'nearest', inline: 'start' });
@@ -67,7 +67,7 @@ export function showColumn(stage: string): boolean {
   return column !== null;
 }
 
-/** The column that the address names is in sight, and the focus at its first card once there is one. */
+/** Scrolls to the column in the address and focuses its first card when it is rendered. */
 export function useShownColumn(stage: string): void {
   useEffect(() => {
     if (stage === '') return;

@@ -4,10 +4,10 @@ import { useTaskChanges } from '../../shell/live.ts';
 import { useShown } from '../../shell/project.tsx';
 import { BoardStore, type ColumnView } from './board-store.ts';
 
-/** Counts and tasks come in separate messages: only a difference that stays is one. */
+/** Counts and tasks come in separate messages, so only a lasting difference counts. */
 const DIFFERS_MS = 1500;
 
-/** The project's tasks, as far as they fit `search`, followed while the page is open. */
+/** The project's tasks that match `search`, kept up to date while the page is open. */
 export function useBoard(search: string): BoardStore {
   const { project, status, connection } = useShown();
   const [store, setStore] = useState(() => new BoardStore(project.id, search));
@@ -30,7 +30,7 @@ export function useBoard(search: string): BoardStore {
 export const useColumn = (store: BoardStore, stage: string): ColumnView =>
   useSyncExternalStore(store.subscribe, () => store.view(stage));
 
-/** What changed while nobody listened is read once somebody does. */
+/** Reloads the columns when the live connection comes back. */
 function useMissed(store: BoardStore, isLive: boolean): void {
   const wasLive = useRef(isLive);
   useEffect(() => {
@@ -39,7 +39,7 @@ function useMissed(store: BoardStore, isLive: boolean): void {
   }, [store, isLive]);
 }
 
-/** A column whose length stays different from what the daemon counts has missed something. */
+/** Reloads a column whose length keeps differing from the daemon's count. */
 function useCounts(store: BoardStore, counts: ProjectStatus['tasks'] | null): void {
   const latest = useRef(counts);
   latest.current = counts;

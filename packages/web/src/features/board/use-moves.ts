@@ -2,15 +2,15 @@ import { AppError, type TaskMove, type TaskSummary } from '@tidemill/contract';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { useAct } from '../../shell/action.tsx';
-import { complain } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { showError } from '../../shell/toasts.tsx';
 import { stageText } from '../../words.ts';
 import type { BoardStore } from './board-store.ts';
 import type { DropView } from './column.tsx';
 
 export type Perform = (task: TaskSummary, move: TaskMove, note?: string) => void;
 
-/** A move that is being prepared in a dialog; without `move` it is yet to be chosen. */
+/** A move in a dialog; `move` is null until it is chosen. */
 interface AskedMove {
   task: TaskSummary;
   move: TaskMove | null;
@@ -21,10 +21,10 @@ interface Dragged {
   moves: TaskMove[] | null;
 }
 
-/** Some moves are not made by letting go of a mouse alone. */
+/** Some moves need more than a drop: a note or a confirmation. */
 export const needsWords = ({ via, needsNote }: TaskMove) => needsNote || via === 'cancel';
 
-/** Moves of tasks between stages: by dragging, by dialog, shown at once and taken back when the daemon says no. */
+/** Moves tasks between stages by drag or dialog. A move is shown at once and undone if the daemon refuses. */
 export function useMoves(store: BoardStore) {
   const { project } = useShown();
   const act = useAct();
@@ -43,45 +43,45 @@ export function useMoves(store: BoardStore) {
         throw error;
       }
     };
-    void act(work, `#${task.number} is in ${stageText(to)} now`);
+    void act(work, `#${task.number} moved to ${stageText(to)}`);
   };
 
   const drag = (task: TaskSummary) => {
     const moves = api.task({ project: project.id, task: task.number }).then((detail) => detail.moves);
     const mine = { task, moves };
     held.current = mine;
-    // Chromium gives a drag up when the page changes while it begins.
+    // Chromium cancels a drag if the page changes while it starts.
     setTimeout(() => held.current === mine && setDragged({ task, moves: null }));
     moves.then(
       (known) => held.current === mine && setDragged({ task, moves: known }),
-      (error) => complain(error),
+      (error) => showError(error),
     );
   };
-  const letGo = () => {
+  const endDrag = () => {
     held.current = null;
     setDragged(null);
   };
   const drop = async (stage: string) => {
     const mine = held.current;
-    letGo();
+    endDrag();
     if (!mine || mine.task.stage === stage) return;
-    // What went wrong with them was told when they were asked for.
+    // The error was shown when the request failed.
     const moves = await mine.moves.catch(() => null);
     if (!moves) return;
     const move = moveTo(moves, stage);
-    if (move.via === null) complain(forbidden(mine.task, move));
+    if (move.via === null) showError(forbidden(mine.task, move));
     else if (needsWords(move)) ask({ task: mine.task, move });
     else perform(mine.task, move);
   };
-  useLostDrag(dragged !== null, letGo);
+  useLostDrag(dragged !== null, endDrag);
 
-  const latest = useRef({ drag, letGo, drop });
-  latest.current = { drag, letGo, drop };
-  /** The same functions for all time: cards are drawn anew only for their own sake. */
+  const latest = useRef({ drag, endDrag, drop });
+  latest.current = { drag, endDrag, drop };
+  /** Stable functions, so that they cause no redraw of cards. */
   const stable = useMemo(
     () => ({
       drag: (task: TaskSummary) => latest.current.drag(task),
-      letGo: () => latest.current.letGo(),
+      endDrag: () => latest.current.endDrag(),
       drop: (stage: string) => void latest.current.drop(stage),
     }),
     [],
@@ -97,23 +97,23 @@ export function useMoves(store: BoardStore) {
 }
 
 const ASIDE: Record<string, string> = {
-  needs_info: 'a question brings a task here, not a person',
-  blocked: 'trouble brings a task here, not a person',
+  needs_info: 'tasks come here only when an agent asks a question',
+  blocked: 'tasks come here only when they are blocked',
 };
 
 function moveTo(moves: TaskMove[], to: string): TaskMove {
-  const why = ASIDE[to] ?? 'its pipeline has no such stage';
+  const why = ASIDE[to] ?? 'its pipeline does not have this stage';
   return moves.find((move) => move.to === to) ?? { to, via: null, why, needsNote: false };
 }
 
 const forbidden = ({ number }: TaskSummary, { to, why }: TaskMove) =>
-  new AppError('wrong_stage', `#${number} cannot go to ${stageText(to)}: ${why}`);
+  new AppError('wrong_stage', `#${number} cannot move to ${stageText(to)}: ${why}`);
 
-/** The card that was dragged may be gone, and with it the news that the drag is over: a mouse that moves freely tells. */
-function useLostDrag(isDragging: boolean, letGo: () => void): void {
+/** If the dragged card disappears, the browser sends no dragend event. A free mouse move means that the drag is over. */
+function useLostDrag(isDragging: boolean, endDrag: () => void): void {
   useEffect(() => {
     if (!isDragging) return;
-    addEventListener('mousemove', letGo);
-    return () => removeEventListener('mousemove', letGo);
+    addEventListener('mousemove', endDrag);
+    return () => removeEventListener('mousemove', endDrag);
   });
 }

@@ -1,7 +1,7 @@
 import type { TaskSummary } from '@tidemill/contract';
 import { useCallback, useRef, useState } from 'react';
 
-/** Which tasks are selected, by number; a range goes from the one that was selected last. */
+/** The selected task numbers. A range starts at the task that was selected last. */
 export function useSelection() {
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const last = useRef(0);

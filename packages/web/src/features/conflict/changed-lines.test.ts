@@ -3,7 +3,7 @@ import { changedLines, matchLines } from './changed-lines.ts';
 
 const LINES = Array.from({ length: 5_000 }, (_, index) => `line ${index}`);
 
-test('a line that was added, changed or moved over is told from those that stayed', () => {
+test('added, changed and moved lines are distinguished from unchanged ones', () => {
   expect([...(matchLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd']) ?? [])]).toEqual([0, -1, 2, -1]);
   expect([...(matchLines([], ['a']) ?? [])]).toEqual([-1]);
   expect(changedLines('a\nb\nc\n', 'b\nc\nnew\n')).toEqual(new Set([2]));

@@ -1,9 +1,9 @@
 import { diffArrays } from 'diff';
 
-/** With more added and removed lines than this, all lines count as changed: the page must not stand still. */
+/** With more added and removed lines than this, all lines count as changed, so that the page does not freeze. */
 const MOST_CHANGES = 500;
 
-/** For each line of `now` the line of `old` that it is, or -1. Null where more than `MOST_CHANGES` lines differ. */
+/** For each line of `now`, the index of the same line in `old`, or -1. Null if more than `MOST_CHANGES` lines differ. */
 export function matchLines(old: string[], now: string[]): Int32Array | null {
   const changes = diffArrays(old, now, { maxEditLength: MOST_CHANGES });
   if (!changes) return null;

@@ -6,18 +6,18 @@ const MOST_CHARACTERS = 2000;
 
 interface CodeProps {
   text: string;
-  /** What was there before, so that what is new stands out. */
+  /** The previous text, so that new lines can be marked. */
   base: string | null;
   label: string;
 }
 
-/** Lines of a file, those that are not in `base` marked. Only text, whatever is in it. */
+/** Lines of a file as plain text; lines that are not in `base` are marked. */
 export function Code({ text, base, label }: CodeProps) {
   const lines = text.replace(/\n$/, '').split('\n');
   const changed = base === null || base === text ? new Set<number>() : changedLines(base, text);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section className="lines" tabIndex={0} aria-label={label}>
         <pre>
           {lines.slice(0, MOST_LINES).map((line, index) => (
@@ -31,7 +31,7 @@ export function Code({ text, base, label }: CodeProps) {
       </section>
       {lines.length > MOST_LINES && (
         <p className="dim">
-          These are the first {MOST_LINES.toLocaleString('en-US')} of {lines.length.toLocaleString('en-US')} lines.
+          Showing the first {MOST_LINES.toLocaleString('en-US')} of {lines.length.toLocaleString('en-US')} lines.
         </p>
       )}
       {text !== '' && !text.endsWith('\n') && <p className="dim">No newline at the end.</p>}

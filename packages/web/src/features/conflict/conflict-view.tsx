@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { ConflictDetail, ConflictFile } from '@tidemill/contract';
 import { useEffect, useRef } from 'react';
 import { useAddress } from '../../address.ts';
-import { api, isCode, soon } from '../../api.ts';
+import { api, isCode, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Command } from '../../shell/command.tsx';
-import { errorText } from '../../shell/notices.tsx';
-import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { RoleNote } from '../../shell/role-note.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { useUnsaved } from '../../text-draft.ts';
 import { FileView } from './file-view.tsx';
 import { Settle } from './settle.tsx';
@@ -18,7 +18,7 @@ export function ConflictView({ number }: { number: number }) {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['conflict', project.id, number],
-    queryFn: ({ signal }) => api.conflict({ project: project.id, task: number }, soon(signal)),
+    queryFn: ({ signal }) => api.conflict({ project: project.id, task: number }, withTimeout(signal)),
   });
   if (data) return <Shown conflict={data} error={error} />;
   return (
@@ -27,7 +27,7 @@ export function ConflictView({ number }: { number: number }) {
       {error ? (
         <Gone number={number} error={error} />
       ) : (
-        <p className="dim">Bringing the newest {project.rules.target} in…</p>
+        <p className="dim">Merging the newest {project.rules.target}…</p>
       )}
     </>
   );
@@ -38,14 +38,13 @@ function Gone({ number, error }: { number: number; error: unknown }) {
     <div className="prose">
       <p className="waiting">{errorText(error)}</p>
       <p>
-        <PageLink to={`/tasks/${number}`}>Look at #{number}</PageLink> ·{' '}
-        <PageLink to="/conflicts">All conflicts</PageLink>
+        <PageLink to={`/tasks/${number}`}>Open #{number}</PageLink> · <PageLink to="/conflicts">All conflicts</PageLink>
       </p>
     </div>
   );
 }
 
-/** Also one that was taken out of git's hands with an editor, and that git was not told about. */
+/** Includes a file that was edited by hand but not added to git's index. */
 const isDecided = ({ isResolved, hasMarkers, isText, kind }: ConflictFile) =>
   isResolved || (isText && !hasMarkers && (kind === 'both_changed' || kind === 'both_added'));
 
@@ -58,7 +57,7 @@ function Shown({ conflict, error }: { conflict: ConflictDetail; error: unknown }
   const unsaved = useUnsaved(drafts);
   const left = files.filter((file) => !isDecided(file));
   const file = files.find(({ path }) => path === chosen) ?? left[0] ?? files[0];
-  /** On to the next: what a person would press anyway. */
+  /** Moves on to the next unresolved file. */
   const onResolved = (path: string) => {
     const at = files.findIndex((each) => each.path === path);
     const next = [...files.slice(at + 1), ...files.slice(0, at)].find((each) => !isDecided(each));
@@ -78,14 +77,16 @@ function Shown({ conflict, error }: { conflict: ConflictDetail; error: unknown }
       >
         <Settle conflict={conflict} left={left.length} unsaved={unsaved} drafts={drafts} />
       </PageHead>
-      <OnlyLooking what="Resolving" />
+      <RoleNote what="Resolving" />
       {error !== null && isCode(error, 'wrong_stage') && (
         <div className="banner">
           <Gone number={number} error={error} />
         </div>
       )}
       {isBehind && (
-        <p className="banner">{target} has moved on meanwhile. What you resolve stays; the landing merges the rest.</p>
+        <p className="banner">
+          {target} has new commits. Files you resolve stay resolved; the landing merges the rest.
+        </p>
       )}
       {file ? (
         <div className="conflict">
@@ -102,7 +103,7 @@ function Shown({ conflict, error }: { conflict: ConflictDetail; error: unknown }
           </div>
         </div>
       ) : (
-        <p>No file is in conflict any more. Mark it resolved, and the gates check what there is.</p>
+        <p>No file is in conflict any more. Mark it resolved to run the gates.</p>
       )}
       <Terminal conflict={conflict} />
     </>
@@ -119,7 +120,7 @@ interface FilesProps {
 
 function Files({ files, shown, left, unsaved, choose }: FilesProps) {
   const list = useRef<HTMLUListElement>(null);
-  // In a narrow window the list scrolls by itself: the file that is shown is in sight.
+  // In a narrow window the list scrolls: keep the current file visible.
   useEffect(() => {
     const item = [...(list.current?.children ?? [])][files.findIndex(({ path }) => path === shown)];
     if (list.current && item instanceof HTMLElement)
@@ -154,7 +155,7 @@ function Files({ files, shown, left, unsaved, choose }: FilesProps) {
   );
 }
 
-/** The folder small, the name itself whole. */
+/** The folder is dimmed, the file name is not. */
 function Name({ path }: { path: string }) {
   const name = plainLine(path);
   const cut = name.lastIndexOf('/') + 1;
@@ -169,10 +170,10 @@ function Name({ path }: { path: string }) {
 function Terminal({ conflict: { worktree, commands } }: { conflict: ConflictDetail }) {
   return (
     <details className="terminal">
-      <summary>Do it in a terminal instead</summary>
+      <summary>Use a terminal instead</summary>
       <p className="dim">
-        The merge is under way in <code>{plainLine(worktree)}</code>. What you resolve there counts, too. One after the
-        other; instead of the last you can press “Mark resolved” here.
+        The merge is in progress in <code>{plainLine(worktree)}</code>. You can also resolve files there. Run these
+        commands in order. Instead of the last one you can press “Mark resolved” here.
       </p>
       <ol>
         {commands.map((command) => (

@@ -1,12 +1,12 @@
 import './conflict.css';
 import { useQuery } from '@tanstack/react-query';
 import type { ConflictSummary } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
-import { errorText } from '../../shell/notices.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { elapsed, useNow } from '../../time.ts';
 import { plural } from '../../words.ts';
 import { ConflictView } from './conflict-view.tsx';
@@ -19,19 +19,19 @@ function ConflictList() {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['conflicts', project.id],
-    queryFn: ({ signal }) => api.conflicts({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.conflicts({ project: project.id }, withTimeout(signal)),
   });
   return (
     <>
       <PageHead
         title="Conflicts"
-        about={`Changes that do not fit the newest ${project.rules.target}, and that no machine should decide.`}
+        about={`Changes that conflict with the newest ${project.rules.target} and need your decision.`}
       />
       {error && <p className="waiting">{errorText(error)}</p>}
-      {!data && !error && <p className="dim">Reading…</p>}
+      {!data && !error && <p className="dim">Loading…</p>}
       {data?.length === 0 && (
         <Empty>
-          <p>No conflict waits for you. Small ones the agents resolve themselves, behind the same gates.</p>
+          <p>No conflicts need you. Agents resolve small conflicts themselves, behind the same gates.</p>
         </Empty>
       )}
       <ol className="conflicts">
@@ -55,7 +55,7 @@ function Row({ conflict: { number, title, files, since, status, why } }: { confl
       <p className="row">
         <span className="waiting">{status}</span>
         <span>{plural(files.length, 'file')}</span>
-        <span className="dim">waits for {elapsed(now - since)}</span>
+        <span className="dim">waiting for {elapsed(now - since)}</span>
       </p>
       <p className="dim clamp">{files.map(plainLine).join(', ')}</p>
       <p className="dim clamp">{why}</p>

@@ -18,25 +18,25 @@ interface FileProps {
 
 const WHAT: Record<ConflictKind, (target: string) => string> = {
   both_changed: (target) => `Changed on ${target} and by the task.`,
-  both_added: (target) => `Added on ${target} and by the task, each its own way.`,
-  both_deleted: () => 'Deleted on both sides: it was renamed in two ways.',
+  both_added: (target) => `Added on ${target} and by the task, with different content.`,
+  both_deleted: () => 'Deleted on both sides: it was renamed differently.',
   deleted_by_task: (target) => `Changed on ${target}, deleted by the task.`,
   deleted_by_target: (target) => `Deleted on ${target}, changed by the task.`,
-  added_by_task: (target) => `Only the task has it here; ${target} has put it elsewhere.`,
-  added_by_target: (target) => `Only ${target} has it here; the task has put it elsewhere.`,
+  added_by_task: (target) => `Only the task has it here; ${target} moved it.`,
+  added_by_target: (target) => `Only ${target} has it here; the task moved it.`,
 };
 const WITHOUT_OURS: ConflictKind[] = ['deleted_by_task', 'added_by_target', 'both_deleted'];
 const WITHOUT_THEIRS: ConflictKind[] = ['deleted_by_target', 'added_by_task', 'both_deleted'];
 
 const FORMS: Record<ConflictFile['form'], string> = {
   text: '',
-  binary: 'A binary file, or one in another encoding than UTF-8, has no text to show.',
-  large: 'It is larger than 1 MB, too large to be shown here.',
-  symlink: 'It is a symbolic link.',
-  submodule: 'It is a submodule: which of its commits counts is chosen.',
+  binary: 'A binary file, or not UTF-8. There is no text to show.',
+  large: 'Larger than 1 MB, too large to show here.',
+  symlink: 'A symbolic link.',
+  submodule: 'A submodule: choose one of its commits.',
 };
 
-/** All sides of a file, and what shall become of it. */
+/** All sides of a file, and its result. */
 export function FileView({ number, file, target, draftKey, onResolved }: FileProps) {
   const { project } = useShown();
   const cache = useQueryClient();
@@ -59,23 +59,21 @@ export function FileView({ number, file, target, draftKey, onResolved }: FilePro
           {name}
         </h3>
         <p>{WHAT[kind](target)}</p>
-        {!isText && (
-          <p className="waiting">{FORMS[form]} Take a side whole, or use the commands for a terminal below.</p>
-        )}
+        {!isText && <p className="waiting">{FORMS[form]} Use one side's version, or the terminal commands below.</p>}
         <div className="row">
-          <span className="dim">The whole file:</span>
+          <span className="dim">Whole file:</span>
           {!WITHOUT_THEIRS.includes(kind) && (
-            <Action act={resolve({ take: 'theirs' })} done={`${name}: ${target}'s whole`}>
-              Take {target}'s whole
+            <Action act={resolve({ take: 'theirs' })} done={`${name}: using ${target}'s version`}>
+              Use {target}'s version
             </Action>
           )}
           {!WITHOUT_OURS.includes(kind) && (
-            <Action act={resolve({ take: 'ours' })} done={`${name}: the task's whole`}>
-              Take the task's whole
+            <Action act={resolve({ take: 'ours' })} done={`${name}: using the task's version`}>
+              Use the task's version
             </Action>
           )}
-          <Action act={resolve({ take: 'deleted' })} done={`${name} is deleted`}>
-            Delete it
+          <Action act={resolve({ take: 'deleted' })} done={`${name} deleted`}>
+            Delete file
           </Action>
         </div>
       </header>
@@ -85,7 +83,7 @@ export function FileView({ number, file, target, draftKey, onResolved }: FilePro
   );
 }
 
-/** Open where there are no places to decide: then this is all there is to see. */
+/** Open if there are no conflicting places to show. */
 function Whole({
   number,
   file: { base, ours, theirs, hasMarkers, isResolved },
@@ -93,11 +91,11 @@ function Whole({
 }: Pick<FileProps, 'number' | 'file' | 'target'>) {
   return (
     <details className="whole" open={!hasMarkers && !isResolved}>
-      <summary>The whole file from all three sides</summary>
+      <summary>The whole file in all three versions</summary>
       <div className="three">
-        <Side name={`${target} has`} text={theirs} base={base ?? ''} />
-        <Side name="Before both" text={base} base={base} />
-        <Side name={`Task #${number} has`} text={ours} base={base ?? ''} />
+        <Side name={target} text={theirs} base={base ?? ''} />
+        <Side name="Common base" text={base} base={base} />
+        <Side name={`Task #${number}`} text={ours} base={base ?? ''} />
       </div>
     </details>
   );
@@ -107,8 +105,8 @@ function Side({ name, text, base }: { name: string; text: string | null; base: s
   return (
     <div className="side">
       <h4>{name}</h4>
-      {text === null && <p className="dim none">No such file.</p>}
-      {text === '' && <p className="dim none">An empty file.</p>}
+      {text === null && <p className="dim none">No file.</p>}
+      {text === '' && <p className="dim none">Empty file.</p>}
       {text && <Code text={text} base={base} label={`${name}, the whole file`} />}
     </div>
   );

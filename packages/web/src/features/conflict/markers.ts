@@ -1,19 +1,19 @@
 import { matchLines } from './changed-lines.ts';
 
-/** A place where the two sides differ, as git marks it in the file. */
+/** A conflicting place, as git marks it in the file. */
 export interface Hunk {
-  /** First character of the first marker, and the first after the last one. */
+  /** Offset of the first marker, and of the first character after the last marker. */
   start: number;
   end: number;
   ours: string;
   theirs: string;
-  /** What was there before both; git writes it only if told to. */
+  /** The common base; git writes it only if configured to. */
   base: string | null;
 }
 
 export type Choice = 'ours' | 'theirs' | 'both';
 
-/** The whole file on either side, null where there is none. */
+/** The whole file on each side; null if it does not exist there. */
 export interface Sides {
   ours: string | null;
   theirs: string | null;
@@ -22,19 +22,19 @@ export interface Sides {
 interface Opened {
   start: number;
   length: number;
-  /** Where each part begins; those that have not begun are -1. */
+  /** Start of each part; -1 if it was not reached yet. */
   ours: number;
   base: number;
   theirs: number;
-  /** Where the markers begin that end `ours` and `base`. */
+  /** Start of the markers that end `ours` and `base`. */
   oursEnd: number;
   baseEnd: number;
 }
 
-// Seven signs or more at the beginning of a line; all of a place are of the same length.
+// Seven or more characters at the start of a line; all markers of a place have the same length.
 const MARKER = /^(<{7,}|\|{7,}|={7,}|>{7,})(?: .*)?\r?$/;
 
-/** A block that one of the sides has itself is a sample of a conflict, not a conflict. */
+/** Skips marker-like blocks that are part of one side's own text. */
 export function hunksOf(text: string, { ours, theirs }: Sides): Hunk[] {
   const hunks: Hunk[] = [];
   let open: Opened | null = null;
@@ -75,21 +75,21 @@ const hunkOf = (text: string, open: Opened, at: number, end: number): Hunk => ({
   base: open.base < 0 ? null : text.slice(open.base, open.baseEnd),
 });
 
-/** The text with one place decided. The target's lines come first when both are kept: the task was built on them. */
+/** The text with one place resolved. If both are kept, the target's lines come first because the task builds on them. */
 export function chosen(text: string, index: number, choice: Choice, sides: Sides): string {
   const hunk = hunksOf(text, sides)[index];
   if (!hunk) return text;
   const kept = choice === 'ours' ? hunk.ours : choice === 'theirs' ? hunk.theirs : hunk.theirs + hunk.ours;
   const last = choice === 'theirs' ? sides.theirs : sides.ours;
-  // git ends every part with a newline. A file that ends without one goes on doing so.
+  // git ends every part with a newline. A file without a final newline stays without it.
   const isBare = hunk.end === text.length && last !== null && !last.endsWith('\n');
   return text.slice(0, hunk.start) + (isBare ? kept.replace(/\r?\n$/, '') : kept) + text.slice(hunk.end);
 }
 
-/** What stood at each place before both; null where it cannot be told. */
+/** The common base of each place; null if it is unknown. */
 export function basesOf(text: string, hunks: Hunk[], base: string | null): (string | null)[] {
   if (base === null) return hunks.map((hunk) => hunk.base);
-  // With the task's side at each place, the lines before and after a place say where it was.
+  // With the task's lines filled in, the lines before and after a place locate it in the base.
   const lines: string[] = [];
   const ranges: [begin: number, end: number][] = [];
   let at = 0;

@@ -14,13 +14,13 @@ interface ResultProps {
   resolve: (resolution: Resolution) => () => Promise<unknown>;
 }
 
-/** So many are drawn at once; the next come when these are decided. */
+/** Places shown at once; more follow when these are resolved. */
 const MOST_PLACES = 20;
 const REORDERING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** What becomes of the file: place by place, then as a text that can be changed by hand. */
+/** The resolved file: place by place, then as editable text. */
 export function Result({ file, draft, number, target, resolve }: ResultProps) {
-  const { text, isChanged, isOvertaken } = draft;
+  const { text, isChanged, isChangedElsewhere } = draft;
   const hunks = hunksOf(text, file);
   const may = useMay('operator');
   const [past, setPast] = useState<string[]>([]);
@@ -36,11 +36,11 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
   };
   return (
     <section className="result" aria-labelledby="result">
-      <h4 id="result">What it shall be</h4>
+      <h4 id="result">Result</h4>
       <p className={hunks.length === 0 && file.isResolved && !isChanged ? 'landed' : 'waiting'} role="status">
         {standing(file, hunks.length, isChanged)}
       </p>
-      {isOvertaken && <Overtaken draft={draft} />}
+      {isChangedElsewhere && <ChangedElsewhere draft={draft} />}
       {hunks.slice(0, MOST_PLACES).map((hunk, index) => (
         <Place
           key={`${hunk.start} ${hunk.end}`}
@@ -54,11 +54,9 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
         />
       ))}
       {hunks.length > MOST_PLACES && (
-        <p className="dim">{plural(hunks.length - MOST_PLACES, 'more place')} come when these are decided.</p>
+        <p className="dim">{plural(hunks.length - MOST_PLACES, 'more place')} after these.</p>
       )}
-      <label htmlFor="by-hand">
-        {hunks.length > 0 ? 'Or change the text by hand' : 'The text, to be changed by hand'}
-      </label>
+      <label htmlFor="by-hand">{hunks.length > 0 ? 'Or edit the text' : 'Edit the text'}</label>
       <textarea
         id="by-hand"
         spellCheck={false}
@@ -73,8 +71,8 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
         <Action
           className="primary"
           act={resolve({ text })}
-          done={`${file.path} is resolved`}
-          disabled={hunks.length > 0 || isOvertaken}
+          done={`${file.path} resolved`}
+          disabled={hunks.length > 0 || isChangedElsewhere}
         >
           Save this as resolved
         </Action>
@@ -91,53 +89,53 @@ export function Result({ file, draft, number, target, resolve }: ResultProps) {
               draft.drop();
             }}
           >
-            Begin this file again
+            Start this file over
           </button>
         )}
-        <span className="dim">{whyNot(hunks.length, isOvertaken)}</span>
+        <span className="dim">{whyNot(hunks.length, isChangedElsewhere)}</span>
       </div>
     </section>
   );
 }
 
 function standing({ isResolved, kind }: ConflictFile, places: number, isChanged: boolean): string {
-  if (places > 0) return `${plural(places, 'place')} left to decide`;
+  if (places > 0) return `${plural(places, 'place')} left to resolve`;
   if (isChanged) return 'Not saved yet';
-  if (isResolved) return 'Resolved as below. It can be changed until the conflict is marked resolved.';
+  if (isResolved) return 'Resolved as shown below. You can change it until you mark the conflict resolved.';
   return kind === 'both_changed' || kind === 'both_added'
     ? 'No conflict left in this file'
-    : 'One side deleted it: keep it as below, or delete it.';
+    : 'One side deleted the file. Save it as shown below, or delete it.';
 }
 
-function whyNot(places: number, isOvertaken: boolean): string {
-  if (isOvertaken) return 'It cannot be saved before you say whose text counts.';
-  return places > 0 ? `It can be saved once ${plural(places, 'place is', 'places are')} decided.` : '';
+function whyNot(places: number, isChangedElsewhere: boolean): string {
+  if (isChangedElsewhere) return 'Choose which text to keep before saving.';
+  return places > 0 ? `Resolve ${plural(places, 'place')} before saving.` : '';
 }
 
-function Overtaken({ draft }: { draft: TextDraft }) {
+function ChangedElsewhere({ draft }: { draft: TextDraft }) {
   return (
     <div className="banner" role="alert">
-      <span>This file was changed elsewhere while you were at it: in another tab, or in the worktree.</span>
+      <span>This file was changed in another tab or in the worktree while you edited it.</span>
       <button type="button" onClick={draft.drop}>
-        Take it as it is there now
+        Use the changed file
       </button>
       <button type="button" onClick={draft.keep}>
-        Mine counts
+        Keep my text
       </button>
     </div>
   );
 }
 
-/** What a text field hides. */
+/** Warns about characters that a text field does not show. */
 function Notes({ text, file }: { text: string; file: ConflictFile }) {
   const { current } = file;
   const isMixed = current?.includes('\r\n') && /(^|[^\r])\n/.test(current);
   return (
     <>
-      {isMixed && <p className="dim">Its lines end in two ways. Whatever you type here ends them all alike.</p>}
-      {REORDERING.test(text) && (
-        <p className="waiting">It holds marks that make text read in another order than it is written.</p>
+      {isMixed && (
+        <p className="dim">The file mixes CRLF and LF line endings. Saving your edit makes them all the same.</p>
       )}
+      {REORDERING.test(text) && <p className="waiting">The text contains marks that change its reading order.</p>}
     </>
   );
 }

@@ -11,12 +11,12 @@ import { plural } from '../../words.ts';
 interface SettleProps {
   conflict: ConflictDetail;
   left: number;
-  /** Files in which something is typed and not saved. */
+  /** Files with unsaved text. */
   unsaved: string[];
   drafts: string;
 }
 
-/** It can be pressed while files are open here: somebody may have resolved them in the worktree. The daemon looks. */
+/** Enabled while files are open here, because they may be resolved in the worktree. The daemon checks. */
 export function Settle({ conflict: { number, title, branch, target }, left, unsaved, drafts }: SettleProps) {
   const { project } = useShown();
   const [, go] = useLocation();
@@ -33,7 +33,7 @@ export function Settle({ conflict: { number, title, branch, target }, left, unsa
       <Action
         className="primary"
         act={() => then(api.settleConflict(about))}
-        done={`#${number} goes on: the gates check what you resolved`}
+        done={`#${number} continues: the gates check your resolution`}
         disabled={unsaved.length > 0}
       >
         Mark resolved{left > 0 && <span className="unseen">, {left} left</span>}
@@ -41,22 +41,20 @@ export function Settle({ conflict: { number, title, branch, target }, left, unsa
       <Action
         className="danger"
         act={() => then(api.abortConflict(about))}
-        done={`#${number} starts again`}
+        done={`#${number} restarts`}
         confirm={{
-          title: `Begin #${number} anew?`,
+          title: `Restart #${number}?`,
           text: (
             <>
               <p>
                 #{number} {plainLine(title)} goes back to open, and an agent builds it again on the newest {target}.
-                What you resolved here and the branch {plainLine(branch)} are set aside.
+                Your resolution and the branch {plainLine(branch)} are saved in a snapshot.
               </p>
-              <p>They are kept in a snapshot, which can be restored from the task's page.</p>
-              {unsaved.length > 0 && (
-                <p>What you typed in {plural(unsaved.length, 'file')} and did not save is dropped.</p>
-              )}
+              <p>You can restore the snapshot from the task's page.</p>
+              {unsaved.length > 0 && <p>Unsaved text in {plural(unsaved.length, 'file')} is discarded.</p>}
             </>
           ),
-          yes: 'Begin anew',
+          yes: 'Restart task',
         }}
       >
         Abort and requeue

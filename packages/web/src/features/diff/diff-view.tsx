@@ -8,18 +8,18 @@ import { DiffRows } from './rows.ts';
 import { useDiff } from './use-diff.ts';
 
 const LINE_PX = 19;
-/** A file with more lines begins folded, and unfolds in steps of as many. */
+/** Longer files start folded. */
 const FOLDED_FROM = 1500;
 const STEP = 5000;
 
-/** A unified diff, as text: files to fold, hunks, lines with their numbers. */
+/** A unified diff: foldable files, hunks, numbered lines. */
 export function DiffView({ text, isCut }: { text: string; isCut: boolean }) {
   const { files, isReading } = useDiff(text);
   const [opened, setOpened] = useState<ReadonlyMap<string, number>>(new Map());
   const [sought, seek] = useState<number | null>(null);
   const limits = useMemo(() => files.map((file) => opened.get(file.path) ?? usual(file)), [files, opened]);
   const rows = useMemo(() => new DiffRows(files, limits), [files, limits]);
-  if (isReading && files.length === 0) return <p className="dim">Reading the change…</p>;
+  if (isReading && files.length === 0) return <p className="dim">Loading the change…</p>;
   if (files.length === 0) return <p className="empty">No file was changed.</p>;
   const open = (file: number, lines: number) => setOpened(new Map(opened).set(files[file]!.path, lines));
   const all = (lines: (file: DiffFile) => number) => setOpened(new Map(files.map((file) => [file.path, lines(file)])));

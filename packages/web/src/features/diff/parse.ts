@@ -1,27 +1,27 @@
-/** A file of a unified diff. `lines` are as git writes them, heads of hunks among them; numbers are 0 where there is none. */
+/** A file of a unified diff. `lines` are as git writes them, including hunk headers; a missing line number is 0. */
 export interface DiffFile {
   path: string;
-  /** What it was called before, when that has changed. */
+  /** The previous name of a renamed or copied file. */
   from: string | null;
   status: 'added' | 'deleted' | 'renamed' | 'copied' | 'changed';
   isBinary: boolean;
-  /** Such as a changed mode. */
+  /** For example a changed mode. */
   notes: string[];
   added: number;
   removed: number;
   lines: string[];
   before: number[];
   after: number[];
-  /** Lines beyond those that are kept. */
+  /** The number of lines that were not kept. */
   more: number;
 }
 
-/** More lines than anyone reads; what is beyond is only counted. */
+/** Lines beyond this are only counted. */
 const MOST_LINES = 400_000;
-/** The rest of a longer line is only measured. */
+/** Longer lines are cut, with the number of omitted characters. */
 const LONGEST_LINE = 2000;
 
-/** Reads a unified diff in pieces of any size, so that a large one does not hold up the page. */
+/** Reads a unified diff in chunks of any size, so that a large one does not block the page. */
 export class DiffReader {
   readonly files: DiffFile[] = [];
   #rest = '';
@@ -47,7 +47,7 @@ export class DiffReader {
 
   #line(line: string): void {
     const file = this.files.at(-1);
-    // Counted, not guessed: a changed line may itself look like the head of a file.
+    // Use the hunk's line counts, because a changed line may look like a file header.
     if (file && (this.#left.before > 0 || this.#left.after > 0)) this.#hunkLine(file, line);
     else if (file && line.startsWith('\\')) this.#keep(file, line, 0, 0);
     else if (line.startsWith('diff --git ') || line.startsWith('diff --cc ') || line.startsWith('diff --combined ')) {
@@ -99,7 +99,7 @@ function newFile(line: string): DiffFile {
   return { path, from: null, status: 'changed', isBinary: false, added: 0, removed: 0, more: 0, ...lists };
 }
 
-/** `diff --git a/x b/x`: both are the same unless another line says so, so the second half is the name. */
+/** In `diff --git a/x b/x` both names are the same unless another line says otherwise, so the second half is the name. */
 function nameInHead(line: string): string {
   const quoted = / ("b\/(?:[^"\\]|\\.)*")$/.exec(line)?.[1];
   if (quoted !== undefined) return side(quoted);
@@ -125,12 +125,12 @@ function readHead(file: DiffFile, line: string): void {
   else if (line.startsWith('Binary files ') || line.startsWith('GIT binary patch')) file.isBinary = true;
 }
 
-/** Without the `a/` or `b/` git puts before it. */
+/** Removes git's prefix `a/` or `b/`. */
 const side = (name: string) => unquoted(name).replace(/^[abciow]\//, '');
 
 const ESCAPES: Record<string, number> = { n: 10, t: 9, r: 13, a: 7, b: 8, f: 12, v: 11, '"': 34, '\\': 92 };
 
-/** Names with unusual characters stand in quotes, byte by byte. */
+/** git quotes names with unusual characters and escapes them byte by byte. */
 function unquoted(name: string): string {
   if (!name.startsWith('"') || !name.endsWith('"')) return name;
   const bytes: number[] = [];

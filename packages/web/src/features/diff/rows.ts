@@ -5,7 +5,7 @@ export type DiffRow =
   | { kind: 'line'; file: number; line: number }
   | { kind: 'more'; file: number };
 
-/** Which row stands where, without making a list of them: a diff may have a million. */
+/** Finds a row by its index without building a list, because a diff may have a million rows. */
 export class DiffRows {
   readonly #starts: number[] = [];
   readonly count: number;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { type DiffFile, DiffReader } from './parse.ts';
 
-/** Small enough that a piece is read within a frame. */
+/** Small enough to parse within one frame. */
 const PIECE = 200_000;
 
 export interface ReadDiff {
@@ -9,7 +9,7 @@ export interface ReadDiff {
   isReading: boolean;
 }
 
-/** A diff read piece by piece; what was shown of the one before stays until the new one is there. */
+/** Parses a diff in chunks; the previous diff stays visible until the new one is complete. */
 export function useDiff(text: string): ReadDiff {
   const [read, setRead] = useState<ReadDiff>({ files: [], isReading: true });
   useEffect(() => {

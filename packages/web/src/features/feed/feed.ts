@@ -2,17 +2,17 @@ import { type LoggedEvent, shownTo } from '@tidemill/contract';
 import { useSyncExternalStore } from 'react';
 import { onEvents } from '../../shell/live.ts';
 
-/** More is not read; the task's own page has all of its past. */
+/** The task's page has its whole history. */
 const KEPT = 50;
 
 const NONE: readonly LoggedEvent[] = [];
 
-/** The newest events of each project that are worth a line, newest first. */
+/** The newest events of each project that are worth showing, newest first. */
 class Feed {
   readonly #events = new Map<string, readonly LoggedEvent[]>();
   readonly #listeners = new Set<() => void>();
 
-  /** In whatever order: what was read and what came live meanwhile overlap. */
+  /** In any order: loaded and live events may overlap. */
   add(project: string, events: LoggedEvent[]): void {
     const before = this.of(project);
     const known = new Set(before.map(({ seq }) => seq));

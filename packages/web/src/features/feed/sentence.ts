@@ -1,11 +1,11 @@
 import { describeEvent, type EventBody, type EventText, type LoggedEvent } from '@tidemill/contract';
 
-/** An event in words, as everywhere, and how it looks: the status classes of the page. */
+/** An event's text and its status class. */
 export interface Sentence extends EventText {
   look: 'working' | 'reviewing' | 'waiting' | 'landed' | 'crashed' | 'idle' | 'paused';
 }
 
-/** More of a text is read where it is from. */
+/** Longer texts are cut here and shown in full on their own page. */
 const MOST_CHARS = 240;
 
 export function sentenceOf({ body }: LoggedEvent): Sentence {

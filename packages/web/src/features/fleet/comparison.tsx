@@ -1,15 +1,15 @@
 import type { MetricsView } from '@tidemill/contract';
 import { FIGURES, type Grade } from './figures.tsx';
 
-/** A word beside the colour, which is never the only sign. */
+/** Colour is never the only sign. */
 const WORDS: Record<Grade, string> = { good: 'good', fair: 'fair', poor: 'poor' };
 
 /** All workers side by side, a column each. */
 export function Comparison({ metrics }: { metrics: MetricsView | undefined }) {
-  if (!metrics) return <p className="dim">Reading the figures…</p>;
+  if (!metrics) return <p className="dim">Loading the figures…</p>;
   const workers = metrics.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section className="scroll" aria-label="Comparison" tabIndex={0}>
       <table className="comparison">
         <thead>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { EmergencyImpact } from '@tidemill/contract';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { useAct, useMay } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
@@ -20,22 +20,20 @@ export function EmergencyStop() {
   );
 }
 
-/** Names what it will hit. Should the daemon not be able to tell, it can be stopped all the same. */
+/** Shows what will be stopped. The stop also works if the daemon cannot list it. */
 function Ask({ onClose }: { onClose: () => void }) {
   const [reason, setReason] = useState('');
   const [isBusy, setBusy] = useState(false);
   const act = useAct();
   const { data, error } = useQuery({
     queryKey: ['emergency'],
-    queryFn: ({ signal }) => api.emergencyImpact({}, soon(signal)),
+    queryFn: ({ signal }) => api.emergencyImpact({}, withTimeout(signal)),
     refetchInterval: 2000,
   });
   const stop = async () => {
     setBusy(true);
     const order = { by: 'page', ...(reason.trim() ? { reason } : {}) };
-    if (
-      await act(() => api.emergencyStop(order), 'Everything is stopped. Work is kept; Resume all sets it going again.')
-    )
+    if (await act(() => api.emergencyStop(order), 'All agents are stopped. Work is kept. Continue with Resume all.'))
       onClose();
     setBusy(false);
   };
@@ -43,21 +41,19 @@ function Ask({ onClose }: { onClose: () => void }) {
     <Dialog title="Stop everything now?" onClose={onClose}>
       <div className="prose">
         {data && <Impact impact={data} />}
-        {!data && (
-          <p>{error ? 'What it would stop cannot be told right now. It can be stopped all the same.' : 'Looking…'}</p>
-        )}
+        {!data && <p>{error ? 'Cannot list the running agents now. You can still stop everything.' : 'Loading…'}</p>}
         <p>
-          Every agent is killed within five seconds and stays stopped. What they were doing is kept in their worktrees
-          and goes on after “Resume all”.
+          Every agent is killed within five seconds and stays stopped. Work is kept in the worktrees and continues after
+          “Resume all”.
         </p>
         <label>
-          Why, for the record
+          Reason (for the log)
           <input value={reason} maxLength={1000} onChange={(event) => setReason(event.target.value)} />
         </label>
       </div>
       <footer>
         <button type="button" onClick={onClose}>
-          Keep things as they are
+          Cancel
         </button>
         <button type="button" className="danger" disabled={isBusy} onClick={() => void stop()}>
           Stop everything now
@@ -68,10 +64,10 @@ function Ask({ onClose }: { onClose: () => void }) {
 }
 
 function Impact({ impact: { busy } }: { impact: EmergencyImpact }) {
-  if (busy.length === 0) return <p>Nobody is at work. From now on nobody takes anything.</p>;
+  if (busy.length === 0) return <p>No agent is working. No agent will start new work.</p>;
   return (
     <>
-      <p>This stops {plural(busy.length, 'agent')} at work:</p>
+      <p>This stops {plural(busy.length, 'working agent')}:</p>
       <ul className="impact">
         {busy.map(({ project, worker, number, title }) => (
           <li key={`${project}/${worker}`}>

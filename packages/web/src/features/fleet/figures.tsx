@@ -7,15 +7,15 @@ export type Grade = 'good' | 'fair' | 'poor';
 interface Figure {
   name: string;
   text(figures: MetricFigures): string;
-  /** How well it goes, where that can be said. */
+  /** A rating, for figures that have one. */
   grade?(figures: MetricFigures): Grade | null;
 }
 
-const of = (value: number | null, words: (value: number) => string) => (value === null ? 'nothing yet' : words(value));
+const of = (value: number | null, words: (value: number) => string) => (value === null ? 'no data' : words(value));
 const graded = (value: number | null, good: number, fair: number): Grade | null =>
   value === null ? null : value >= good ? 'good' : value >= fair ? 'fair' : 'poor';
 
-/** Every figure that is kept of a worker, in the order of their weight. */
+/** The figures of a worker, the most important first. */
 export const FIGURES: Figure[] = [
   { name: 'Tasks done', text: ({ completed }) => completed.toLocaleString('en-US') },
   { name: 'Cycle time', text: ({ cycleTimeMs }) => of(cycleTimeMs, elapsed) },
@@ -27,12 +27,12 @@ export const FIGURES: Figure[] = [
   {
     name: 'Errors',
     text: ({ errors, errorRate }) =>
-      `${errors}${errors === 0 || errorRate === null ? '' : `, ${errorRate.toFixed(2)} a task`}`,
+      `${errors}${errors === 0 || errorRate === null ? '' : `, ${errorRate.toFixed(2)} per task`}`,
     grade: ({ errorRate }) => (errorRate === null ? null : graded(-errorRate, -0.25, -1)),
   },
   { name: 'Cost', text: ({ costUsd }) => money(costUsd) },
-  { name: 'Cost a task', text: ({ costPerTaskUsd }) => of(costPerTaskUsd, money) },
-  { name: 'At work', text: ({ uptime }) => percent(uptime) },
+  { name: 'Cost per task', text: ({ costPerTaskUsd }) => of(costPerTaskUsd, money) },
+  { name: 'Utilisation', text: ({ uptime }) => percent(uptime) },
 ];
 
 export function FigureList({ figures }: { figures: MetricFigures }) {

@@ -4,9 +4,9 @@ import { useAddress } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Action } from '../../shell/action.tsx';
 import { useKeys } from '../../shell/keys.ts';
-import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useKnownMs, useShown } from '../../shell/project.tsx';
+import { RoleNote } from '../../shell/role-note.tsx';
 import { plural } from '../../words.ts';
 import { useMetrics } from '../project/queries.ts';
 import { Comparison } from './comparison.tsx';
@@ -22,7 +22,7 @@ export default function FleetPage() {
   const agoMs = useKnownMs();
   const metrics = useMetrics(project.id, period);
   const isComparing = view === 'compare';
-  useKeys([{ keys: 'v', does: 'Cards or comparison', run: () => setView(isComparing ? '' : 'compare') }]);
+  useKeys([{ keys: 'v', does: 'Switch cards and comparison', run: () => setView(isComparing ? '' : 'compare') }]);
   const agents = status.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
   const builders = agents.filter(({ role, isOutside }) => role === 'builder' && !isOutside);
   const steer = (operation: 'pause' | 'resume') => () =>
@@ -35,22 +35,22 @@ export default function FleetPage() {
         </button>
         <Action
           act={() => api.addWorker({ project: project.id })}
-          done="One more agent"
+          done="Agent added"
           disabled={builders.length >= MAX_WORKERS || !status.running}
         >
           Add agent
         </Action>
-        <Action act={steer('pause')} done="All pause at their next checkpoint">
+        <Action act={steer('pause')} done="All agents pause at their next checkpoint">
           Pause all
         </Action>
-        <Action act={steer('resume')} done="All go on">
+        <Action act={steer('resume')} done="All agents resumed">
           Resume all
         </Action>
         <EmergencyStop />
       </PageHead>
-      <OnlyLooking what="Steering a worker" />
+      <RoleNote what="Managing workers" />
       <Summary metrics={metrics.data} error={metrics.error} period={period} onPeriod={setPeriod} />
-      {agents.length === 0 && <p className="empty">Nobody is there. In the repository: tidemill up</p>}
+      {agents.length === 0 && <p className="empty">No agents. Start them in the repository with tidemill up</p>}
       {isComparing ? (
         <Comparison metrics={metrics.data} />
       ) : (

@@ -1,5 +1,5 @@
 import { MetricPeriod, type MetricsView } from '@tidemill/contract';
-import { errorText } from '../../shell/notices.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { PERIOD_TEXT, timeOf } from '../../words.ts';
 import { FigureList } from './figures.tsx';
 
@@ -10,13 +10,13 @@ interface SummaryProps {
   onPeriod: (period: MetricPeriod) => void;
 }
 
-/** All workers together. Figures that could not be computed anew say from when they are. */
+/** All workers together. Old figures show when they were computed. */
 export function Summary({ metrics, error, period, onPeriod }: SummaryProps) {
   const isOld = metrics !== undefined && (metrics.isStale || error !== null);
   return (
     <section className="summary" aria-labelledby="together">
       <header>
-        <h3 id="together">All together</h3>
+        <h3 id="together">All agents</h3>
         <select aria-label="Period" value={period} onChange={(event) => onPeriod(event.target.value as MetricPeriod)}>
           {MetricPeriod.options.map((option) => (
             <option key={option} value={option}>
@@ -24,7 +24,7 @@ export function Summary({ metrics, error, period, onPeriod }: SummaryProps) {
             </option>
           ))}
         </select>
-        {isOld && <p className="waiting">Not up to date: these are of {timeOf(metrics.computedAt)}.</p>}
+        {isOld && <p className="waiting">Not up to date: figures from {timeOf(metrics.computedAt)}.</p>}
         {!metrics && error !== null && <p className="waiting">{errorText(error)}</p>}
       </header>
       {metrics && <FigureList figures={metrics.total} />}

@@ -32,7 +32,7 @@ export function WorkerCard({ worker, figures, agoMs }: CardProps) {
         <h3>{name}</h3>
         <span className={`state ${status}`}>{status}</span>
         {health !== 'healthy' && <span className="waiting">{health}</span>}
-        {isOutside && <span className="dim">from outside</span>}
+        {isOutside && <span className="dim">external</span>}
       </header>
       <Doing worker={worker} agoMs={agoMs} />
       {lastError && (isWrong || errors > 0) && (
@@ -61,10 +61,10 @@ function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
     if (desired === 'paused' || desired === 'frozen' || desired === 'stopped')
       return (
         <p className="dim">
-          {desired === 'stopped' ? 'Stopped' : 'Paused'} by {desiredBy || 'somebody'}.
+          {desired === 'stopped' ? 'Stopped' : 'Paused'} by {desirededBy || 'a person'}.
         </p>
       );
-    return <p className="dim">{status === 'idle' ? 'Waits for work.' : 'Takes the next task by itself.'}</p>;
+    return <p className="dim">{status === 'idle' ? 'Waiting for work.' : 'Takes the next task automatically.'}</p>;
   }
   return (
     <>
@@ -83,8 +83,8 @@ function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
 
 const HELD: Record<Exclude<DesiredState, 'running'>, string> = {
   paused: 'pauses after this stage',
-  frozen: 'stands still',
-  stopped: 'is being stopped',
+  frozen: 'frozen',
+  stopped: 'stopping',
 };
 
 function Signs({ worker: { lastBeatAt, memoryMb, cpuPercent, tasksCompleted, errors } }: { worker: WorkerView }) {
@@ -117,14 +117,14 @@ function Reassign({ worker: { name, role }, task }: { worker: WorkerView; task: 
 }
 
 const MORE: { operation: WorkerOperation; name: string; done: string; confirm?: string }[] = [
-  { operation: 'freeze', name: 'Freeze now', done: 'stands still at once' },
-  { operation: 'restart', name: 'Restart', done: 'starts again, its error cleared' },
+  { operation: 'freeze', name: 'Freeze now', done: 'is frozen' },
+  { operation: 'restart', name: 'Restart', done: 'restarts, error cleared' },
   {
     operation: 'reset',
     name: 'Reset',
-    done: 'starts from zero',
+    done: 'is reset',
     confirm:
-      'Its run is ended (work is kept), its errors and figures are forgotten. The figures cannot be brought back.',
+      'Its run is stopped (work is kept), and its errors and figures are deleted. You cannot restore the figures.',
   },
 ];
 
@@ -142,7 +142,7 @@ function Controls({ worker }: { worker: WorkerView }) {
           Start
         </Action>
       ) : isHeld ? (
-        <Action act={steer('resume')} done={`${name} goes on`} label={`Resume ${name}`}>
+        <Action act={steer('resume')} done={`${name} resumed`} label={`Resume ${name}`}>
           Resume
         </Action>
       ) : (
@@ -159,7 +159,7 @@ function Controls({ worker }: { worker: WorkerView }) {
             worker.task
               ? {
                   title: `Stop ${name}?`,
-                  text: `It works on #${worker.task.number} ${plainLine(worker.task.title)}. The work so far is kept in its worktree, and the task goes on with whoever takes it next. Start brings ${name} back.`,
+                  text: `It is working on #${worker.task.number} ${plainLine(worker.task.title)}. The work so far is kept in the worktree, and the next worker continues the task. Start ${name} again with Start.`,
                   yes: `Stop ${name}`,
                 }
               : undefined
@@ -190,13 +190,13 @@ function Controls({ worker }: { worker: WorkerView }) {
           {role === 'builder' && (
             <Action
               act={() => api.removeWorker({ project: project.id, worker: name })}
-              done={`${name} left`}
+              done={`${name} removed`}
               label={`Remove ${name}`}
               confirm={{
                 title: `Remove ${name}?`,
                 text: isOutside
-                  ? 'What it has in hand goes back to its stage. It is there again as soon as it claims.'
-                  : 'What it has in hand goes back to its stage, the work so far kept. “Add agent” brings one back.',
+                  ? 'Its task goes back to its stage. The worker comes back when it claims a task.'
+                  : 'Its task goes back to its stage, and the work so far is kept. Add an agent again with “Add agent”.',
                 yes: 'Remove',
               }}
             >

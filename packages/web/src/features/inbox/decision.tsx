@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plain } from '../../plain.ts';
 import { Action, useMay } from '../../shell/action.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useProject } from '../../shell/project.tsx';
 
-/** Yes or no to a task that waits for a person; or another try for one that is stuck. */
+/** Approve or send back a task that waits for a person, or retry a stuck one. */
 export function Decision({ number, isApproval }: { number: number; isApproval: boolean }) {
   const project = useProject();
   const [note, setNote] = useState('');
   const about = { project: project.id, task: number, note: note.trim() || undefined };
   const { data } = useQuery({
     queryKey: ['task', project.id, number],
-    queryFn: ({ signal }) => api.task({ project: project.id, task: number }, soon(signal)),
+    queryFn: ({ signal }) => api.task({ project: project.id, task: number }, withTimeout(signal)),
     enabled: isApproval,
   });
   const may = useMay('operator');
@@ -22,7 +22,7 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
     <div className="decision">
       {plan && (
         <details open>
-          <summary>The plan</summary>
+          <summary>Plan</summary>
           <pre>{plain(plan)}</pre>
         </details>
       )}
@@ -30,30 +30,32 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
         rows={1}
         value={note}
         disabled={!may}
-        aria-label={isApproval ? `What is wrong with #${number}, or a note` : `A note for the next try of #${number}`}
-        placeholder={isApproval ? 'What is wrong, or a note' : 'A note for the next try'}
+        aria-label={
+          isApproval ? `What should change in #${number}, or a note` : `A note for the next attempt at #${number}`
+        }
+        placeholder={isApproval ? 'What should change, or a note' : 'A note for the next attempt'}
         onChange={(event) => setNote(event.target.value)}
       />
       <p className="row">
         {isApproval ? (
           <>
-            <Action className="primary" act={() => api.approveTask(about)} done={`#${number} is approved`} marks="yes">
+            <Action className="primary" act={() => api.approveTask(about)} done={`#${number} approved`} marks="yes">
               <kbd>y</kbd> Approve
             </Action>
             <Action
               act={() => api.rejectTask({ ...about, note: note.trim() })}
-              done={`#${number} goes back`}
+              done={`Requested changes to #${number}`}
               disabled={note.trim() === ''}
             >
-              Send back
+              Request changes
             </Action>
           </>
         ) : (
-          <Action className="primary" act={() => api.retryTask(about)} done={`#${number} is tried again`} marks="yes">
-            <kbd>y</kbd> Try again
+          <Action className="primary" act={() => api.retryTask(about)} done={`#${number} restarted`} marks="yes">
+            <kbd>y</kbd> Retry
           </Action>
         )}
-        <PageLink to={`/tasks/${number}`}>Look at it</PageLink>
+        <PageLink to={`/tasks/${number}`}>Open task</PageLink>
       </p>
     </div>
   );

@@ -3,21 +3,21 @@ import { useQuery } from '@tanstack/react-query';
 import type { InboxItem, QuestionView } from '@tidemill/contract';
 import { useEffect, useState } from 'react';
 import { useAddress } from '../../address.ts';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { Failed } from '../../shell/failed.tsx';
 import { useKeys } from '../../shell/keys.ts';
-import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { useProject, useShown } from '../../shell/project.tsx';
+import { RoleNote } from '../../shell/role-note.tsx';
 import { plural } from '../../words.ts';
 import { Item } from './item.tsx';
 
 const KINDS = ['question', 'approval', 'escalation', 'alert'] as const;
-/** More are drawn only for whoever asks for them; the most pressing come first. */
+/** Items shown at first, the most urgent ones; the person can show more. */
 const STEP = 50;
-/** The daemon tells of so many at once. */
+/** The daemon returns at most this many. */
 const MOST = 500;
 
 export default function InboxPage() {
@@ -26,11 +26,11 @@ export default function InboxPage() {
   const [most, setMost] = useState(STEP);
   const inbox = useQuery({
     queryKey: ['inbox', project.id],
-    queryFn: ({ signal }) => api.inbox({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.inbox({ project: project.id }, withTimeout(signal)),
   });
   const questions = useQuery({
     queryKey: ['questions', project.id],
-    queryFn: ({ signal }) => api.questions({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.questions({ project: project.id }, withTimeout(signal)),
   });
   useItemKeys();
   useFirstFocused(inbox.data !== undefined);
@@ -43,25 +43,25 @@ export default function InboxPage() {
         <Defaults questions={questions.data ?? []} />
         <Action
           act={() => api.acknowledge({ project: project.id, by: 'page' })}
-          done="All alerts are acknowledged"
+          done="All alerts acknowledged"
           disabled={status.alerts.length === 0}
         >
           Acknowledge all alerts
         </Action>
       </PageHead>
-      <OnlyLooking what="Answering" />
+      <RoleNote what="Answering" />
       {inbox.data && <Kinds items={items} chosen={kind} choose={setKind} />}
       <Failed error={inbox.error ?? questions.error} />
-      {inbox.isPending && <p className="dim">Reading…</p>}
+      {inbox.isPending && <p className="dim">Loading…</p>}
       {inbox.data && shown.length === 0 && (
         <Empty>
-          <p>{kind ? `No ${kind} right now.` : 'Nothing needs you. The mill goes on by itself.'}</p>
+          <p>{kind ? `No ${kind} right now.` : "You're all caught up."}</p>
         </Empty>
       )}
       {inbox.data && status.inbox > items.length && items.length >= MOST && (
         <p className="waiting">
-          These are the {MOST} most pressing of {status.inbox.toLocaleString('en-US')}. The others follow as they are
-          settled.
+          Showing the {MOST} most urgent of {status.inbox.toLocaleString('en-US')}. The others follow when these are
+          done.
         </p>
       )}
       <ol className="inbox">
@@ -72,7 +72,7 @@ export default function InboxPage() {
       {shown.length > most && (
         <p className="row more">
           <span className="dim">
-            The {most} most pressing of {plural(shown.length, 'thing')}.
+            The {most} most urgent of {plural(shown.length, 'item')}.
           </span>
           <button type="button" onClick={() => setMost(most + STEP)}>
             Show {Math.min(STEP, shown.length - most)} more
@@ -83,11 +83,10 @@ export default function InboxPage() {
   );
 }
 
-/** Whoever sees the keys once needs no mouse for the rest. */
 const KeyHints = () => (
   <span className="hints">
-    <kbd>j</kbd> <kbd>k</kbd> move, <kbd>1</kbd>–<kbd>9</kbd> an option, <kbd>.</kbd> the default, <kbd>a</kbd> in
-    words, <kbd>y</kbd> yes
+    <kbd>j</kbd> <kbd>k</kbd> move, <kbd>1</kbd>–<kbd>9</kbd> choose an option, <kbd>.</kbd> default, <kbd>a</kbd> write
+    an answer, <kbd>y</kbd> approve
   </span>
 );
 
@@ -132,7 +131,7 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
             ))}
           </ul>
         ),
-        yes: 'Answer them',
+        yes: 'Answer all',
         isHarmless: true,
       }}
     >
@@ -143,7 +142,7 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
 
 const ITEMS = '.inbox > li';
 
-/** Whoever opens the inbox by keyboard is at the first item at once: what has the focus is what the keys act on. */
+/** Focuses the first item when the inbox opens, because keys act on the focused item. */
 function useFirstFocused(isRead: boolean): void {
   useEffect(() => {
     const at = document.activeElement;
@@ -152,7 +151,7 @@ function useFirstFocused(isRead: boolean): void {
   }, [isRead]);
 }
 
-/** The keys act on the item that has the focus. Where none has, they show which one they would act on. */
+/** Keys act on the focused item. Without one, they focus the first item. */
 function useItemKeys(): void {
   const onItem = (act: (item: HTMLElement) => void) => () => {
     const item = document.activeElement?.closest<HTMLElement>(ITEMS);
@@ -162,12 +161,12 @@ function useItemKeys(): void {
   const press = (name: string) =>
     onItem((item) => item.querySelector<HTMLElement>(`[data-key~="${name}"]:not(:disabled)`)?.click());
   useKeys([
-    { keys: 'a', does: 'Answer in words', run: onItem((item) => item.querySelector('textarea')?.focus()) },
-    { keys: '.', does: 'Take the default answer', run: press('default') },
-    { keys: 'y', does: 'Approve, or acknowledge', run: press('yes') },
+    { keys: 'a', does: 'Write an answer', run: onItem((item) => item.querySelector('textarea')?.focus()) },
+    { keys: '.', does: 'Choose the default answer', run: press('default') },
+    { keys: 'y', does: 'Approve or acknowledge', run: press('yes') },
     ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => ({
       keys: String(number),
-      does: number === 1 ? 'Take this option (1 to 9)' : '',
+      does: number === 1 ? 'Choose an option (1 to 9)' : '',
       run: press(String(number)),
     })),
   ]);

@@ -16,18 +16,18 @@ interface ItemProps {
   question: QuestionView | undefined;
 }
 
-/** What happened in words, where the daemon names only the reason. */
+/** A text for the reason code from the daemon. */
 function headOf(item: InboxItem): string {
-  // A question's words are its asker's, underscores and all.
+  // A question's text is shown unchanged.
   if (!isTask(item)) return item.title;
   const reason = item.title.replace(/^blocked, /, '');
   return WHY[reason as NeedsYou['holds']] ?? stageText(item.title);
 }
 
-/** It waits as a task; anything else that names one is a question about it. */
+/** Whether the item is a task itself, not a question about one. */
 const isTask = ({ ref }: InboxItem) => ref.startsWith('#');
 
-/** One thing a person has to decide or should know, with what settles it right here. */
+/** One item for a person, with the controls to deal with it. */
 export const Item = memo(function Item({ item, question }: ItemProps) {
   const { ref, kind, severity, isBlocking, at, text, task } = item;
   const ago = useElapsed(at);
@@ -43,7 +43,7 @@ export const Item = memo(function Item({ item, question }: ItemProps) {
       <p className="row">
         <span className={isBlocking ? 'waiting' : severity === 'critical' || severity === 'error' ? 'crashed' : 'idle'}>
           {kind}
-          {isBlocking ? ', holds work up' : ''}
+          {isBlocking ? ', blocks work' : ''}
         </span>
         <span className="dim">{kind === 'alert' ? severity : ref}</span>
         <span className="dim">{ago} ago</span>
@@ -73,7 +73,7 @@ function Settle({ item, question }: ItemProps) {
         </Action>
       </p>
     );
-  if (!task || !isTask(item)) return <p className="dim">Reading what can be answered…</p>;
+  if (!task || !isTask(item)) return <p className="dim">Loading the answers…</p>;
   if (title.endsWith('conflict'))
     return (
       <p>

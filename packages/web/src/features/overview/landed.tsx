@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ProjectStatus } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Failed } from '../../shell/failed.tsx';
 import { TaskLink } from '../../shell/page-link.tsx';
@@ -15,8 +15,8 @@ export function Landed({ status }: { status: ProjectStatus }) {
     <section className="strip" aria-labelledby="landed">
       <h2 id="landed">Landed on {status.project.target}</h2>
       {!landings && <Failed error={error} />}
-      {isPending && <p className="dim">Reading…</p>}
-      {landings?.length === 0 && <p className="dim">Nothing yet. What passes every gate shows up here.</p>}
+      {isPending && <p className="dim">Loading…</p>}
+      {landings?.length === 0 && <p className="dim">Nothing yet. Changes that pass every gate appear here.</p>}
       <ol>
         {landings?.map((landing) => (
           <LandedTask key={landing.commit} project={status.project.id} landing={landing} />
@@ -30,11 +30,11 @@ function LandedTask({ project, landing: { taskId, commit, tree, at } }: { projec
   const ago = useElapsed(at);
   const { data } = useQuery({
     queryKey: ['landed-task', project, commit],
-    queryFn: ({ signal }) => api.task({ project, task: taskId }, soon(signal)),
-    // What has landed does not change any more.
+    queryFn: ({ signal }) => api.task({ project, task: taskId }, withTimeout(signal)),
+    // A landed task does not change.
     staleTime: 'static',
   });
-  // The newest receipt for the tree that landed: the one the commit's trailer names.
+  // The newest receipt for the landed tree, which the commit's trailer names.
   const proof = data?.evidence.filter((link) => link.tree === tree).at(-1);
   return (
     <li>

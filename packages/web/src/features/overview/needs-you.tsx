@@ -6,12 +6,12 @@ import { heldText } from '../stage/flow.ts';
 
 const SHOWN = 4;
 
-/** Where a person settles it. */
+/** The page where a person can deal with it. */
 const placeOf = ({ holds, number }: Need) =>
   holds === 'conflict'
     ? `/conflicts/${number}`
     : holds === 'question'
-      ? `/tasks/${number}?tab=talk`
+      ? `/tasks/${number}?tab=conversation`
       : `/tasks/${number}`;
 
 const ACT: Partial<Record<Need['holds'], string>> = {
@@ -22,15 +22,15 @@ const ACT: Partial<Record<Need['holds'], string>> = {
   conflict: 'Resolve',
 };
 
-/** What the words above do not say already; a reason's own name is not for people. */
+/** Details beyond the text above, without the reason code. */
 const moreOf = ({ holds, why }: Need) => (holds === 'approval' ? '' : withTimes(why.replace(/^[a-z_]+: /, '')));
 
-/** `total`: the inbox holds more than what stands still. */
+/** `total` counts everything in the inbox, not only blocked tasks. */
 export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
   return (
     <section className={total > 0 ? 'strip urgent' : 'strip'} aria-labelledby="needs-you">
       <h2 id="needs-you">Needs you {total > 0 && <span className="badge">{total.toLocaleString('en-US')}</span>}</h2>
-      {total === 0 && <p className="dim">Nothing right now. The mill goes on by itself.</p>}
+      {total === 0 && <p className="dim">You're all caught up.</p>}
       <ul>
         {needs.slice(0, SHOWN).map((need) => (
           <li key={need.number} className="need">
@@ -40,7 +40,7 @@ export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
             <p className="waiting">{heldText(need)}</p>
             {moreOf(need) && <p className="clamp dim">{plainLine(moreOf(need))}</p>}
             <PageLink to={placeOf(need)} className="act" data-item>
-              {ACT[need.holds] ?? 'Look'} <span className="unseen">#{need.number}</span>
+              {ACT[need.holds] ?? 'Open'} <span className="unseen">#{need.number}</span>
             </PageLink>
           </li>
         ))}
@@ -48,7 +48,7 @@ export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
       {total > 0 && (
         <p>
           <PageLink to="/inbox">
-            {total > Math.min(needs.length, SHOWN) ? `All ${plural(total, 'thing')} in the inbox` : 'Open the inbox'}
+            {total > Math.min(needs.length, SHOWN) ? `All ${plural(total, 'item')} in the inbox` : 'Open the inbox'}
           </PageLink>
         </p>
       )}

@@ -41,15 +41,14 @@ export function OverviewPage() {
   );
 }
 
-/** One that was told to stand still does not turn the wheel. */
+/** Frozen and stopped workers do not turn the wheel. */
 const isAtWork = ({ task, desired }: WorkerView) => task !== null && (desired === 'running' || desired === 'paused');
 
 function First() {
   return (
     <section className="first">
       <p>
-        The mill is ready and waits for water. <PageLink to="/board?new=1">Put the first task in</PageLink>, or in a
-        terminal:
+        Ready. <PageLink to="/board?new=1">Add your first task</PageLink>, or run this in a terminal:
       </p>
       <Command text={'tidemill task add "What should be done"'} />
     </section>

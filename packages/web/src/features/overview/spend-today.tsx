@@ -38,11 +38,11 @@ export function SpendToday({ budget, isAlone }: { budget: ProjectStatus['budget'
         )}
       </div>
       <p className="dim">
-        {project.daily.reservedUsd > 0 && `${money(project.daily.reservedUsd)} set aside for runs under way. `}
-        At this rate {money(project.monthly.forecastUsd)} this month.
+        {project.daily.reservedUsd > 0 && `${money(project.daily.reservedUsd)} reserved for current runs. `}
+        Forecast: {money(project.monthly.forecastUsd)} this month.
       </p>
       <p>
-        <PageLink to="/money">Where it goes</PageLink>
+        <PageLink to="/costs">View costs</PageLink>
       </p>
     </section>
   );

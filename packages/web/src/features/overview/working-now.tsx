@@ -6,10 +6,10 @@ import { stageText } from '../../words.ts';
 import { Progress } from '../worker/progress.tsx';
 
 const SHOWN = 6;
-/** Those who could work and do not, by why. */
+/** Workers without a task, by status. */
 const OFF: { status: WorkerStatus; name: string }[] = [
   { status: 'crashed', name: 'Crashed' },
-  { status: 'failed', name: 'Could not start' },
+  { status: 'failed', name: 'Failed to start' },
   { status: 'paused', name: 'Paused' },
   { status: 'stopped', name: 'Stopped' },
   { status: 'idle', name: 'Idle' },
@@ -21,7 +21,7 @@ export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: n
   return (
     <section className="strip" aria-labelledby="working-now">
       <h2 id="working-now">Working now</h2>
-      {busy.length === 0 && <p className="dim">Nobody right now.</p>}
+      {busy.length === 0 && <p className="dim">No worker is busy.</p>}
       <ul>
         {busy.slice(0, SHOWN).map((worker) => (
           <li key={worker.name}>

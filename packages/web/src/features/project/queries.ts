@@ -1,24 +1,24 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
 import type { AccessRole, MetricPeriod } from '@tidemill/contract';
-import { api, every, soon } from '../../api.ts';
+import { api, every, withTimeout } from '../../api.ts';
 
 const POLL_MS = 15_000;
 const PROJECTS_POLL_MS = 60_000;
 const LANDED_SHOWN = 8;
-/** The daemon gives out the same figures for two seconds, so those read right after a landing may lack it. */
+/** The daemon caches figures for two seconds, so they may miss the latest landing. */
 const METRICS_POLL_MS = 10_000;
 
-/** Those at work first, then the newest. */
+/** Running projects first, then the newest. */
 export function useProjects() {
   return useQuery({
     queryKey: ['projects'],
     queryFn: async ({ signal, client }) => {
-      const projects = await api.projects({}, soon(signal));
-      // One needs no ranking, and the page is there a round trip sooner.
+      const projects = await api.projects({}, withTimeout(signal));
+      // A single project needs no ranking, which saves a round trip.
       if (projects.length < 2) return projects;
       const ranked = await Promise.all(
         projects.map(async (project) => {
-          const status = await api.status({ project: project.id }, soon(signal));
+          const status = await api.status({ project: project.id }, withTimeout(signal));
           client.setQueryData(['status', project.id], status);
           return { project, running: status.running };
         }),
@@ -26,16 +26,16 @@ export function useProjects() {
       ranked.sort((a, b) => Number(b.running) - Number(a.running) || b.project.createdAt - a.project.createdAt);
       return ranked.map(({ project }) => project);
     },
-    // Another project's events do not come here, so a new one is looked for.
+    // Events of other projects do not arrive here, so poll for new projects.
     refetchInterval: every(PROJECTS_POLL_MS),
   });
 }
 
-/** What the person at this page may do. */
+/** The role of the person at this page. */
 export function useRole(): AccessRole | undefined {
   const { data } = useQuery({
     queryKey: ['whoami'],
-    queryFn: ({ signal }) => api.whoami({}, soon(signal)),
+    queryFn: ({ signal }) => api.whoami({}, withTimeout(signal)),
     staleTime: Number.POSITIVE_INFINITY,
   });
   return data?.role;
@@ -44,9 +44,9 @@ export function useRole(): AccessRole | undefined {
 export function useStatus(project: string | undefined) {
   return useQuery({
     queryKey: ['status', project],
-    queryFn: project === undefined ? skipToken : ({ signal }) => api.status({ project }, soon(signal)),
+    queryFn: project === undefined ? skipToken : ({ signal }) => api.status({ project }, withTimeout(signal)),
     refetchInterval: every(POLL_MS),
-    // The tab's title tells how many tasks need a person, also while another tab is in front.
+    // The tab's title shows what needs a person, also in the background.
     refetchIntervalInBackground: true,
   });
 }
@@ -56,7 +56,10 @@ export function useLanded(project: string) {
   return useQuery({
     queryKey: ['landed', project],
     queryFn: async ({ signal }) => {
-      const events = await api.recentEvents({ project, types: ['merge.landed'], limit: LANDED_SHOWN }, soon(signal));
+      const events = await api.recentEvents(
+        { project, types: ['merge.landed'], limit: LANDED_SHOWN },
+        withTimeout(signal),
+      );
       return events.flatMap(({ at, body }) => (body.type === 'merge.landed' ? [{ at, ...body }] : []));
     },
   });
@@ -65,7 +68,7 @@ export function useLanded(project: string) {
 export function useMetrics(project: string, period: MetricPeriod) {
   return useQuery({
     queryKey: ['metrics', project, period],
-    queryFn: ({ signal }) => api.metrics({ project, period }, soon(signal)),
+    queryFn: ({ signal }) => api.metrics({ project, period }, withTimeout(signal)),
     refetchInterval: every(METRICS_POLL_MS),
   });
 }

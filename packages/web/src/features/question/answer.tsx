@@ -7,7 +7,7 @@ import { Action, useAct, useMay } from '../../shell/action.tsx';
 import { useProject } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
 
-/** A question's options, its default, and room for words; the same wherever it is asked. `hasKeys`: they also act by key. */
+/** A question's options, its default and a text field. `hasKeys`: options also have keys. */
 export function Answer({ question, hasKeys = false }: { question: QuestionView; hasKeys?: boolean }) {
   const project = useProject();
   const { id, ref, type, options, allowFreeText, defaultAnswer } = question;
@@ -54,13 +54,13 @@ export function Answer({ question, hasKeys = false }: { question: QuestionView; 
   );
 }
 
-/** Why this one, and when it is taken without anybody. */
+/** Where the default comes from, and when it is used. */
 function TakenBy({ question: { isDefaultLearned, expiresAt } }: { question: QuestionView }) {
   const now = useNow();
   return (
     <span className="dim">
-      {isDefaultLearned ? 'learned from earlier answers' : 'the default'}
-      {expiresAt !== null && `, taken by itself in ${elapsed(expiresAt - now)}`}
+      {isDefaultLearned ? 'learned from earlier answers' : 'default'}
+      {expiresAt !== null && `, used automatically in ${elapsed(expiresAt - now)}`}
     </span>
   );
 }
@@ -74,10 +74,8 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
   const send = async () => {
     if (text.trim() === '' || isBusy) return;
     setBusy(true);
-    // What was typed stays when it did not get through.
-    if (
-      await act(() => api.answerQuestion({ project: project.id, question: id, by: 'page', text }), `${ref} is answered`)
-    )
+    // Keep the text if the request failed.
+    if (await act(() => api.answerQuestion({ project: project.id, question: id, by: 'page', text }), `${ref} answered`))
       setText('');
     setBusy(false);
   };
@@ -91,9 +89,9 @@ function Words({ question: { id, ref } }: { question: QuestionView }) {
       <textarea
         rows={1}
         value={text}
-        aria-label={`Answer ${ref} in words`}
+        aria-label={`Your answer to ${ref}`}
         disabled={!may}
-        placeholder="In your own words: Enter sends it"
+        placeholder="Your answer; Enter sends it"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.shiftKey) {

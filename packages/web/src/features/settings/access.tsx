@@ -1,27 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
 import { AccessRole, TokenName } from '@tidemill/contract';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { Action, useAct, useMay } from '../../shell/action.tsx';
 import { Command } from '../../shell/command.tsx';
 import { timeOf } from '../../words.ts';
 import { Part } from './part.tsx';
 
 const ROLES: Record<AccessRole, string> = {
-  viewer: 'looks at everything and changes nothing',
-  operator: 'also steers work and answers',
-  admin: 'also changes settings, limits and tokens',
-  worker: 'takes work and hands it in',
+  viewer: 'can read everything and change nothing',
+  operator: 'can also manage work and answer questions',
+  admin: 'can also change settings, limits and tokens',
+  worker: 'can take work and deliver it',
 };
 
 /** Tokens with a name and a role, for other people, programs and workers. */
 export function Access() {
-  // Asked for only once it is known that they are given: a refusal would say nothing.
-  const { data: self } = useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => api.whoami({}, soon(signal)) });
+  // Requested only if the role is known to allow it.
+  const { data: self } = useQuery({
+    queryKey: ['whoami'],
+    queryFn: ({ signal }) => api.whoami({}, withTimeout(signal)),
+  });
   const may = useMay('admin') && self !== undefined;
   const { data, error } = useQuery({
     queryKey: ['tokens'],
-    queryFn: ({ signal }) => api.tokens({}, soon(signal)),
+    queryFn: ({ signal }) => api.tokens({}, withTimeout(signal)),
     enabled: may,
   });
   return (
@@ -31,8 +34,10 @@ export function Access() {
       about="Tokens for other people, programs and workers. Only their hashes are kept."
       error={error}
     >
-      {self && !may && <p className="dim">Only an admin sees and gives out tokens.</p>}
-      {data?.length === 0 && <p className="dim">None yet: only who reads the link on this machine gets in.</p>}
+      {self && !may && <p className="dim">Only an admin can see and create tokens.</p>}
+      {data?.length === 0 && (
+        <p className="dim">No tokens yet. Only people with the link on this machine have access.</p>
+      )}
       <ul className="rows" aria-label="Tokens">
         {data?.map(({ name, role, createdAt, lastUsedAt }) => (
           <li key={name}>
@@ -45,11 +50,11 @@ export function Access() {
             <Action
               needs="admin"
               act={() => api.revokeToken({ name })}
-              done={`${name} no longer opens anything`}
+              done={`Token of ${name} revoked`}
               label={`Revoke ${name}`}
               confirm={{
                 title: `Revoke ${name}?`,
-                text: 'Whoever uses it is shut out at once. It cannot be brought back; a new one can be made.',
+                text: 'It stops working at once. This cannot be undone, but you can create a new token.',
                 yes: 'Revoke',
               }}
             >
@@ -91,7 +96,7 @@ function NewToken() {
         }}
       >
         <input
-          aria-label="Name of a new token"
+          aria-label="Name of the new token"
           aria-invalid={name !== '' && !check.success}
           aria-describedby="token-fault"
           placeholder="Name"
@@ -109,7 +114,7 @@ function NewToken() {
           ))}
         </select>
         <button type="submit" disabled={!check.success}>
-          Make a token
+          Create token
         </button>
         <span className="dim">
           A {role} {ROLES[role]}.
@@ -126,16 +131,16 @@ function NewToken() {
 function Shown({ made: { name, role, token }, onDone }: { made: Made; onDone: () => void }) {
   return (
     <div className="banner made" role="status">
-      <p>The token of {name} is shown only now. Give it to whom it is for:</p>
+      <p>The token of {name} is shown only once. Copy it now:</p>
       <Command text={token} />
       {role !== 'worker' && (
         <>
-          <p>Or as a link to this page:</p>
+          <p>Or use this link to the page:</p>
           <Command text={`${location.origin}/?token=${token}`} />
         </>
       )}
       <button type="button" onClick={onDone}>
-        I have it, hide it
+        Hide token
       </button>
     </div>
   );

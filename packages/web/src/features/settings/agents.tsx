@@ -8,9 +8,9 @@ import { Part } from './part.tsx';
 
 const CAN: Record<keyof AgentView['can'], string> = {
   hooks: 'guards by hooks',
-  cost: 'tells its cost',
+  cost: 'reports its cost',
   structuredOutput: 'structured results',
-  resume: 'goes on with a session',
+  resume: 'resumes sessions',
 };
 
 export function Agents() {
@@ -23,16 +23,9 @@ export function Agents() {
   const found = data?.filter(({ installed }) => installed) ?? [];
   const missing = data?.filter(({ installed }) => !installed) ?? [];
   return (
-    <Part
-      id="agents"
-      title="Agents"
-      about="Found on this machine, by the names under which Tidemill knows them."
-      error={error}
-    >
-      {isPending && <p className="dim">Asking each for its version…</p>}
-      {data && found.length === 0 && (
-        <p>None of those that Tidemill knows by name. Any other can be named in the config.</p>
-      )}
+    <Part id="agents" title="Agents" about="Known agents that are installed on this machine." error={error}>
+      {isPending && <p className="dim">Checking versions…</p>}
+      {data && found.length === 0 && <p>No known agent is installed. You can add any other agent in the config.</p>}
       <ul className="tiles">
         {found.map((agent) => (
           <Found key={agent.name} agent={agent} />
@@ -57,7 +50,7 @@ function Found({ agent: { name, answers, version, where, can, config } }: { agen
     <li className="card">
       <h4>{name}</h4>
       <p className={answers ? 'working' : 'waiting'}>
-        {answers ? plainLine(version ?? 'answers') : 'is there, but does not answer'}
+        {answers ? plainLine(version ?? 'installed') : 'installed, but did not report its version'}
       </p>
       <p className="dim">{plainLine(where)}</p>
       {skills.length > 0 && <p className="dim">{skills.map((skill) => CAN[skill]).join(', ')}</p>}

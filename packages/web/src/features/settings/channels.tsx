@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
-import { errorText } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { elapsed, useNow } from '../../time.ts';
 import { plural, timeOf } from '../../words.ts';
 import { Part } from './part.tsx';
@@ -15,13 +15,18 @@ export function Channels() {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['channels', project.id],
-    queryFn: ({ signal }) => api.channels({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.channels({ project: project.id }, withTimeout(signal)),
   });
   return (
-    <Part id="channels" title="Channels" about="Where you are told what needs you, and can answer." error={error}>
+    <Part
+      id="channels"
+      title="Channels"
+      about="Where Tidemill notifies you. Some channels accept answers."
+      error={error}
+    >
       {data?.length === 0 && (
         <p className="dim">
-          None yet. Add one under <code>channels</code> in the config above.
+          No channels yet. Add one under <code>channels</code> in the config above.
         </p>
       )}
       <ul className="tiles">
@@ -42,9 +47,9 @@ function Channel({ channel }: { channel: ChannelState }) {
     setResult(null);
     try {
       await api.testChannel({ project: project.id, channel: name });
-      setResult({ isOk: true, text: `The test of ${timeOf(Date.now())} arrived` });
+      setResult({ isOk: true, text: `Test sent at ${timeOf(Date.now())}` });
     } catch (error) {
-      setResult({ isOk: false, text: `The test failed: ${errorText(error)}` });
+      setResult({ isOk: false, text: `Test failed: ${errorText(error)}` });
       throw error;
     }
   };
@@ -62,11 +67,11 @@ function Channel({ channel }: { channel: ChannelState }) {
             : `last delivered ${elapsed(now - lastDeliveredAt)} ago`}
       </p>
       <p className="dim">
-        {answers ? 'Takes answers' : 'Takes no answers'}
+        {answers ? 'Accepts answers' : 'Send only'}
         {pending > 0 && `, ${plural(pending, 'message')} waiting`}
       </p>
-      <Action act={test} done={`A test message went to ${name}`} label={`Send a test to ${name}`}>
-        Send a test
+      <Action act={test} done={`Test message sent to ${name}`} label={`Send test to ${name}`}>
+        Send test
       </Action>
       <p role="status" className={result ? (result.isOk ? 'working' : 'crashed') : undefined}>
         {result?.text}

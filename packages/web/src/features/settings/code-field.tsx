@@ -3,7 +3,7 @@ import { type RefObject, useRef } from 'react';
 interface CodeFieldProps {
   text: string;
   label: string;
-  /** Lines, from 1 on, with something wrong in them. */
+  /** Lines with errors, starting at 1. */
   marked: ReadonlySet<number>;
   isReadOnly: boolean;
   describedBy: string;
@@ -13,7 +13,7 @@ interface CodeFieldProps {
 
 const MOST_ROWS = 32;
 
-/** A text field with numbered lines. It does not wrap, so that a number stands beside its line. */
+/** A text field with line numbers. It does not wrap, so that numbers stay beside their lines. */
 export function CodeField({ text, label, marked, isReadOnly, describedBy, element, onChange }: CodeFieldProps) {
   const gutter = useRef<HTMLDivElement>(null);
   const count = text.split('\n').length;
@@ -45,7 +45,7 @@ export function CodeField({ text, label, marked, isReadOnly, describedBy, elemen
   );
 }
 
-/** Marks the line in the field and brings it to the eye. */
+/** Selects the line in the field and scrolls to it. */
 export function showLine(field: HTMLTextAreaElement, line: number): void {
   const lines = field.value.split('\n');
   const begin = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);

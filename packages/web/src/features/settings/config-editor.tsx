@@ -1,26 +1,26 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConfigCheck, ConfigText } from '@tidemill/contract';
 import { useEffect, useRef, useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { useAct, useMay } from '../../shell/action.tsx';
-import { errorText } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { type TextDraft, useTextDraft } from '../../text-draft.ts';
 import { plural } from '../../words.ts';
 import { Code } from '../conflict/code.tsx';
 import { CodeField, showLine } from './code-field.tsx';
 import { Part } from './part.tsx';
 
-/** A pause of typing this long, and the text is checked. */
+/** The text is checked after a typing pause of this length. */
 const PAUSE_MS = 300;
-/** The file is a person's own: not every change to it makes an event. */
+/** Polled, because not every change to the file causes an event. */
 const LOOK_MS = 5000;
 
 export function ConfigEditor() {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['config', project.id],
-    queryFn: ({ signal }) => api.config({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.config({ project: project.id }, withTimeout(signal)),
     refetchInterval: LOOK_MS,
   });
   return (
@@ -35,7 +35,7 @@ function Editor({ config }: { config: ConfigText }) {
   const cache = useQueryClient();
   const field = useRef<HTMLTextAreaElement>(null);
   const draft = useTextDraft(`config ${project.id}`, config.text);
-  const { text, isChanged, isOvertaken } = draft;
+  const { text, isChanged, isChangedElsewhere } = draft;
   const [isBusy, setBusy] = useState(false);
   const act = useAct();
   const may = useMay('admin');
@@ -46,41 +46,41 @@ function Editor({ config }: { config: ConfigText }) {
       const saved = await api.saveConfig({ project: project.id, text, hash: config.hash });
       draft.drop();
       cache.setQueryData(['config', project.id], saved);
-    }, 'Saved. The mill follows it within a second.');
+    }, 'Saved. It applies within a second.');
     setBusy(false);
-    // It may have been refused because the file is another by now: then that is shown.
+    // The file may have changed on disk: load it again.
     if (!isSaved) void cache.invalidateQueries({ queryKey: ['config', project.id] });
   };
   const problems = check?.problems ?? [];
-  const why = whyNot({ may, isChanged, isOvertaken, isChecked: check !== null, problems: problems.length });
+  const why = whyNot({ may, isChanged, isChangedElsewhere, isChecked: check !== null, problems: problems.length });
   return (
     <>
-      {isOvertaken && <Overtaken draft={draft} now={config.text} />}
+      {isChangedElsewhere && <ChangedElsewhere draft={draft} now={config.text} />}
       <CodeField
         element={field}
         text={text}
-        label="The config file"
+        label="Config file"
         describedBy="config-problems"
         isReadOnly={!may}
         marked={new Set(problems.flatMap(({ line }) => (line === null ? [] : [line])))}
         onChange={draft.write}
       />
       <div id="config-problems" role="status">
-        {error !== null && <p className="waiting">It could not be checked: {errorText(error)}</p>}
+        {error !== null && <p className="waiting">The text could not be checked: {errorText(error)}</p>}
         <Problems
           problems={problems}
           warnings={[...new Set([...(isChanged ? [] : config.warnings), ...(check?.warnings ?? [])])]}
           isChanged={isChanged}
           show={(line) => field.current && showLine(field.current, line)}
         />
-        {isChanged && check && problems.length === 0 && <p className="working">This can be saved.</p>}
+        {isChanged && check && problems.length === 0 && <p className="working">config.yaml is valid.</p>}
       </div>
       <p className="row">
         <button type="button" className="primary" disabled={isBusy || why !== ''} onClick={() => void save()}>
           Save
         </button>
         <button type="button" disabled={!isChanged} onClick={draft.drop}>
-          Undo the changes
+          Discard changes
         </button>
         <span className="dim">{why}</span>
       </p>
@@ -91,17 +91,17 @@ function Editor({ config }: { config: ConfigText }) {
 interface Standing {
   may: boolean;
   isChanged: boolean;
-  isOvertaken: boolean;
+  isChangedElsewhere: boolean;
   isChecked: boolean;
   problems: number;
 }
 
-function whyNot({ may, isChanged, isOvertaken, isChecked, problems }: Standing): string {
+function whyNot({ may, isChanged, isChangedElsewhere, isChecked, problems }: Standing): string {
   if (!may) return 'Saving needs the role admin.';
-  if (!isChanged) return 'Nothing is changed.';
-  if (isOvertaken) return 'Say first which text counts.';
+  if (!isChanged) return 'No changes.';
+  if (isChangedElsewhere) return 'Choose which text to keep first.';
   if (!isChecked) return 'Checking…';
-  return problems > 0 ? 'Correct what is wrong first.' : '';
+  return problems > 0 ? 'Fix the problems first.' : '';
 }
 
 function Problems({
@@ -115,9 +115,7 @@ function Problems({
       {problems.length > 0 && (
         <p className="waiting">
           {plural(problems.length, 'problem')}
-          {isChanged
-            ? ', so it cannot be saved:'
-            : ' in the file as it stands. The mill goes on with the last one that was right.'}
+          {isChanged ? '. Fix before saving:' : ' in the file. Tidemill uses the last valid version.'}
         </p>
       )}
       <ul className="problems">
@@ -141,27 +139,25 @@ function Problems({
   );
 }
 
-function Overtaken({ draft, now }: { draft: TextDraft; now: string }) {
+function ChangedElsewhere({ draft, now }: { draft: TextDraft; now: string }) {
   return (
-    <div className="banner overtaken" role="alert">
-      <span>
-        The file was changed elsewhere while you were at it. Nothing of yours is lost, nothing of theirs either.
-      </span>
+    <div className="banner changed-elsewhere" role="alert">
+      <span>The file was changed elsewhere while you edited it. Both versions are kept until you choose.</span>
       <button type="button" onClick={draft.drop}>
-        Take the file as it is now
+        Use the file on disk
       </button>
       <button type="button" onClick={draft.keep}>
-        Mine counts: save it over theirs
+        Keep my text
       </button>
       <details>
-        <summary>The file as it is now, with the lines marked that yours does not have</summary>
-        <Code text={now} base={draft.text} label="The file as it is now" />
+        <summary>The file on disk; lines that differ from yours are marked</summary>
+        <Code text={now} base={draft.text} label="The file on disk" />
       </details>
     </div>
   );
 }
 
-/** What the daemon says to the text after a pause of typing; null while that is not known. */
+/** The daemon's check of the text after a typing pause; null until it is known. */
 function useCheck(project: string, text: string): { check: ConfigCheck | null; error: unknown } {
   const [paused, setPaused] = useState(text);
   useEffect(() => {
@@ -170,7 +166,7 @@ function useCheck(project: string, text: string): { check: ConfigCheck | null; e
   }, [text]);
   const { data, error } = useQuery({
     queryKey: ['config-check', project, paused],
-    queryFn: ({ signal }) => api.checkConfig({ project, text: paused }, soon(signal)),
+    queryFn: ({ signal }) => api.checkConfig({ project, text: paused }, withTimeout(signal)),
   });
   const isOfText = paused === text;
   return { check: isOfText && data ? data : null, error: isOfText ? error : null };

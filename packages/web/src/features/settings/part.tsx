@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { errorText } from '../../shell/notices.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 
-/** A part of the settings: its head, and what is wrong with reading it, if anything is. */
+/** A part of the settings with its heading and loading error. */
 export function Part(props: { id: string; title: string; about?: ReactNode; error?: unknown; children: ReactNode }) {
   const { id, title, about, error, children } = props;
   return (

@@ -6,7 +6,7 @@ import { useShown } from '../../shell/project.tsx';
 import { stageText } from '../../words.ts';
 import { Part } from './part.tsx';
 
-/** Drawn from the very data the engine follows. */
+/** Drawn from the data that the engine uses. */
 export function Pipelines() {
   const { project } = useShown();
   const { pipelines, defaultPipeline } = project.rules;
@@ -16,8 +16,7 @@ export function Pipelines() {
       title="Pipelines"
       about={
         <>
-          The way of a task, drawn from what the engine follows; dashed is the way back. Your own lie in{' '}
-          <code>.tidemill/pipelines/</code>.
+          The stages of a task. Dashed arrows lead back. Your own pipelines are in <code>.tidemill/pipelines/</code>.
         </>
       }
     >
@@ -35,7 +34,7 @@ function Drawing({ pipeline, isDefault }: { pipeline: Pipeline; isDefault: boole
   return (
     <article className="card pipeline">
       <h4>
-        {pipeline.name} {isDefault && <span className="dim">the default</span>}
+        {pipeline.name} {isDefault && <span className="dim">default</span>}
       </h4>
       <p className="dim">{pipeline.description}</p>
       <Graph nodes={nodes} edges={edges} label={`Pipeline ${pipeline.name}`} />
@@ -47,11 +46,11 @@ const LOOK: Record<Stage['actor'], string> = { agent: 'working', human: 'waiting
 
 function whoOf(id: string, stage: Stage): string {
   if (stage.actor === 'agent') return stage.mode === id ? 'agent' : `agent: ${stageText(stage.mode)}`;
-  if (stage.actor === 'human') return stage.onlyIfPlansAreReviewed ? 'you, if asked for' : 'you';
+  if (stage.actor === 'human') return stage.onlyIfPlansAreReviewed ? 'you, if plans are reviewed' : 'you';
   return stage.does === 'verify' ? 'gates' : 'merge queue';
 }
 
-/** Outcomes that lead the same way are one arrow. */
+/** Outcomes with the same next stage share one arrow. */
 function graphOf({ start, stages }: Pipeline): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const edges: GraphEdge[] = [{ from: 'open', to: start }];
   for (const [from, stage] of Object.entries(stages)) {

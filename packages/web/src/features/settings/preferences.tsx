@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
@@ -10,16 +10,16 @@ export function Preferences() {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['preferences', project.id],
-    queryFn: ({ signal }) => api.preferences({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.preferences({ project: project.id }, withTimeout(signal)),
   });
   return (
     <Part
       id="learned"
       title="Learned answers"
-      about="What you answered the same way, or asked to be kept, is given again by itself until you revoke it."
+      about="Answers that you repeated or asked to keep. Tidemill reuses them until you revoke them."
       error={error}
     >
-      {data?.length === 0 && <p className="dim">Nothing learned yet.</p>}
+      {data?.length === 0 && <p className="dim">No learned answers yet.</p>}
       <ul className="rows">
         {data?.map(({ id, text, answer, count }) => (
           <li key={id}>
@@ -29,7 +29,7 @@ export function Preferences() {
             </span>
             <Action
               act={() => api.revokePreference({ project: project.id, preference: id, by: 'page' })}
-              done="It will be asked again"
+              done="You will be asked again"
               label={`Revoke the answer to: ${plainLine(text)}`}
             >
               Revoke

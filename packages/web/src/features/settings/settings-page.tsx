@@ -1,9 +1,9 @@
 import './settings.css';
 import { useEffect } from 'react';
 import { plainLine } from '../../plain.ts';
-import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { RoleNote } from '../../shell/role-note.tsx';
 import { Access } from './access.tsx';
 import { Agents } from './agents.tsx';
 import { Channels } from './channels.tsx';
@@ -22,12 +22,12 @@ const PARTS: Record<string, string> = {
 
 export default function SettingsPage() {
   const { project } = useShown();
-  // The part that the address names was not there yet when the browser looked for it.
+  // The part in the address was not rendered yet when the browser looked for it.
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
   return (
     <>
       <PageHead title="Settings" about={`${plainLine(project.name)}, ${plainLine(project.root)}`} />
-      <OnlyLooking needs="admin" what="Changing a setting" />
+      <RoleNote needs="admin" what="Changing a setting" />
       <div className="settings-page">
         <nav className="parts" aria-label="Parts of the settings">
           {Object.entries(PARTS).map(([id, name]) => (
@@ -36,7 +36,7 @@ export default function SettingsPage() {
             </a>
           ))}
         </nav>
-        {/* Another project has another config: nothing of the one before stays. */}
+        {/* The key resets all state when the project changes. */}
         <div key={project.id} className="settings">
           <ConfigEditor />
           <Agents />

@@ -1,22 +1,22 @@
 import type { NeedsYou, Outcome, Pipeline, Project, ProjectStatus, Stage, WorkerView } from '@tidemill/contract';
 
-/** A stage of the picture: how much water it holds, who works in it, and what its gate holds back. */
+/** A stage of the overview: its count, its workers and the tasks that wait for a person. */
 export interface StageView {
   name: string;
   count: number;
   workers: WorkerView[];
-  /** By number, where it is known. */
+  /** Waiting tasks; the number is null if it is unknown. */
   held: { number: number | null; why: string }[];
-  /** More may be held than are named. */
+  /** More tasks may wait than are listed. */
   isHeldCut: boolean;
 }
 
 const FORWARD: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved'];
-/** The status names at most this many things that need a person. */
+/** The status lists at most this many items that need a person. */
 const NAMED = 20;
 const ENDS = ['open', 'done', 'cancelled', 'needs_info', 'blocked'];
 
-/** Why a gate is shut, in five words at most. */
+/** Why a task waits for a person, in five words at most. */
 export const WHY: Record<NeedsYou['holds'], string> = {
   validation: 'gates keep failing',
   review_escalation: 'builder and reviewer disagree',
@@ -25,20 +25,20 @@ export const WHY: Record<NeedsYou['holds'], string> = {
   conflict: 'a conflict needs you',
   agent_failed: 'the agent keeps failing',
   unverified_gate: 'a gate could not run',
-  no_transition: 'its outcome leads nowhere',
+  no_transition: 'no next stage',
   time_limit: 'it took too long',
   no_progress: 'the same failure, three times',
-  skipped: 'you put it aside',
-  question: 'a question waits for you',
-  approval: 'it asks for your approval',
-  waiting: 'it cannot go on',
-  cancelled_dependency: 'waits for a cancelled task',
+  skipped: 'you skipped it',
+  question: 'has a question for you',
+  approval: 'needs your approval',
+  waiting: 'it cannot continue',
+  cancelled_dependency: 'depends on a cancelled task',
 };
 
 export const heldText = ({ holds, at }: NeedsYou) =>
   holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : WHY[holds];
 
-/** Stages in which every task waits for a person's yes. */
+/** Stages in which every task waits for a person's approval. */
 export const humanStages = ({ rules }: Project): Set<string> =>
   new Set(
     Object.values(rules.pipelines).flatMap(({ stages }) =>
@@ -52,7 +52,7 @@ export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
     const count = status.tasks[name] ?? 0;
     const named = status.needsYou.filter(({ at }) => at === name);
     const held: StageView['held'] = named.map((need) => ({ number: need.number, why: heldText(need) }));
-    // Those it does not name wait all the same.
+    // Tasks that the status does not list wait too.
     if (held.length === 0 && count > 0 && human.has(name)) held.push({ number: null, why: WHY.approval });
     return {
       name,
@@ -64,7 +64,7 @@ export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
   });
 }
 
-/** The default pipeline's stages in order; those of the others where they belong, while something is in them. */
+/** The default pipeline's stages in order, plus non-empty stages of other pipelines at their position. */
 export function orderOf({ rules }: Project, counts: Record<string, number>): string[] {
   const { [rules.defaultPipeline]: main, ...others } = rules.pipelines;
   const isPassed = (name: string, stage: Stage | undefined) =>

@@ -8,9 +8,9 @@ import { levelOf, Water } from './water.tsx';
 import { Wheel } from './wheel.tsx';
 
 const CREW_SHOWN = 3;
-/** More are not seen at one glance: then those that hold nothing are left out. */
+/** With more stages, empty ones are left out. */
 const MOST_STAGES = 10;
-/** `10,000` still fits in large figures. */
+/** `10,000` still fits in the large font. */
 const LONGEST = 6;
 
 const isUsed = ({ name, count, workers }: StageView) =>
@@ -24,7 +24,7 @@ interface MillProps {
   isTurning: boolean;
 }
 
-/** The mill as a picture: basins from left to right, a gate after each but the last, and the wheel where it leaves. */
+/** The stages as a picture: basins from left to right, a gate between them, and a wheel at the end. */
 export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
   const stages = all.length > MOST_STAGES ? all.filter(isUsed) : all;
   const omitted = all.length - stages.length;
@@ -33,7 +33,7 @@ export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
   return (
     <section className="mill" aria-labelledby="mill">
       <h2 id="mill" className="unseen">
-        The mill, stage by stage
+        Tasks by stage
       </h2>
       <div className="mill-all" style={{ '--stages': stages.length } as CSSProperties}>
         <StillWater levels={levels.join()} shut={shut.join()} />
@@ -58,16 +58,12 @@ export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
           ))}
         </ol>
       </div>
-      {omitted > 0 && (
-        <p className="mill-note dim">
-          {plural(omitted, 'stage holds', 'stages hold')} nothing and {omitted === 1 ? 'is' : 'are'} left out.
-        </p>
-      )}
+      {omitted > 0 && <p className="mill-note dim">{plural(omitted, 'empty stage')} not shown.</p>}
     </section>
   );
 }
 
-/** The status comes several times a second, and mostly leaves the water as it is. */
+/** Memoised, because the status arrives several times a second and rarely changes the levels. */
 const StillWater = memo(function StillWater({ levels, shut }: { levels: string; shut: string }) {
   return <Water levels={levels.split(',').map(Number)} shut={shut.split(',').map((isShut) => isShut === 'true')} />;
 });
@@ -98,7 +94,8 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
       </ul>
       {held[0] && (
         <p className="held">
-          <strong>{held[0].number === null ? figure : <TaskLink number={held[0].number} />} held:</strong> {held[0].why}
+          <strong>{held[0].number === null ? figure : <TaskLink number={held[0].number} />} waiting:</strong>{' '}
+          {held[0].why}
           {held.length > 1 && `, and ${held.length - 1} ${isHeldCut ? 'or more others' : 'more'}`}
         </p>
       )}
@@ -108,6 +105,6 @@ function Basin(props: { stage: StageView; level: number; agoMs: number; children
 
 function Sluice({ isShut }: { isShut: boolean }) {
   return (
-    <div className={isShut ? 'sluice shut' : 'sluice'} role="img" aria-label={isShut ? 'gate shut' : 'gate open'} />
+    <div className={isShut ? 'sluice shut' : 'sluice'} role="img" aria-label={isShut ? 'gate closed' : 'gate open'} />
   );
 }

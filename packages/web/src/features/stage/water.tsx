@@ -1,18 +1,18 @@
-/** In units of the drawing: a basin is this wide and as high. */
+/** The width and height of a basin in drawing units. */
 const BASIN = 100;
-/** Through an open gate the water runs down, or up, over this breadth; a shut one holds it upright. */
+/** The width of the slope between two levels at an open gate. */
 const SLOPE = 16;
-/** There is always a little at the bottom: the mill is never dry. */
+/** The level of an empty basin. */
 const SHALLOWEST = 4;
-/** Below the counts, which are to be read. */
+/** Keeps the water below the counts. */
 const DEEPEST = 62;
 
-/** The first task wets the bottom, then each doubling raises the water: 1 and 10,000 both look right. */
+/** A logarithmic scale, so that 1 and 10,000 tasks both look right. */
 export const levelOf = (count: number) => (count === 0 ? 0 : Math.min(1, 0.2 + Math.log2(count) * 0.1));
 
 const heightOf = (level: number) => BASIN - Math.max(SHALLOWEST, level * DEEPEST);
 
-/** The water of all basins as one body. */
+/** The water of all basins as one shape. */
 export function Water({ levels, shut }: { levels: number[]; shut: boolean[] }) {
   const surface = surfaceOf(levels, shut);
   const width = levels.length * BASIN;
@@ -24,7 +24,7 @@ export function Water({ levels, shut }: { levels: number[]; shut: boolean[] }) {
   );
 }
 
-/** The same commands whatever the levels are, so that one shape can pass over into the other. */
+/** The path always has the same commands, so that CSS can animate between two shapes. */
 function surfaceOf(levels: number[], shut: boolean[]): string {
   const parts = [`M0 ${heightOf(levels[0] ?? 0)}`];
   for (const [index, level] of levels.entries()) {
@@ -35,7 +35,7 @@ function surfaceOf(levels: number[], shut: boolean[]): string {
       parts.push(`H${end}`);
       continue;
     }
-    // At the gate itself: its leaf hides what is upright there.
+    // The gate hides the vertical edge.
     const gate = end - 3;
     const slope = shut[index] ? 0.01 : SLOPE;
     parts.push(

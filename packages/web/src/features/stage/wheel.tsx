@@ -1,6 +1,6 @@
 const PADDLES = [0, 45, 90, 135, 180, 225, 270, 315];
 
-/** Turns while somebody works, and only then; who is at work is said in words beside it. */
+/** Turns while a worker has a task. The text beside it says the same. */
 export function Wheel({ isTurning }: { isTurning: boolean }) {
   return (
     <svg className={isTurning ? 'wheel turning' : 'wheel'} viewBox="-50 -50 100 100" aria-hidden="true">

@@ -53,11 +53,11 @@ function ApproveDialog({ detail: { task, moves }, onClose }: ActionDialogProps) 
       title={`Approve #${task.number}?`}
       onClose={onClose}
       yes="Approve"
-      done={`#${task.number} is approved`}
+      done={`#${task.number} approved`}
       send={() => api.approveTask({ project: task.projectId, task: task.number, ...(note.trim() && { note }) })}
     >
-      <p>{to ? `It goes on to ${stageText(to)}.` : 'It goes on.'}</p>
-      <NoteField label="Note, if you like" value={note} set={setNote} />
+      <p>{to ? `It continues with ${stageText(to)}.` : 'It continues.'}</p>
+      <NoteField label="Note (optional)" value={note} set={setNote} />
     </FormDialog>
   );
 }
@@ -67,15 +67,15 @@ function RejectDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
   const to = moves.find(({ via }) => via === 'reject')?.to;
   return (
     <FormDialog
-      title={`Send #${task.number} back?`}
+      title={`Request changes to #${task.number}?`}
       onClose={onClose}
-      yes="Send back"
-      done={`#${task.number} was sent back`}
+      yes="Request changes"
+      done={`Requested changes to #${task.number}`}
       isReady={note.trim() !== ''}
       send={() => api.rejectTask({ project: task.projectId, task: task.number, note })}
     >
-      <p>{to ? `It goes back to ${stageText(to)} with your words.` : 'It goes back with your words.'}</p>
-      <NoteField label="What should be different" value={note} set={setNote} />
+      <p>{to ? `It goes back to ${stageText(to)} with your note.` : 'It goes back with your note.'}</p>
+      <NoteField label="What should change" value={note} set={setNote} />
     </FormDialog>
   );
 }
@@ -91,7 +91,7 @@ function RetryDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
       title={`Retry #${task.number}?`}
       onClose={onClose}
       yes="Retry"
-      done={`#${task.number} is set to work again`}
+      done={`#${task.number} restarted`}
       isReady={!needsNote || note.trim() !== ''}
       send={() =>
         api.retryTask({
@@ -102,11 +102,11 @@ function RetryDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
         })
       }
     >
-      <p>What failed before no longer counts against it.</p>
+      <p>Earlier failures no longer count.</p>
       <label>
-        From
+        Start from
         <select value={stage} onChange={(event) => setStage(event.target.value)}>
-          <option value="">where it stopped: {stageText(usual)}</option>
+          <option value="">where it stopped ({stageText(usual)})</option>
           {ways.map(({ to }) => (
             <option key={to} value={to}>
               {stageText(to)}
@@ -115,7 +115,7 @@ function RetryDialog({ detail: { task, moves }, onClose }: ActionDialogProps) {
         </select>
       </label>
       <NoteField
-        label={needsNote ? 'It asks something: your answer' : 'Note to whoever works on it, if you like'}
+        label={needsNote ? 'Your answer to its question' : 'Note to the next agent (optional)'}
         value={note}
         set={setNote}
       />
@@ -133,25 +133,25 @@ function WorktreeDialog({ detail: { task, worktree }, onClose }: ActionDialogPro
   const folder = worktree ?? '';
   const link = `vscode://file${folder.startsWith('/') ? '' : '/'}${folder.split('/').map(encodeURIComponent).join('/')}`;
   return (
-    <Dialog title={`The worktree of #${task.number}`} onClose={onClose}>
+    <Dialog title={`Worktree of #${task.number}`} onClose={onClose}>
       <div className="prose">
         <p>
-          Branch <code>{plainLine(task.branch)}</code> lies in
+          Branch <code>{plainLine(task.branch)}</code> is checked out in
         </p>
         <Command text={folder} />
         <Command text={`cd ${quoted(folder)}`} />
         <p>
-          <a href={link}>Open it in VS Code</a>
+          <a href={link}>Open in VS Code</a>
         </p>
         <p className="dim">
           {task.lease
-            ? 'An agent works there right now: look, but change nothing before it is done.'
-            : 'What you change there is taken along by the next run.'}
+            ? 'An agent is working there now. Do not change files until it is done.'
+            : 'The next run includes your changes there.'}
         </p>
       </div>
     </Dialog>
   );
 }
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a text for a shell. */
 const quoted = (text: string) => (/^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

@@ -2,21 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import type { TaskDetail } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { errorText } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { DiffView } from '../diff/diff-view.tsx';
 import { GateList } from './gate-list.tsx';
 
 const MEGABYTE = 1_000_000;
 const MOST = 10 * MEGABYTE;
 
-const OF = {
-  worktree: 'As it lies in the worktree, against the target.',
-  landed: 'As it landed.',
-  nothing: '',
-};
+const sourceText = (of: 'worktree' | 'landed', target: string) =>
+  of === 'worktree' ? `Working copy vs ${target}` : 'The landed change';
 
-/** The change, and beside it what proves it. */
+/** The change and its gate results. */
 export function ChangePanel({ detail }: { detail: TaskDetail }) {
   const { project } = useShown();
   const { task, evidence } = detail;
@@ -25,18 +22,18 @@ export function ChangePanel({ detail }: { detail: TaskDetail }) {
     queryKey: ['diff', project.id, task.number, maxBytes],
     queryFn: ({ signal }) => api.taskDiff({ project: project.id, task: task.number, maxBytes }, signal),
     placeholderData: (before) => before,
-    // A large one is not read again and again: work that is committed makes it old.
+    // A large diff is not loaded again on every event.
     staleTime: 30_000,
   });
   return (
     <div className="change">
       <section aria-label="Change" className="change-diff">
         {error && <p role="alert">{errorText(error)}</p>}
-        {!data && !error && <p className="dim">Reading the change…</p>}
+        {!data && !error && <p className="dim">Loading the change…</p>}
         {data?.of === 'nothing' && <p className="empty">No change yet.</p>}
         {data && data.of !== 'nothing' && (
           <>
-            <p className="dim">{OF[data.of]}</p>
+            <p className="dim">{sourceText(data.of, project.rules.target)}</p>
             <DiffView text={data.text} isCut={data.isCut} />
           </>
         )}
@@ -45,11 +42,11 @@ export function ChangePanel({ detail }: { detail: TaskDetail }) {
             <span className="waiting">Cut at {Math.round(maxBytes / MEGABYTE)} MB.</span>
             {maxBytes < MOST ? (
               <button type="button" onClick={() => setMaxBytes(MOST)} disabled={isFetching} aria-busy={isFetching}>
-                {isFetching ? 'Reading…' : 'Load more'}
+                {isFetching ? 'Loading…' : 'Load more'}
               </button>
             ) : (
               <span>
-                The rest is for git:{' '}
+                See the rest with git:{' '}
                 <code>
                   git diff {project.rules.target}...{task.branch}
                 </code>

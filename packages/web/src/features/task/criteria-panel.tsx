@@ -2,18 +2,16 @@ import type { Criterion, TaskDetail } from '@tidemill/contract';
 import { useState } from 'react';
 import { plain, plainLine } from '../../plain.ts';
 
-const VERDICT = { met: ['working', 'met'], not: ['crashed', 'not met'], none: ['paused', 'not judged'] } as const;
+const VERDICT = { met: ['working', 'met'], not: ['crashed', 'not met'], none: ['paused', 'not reviewed'] } as const;
 
-/** What is wanted, and how it was judged. */
+/** The task's description and criteria, with verdicts. */
 export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
   return (
     <div className="criteria">
       <section aria-labelledby="criteria-head">
         <h3 id="criteria-head">Acceptance criteria</h3>
         {task.criteria.length === 0 && (
-          <p className="dim">
-            None. Without them no agent can judge the change, and a person is asked. Press e to add some.
-          </p>
+          <p className="dim">No criteria. Without them a person must review the change. Press e to add some.</p>
         )}
         <ol className="criteria-list">
           {task.criteria.map((criterion) => (
@@ -22,11 +20,11 @@ export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
         </ol>
       </section>
       <section aria-labelledby="wanted-head">
-        <h3 id="wanted-head">What is wanted</h3>
-        {task.body.trim() === '' ? <p className="dim">The title says it all.</p> : <LongText text={task.body} />}
+        <h3 id="wanted-head">Description</h3>
+        {task.body.trim() === '' ? <p className="dim">No description.</p> : <LongText text={task.body} />}
         {task.files.length > 0 && (
           <p>
-            May touch{' '}
+            Files it may touch:{' '}
             {task.files.map((file) => (
               <code key={file} className="chip">
                 {plainLine(file)}
@@ -37,7 +35,7 @@ export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
       </section>
       <section aria-labelledby="plan-head">
         <h3 id="plan-head">Plan</h3>
-        {task.plan.trim() === '' ? <p className="dim">There is none.</p> : <LongText text={task.plan} />}
+        {task.plan.trim() === '' ? <p className="dim">No plan.</p> : <LongText text={task.plan} />}
         {task.subtasks.length > 0 && (
           <>
             <h4>Subtasks</h4>
@@ -71,7 +69,7 @@ function CriterionItem({ criterion: { id, text, met, evidence } }: { criterion: 
 const SHORT = 3000;
 const MOST = 100_000;
 
-/** Text as it was written; a long one shows its beginning first. */
+/** Unformatted text; a long one is cut until the person shows more. */
 export function LongText({ text, className = '' }: { text: string; className?: string }) {
   const [isWhole, setWhole] = useState(false);
   const shown = plain(isWhole ? text.slice(0, MOST) : text.slice(0, SHORT));
@@ -86,7 +84,7 @@ export function LongText({ text, className = '' }: { text: string; className?: s
           Show {(Math.min(text.length, MOST) - SHORT).toLocaleString('en-US')} more characters
         </button>
       )}
-      {isWhole && text.length > MOST && <p className="dim">The rest is left out.</p>}
+      {isWhole && text.length > MOST && <p className="dim">The rest is not shown.</p>}
     </>
   );
 }

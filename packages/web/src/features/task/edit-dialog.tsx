@@ -7,9 +7,9 @@ import { PRIORITY } from '../../words.ts';
 
 const isSame = (a: string[], b: string[]) => a.length === b.length && a.every((line, index) => line === b[index]);
 
-/** Changes what is asked for. Only what was changed is sent, so that two people do not undo each other. */
+/** Edits a task. Sends only changed fields, so that two people do not overwrite each other. */
 export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: () => void }) {
-  // As it was when the dialog opened: what another changes meanwhile is not this person's change.
+  // The task as it was when the dialog opened, to find what this person changed.
   const [task] = useState(detail.task);
   const known = { accept: task.criteria.map(({ text }) => text), files: task.files };
   const [title, setTitle] = useState(task.title);
@@ -30,7 +30,7 @@ export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: (
       isWide
       onClose={onClose}
       yes="Save"
-      done={`#${task.number} is changed`}
+      done={`#${task.number} changed`}
       isReady={title.trim() !== '' && Object.keys(changed).length > 0}
       send={() => api.editTask({ project: task.projectId, task: task.number, ...changed })}
     >
@@ -39,7 +39,7 @@ export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: (
         <input value={title} maxLength={300} required onChange={(event) => setTitle(event.target.value)} />
       </label>
       <label>
-        What is wanted
+        Description
         <textarea rows={6} value={body} maxLength={200_000} onChange={(event) => setBody(event.target.value)} />
       </label>
       <label>
@@ -47,7 +47,7 @@ export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: (
         <textarea rows={4} value={accept} onChange={(event) => setAccept(event.target.value)} />
       </label>
       <label>
-        Files it may touch, one pattern per line; none means all
+        Files it may touch, one pattern per line (empty: all)
         <textarea rows={2} value={files} onChange={(event) => setFiles(event.target.value)} />
       </label>
       <label>
@@ -60,9 +60,7 @@ export function EditDialog({ detail, onClose }: { detail: TaskDetail; onClose: (
           ))}
         </select>
       </label>
-      {task.lease && (
-        <p className="dim">An agent works on it: it goes on with what it was told. The next run sees this.</p>
-      )}
+      {task.lease && <p className="dim">The current run does not see this change. The next run does.</p>}
     </FormDialog>
   );
 }

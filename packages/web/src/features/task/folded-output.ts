@@ -1,17 +1,17 @@
 import { plain } from '../../plain.ts';
 
-/** A piece of a run's output: words, nothing for a while, or a tool that was used, with what came of it. */
+/** A piece of a run's output: text, blank lines, or a tool call with its result. */
 export type OutputItem =
   | { kind: 'text'; text: string }
   | { kind: 'blank'; count: number }
   | { kind: 'call'; tool: string; argument: string; result: string[]; more: number; isFailed: boolean };
 
-/** More than a run's output has in any sane case; then the beginning is let go. */
+/** With more items, the oldest are dropped. */
 const MOST_ITEMS = 60_000;
-const LET_GO = 10_000;
-/** Lines that are longer are shown in pieces, so that none freezes the page. */
+const DROPPED_AT_ONCE = 10_000;
+/** Longer lines are split, so that they do not freeze the page. */
 const LONGEST_LINE = 2000;
-/** An escape sequence that is cut in two would show its second half. */
+/** A line is not split inside an escape sequence, which would show its second half. */
 const LONGEST_SEQUENCE = 64;
 const MOST_RESULT = 2000;
 
@@ -21,14 +21,14 @@ const CALLS: [form: RegExp, tool: (name: string) => string][] = [
   [/^\[(read|edit|delete|move|search|execute|think|fetch|switch_mode|other|tool)\] (.*)$/, (name) => name],
   [/^(\$) (.+)$/, () => 'shell'],
 ];
-/** What came of it stands right below: indented, refused, or with the code it ended with. */
+/** The result follows the call: indented lines, a refusal or an exit code. */
 const RESULT = /^(?: {2}|! |\[denied\] |\(exit code )/;
 const FAILED = /^(?:! |\[denied\] |\(exit code )/;
 
-/** Output as it comes in, folded. Takes any cut: lines and sequences are put together again. */
+/** Groups output as it arrives. Chunks may be cut anywhere. */
 export class FoldedOutput {
   items: OutputItem[] = [];
-  /** So many pieces from the beginning were let go. */
+  /** The number of dropped items. */
   dropped = 0;
   isCut = false;
   #rest = '';
@@ -49,7 +49,7 @@ export class FoldedOutput {
     }
   }
 
-  /** The line that has no end yet. */
+  /** The unfinished last line. */
   get tail(): string {
     return plain(this.#rest);
   }
@@ -57,7 +57,7 @@ export class FoldedOutput {
   #line(raw: string): void {
     if (raw === '') this.#blank();
     else if (raw.startsWith('[output truncated at 5 MB]')) this.isCut = true;
-    // A lone carriage return would write over the line: what stood there is shown as a line of its own.
+    // A lone carriage return overwrites the line on a terminal. Here it starts a new line.
     else for (const text of plain(raw.endsWith('\r') ? raw.slice(0, -1) : raw).split('\n')) this.#take(text);
   }
 
@@ -84,8 +84,8 @@ export class FoldedOutput {
   #add(item: OutputItem): void {
     this.items.push(item);
     if (this.items.length <= MOST_ITEMS) return;
-    this.items = this.items.slice(LET_GO);
-    this.dropped += LET_GO;
+    this.items = this.items.slice(DROPPED_AT_ONCE);
+    this.dropped += DROPPED_AT_ONCE;
   }
 }
 

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Evidence } from '@tidemill/contract';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Dialog } from '../../shell/dialog.tsx';
-import { errorText } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { elapsed } from '../../time.ts';
 import { plural, timeOf } from '../../words.ts';
 import { TextPane } from './text-pane.tsx';
 
 const LOOK = { pass: 'working', fail: 'crashed', unverified: 'waiting' } as const;
-const WORD = { pass: 'passed', fail: 'failed', unverified: 'unverified: it could not be run' } as const;
+const WORD = { pass: 'passed', fail: 'failed', unverified: 'unverified: could not run' } as const;
 const EARLIER_SHOWN = 50;
 
-/** The newest receipt of each gate; what it said before is kept below. `tree`: the one that is on the branch now. */
+/** The newest receipt of each gate, then earlier ones. `tree` is the branch's current tree. */
 export function GateList({ evidence, tree }: { evidence: Evidence[]; tree: string | null }) {
   const [read, setRead] = useState<Evidence | null>(null);
   const newest = new Map(evidence.map((receipt) => [receipt.gate, receipt]));
@@ -63,13 +63,13 @@ function Receipt({ receipt, tree, onRead }: { receipt: Evidence; tree: string | 
       </p>
       <p className="dim">
         tree <code title={receipt.tree}>{receipt.tree.slice(0, 10)}</code>
-        {tree !== null && receipt.tree !== tree && ' (not the one on the branch)'}, evidence{' '}
+        {tree !== null && receipt.tree !== tree && ' (not the current tree)'}, evidence{' '}
         <code title={hash}>{hash.slice(0, 10)}</code>, link {position}
       </p>
       <button type="button" className="quiet" onClick={onRead}>
-        What it said{' '}
+        View output{' '}
         <span className="unseen">
-          by {plainLine(gate)}, link {position}
+          of {plainLine(gate)}, link {position}
         </span>
       </button>
     </li>
@@ -82,16 +82,16 @@ function GateLog({ receipt: { id, gate, status }, onClose }: { receipt: Evidence
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['evidence-log', project.id, id],
-    queryFn: ({ signal }) => api.evidenceLog({ project: project.id, evidence: id }, soon(signal)),
+    queryFn: ({ signal }) => api.evidenceLog({ project: project.id, evidence: id }, withTimeout(signal)),
     // A receipt's log does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (
     <Dialog title={`${plainLine(gate)} ${WORD[status]}`} onClose={onClose} isWide>
       {error && <p role="alert">{errorText(error)}</p>}
-      {!data && !error && <p className="dim">Reading…</p>}
-      {data?.text === '' && <p className="dim">It said nothing.</p>}
-      {data && data.text !== '' && <TextPane label={`What ${gate} said`} text={data.text} />}
+      {!data && !error && <p className="dim">Loading…</p>}
+      {data?.text === '' && <p className="dim">No output.</p>}
+      {data && data.text !== '' && <TextPane label={`Output of ${gate}`} text={data.text} />}
       {data?.isCut && <p className="waiting">Cut at 1 MB.</p>}
     </Dialog>
   );

@@ -5,7 +5,7 @@ import { Action } from '../../shell/action.tsx';
 import { Command } from '../../shell/command.tsx';
 import { useShown } from '../../shell/project.tsx';
 
-/** What landed, what proves it, and how anyone can check that. */
+/** The landed commit, its evidence, and how to verify it. */
 export function LandedProof({ detail, commit }: { detail: TaskDetail; commit: string }) {
   const { status } = useShown();
   const [proof, setProof] = useState<Verification | null>(null);
@@ -29,18 +29,18 @@ export function LandedProof({ detail, commit }: { detail: TaskDetail; commit: st
           needs="viewer"
           act={async () => setProof(await api.verifyEvidence({ project: detail.task.projectId, commit }))}
         >
-          Verify it here
+          Verify
         </Action>
       </div>
       {proof && (
         <>
           <p className={proof.ok ? 'working' : 'crashed'}>
-            {proof.ok ? 'The evidence holds.' : 'The evidence does not hold.'}
+            {proof.ok ? 'The evidence is valid.' : 'The evidence is not valid.'}
           </p>
           <ul className="checks">
             {proof.checks.map(({ name, ok, text }) => (
               <li key={name}>
-                <span className={ok ? 'working' : 'crashed'}>{ok ? 'holds' : 'does not hold'}</span> {name}: {text}
+                <span className={ok ? 'working' : 'crashed'}>{ok ? 'valid' : 'not valid'}</span> {name}: {text}
               </li>
             ))}
           </ul>

@@ -8,12 +8,12 @@ import { useFoldedOutput } from './run-output.ts';
 
 const LINE_PX = 19;
 
-/** What the agent says and does, live while it works. */
+/** The agent's output, live while it works. */
 export function OutputPanel({ runs }: { runs: Run[] }) {
   const [wanted, choose] = useAddress('run');
   const newestFirst = runs.toReversed();
   const run = runs.find(({ id }) => id === wanted) ?? newestFirst[0];
-  if (!run) return <p className="empty">No run yet. The agent's output shows up here while it works.</p>;
+  if (!run) return <p className="empty">No runs yet. The agent's output appears here while it works.</p>;
   return (
     <section aria-label="Output">
       <div className="row panel-head">
@@ -29,7 +29,7 @@ export function OutputPanel({ runs }: { runs: Run[] }) {
         </label>
         {wanted !== '' && run !== newestFirst[0] && (
           <button type="button" onClick={() => choose('')}>
-            The newest run
+            Newest run
           </button>
         )}
       </div>
@@ -41,7 +41,7 @@ export function OutputPanel({ runs }: { runs: Run[] }) {
 const nameOf = ({ mode, attempt, workerId, startedAt, outcome }: Run) =>
   [
     `${stageText(mode)}${attempt > 1 ? ` (try ${attempt})` : ''}, ${workerName(workerId)}, ${timeOf(startedAt)}`,
-    outcome ? stageText(outcome) : 'under way',
+    outcome ? stageText(outcome) : 'running',
   ].join(': ');
 
 function RunOutput({ run }: { run: Run }) {
@@ -60,15 +60,13 @@ function RunOutput({ run }: { run: Run }) {
   return (
     <>
       {dropped > 0 && (
-        <p className="dim">The first {plural(dropped, 'line')} are left out here: this run said very much.</p>
+        <p className="dim">The first {plural(dropped, 'line')} are not shown because the output is very long.</p>
       )}
       {count === 0 ? (
-        <p className="empty">
-          {isReading && run.status === 'running' ? 'It has said nothing yet.' : emptyText(isReading)}
-        </p>
+        <p className="empty">{isReading && run.status === 'running' ? 'No output yet.' : emptyText(isReading)}</p>
       ) : (
         <LongList
-          label="What the agent said"
+          label="Agent output"
           className="output"
           count={count}
           estimate={LINE_PX}
@@ -83,13 +81,12 @@ function RunOutput({ run }: { run: Run }) {
           )}
         />
       )}
-      {isCut && <p className="waiting">The output was cut at 5 MB: what the agent said after that was not kept.</p>}
+      {isCut && <p className="waiting">The output was cut at 5 MB. The rest was not kept.</p>}
     </>
   );
 }
 
-const emptyText = (isReading: boolean) =>
-  isReading ? 'Reading…' : 'It said nothing, or its output is no longer kept.';
+const emptyText = (isReading: boolean) => (isReading ? 'Loading…' : 'No output, or it is no longer kept.');
 
 interface ItemProps {
   item: OutputItem;
@@ -127,7 +124,7 @@ function CallResult({ item: { argument, result, more } }: { item: Extract<Output
       {result.length > 0 ? (
         <pre className="result">{result.join('\n')}</pre>
       ) : (
-        <p className="dim">The agent tells nothing of what came of it.</p>
+        <p className="dim">The agent reported no result.</p>
       )}
       {more > 0 && <p className="dim">and {plural(more, 'more line')}</p>}
     </>

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import type { TaskDetail } from '@tidemill/contract';
 import { useState } from 'react';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { useAct } from '../../shell/action.tsx';
 import { Command } from '../../shell/command.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
-import { errorText } from '../../shell/notices.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { timeOf } from '../../words.ts';
 
-/** Work that was set aside, written into a folder of its own: nothing that is there is overwritten. */
+/** Writes a snapshot into a new folder. Nothing is overwritten. */
 export function RestoreDialog({ detail: { task }, onClose }: { detail: TaskDetail; onClose: () => void }) {
   const { project } = useShown();
   const { data, error } = useQuery({
     queryKey: ['snapshots', project.id],
-    queryFn: ({ signal }) => api.snapshots({ project: project.id }, soon(signal)),
+    queryFn: ({ signal }) => api.snapshots({ project: project.id }, withTimeout(signal)),
   });
   const own = data?.filter(({ number }) => number === task.number).sort((a, b) => b.at - a.at);
   const [chosen, choose] = useState<string | null>(null);
@@ -33,9 +33,9 @@ export function RestoreDialog({ detail: { task }, onClose }: { detail: TaskDetai
   return (
     <Dialog title={`Restore a snapshot of #${task.number}`} onClose={onClose}>
       {error && <p role="alert">{errorText(error)}</p>}
-      {!own && !error && <p className="dim">Reading…</p>}
+      {!own && !error && <p className="dim">Loading…</p>}
       {own?.length === 0 && (
-        <p>There is none yet. One is taken before anything that could lose work: a cancel, a stop, a new start.</p>
+        <p>No snapshots yet. Tidemill takes one before anything that could lose work: cancel, stop, restart.</p>
       )}
       {written !== null && (
         <div role="status" className="prose">
@@ -69,12 +69,12 @@ export function RestoreDialog({ detail: { task }, onClose }: { detail: TaskDetai
             ))}
           </fieldset>
           <label>
-            Into a new folder, on the daemon's machine
+            New folder on the daemon's machine
             <input value={to} required onChange={(event) => setTo(event.target.value)} />
           </label>
           <footer>
             <button type="button" onClick={onClose}>
-              Keep things as they are
+              Cancel
             </button>
             <button type="submit" className="primary" disabled={isBusy || to.trim() === ''} aria-busy={isBusy}>
               Restore

@@ -2,10 +2,10 @@ import type { Run } from '@tidemill/contract';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { useRunOutput } from '../../shell/live.ts';
-import { complain } from '../../shell/notices.tsx';
+import { showError } from '../../shell/toasts.tsx';
 import { FoldedOutput } from './folded-output.ts';
 
-/** A run's output, read once when it has ended, else as it comes. For as long as the run stays the same. */
+/** A run's output: loaded once if the run has ended, otherwise followed live. */
 export function useFoldedOutput(run: Run): { transcript: FoldedOutput; isReading: boolean } {
   const transcript = useRef<FoldedOutput>(null);
   transcript.current ??= new FoldedOutput();
@@ -27,11 +27,11 @@ export function useFoldedOutput(run: Run): { transcript: FoldedOutput; isReading
           if (leaving.signal.aborted) return;
           known.push(text);
           draw();
-          // Between two pieces the page does whatever else it has to.
+          // Let the page do other work between two chunks.
           await new Promise((resolve) => setTimeout(resolve));
         }
       } catch (error) {
-        if (!leaving.signal.aborted) complain(error);
+        if (!leaving.signal.aborted) showError(error);
       }
       setReading(false);
     };
@@ -41,7 +41,7 @@ export function useFoldedOutput(run: Run): { transcript: FoldedOutput; isReading
   return { transcript: known, isReading };
 }
 
-/** Draws anew at most once per frame, however much comes. */
+/** Redraws at most once per frame. */
 function useDrawing(): () => void {
   const [, setCount] = useState(0);
   const due = useRef(0);

@@ -1,12 +1,12 @@
 import { type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
 import { WHY } from '../stage/flow.ts';
 
-/** Why a task does not go on, in words, and what a person can do about it. */
+/** Why a task is not in progress, and what a person can do about it. */
 export interface TaskStanding {
   look: 'waiting' | 'idle' | 'paused';
   text: string;
   detail: string;
-  act: 'answer' | 'decide' | 'retry' | 'conflict' | 'relations' | 'money' | 'fleet' | 'reassign' | null;
+  act: 'answer' | 'decide' | 'retry' | 'conflict' | 'dependencies' | 'budget' | 'fleet' | 'reassign' | null;
 }
 
 const says = (look: TaskStanding['look'], text: string, detail: string, act: TaskStanding['act']): TaskStanding => ({
@@ -16,7 +16,7 @@ const says = (look: TaskStanding['look'], text: string, detail: string, act: Tas
   act,
 });
 
-/** Null while somebody works on it, and when it is done. What a person has to do comes before what passes by itself. */
+/** Null while a worker has the task and when it is done. Reasons that need a person come first. */
 export function standingOf(detail: TaskDetail, status: ProjectStatus, now: number): TaskStanding | null {
   const { task, moves } = detail;
   if (task.stage === 'done') return null;
@@ -28,11 +28,11 @@ function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves'])
   const mayApprove = moves.some(({ via }) => via === 'approve');
   if (task.blocked?.reason === 'conflict')
     return says('waiting', 'A conflict with the target needs you', task.blocked.text, 'conflict');
-  if (mayApprove) return says('waiting', 'Waits for your approval', task.blocked?.text ?? asked?.text ?? '', 'decide');
-  if (asked) return says('waiting', `Waits for your answer to ${asked.ref}`, asked.text, 'answer');
+  if (mayApprove)
+    return says('waiting', 'Waiting for your approval', task.blocked?.text ?? asked?.text ?? '', 'decide');
+  if (asked) return says('waiting', `Waiting for your answer to ${asked.ref}`, asked.text, 'answer');
   if (task.blocked) return says('waiting', `Blocked: ${WHY[task.blocked.reason]}`, task.blocked.text, 'retry');
-  if (task.stage === 'cancelled')
-    return says('paused', 'Cancelled', 'Its work is kept. Retry opens it again.', 'retry');
+  if (task.stage === 'cancelled') return says('paused', 'Cancelled', 'Its work is kept. Retry reopens it.', 'retry');
   return null;
 }
 
@@ -40,22 +40,23 @@ function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: numb
   const first = related.filter(({ number, stage }) => task.after.includes(number) && stage !== 'done');
   const stopped = status.budget?.project.stopped ?? status.budget?.all.stopped;
   const able = status.workers.filter(({ role }) => role === task.role);
-  if (task.waiting) return says('waiting', 'Waits', `${task.waiting}. It goes on by itself once that is done.`, null);
-  if (!status.running) return says('waiting', 'The mill does not run on this project', 'Start it: tidemill up', null);
+  if (task.waiting) return says('waiting', 'Waiting', `${task.waiting}. It continues automatically after that.`, null);
+  if (!status.running)
+    return says('waiting', 'No daemon is working on this project', 'Start one with tidemill up', null);
   if (task.unmet > 0)
     return says(
       'idle',
-      `Waits for ${first.map(({ number }) => `#${number}`).join(', ') || 'other tasks'}`,
+      `Waiting for ${first.map(({ number }) => `#${number}`).join(', ') || 'other tasks'}`,
       firstText(first),
-      'relations',
+      'dependencies',
     );
-  if (stopped) return says('waiting', 'The budget holds it', stopped, 'money');
+  if (stopped) return says('waiting', 'Stopped by the budget', stopped, 'budget');
   if (task.notBefore > now)
-    return says('idle', 'Rests after a failure', `It is tried again at ${clock(task.notBefore)}.`, null);
+    return says('idle', 'Waiting after a failure', `Next attempt at ${clock(task.notBefore)}.`, null);
   if (task.assignee !== null)
-    return says('idle', `Waits for ${workerName(task.assignee)}`, 'Only that worker may take it.', 'reassign');
+    return says('idle', `Waiting for ${workerName(task.assignee)}`, 'It is assigned to that worker.', 'reassign');
   if (able.length > 0 && able.every(({ desired }) => desired !== 'running'))
-    return says('waiting', 'Every worker that could take it is paused or stopped', '', 'fleet');
+    return says('waiting', 'All workers for it are paused or stopped', '', 'fleet');
   return says('idle', 'In the queue', 'The next free worker takes it.', null);
 }
 
@@ -64,14 +65,14 @@ function firstText(first: TaskDetail['related']): string {
     .filter(({ stage }) => ['blocked', 'needs_info'].includes(stage))
     .map(({ number }) => `#${number}`);
   if (first.some(({ stage }) => stage === 'cancelled'))
-    return 'One of them is cancelled: retry that one, or take it out of the list.';
+    return 'One of them is cancelled. Retry it, or remove the dependency.';
   const needs = stuck.length > 0 ? ` ${stuck.join(', ')} ${stuck.length > 1 ? 'need' : 'needs'} you first.` : '';
-  return `It begins by itself when they are done.${needs}`;
+  return `Starts automatically when ${first.length === 1 ? 'it is' : 'they are'} done.${needs}`;
 }
 
 const clock = (at: number) => new Date(at).toLocaleTimeString('en-GB');
 
-/** Whether a retry is a thing to offer: what nobody has begun needs none. */
+/** Whether to offer a retry: not for a task that has not started. */
 export const canRetry = ({ task, runs, moves }: TaskDetail) =>
   moves.some(({ via }) => via === 'retry') && (runs.length > 0 || task.stage !== 'open');
 

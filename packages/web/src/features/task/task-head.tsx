@@ -18,7 +18,7 @@ interface TaskHeadProps {
   show: (tab: string) => void;
 }
 
-/** What it is, how it stands, and the one thing that moves it on. */
+/** The task's title, state and main action. */
 export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
   const { status, connection } = useShown();
   const now = useNow();
@@ -46,7 +46,7 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
       <Facts detail={detail} now={now} />
       {worker && <AtWork worker={worker} now={now} />}
       {standing && (
-        <section className={`standing ${standing.look === 'waiting' ? 'urgent' : ''}`} aria-label="Why it stands still">
+        <section className={`standing ${standing.look === 'waiting' ? 'urgent' : ''}`} aria-label="Why it waits">
           <p>
             <strong className={standing.look}>{standing.text}</strong>
           </p>
@@ -87,7 +87,7 @@ function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
   );
 }
 
-/** Percent where known, else how long and the last sign of life. */
+/** Progress if known, elapsed time and last heartbeat. */
 function AtWork({ worker, now }: { worker: WorkerView; now: number }) {
   const ago = useKnownMs();
   return (
@@ -99,7 +99,7 @@ function AtWork({ worker, now }: { worker: WorkerView; now: number }) {
       <Progress worker={worker} />
       <span className="dim">
         {elapsed(worker.elapsedMs + ago)} so far
-        {worker.lastBeatAt !== null && `, last sign of life ${elapsed(now - worker.lastBeatAt)} ago`}
+        {worker.lastBeatAt !== null && `, last heartbeat ${elapsed(now - worker.lastBeatAt)} ago`}
       </span>
     </div>
   );
@@ -122,10 +122,10 @@ function Forward(props: TaskHeadProps & { standing: TaskStanding; isOff: boolean
             Approve
           </button>
           <button type="button" onClick={() => open('reject')} disabled={isOff}>
-            Send back
+            Request changes
           </button>
           <button type="button" className="quiet" onClick={() => show(task.head ? 'change' : 'criteria')}>
-            {task.head ? 'Look at the change' : 'Look at the plan'}
+            {task.head ? 'View change' : 'View plan'}
           </button>
         </p>
       );
@@ -141,18 +141,18 @@ function Forward(props: TaskHeadProps & { standing: TaskStanding; isOff: boolean
           Reassign
         </button>
       );
-    case 'relations':
+    case 'dependencies':
       return (
-        <button type="button" onClick={() => show('relations')}>
-          Look at what comes first
+        <button type="button" onClick={() => show('dependencies')}>
+          View dependencies
         </button>
       );
     case 'conflict':
       return <PageLink to={`/conflicts/${task.number}`}>Resolve the conflict</PageLink>;
-    case 'money':
-      return <PageLink to="/money">Look at the budget</PageLink>;
+    case 'budget':
+      return <PageLink to="/costs">View budget</PageLink>;
     case 'fleet':
-      return <PageLink to="/fleet">Look at the workers</PageLink>;
+      return <PageLink to="/fleet">View workers</PageLink>;
     case null:
       return null;
   }
@@ -160,7 +160,7 @@ function Forward(props: TaskHeadProps & { standing: TaskStanding; isOff: boolean
 
 interface ActionsProps {
   detail: TaskDetail;
-  /** What stands in the head already. */
+  /** The action already offered above. */
   offered: TaskStanding['act'];
   open: (dialog: Opened) => void;
   isOff: boolean;
@@ -171,14 +171,14 @@ function Actions({ detail, offered, open, isOff }: ActionsProps) {
   const can = (via: string) => moves.some((move) => move.via === via);
   const buttons: [dialog: Opened, name: string, isShown: boolean][] = [
     ['approve', 'Approve', can('approve') && offered !== 'decide'],
-    ['reject', 'Send back', can('reject') && offered !== 'decide'],
+    ['reject', 'Request changes', can('reject') && offered !== 'decide'],
     ['retry', 'Retry', canRetry(detail) && offered !== 'retry'],
     ['reassign', 'Reassign', !isOver(detail) && offered !== 'reassign'],
     ['worktree', 'Open worktree', worktree !== null],
     ['restore', 'Restore snapshot', runs.length > 0],
   ];
   return (
-    <div className="row buttons task-actions" role="toolbar" aria-label={`What can be done to #${task.number}`}>
+    <div className="row buttons task-actions" role="toolbar" aria-label={`Actions for #${task.number}`}>
       {buttons.map(
         ([dialog, name, isShown]) =>
           isShown && (
@@ -192,14 +192,15 @@ function Actions({ detail, offered, open, isOff }: ActionsProps) {
           className="danger"
           disabled={isOff}
           act={() => api.cancelTask({ project: task.projectId, task: task.number })}
-          done={`#${task.number} is cancelled. Its work is kept.`}
+          done={`#${task.number} cancelled. Its work is kept.`}
           confirm={{
             title: `Cancel #${task.number}?`,
             text: cancelText(detail),
-            yes: `Cancel #${task.number}`,
+            yes: `Cancel task #${task.number}`,
+            no: 'Keep task',
           }}
         >
-          Cancel
+          Cancel task
         </Action>
       )}
     </div>
@@ -210,13 +211,11 @@ function cancelText({ task, related }: TaskDetail): string {
   const waiting = related.filter(({ after }) => after.includes(task.number));
   return [
     `${plainLine(task.title)}`,
-    task.lease
-      ? 'The agent that works on it is stopped within 10 seconds.'
-      : 'Nobody works on it right now, so no agent is stopped.',
+    task.lease ? 'Its agent is stopped within 10 seconds.' : 'No agent is working on it.',
     ...(waiting.length > 0
       ? [`${waiting.map(({ number }) => `#${number}`).join(', ')} will wait for it until it is retried.`]
       : []),
-    'What was changed so far is kept in a snapshot: Restore snapshot on this page writes it into a folder.',
-    'To undo it, press Retry: the task is open again.',
+    'The work so far is saved in a snapshot. Restore snapshot on this page writes it into a folder.',
+    'To undo, press Retry. The task is then open again.',
   ].join('\n');
 }

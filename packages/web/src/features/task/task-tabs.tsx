@@ -2,20 +2,20 @@ import type { TaskDetail } from '@tidemill/contract';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { useKeys } from '../../shell/keys.ts';
 import { ChangePanel } from './change-panel.tsx';
+import { ConversationPanel } from './conversation-panel.tsx';
+import { CostsPanel } from './costs-panel.tsx';
 import { CriteriaPanel } from './criteria-panel.tsx';
-import { MoneyPanel } from './money-panel.tsx';
+import { DependenciesPanel } from './dependencies-panel.tsx';
 import { OutputPanel } from './output-panel.tsx';
-import { RelationsPanel } from './relations-panel.tsx';
-import { TalkPanel } from './talk-panel.tsx';
 import { TimelinePanel } from './timeline-panel.tsx';
 
-const TABS = ['timeline', 'output', 'change', 'criteria', 'talk', 'relations', 'money'] as const;
+const TABS = ['timeline', 'output', 'change', 'criteria', 'conversation', 'dependencies', 'costs'] as const;
 type TabName = (typeof TABS)[number];
 
 export const tabOf = (name: string): TabName => TABS.find((tab) => tab === name) ?? 'timeline';
 const nameOf = (tab: TabName) => tab[0]!.toUpperCase() + tab.slice(1);
 
-/** So much of the tab before stays in sight. */
+/** This much of the previous tab stays visible. */
 const NEIGHBOUR_PX = 64;
 
 interface TaskTabsProps {
@@ -24,7 +24,7 @@ interface TaskTabsProps {
   show: (tab: string) => void;
 }
 
-/** Everything about the task, a part at a time; which one stands in the address. */
+/** The parts of the task's page; the current one is in the address. */
 export function TaskTabs({ detail, tab, show }: TaskTabsProps) {
   const list = useRef<HTMLDivElement>(null);
   const open = (next: TabName) => show(next === 'timeline' ? '' : next);
@@ -37,7 +37,7 @@ export function TaskTabs({ detail, tab, show }: TaskTabsProps) {
   );
   useEffect(() => {
     const [pane, chosen] = [list.current, list.current?.querySelector<HTMLElement>(`#tab-${tab}`)];
-    // Only sideways, on a narrow page: the page itself stays where it is.
+    // Scroll the tabs only, not the page.
     if (pane && chosen) pane.scrollLeft = chosen.offsetLeft - pane.offsetLeft - NEIGHBOUR_PX;
   }, [tab]);
   const walk = (event: KeyboardEvent) => {
@@ -74,7 +74,7 @@ export function TaskTabs({ detail, tab, show }: TaskTabsProps) {
           </button>
         ))}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: from a tab one goes into what it shows, also where that has no buttons */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a panel without buttons must be reachable by keyboard */}
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         <Panel detail={detail} tab={tab} />
       </div>
@@ -84,12 +84,12 @@ export function TaskTabs({ detail, tab, show }: TaskTabsProps) {
 
 function badgeOf(tab: TabName, { questions, runs, task, related }: TaskDetail): ReactNode {
   const open = questions.filter(({ status }) => status === 'open').length;
-  if (tab === 'talk') return open > 0 && <span className="badge">{open}</span>;
+  if (tab === 'conversation') return open > 0 && <span className="badge">{open}</span>;
   const met = task.criteria.filter((criterion) => criterion.met).length;
   const count: Partial<Record<TabName, string>> = {
     output: runs.length > 0 ? String(runs.length) : '',
     criteria: task.criteria.length > 0 ? `${met}/${task.criteria.length}` : '',
-    relations: related.length > 0 ? String(related.length) : '',
+    dependencies: related.length > 0 ? String(related.length) : '',
   };
   return count[tab] ? <span className="dim"> {count[tab]}</span> : null;
 }
@@ -104,11 +104,11 @@ function Panel({ detail, tab }: { detail: TaskDetail; tab: TabName }) {
       return <ChangePanel detail={detail} />;
     case 'criteria':
       return <CriteriaPanel task={detail.task} />;
-    case 'talk':
-      return <TalkPanel detail={detail} />;
-    case 'relations':
-      return <RelationsPanel detail={detail} />;
-    case 'money':
-      return <MoneyPanel runs={detail.runs} costUsd={detail.costUsd} />;
+    case 'conversation':
+      return <ConversationPanel detail={detail} />;
+    case 'dependencies':
+      return <DependenciesPanel detail={detail} />;
+    case 'costs':
+      return <CostsPanel runs={detail.runs} costUsd={detail.costUsd} />;
   }
 }

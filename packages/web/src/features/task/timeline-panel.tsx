@@ -2,7 +2,7 @@ import { type LoggedEvent, type Run, shownTo, type TaskDetail, workerName } from
 import { memo, useEffect, useMemo, useState } from 'react';
 import { plain } from '../../plain.ts';
 import { LongList } from '../../shell/long-list.tsx';
-import { errorText } from '../../shell/notices.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { elapsed } from '../../time.ts';
 import { money, plural, stageText, timeOf } from '../../words.ts';
 import { sentenceOf } from '../feed/sentence.ts';
@@ -15,10 +15,10 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
   const [isOldestFirst, setOldestFirst] = useState(false);
   const [isAll, setAll] = useState(false);
   const rows = useMemo(() => {
-    const told = isAll ? events : events.filter(({ body }) => shownTo(body) !== 'log');
-    return rowsOf(isOldestFirst ? told.toReversed() : told, runs);
+    const shown = isAll ? events : events.filter(({ body }) => shownTo(body) !== 'log');
+    return rowsOf(isOldestFirst ? shown.toReversed() : shown, runs);
   }, [events, isAll, isOldestFirst, runs]);
-  // From the oldest on there is nothing to add at the end: the whole past has to be there first.
+  // "Oldest first" needs the whole history, so load all pages.
   useEffect(() => {
     if (isOldestFirst && hasMore && !isLoading && error === null) more();
   }, [isOldestFirst, hasMore, isLoading, error, more]);
@@ -26,7 +26,7 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
     <section aria-label="Timeline">
       <div className="row panel-head">
         <p className="dim">
-          {isLoading ? 'Reading…' : `${plural(rows.length, 'line')}${hasMore ? ', more below' : ''}`}
+          {isLoading ? 'Loading…' : `${plural(rows.length, 'line')}${hasMore ? ', more below' : ''}`}
         </p>
         <label>
           <input type="checkbox" checked={isOldestFirst} onChange={(event) => setOldestFirst(event.target.checked)} />
@@ -34,20 +34,20 @@ export function TimelinePanel({ detail: { task, runs } }: { detail: TaskDetail }
         </label>
         <label>
           <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.target.checked)} />
-          Signs of life, too
+          Show heartbeats
         </label>
       </div>
       {error !== null && (
         <p className="row" role="alert">
           <span className="waiting">{errorText(error)}</span>
           <button type="button" onClick={more}>
-            Try again
+            Retry
           </button>
         </p>
       )}
-      {rows.length === 0 && !isLoading && error === null && <p className="empty">Nothing happened yet.</p>}
+      {rows.length === 0 && !isLoading && error === null && <p className="empty">No events yet.</p>}
       <LongList
-        label={`What happened to #${task.number}`}
+        label={`Events of #${task.number}`}
         className="timeline"
         count={rows.length}
         estimate={LINE_PX}
@@ -75,7 +75,7 @@ function RunLine({ run }: { run: Run }) {
         {endedAt !== null && `, ${elapsed(endedAt - startedAt)}`}
         {usage.costUsd !== null && `, ${money(usage.costUsd)}`}
       </span>{' '}
-      <span className={outcomeLook(run)}>{outcome ? stageText(outcome) : 'under way'}</span>
+      <span className={outcomeLook(run)}>{outcome ? stageText(outcome) : 'running'}</span>
     </h3>
   );
 }

@@ -15,7 +15,7 @@ export interface Timeline {
   more: () => void;
 }
 
-/** All that happened to a task: the newest page, then backwards as far as the reader goes; new events come by themselves. */
+/** A task's events: the newest page first, older pages as the reader scrolls, new events live. */
 export function useTimeline(taskId: string, number: number): Timeline {
   const project = useProject();
   const [events, setEvents] = useState<readonly LoggedEvent[]>([]);
@@ -35,8 +35,8 @@ export function useTimeline(taskId: string, number: number): Timeline {
       oldest.current = Math.min(oldest.current ?? Number.POSITIVE_INFINITY, ...page.map(({ seq }) => seq));
       setMore(page.length === PAGE);
       setError(null);
-    } catch (trouble) {
-      setError(trouble);
+    } catch (failure) {
+      setError(failure);
     }
     setLoading(false);
     isBusy.current = false;
@@ -49,7 +49,7 @@ export function useTimeline(taskId: string, number: number): Timeline {
   return { events, isLoading, hasMore, error, more };
 }
 
-/** What was read and what came live overlap. */
+/** Loaded and live events may overlap. */
 function merged(known: readonly LoggedEvent[], fresh: LoggedEvent[]): readonly LoggedEvent[] {
   const seen = new Set(known.map(({ seq }) => seq));
   const added = fresh.filter(({ seq }) => !seen.has(seq));
@@ -60,7 +60,7 @@ export type TimelineRow =
   | { kind: 'run'; run: Run; key: string }
   | { kind: 'event'; event: LoggedEvent; isInRun: boolean };
 
-/** Events between the beginning and the end of a run stand below it. */
+/** Groups events between the start and the end of a run below it. */
 export function rowsOf(events: readonly LoggedEvent[], runs: Run[]): TimelineRow[] {
   const rows: TimelineRow[] = [];
   let current: string | null = null;

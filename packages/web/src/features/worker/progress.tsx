@@ -2,7 +2,7 @@ import './progress.css';
 import type { WorkerView } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 
-/** How far an agent says it is; one that says nothing has its elapsed time beside it. */
+/** The progress that an agent reports, if any. */
 export function Progress({ worker: { name, progress } }: { worker: WorkerView }) {
   if (!progress) return null;
   const percent = Math.round(progress.percent);

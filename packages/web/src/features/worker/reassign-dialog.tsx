@@ -7,14 +7,14 @@ import { useShown } from '../../shell/project.tsx';
 
 interface ReassignDialogProps {
   task: { number: number; title: string };
-  /** Who works on it. */
+  /** The worker that has it now. */
   holder: string | null;
-  /** Who could: workers of this role. */
+  /** The role of the workers that can take it. */
   role: WorkerView['role'];
   onClose: () => void;
 }
 
-/** Gives a task to a worker, or to whoever comes first; from whoever has it. */
+/** Gives a task to another worker, or to any worker. */
 export function ReassignDialog({ task: { number, title }, holder, role, onClose }: ReassignDialogProps) {
   const { project, status } = useShown();
   const [worker, setWorker] = useState('');
@@ -24,18 +24,18 @@ export function ReassignDialog({ task: { number, title }, holder, role, onClose 
       title={`Reassign #${number}?`}
       onClose={onClose}
       yes="Reassign"
-      done={`#${number} goes to ${worker || 'whoever comes first'}`}
+      done={`#${number} assigned to ${worker || 'any worker'}`}
       send={() => api.reassignTask({ project: project.id, task: number, worker: worker || null, by: 'page' })}
     >
       <p>
         {holder
-          ? `${holder} is stopped in its work on ${plainLine(title)}. What it did so far is kept in the worktree, and the next one goes on from there.`
-          : 'Nobody works on it right now.'}
+          ? `${holder} stops working on ${plainLine(title)}. Its work is kept in the worktree, and the next worker continues there.`
+          : 'No agent is working on it.'}
       </p>
       <label>
         To
         <select value={worker} onChange={(event) => setWorker(event.target.value)}>
-          <option value="">whoever comes first</option>
+          <option value="">any worker</option>
           {able.map(({ name, status: doing }) => (
             <option key={name} value={name}>
               {name}, {doing}

@@ -5,16 +5,16 @@ import { outcomeLook } from './timeline-panel.tsx';
 
 const amount = (count: number) => count.toLocaleString('en-US');
 
-const FIGURES = ['Cost', 'Took', 'Tokens in', 'Tokens out', 'Sent back'];
+const FIGURES = ['Cost', 'Duration', 'Tokens in', 'Tokens out', 'Sent back'];
 
-export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) {
+export function CostsPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) {
   const now = useNow();
-  if (runs.length === 0) return <p className="empty">No run yet, so nothing was spent.</p>;
+  if (runs.length === 0) return <p className="empty">No runs yet, so no costs.</p>;
   const assumed = runs.reduce((sum, { usage }) => sum + (usage.assumedUsd ?? 0), 0);
   const sum = (of: (run: Run) => number) => amount(runs.reduce((total, run) => total + of(run), 0));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a narrow page scrolls it by the keyboard
-    <section aria-label="Money" className="wide-table" tabIndex={0}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+    <section aria-label="Costs" className="wide-table" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -35,7 +35,7 @@ export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) 
                 {index + 1}. {stageText(run.mode)} {run.attempt > 1 && <span className="dim">try {run.attempt}</span>}
               </td>
               <td>
-                <span className={outcomeLook(run)}>{run.outcome ? stageText(run.outcome) : 'under way'}</span>{' '}
+                <span className={outcomeLook(run)}>{run.outcome ? stageText(run.outcome) : 'running'}</span>{' '}
                 {run.failure && <span className="dim">{stageText(run.failure)}</span>}
               </td>
               <td className="figure">
@@ -52,7 +52,7 @@ export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) 
         <tfoot>
           <tr>
             <th scope="row" colSpan={2}>
-              Together
+              Total
             </th>
             <td className="figure">
               <strong>{money(costUsd)}</strong>
@@ -69,8 +69,7 @@ export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) 
       </table>
       {assumed > 0 && (
         <p className="dim">
-          {money(assumed)} of it is assumed: nobody told what these requests cost, so each counts $0.50, too much rather
-          than too little.
+          {money(assumed)} of it is assumed: the cost of these requests is unknown, so each counts as $0.50.
         </p>
       )}
     </section>
@@ -79,7 +78,7 @@ export function MoneyPanel({ runs, costUsd }: { runs: Run[]; costUsd: number }) 
 
 function Cost({ run: { usage, status, reservedUsd } }: { run: Run }) {
   if (usage.costUsd === null)
-    return <span className="dim">{status === 'running' ? `${money(reservedUsd)} set aside` : 'not told'}</span>;
+    return <span className="dim">{status === 'running' ? `${money(reservedUsd)} reserved` : 'unknown'}</span>;
   const assumed = usage.assumedUsd ?? 0;
   return (
     <>

@@ -8,26 +8,26 @@ import { stageText } from '../../words.ts';
 
 const Graph = lazy(() => import('../../graph/graph.tsx'));
 
-/** More nodes than this are a knot, not a picture; the list below has them all. */
+/** A graph with more nodes is not readable; the list below has all tasks. */
 const MOST_DRAWN = 150;
 
 type Neighbour = TaskDetail['related'][number];
 
-/** What comes first and what waits for it. */
-export function RelationsPanel({ detail }: { detail: TaskDetail }) {
+/** Tasks that this task waits for, and tasks that wait for it. */
+export function DependenciesPanel({ detail }: { detail: TaskDetail }) {
   const { task, related } = detail;
   const self: Neighbour = { number: task.number, title: task.title, stage: task.stage, after: task.after };
   const all = [self, ...related.filter(({ number }) => number !== task.number)];
   const next = all.filter(({ after }) => after.includes(task.number));
   return (
-    <div className="relations">
+    <div className="dependencies">
       {task.stage === 'open' ? (
         <EditAfter key={task.after.join()} task={task} />
       ) : (
-        <p className="dim">It has begun: what comes first can be changed only while a task is open.</p>
+        <p className="dim">The task has started. Dependencies can be changed only while it is open.</p>
       )}
       {all.length === 1 ? (
-        <p className="dim">It waits for no task, and none waits for it.</p>
+        <p className="dim">No dependencies.</p>
       ) : (
         <Suspense fallback={<p className="dim">Drawing…</p>}>
           <Drawing self={task.number} tasks={all.slice(0, MOST_DRAWN)} />
@@ -35,18 +35,18 @@ export function RelationsPanel({ detail }: { detail: TaskDetail }) {
       )}
       {all.length > MOST_DRAWN && (
         <p className="dim">
-          Drawn are {MOST_DRAWN} of {all.length.toLocaleString('en-US')}.
+          Showing {MOST_DRAWN} of {all.length.toLocaleString('en-US')} tasks.
         </p>
       )}
-      <Neighbours title="It waits for" tasks={all.filter(({ number }) => task.after.includes(number))} />
-      <Neighbours title="These wait for it" tasks={next} />
+      <Neighbours title="Waits for" tasks={all.filter(({ number }) => task.after.includes(number))} />
+      <Neighbours title="Tasks that wait for it" tasks={next} />
     </div>
   );
 }
 
 function Drawing({ self, tasks }: { self: number; tasks: Neighbour[] }) {
   const to = useTo();
-  // The same tasks come anew with every reading: they are laid out again only when something of them has changed.
+  // Every load returns new objects. Compute the layout only when their content changes.
   const key = JSON.stringify(tasks.map(({ number, title, stage, after }) => [number, title, stage, after]));
   const { nodes, edges } = useMemo(() => graphOf(self, tasks, to), [key, self]);
   return <Graph label={`What #${self} waits for, and what waits for it`} nodes={nodes} edges={edges} />;
@@ -122,10 +122,10 @@ function EditAfter({ task }: { task: TaskDetail['task'] }) {
       }}
     >
       <label>
-        Begins after
+        Starts after
         <input
           value={text}
-          placeholder="Numbers of tasks, such as 3, 7"
+          placeholder="Task numbers, such as 3, 7"
           disabled={!may}
           aria-invalid={wrong !== undefined}
           aria-describedby="after-wrong"
@@ -136,7 +136,7 @@ function EditAfter({ task }: { task: TaskDetail['task'] }) {
         Save
       </button>
       <p id="after-wrong" className={wrong === undefined ? 'dim' : 'crashed'} role="status">
-        {wrong !== undefined && `"${wrong.slice(0, 40)}" is no number of a task: write 3, 7`}
+        {wrong !== undefined && `"${wrong.slice(0, 40)}" is not a task number. Write numbers such as 3, 7`}
       </p>
     </form>
   );

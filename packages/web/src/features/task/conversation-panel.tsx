@@ -16,8 +16,8 @@ type Said = { at: number; key: string } & (
   | { kind: 'entry'; entry: ContextEntry }
 );
 
-/** What was asked, answered and said about the task, as one conversation; what is open stands first. */
-export function TalkPanel({ detail }: { detail: TaskDetail }) {
+/** Questions, answers and notes of the task as one conversation; open questions come first. */
+export function ConversationPanel({ detail }: { detail: TaskDetail }) {
   const { task, questions } = detail;
   const open = questions.filter(({ status }) => status === 'open');
   const past: Said[] = [
@@ -27,11 +27,11 @@ export function TalkPanel({ detail }: { detail: TaskDetail }) {
     ...task.context.map((entry, index) => ({ kind: 'entry' as const, at: entry.at, key: `entry-${index}`, entry })),
   ].sort((a, b) => a.at - b.at);
   return (
-    <div className="talk">
+    <div className="conversation">
       {open.map((question) => (
         <OpenQuestion key={question.id} question={question} />
       ))}
-      {open.length === 0 && past.length === 0 && <p className="dim">Nobody has said anything yet.</p>}
+      {open.length === 0 && past.length === 0 && <p className="dim">No messages yet.</p>}
       <ol className="said-list">
         {past.map((said) => (
           <li key={said.key}>
@@ -50,7 +50,7 @@ function OpenQuestion({ question }: { question: QuestionView }) {
   return (
     <section className="card open-question" aria-label={`Question ${ref}`} data-item tabIndex={-1}>
       <p className="row">
-        <span className="waiting">{holds ? 'holds the task up' : `can wait, ${type}`}</span>
+        <span className="waiting">{holds ? 'blocks the task' : `can wait, ${type}`}</span>
         <span className="dim">
           {ref}, asked by {plain(agent)} {elapsed(now - askedAt)} ago
         </span>
@@ -62,7 +62,7 @@ function OpenQuestion({ question }: { question: QuestionView }) {
   );
 }
 
-const SOURCE = { user: '', default: ', the default', timeout: ', by time', learned: ', learned' };
+const SOURCE = { user: '', default: ', default', timeout: ', after a timeout', learned: ', learned' };
 
 function Settled({ question: { ref, agent, text, askedAt, answer, status } }: { question: QuestionView }) {
   return (
@@ -101,19 +101,23 @@ function Speaker({ who, what, at }: { who: string; what: string; at: number }) {
   );
 }
 
-/** A word to whoever works on it next, with the truth about when that is. */
+/** A message to the next agent. */
 function NoteBox({ detail: { task } }: { detail: TaskDetail }) {
   const { connection } = useShown();
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const run = useAct();
   const may = useMay('operator');
-  if (task.stage === 'done')
-    return <p className="dim">It has landed: nobody works on it again. Add a new task instead.</p>;
+  if (task.stage === 'done') return <p className="dim">The task has landed. Add a new task instead.</p>;
   const send = async () => {
     setBusy(true);
-    // What was typed stays when it did not get through.
-    if (await run(() => api.noteTask({ project: task.projectId, task: task.number, text }), 'Noted for the next run'))
+    // Keep the text if the request failed.
+    if (
+      await run(
+        () => api.noteTask({ project: task.projectId, task: task.number, text }),
+        'Message saved for the next run',
+      )
+    )
       setText('');
     setBusy(false);
   };
@@ -127,7 +131,7 @@ function NoteBox({ detail: { task } }: { detail: TaskDetail }) {
       }}
     >
       <label>
-        Say something to whoever works on it next
+        Message the next agent
         <textarea
           rows={3}
           maxLength={LONGEST_NOTE}
@@ -138,12 +142,12 @@ function NoteBox({ detail: { task } }: { detail: TaskDetail }) {
       </label>
       <p className="row">
         <button type="submit" className="primary" disabled={text.trim() === '' || isLost} aria-busy={isBusy}>
-          Say it
+          Send
         </button>
         <span className="dim">
           {task.lease
-            ? `Read by the next run. ${workerName(task.lease.workerId)}, who works on it now, does not see it.`
-            : 'Read by the next run, as part of its prompt.'}
+            ? `The next run reads it. ${workerName(task.lease.workerId)}, which works on it now, does not see it.`
+            : 'The next run reads it as part of its prompt.'}
         </span>
       </p>
     </form>

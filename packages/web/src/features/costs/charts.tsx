@@ -13,7 +13,7 @@ const SHARE: Scale = { words: percent, top: () => 1 };
 
 const last = (values: (number | null)[], words: (value: number) => string) => {
   const value = values.findLast((each) => each !== null);
-  return value === undefined || value === null ? '' : `${words(value)} last`;
+  return value === undefined || value === null ? '' : `latest ${words(value)}`;
 };
 
 export function Charts({ history, cut, projects }: { history: HistoryView; cut: Cut; projects: Project[] }) {
@@ -29,7 +29,7 @@ export function Charts({ history, cut, projects }: { history: HistoryView; cut: 
   if (runs === 0 && done === 0 && queued.every((count) => count === 0)) {
     return (
       <Empty>
-        <p>Nothing happened in this period: no run, no task. The figures begin with the first one.</p>
+        <p>No runs and no tasks in this period.</p>
       </Empty>
     );
   }
@@ -46,7 +46,7 @@ export function Charts({ history, cut, projects }: { history: HistoryView; cut: 
       <Chart
         {...common}
         title="Tasks done"
-        about={`${done.toLocaleString('en-US')} in all`}
+        about={`${done.toLocaleString('en-US')} in total`}
         series={[{ name: 'done', values: of((point) => point.done) }]}
         scale={COUNT}
         isBars
@@ -54,8 +54,8 @@ export function Charts({ history, cut, projects }: { history: HistoryView; cut: 
       <Chart
         {...common}
         title="Queue"
-        about={`${last(queued, COUNT.words)}, waiting or at work`}
-        series={[{ name: 'waiting or at work', values: queued }]}
+        about={`${last(queued, COUNT.words)}, waiting or in progress`}
+        series={[{ name: 'waiting or in progress', values: queued }]}
         scale={COUNT}
       />
       <Chart

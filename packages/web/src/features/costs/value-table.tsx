@@ -1,14 +1,14 @@
 import { stepText } from './axis.ts';
 import type { ChartProps } from './chart.tsx';
 
-/** What the chart shows, to be read, copied and heard. */
+/** The chart's values, for reading, copying and screen readers. */
 export function ValueTable({ title, steps, stepMs, series, scale }: ChartProps) {
   return (
     <details>
       <summary className="dim">
         As a table<span className="unseen">: {title}</span>
       </summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section className="scroll" aria-label={`${title}, as a table`} tabIndex={0}>
         <table>
           <thead>
@@ -27,7 +27,7 @@ export function ValueTable({ title, steps, stepMs, series, scale }: ChartProps) 
                 <th scope="row">{stepText(at, stepMs)}</th>
                 {series.map(({ name, values }) => {
                   const value = values[step] ?? null;
-                  return <td key={name}>{value === null ? 'nothing' : scale.words(value)}</td>;
+                  return <td key={name}>{value === null ? 'no data' : scale.words(value)}</td>;
                 })}
               </tr>
             ))}

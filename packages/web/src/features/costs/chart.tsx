@@ -6,14 +6,14 @@ import { ValueTable } from './value-table.tsx';
 
 export interface ChartProps {
   title: string;
-  /** The figure that counts, in words. */
+  /** The main figure as text. */
   about: string;
-  /** Where each step begins. */
+  /** The start of each step. */
   steps: number[];
   stepMs: number;
   series: Series[];
   scale: Scale;
-  /** Bars on top of each other, for amounts; lines for states. */
+  /** Stacked bars for amounts; otherwise lines. */
   isBars?: boolean;
 }
 
@@ -21,10 +21,10 @@ const HEIGHT = 168;
 const LEFT = 56;
 const BOTTOM = 20;
 const TOP = 10;
-/** One label under the chart needs this much. */
+/** The width of a label under the chart. */
 const TICK = 72;
 
-/** Drawn by hand: a few rectangles need no library, and every value is also in a table for whoever cannot see them. */
+/** Plain SVG, because a few rectangles need no library. A table has the same values for screen readers. */
 export function Chart(props: ChartProps) {
   const { title, about, series } = props;
   const id = useId();
@@ -36,7 +36,7 @@ export function Chart(props: ChartProps) {
         <span className="dim">{about}</span>
       </figcaption>
       {isEmpty ? (
-        <p className="dim nothing">Nothing in this period.</p>
+        <p className="dim nothing">No data in this period.</p>
       ) : (
         <>
           <Drawing {...props} />
@@ -117,7 +117,7 @@ function Bars({ steps, stepMs, series, scale, x, y, each }: Drawn & { each: numb
   });
 }
 
-/** Over the steps that have a value; a gap is bridged, because nothing is known to have been otherwise. */
+/** Connects the steps that have a value, across gaps. */
 function Lines({ steps, stepMs, series, scale, x, y }: Drawn) {
   return series.map(({ name, values }, index) => {
     const known = values.flatMap((value, step) => (value === null ? [] : [{ value, step }]));
@@ -135,7 +135,7 @@ function Lines({ steps, stepMs, series, scale, x, y }: Drawn) {
   });
 }
 
-/** A word and a sum beside each colour: it is never the only sign. */
+/** Name and sum beside each colour, because colour is never the only sign. */
 function Legend({ series, scale }: ChartProps) {
   return (
     <ul className="legend">

@@ -48,8 +48,8 @@ afterAll(() => bed?.close(), PATIENCE_MS);
 describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
   test('a period in which nothing happened says so, with the budgets as they are', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
-    await bed.show('Money');
-    await page.getByText(/^Nothing happened in this period/).waitFor();
+    await bed.show('Costs');
+    await page.getByText(/^No runs and no tasks in this period/).waitFor();
     await account('All projects').getByText('Today $0.00 of $50').waitFor();
     await account(bed.repository.root.split('/').at(-1)!).getByText('This month $0.00 of $100').waitFor();
     await page.evaluate('window.loadedOnce = true');
@@ -58,13 +58,13 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
   test('a task is done, and the figures on the open page follow, as the API has them', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await done(await bed.add('Grind rye', { accept: ['it is ground'] }));
-    await chart('Tasks done').getByText('1 in all').waitFor();
+    await chart('Tasks done').getByText('1 in total').waitFor();
     await chart('Spend').getByText('$2.00 in 3 runs, all projects').waitFor();
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
     await done(await bed.add('Grind wheat', { accept: ['it is ground'] }));
-    await chart('Tasks done').getByText('2 in all').waitFor();
-    await chart('Queue').getByText('0 last, waiting or at work').waitFor();
-    await chart('First review passed').getByText('100 % last').waitFor();
+    await chart('Tasks done').getByText('2 in total').waitFor();
+    await chart('Queue').getByText('latest 0, waiting or in progress').waitFor();
+    await chart('First review passed').getByText('latest 100 %').waitFor();
 
     const known = await history();
     expect(spent(known)).toBeCloseTo(4);
@@ -107,7 +107,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     const cells = await table.locator('td').allTextContents();
     const sum = cells.reduce((total, cell) => total + Number(cell.replace('$', '')), 0);
     expect(sum).toBeCloseTo(spent(await history()));
-    await page.screenshot({ path: join(OUTPUT, 'page-money.png'), fullPage: true });
+    await page.screenshot({ path: join(OUTPUT, 'page-costs.png'), fullPage: true });
   });
 
   test('when the figures cannot be had, the last known stay, with their time, until they can', async ({ skip }) => {
@@ -116,12 +116,12 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     const isHistory = (url: URL) => url.pathname.endsWith('/history');
     await page.route(isHistory, (route) => route.abort());
     await done(await bed.add('Grind oats', { accept: ['it is ground'] }));
-    const old = page.getByText(/^Not up to date: these figures are of \d\d:\d\d:\d\d/);
+    const old = page.getByText(/^Not up to date: figures from \d\d:\d\d:\d\d/);
     await old.waitFor();
-    await chart('Tasks done').getByText('2 in all').waitFor();
+    await chart('Tasks done').getByText('2 in total').waitFor();
     await page.unroute(isHistory);
     // By itself.
-    await chart('Tasks done').getByText('3 in all').waitFor();
+    await chart('Tasks done').getByText('3 in total').waitFor();
     await old.waitFor({ state: 'detached' });
     // The browser itself notes a request that did not get through.
     bed.complaints.splice(before);
@@ -129,14 +129,14 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
 
   test('the limits of all projects are changed here, and a wrong one is refused beside its field', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
-    await account('All projects').getByRole('button', { name: 'Change the limits' }).click();
+    await account('All projects').getByRole('button', { name: 'Edit limits' }).click();
     const dialog = page.getByRole('dialog', { name: 'Limits of all projects together' });
-    const [day, month] = [dialog.getByLabel('USD a day'), dialog.getByLabel('USD a month')];
+    const [day, month] = [dialog.getByLabel('USD per day'), dialog.getByLabel('USD per month')];
     const save = dialog.getByRole('button', { name: 'Save' });
     const wrong: [string, string][] = [
       ['0', 'a budget is more than 0 USD'],
-      ['ten', '“ten” is no amount'],
-      ['', 'is no amount'],
+      ['ten', '“ten” is not an amount'],
+      ['', 'is not an amount'],
       ['2000000', 'a budget is at most 1,000,000 USD'],
       ['1e3', '“1e3” is no amount'],
     ];

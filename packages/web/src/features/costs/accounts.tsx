@@ -1,29 +1,29 @@
 import { useQuery } from '@tanstack/react-query';
 import { type AccountView, ALL_PROJECTS } from '@tidemill/contract';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { SpendBar } from '../../shell/frame.tsx';
-import { errorText } from '../../shell/notices.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { limit, money, timeOf } from '../../words.ts';
 import { Limits } from './limits.tsx';
 
 const POLL_MS = 5000;
 
-/** Every budget: what is spent, set aside, and where it leads. */
+/** Every budget: spent, reserved and forecast. */
 export function Accounts() {
   const { project } = useShown();
   const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['budget'],
-    queryFn: ({ signal }) => api.budget({}, soon(signal)),
+    queryFn: ({ signal }) => api.budget({}, withTimeout(signal)),
     refetchInterval: POLL_MS,
   });
-  if (!data) return <p className={error ? 'waiting' : 'dim'}>{error ? errorText(error) : 'Reading the budgets…'}</p>;
+  if (!data) return <p className={error ? 'waiting' : 'dim'}>{error ? errorText(error) : 'Loading the budgets…'}</p>;
   const rank = ({ projectId }: AccountView) => (projectId === project.id ? 0 : projectId === ALL_PROJECTS ? 1 : 2);
   return (
     <>
-      {error && <p className="waiting">Not up to date: these budgets are of {timeOf(dataUpdatedAt)}.</p>}
+      {error && <p className="waiting">Not up to date: budgets from {timeOf(dataUpdatedAt)}.</p>}
       <ul className="accounts" aria-label="Budgets">
         {[...data]
           .sort((a, b) => rank(a) - rank(b))
@@ -48,20 +48,20 @@ function Account({ account }: { account: AccountView }) {
         <Forecast when="At today's rate" until="by midnight" of={limits.dailyUsd} forecast={daily.forecastUsd} />
         <Forecast
           when="At this month's rate"
-          until="by its end"
+          until="by the end of the month"
           of={limits.monthlyUsd}
           forecast={monthly.forecastUsd}
         />
       </ul>
       <p className="dim">
-        {daily.reservedUsd > 0 && `${money(daily.reservedUsd)} is set aside for runs under way. `}
-        Days begin at midnight, {timeZone}.
+        {daily.reservedUsd > 0 && `${money(daily.reservedUsd)} is reserved for current runs. `}
+        Time zone: {timeZone}.
       </p>
       {isAll ? (
         <Limits account={account} />
       ) : (
         <p className="dim">
-          Its limits stand under <code>budget</code> in its <PageLink to="/settings">config</PageLink>.
+          <PageLink to="/settings">Edit limit</PageLink> under <code>budget</code> in the config.
         </p>
       )}
     </li>

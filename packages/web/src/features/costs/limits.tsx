@@ -14,22 +14,21 @@ export function Limits({ account: { limits } }: { account: AccountView }) {
       <button
         type="button"
         disabled={!may}
-        title={may ? undefined : 'This needs the role admin'}
+        title={may ? undefined : 'Needs the role admin'}
         onClick={() => setOpen(true)}
       >
-        Change the limits
+        Edit limits
       </button>
       {isOpen && <Change limits={limits} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
-/** What is wrong with a limit as it is typed; null when nothing is. */
+/** The error in a typed limit; null if it is valid. */
 function faultOf(name: keyof BudgetLimits, text: string): string | null {
-  if (!/^\s*\d+(\.\d+)?\s*$/.test(text))
-    return `“${plainLine(text).slice(0, 20)}” is no amount: write it like 50 or 12.50`;
+  if (!/^\s*\d+(\.\d+)?\s*$/.test(text)) return `“${plainLine(text).slice(0, 20)}” is not an amount. Write 50 or 12.50`;
   const read = BudgetLimits.shape[name].safeParse(Number(text));
-  return read.success ? null : (read.error.issues[0]?.message ?? 'this is no limit');
+  return read.success ? null : (read.error.issues[0]?.message ?? 'this is not a valid limit');
 }
 
 function Change({ limits, onClose }: { limits: AccountView['limits']; onClose: () => void }) {
@@ -40,7 +39,7 @@ function Change({ limits, onClose }: { limits: AccountView['limits']; onClose: (
   const isWrong = faultOf('dailyUsd', daily) !== null || faultOf('monthlyUsd', monthly) !== null;
   const save = async () => {
     const given = { dailyUsd: Number(daily), monthlyUsd: Number(monthly) };
-    if (await act(() => api.limitBudget({ project: project.id, ...given }), 'The limits of all projects are changed'))
+    if (await act(() => api.limitBudget({ project: project.id, ...given }), 'Limits of all projects changed'))
       onClose();
   };
   return (
@@ -52,17 +51,15 @@ function Change({ limits, onClose }: { limits: AccountView['limits']; onClose: (
           if (!isWrong) void save();
         }}
       >
-        <Field name="dailyUsd" label="USD a day" value={daily} onChange={setDaily} />
-        <Field name="monthlyUsd" label="USD a month" value={monthly} onChange={setMonthly} />
-        <p className="dim">
-          At 90 % nothing new begins, at 100 % everything stops. A project can have less of its own.
-        </p>
+        <Field name="dailyUsd" label="USD per day" value={daily} onChange={setDaily} />
+        <Field name="monthlyUsd" label="USD per month" value={monthly} onChange={setMonthly} />
+        <p className="dim">At 90 % no new work starts. At 100 % all work stops. A project can have lower limits.</p>
         <p className="row">
           <button type="submit" className="primary" disabled={isWrong}>
             Save
           </button>
           <button type="button" onClick={onClose}>
-            Keep them as they are
+            Cancel
           </button>
         </p>
       </form>

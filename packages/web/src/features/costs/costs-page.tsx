@@ -1,14 +1,14 @@
-import './money.css';
+import './costs.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { MetricPeriod } from '@tidemill/contract';
 import { useEffect, useRef } from 'react';
 import { useAddress } from '../../address.ts';
-import { api, soon } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { useEvents } from '../../shell/live.ts';
-import { errorText } from '../../shell/notices.tsx';
-import { OnlyLooking } from '../../shell/only-looking.tsx';
 import { PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
+import { RoleNote } from '../../shell/role-note.tsx';
+import { errorText } from '../../shell/toasts.tsx';
 import { PERIOD_TEXT, timeOf } from '../../words.ts';
 import { useProjects } from '../project/queries.ts';
 import { Accounts } from './accounts.tsx';
@@ -19,10 +19,10 @@ const POLL_MS = 60_000;
 const RETRY_MS = 5000;
 /** The daemon computes figures at most this often. */
 const FRESH_MS = 2500;
-const MOVING = ['run.finished', 'task.moved', 'task.created', 'merge.landed'];
+const RELEVANT = ['run.finished', 'task.moved', 'task.created', 'merge.landed'];
 const CUTS: Record<Cut, string> = { mode: 'by mode', agent: 'by agent', project: 'by project' };
 
-export default function MoneyPage() {
+export default function CostsPage() {
   const { project } = useShown();
   const [given, setPeriod] = useAddress('period');
   const [givenCut, setCut] = useAddress('by');
@@ -33,19 +33,19 @@ export default function MoneyPage() {
   const isOld = history.data !== undefined && (history.data.isStale || history.error !== null);
   return (
     <>
-      <PageHead title="Money and metrics">
+      <PageHead title="Costs and metrics">
         <Choice name="Period" value={period} names={PERIOD_TEXT} choose={setPeriod} />
         <Choice name="Spend" value={cut} names={CUTS} choose={setCut} />
       </PageHead>
-      <OnlyLooking needs="admin" what="Changing a limit" />
+      <RoleNote needs="admin" what="Changing a limit" />
       <Accounts />
       {isOld && (
         <p className="banner" role="status">
-          Not up to date: these figures are of {timeOf(history.data.computedAt)}. Trying again by itself.
+          Not up to date: figures from {timeOf(history.data.computedAt)}. Retrying automatically.
         </p>
       )}
       {!history.data && history.error && <p className="waiting">{errorText(history.error)}</p>}
-      {!history.data && !history.error && <p className="dim">Reading the figures…</p>}
+      {!history.data && !history.error && <p className="dim">Loading the figures…</p>}
       {history.data && (
         <div className={isOld ? 'old' : undefined}>
           <Charts history={history.data} cut={cut} projects={projects.data ?? []} />
@@ -55,12 +55,12 @@ export default function MoneyPage() {
   );
 }
 
-/** Read anew soon after something that changes it, and now and then because time goes on. */
+/** Refreshed soon after an event that changes it, and at intervals. */
 function useHistory(project: string, period: MetricPeriod) {
   const cache = useQueryClient();
   const waiting = useRef<ReturnType<typeof setTimeout> | null>(null);
   useEvents((events) => {
-    if (waiting.current !== null || !events.some(({ body }) => MOVING.includes(body.type))) return;
+    if (waiting.current !== null || !events.some(({ body }) => RELEVANT.includes(body.type))) return;
     waiting.current = setTimeout(() => {
       waiting.current = null;
       void cache.invalidateQueries({ queryKey: ['history'] });
@@ -69,8 +69,8 @@ function useHistory(project: string, period: MetricPeriod) {
   useEffect(() => () => clearTimeout(waiting.current ?? undefined), []);
   return useQuery({
     queryKey: ['history', project, period],
-    queryFn: ({ signal }) => api.history({ project, period }, soon(signal)),
-    // Soon again after a failure: whoever sees old figures waits for new ones.
+    queryFn: ({ signal }) => api.history({ project, period }, withTimeout(signal)),
+    // Sooner after a failure, because the figures shown are old.
     refetchInterval: ({ state }) => (state.error ? RETRY_MS : POLL_MS),
     placeholderData: (before) => before,
   });

@@ -1,7 +1,7 @@
-/** What a chart's values are: it decides which numbers are round, and how they are said. */
+/** How a chart rounds and shows its values. */
 export interface Scale {
   words: (value: number) => string;
-  /** A round number that is not less than the value. Half of it is round, too. */
+  /** A round number that is at least `most` and can be halved. */
   top: (most: number) => number;
 }
 
@@ -27,7 +27,7 @@ export function roundTop(most: number): number {
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= most * 0.999_999) ?? 10) * power;
 }
 
-/** Things that are counted have no halves. */
+/** An even number, so that half of it is a whole number. */
 export const countTop = (most: number) => Math.max(2, 2 * Math.ceil(roundTop(most) / 2));
 
 export const durationTop = (most: number) => DURATIONS.find((each) => each >= most) ?? roundTop(most / DAY) * DAY;
@@ -39,7 +39,7 @@ export function stepText(at: number, stepMs: number): string {
   return stepMs >= DAY ? day : stepMs >= 3 * HOUR ? `${day} ${time}` : time;
 }
 
-/** Under a chart there is room for days or for times, not for both. */
+/** There is room for dates or times under a chart, not for both. */
 export function tickText(at: number, stepMs: number): string {
   const date = new Date(at);
   return stepMs >= 3 * HOUR
