@@ -42,7 +42,7 @@ describe('an agent that meddles with git', () => {
     await write(tree.path, { 'more.txt': 'more\n' });
     const captured = await capture();
     expect(captured.files).toEqual(['more.txt', 'new.txt']);
-    expect(captured.notes.join()).toMatch(/committed or switched branches itself.*refs\/tidemill\/snapshots\/7\//);
+    expect(captured.notes.join()).toMatch(/committed or switched branches.*refs\/tidemill\/snapshots\/7\//);
     expect(await git(bed.root, 'rev-parse', `${captured.commit}^`)).toBe(tree.base);
     const [kept] = await bed.workspace.snapshots();
     expect(await git(bed.root, 'merge-base', '--is-ancestor', own, kept!.commit)).toBe('');
@@ -65,7 +65,7 @@ describe('an agent that meddles with git', () => {
     await write(tree.path, { 'x.txt': 'x\n' });
     const first = await capture();
     expect(first.files).toEqual(['x.txt']);
-    expect(first.notes.join()).toMatch(/HEAD had left the branch/);
+    expect(first.notes.join()).toMatch(/HEAD was not on the branch/);
     await expectSettled(first.commit);
     await git(tree.path, 'checkout', '-q', '--detach');
     await write(tree.path, { 'y.txt': 'y\n' });
@@ -197,7 +197,7 @@ describe('an agent that meddles with its worktree', () => {
     const own = await git(tree.path, 'rev-parse', 'HEAD');
     const captured = await capture();
     expect(captured.files).toEqual(['x.txt']);
-    const aside = /it is kept at (\S+) until/.exec(captured.notes.join())?.[1] ?? '';
+    const aside = /it is saved at (\S+) until/.exec(captured.notes.join())?.[1] ?? '';
     expect(await git(aside, 'rev-parse', 'HEAD')).toBe(own);
     await expectSettled(captured.commit);
     await bed.workspace.remove(task);
@@ -214,7 +214,7 @@ describe('an agent that meddles with its worktree', () => {
     expect(await bed.workspace.snapshot(task, 'a look')).toMatch(/^refs\/tidemill\/snapshots\/7\//);
     const captured = await capture();
     expect(captured.files).toEqual(['with commit/inner.txt', 'without/inner.txt']);
-    expect(captured.notes.join()).toMatch(/repository of its own/);
+    expect(captured.notes.join()).toMatch(/separate git repository/);
     await appendFile(join(tree.path, 'without/inner.txt'), 'more\n');
     expect(await fileAt((await capture()).commit, 'without/inner.txt')).toBe('without\nmore');
   });

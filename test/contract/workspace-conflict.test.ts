@@ -141,7 +141,7 @@ describe('a conflict in a worktree', () => {
     // Edited in the worktree, without a word to git.
     expect(await settle()).toEqual({
       kind: 'left',
-      left: [{ path: 'edited.txt', why: 'conflict markers are left in it' }],
+      left: [{ path: 'edited.txt', why: 'conflict markers remain' }],
     });
     await writeFile(join(tree, 'edited.txt'), 'both\n');
     const settled = await settle();

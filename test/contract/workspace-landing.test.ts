@@ -37,7 +37,7 @@ describe("a person's checkout", () => {
     expect(landing).toMatchObject({ kind: 'waiting' });
     const why = landing.kind === 'waiting' ? landing.why : '';
     expect(why).toBe(
-      `in ${bed.root} .gitignore and 2 more files have uncommitted changes; commit, stash or discard them and landing goes on`,
+      `in ${bed.root} .gitignore and 2 more files have uncommitted changes; commit, stash or discard them so that landing can continue`,
     );
     expect(await bed.workspace.landingObstacle()).toBe(why);
     expect(await readFile(join(bed.root, 'README.md'), 'utf8')).toBe('mine\n');

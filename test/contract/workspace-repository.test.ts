@@ -140,7 +140,7 @@ describe('a repository that can', () => {
       await git(join(moved.path, 'lib/inner'), 'commit', '-q', '--allow-empty', '-m', 'moved on');
       const link = await bed.workspace.capture({ number: 2, branch: 'task/2-sub' }, 'moved\n');
       expect(link.files).toEqual([]);
-      expect(link.notes.join()).toMatch(/submodule lib\/inner stays at the commit it was at/);
+      expect(link.notes.join()).toMatch(/submodule lib\/inner keeps its commit/);
       await bed.workspace.remove({ number: 2, branch: 'task/2-sub' });
       expect(await bed.workspace.leaks([])).toEqual([]);
     } finally {
@@ -159,6 +159,6 @@ describe('the git module', () => {
     });
     expect((await run(['config', '--get', 'no.such'], { answers: [1] })).code).toBe(1);
     await expect(run(['nonsense'])).rejects.toMatchObject({ code: 'git_failed', message: /not a git command/ });
-    await expect(gitWith({ cwd: join(folder, 'gone') })(['status'])).rejects.toMatchObject({ hint: /install git/ });
+    await expect(gitWith({ cwd: join(folder, 'gone') })(['status'])).rejects.toMatchObject({ hint: /Install git/ });
   });
 });

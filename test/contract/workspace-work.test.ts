@@ -219,7 +219,7 @@ describe('merging the target in', () => {
     await conflicting();
     await bed.workspace.mergeTarget(task);
     const captured = await bed.workspace.capture(task, 'not resolved\n');
-    expect(captured.notes).toEqual(['conflict markers are left in src/a.txt']);
+    expect(captured.notes).toEqual(['conflict markers remain in src/a.txt']);
   });
 
   it('counts an agent that committed the merge, and not one that aborted or reset onto it', async () => {

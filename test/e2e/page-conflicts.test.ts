@@ -108,7 +108,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await button(/^Mark resolved/).click();
     const refusal = page.getByRole('status').getByText('2 files are not resolved');
     await refusal.waitFor();
-    expect(await refusal.textContent()).toContain('wall.txt: conflict markers are left in it');
+    expect(await refusal.textContent()).toContain('wall.txt: conflict markers remain');
     await button(/^Dismiss: 2 files/).click();
     await until(1, 'blocked');
   });

@@ -149,7 +149,7 @@ describe('ways out by git, settings and text', () => {
     const { runs } = await machine.json<TaskDetail>(['task', 'show', `${tasks.get('git-in-capitals')?.number}`], root);
     expect(runs).toHaveLength(1);
     const { stdout } = await machine.run(['events', '--json', '--type', 'work.committed'], root);
-    expect(stdout).toContain('.GIT/config has a name that git keeps for itself');
+    expect(stdout).toContain('.GIT/config has a name that git reserves');
     expect(stdout).toContain('deps.txt is a named pipe, which git cannot store');
   });
 });

@@ -13,31 +13,31 @@ export interface Settings {
   config: Config;
   pipelines: Record<string, Pipeline>;
   warnings: string[];
-  /** Those of the warnings that tell of a value which was replaced by a safe one. */
+  /** The warnings about values that were replaced by safe ones. */
   replaced: string[];
 }
 
-/** Far beyond what a config has any use for. */
+/** No real config is nested this deeply. */
 const MOST_DEPTH = 500;
 
 export interface CheckedSettings {
   problems: ConfigProblem[];
   warnings: string[];
-  /** Null as long as there are problems. */
+  /** Null if there are problems. */
   settings: Settings | null;
 }
 
-/** Says why an agent could not be started, or null. */
+/** Returns why an agent cannot be started, or null. */
 export type AbsenceOf = (agent: AgentConfig, root: string) => Promise<string | null>;
 
 /**
- * A config text with all that belongs to it, checked as a whole. Every problem is told, also those of parts that stand
- * beside a broken one. A program that is missing is a problem for whoever can look for it, and else a warning.
+ * Checks a config text and the files it refers to. Reports every problem, also in parts beside a broken one. A missing
+ * program is a problem if `absenceOf` is given, otherwise a warning.
  */
 export async function checkSettings(root: string, text: string, absenceOf?: AbsenceOf): Promise<CheckedSettings> {
   if (depthOf(text) > MOST_DEPTH)
     return {
-      problems: [{ line: 1, message: 'the file is nested too deeply to be read' }],
+      problems: [{ line: 1, message: 'the file is nested too deeply' }],
       warnings: [],
       settings: null,
     };
@@ -58,23 +58,21 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   const gates = gateNames(sound.gates ?? namedIn(content));
   const { pipelines, problems: ofPipelines } = await loadPipelines(root, gates);
   const missing = await missingPrograms(sound, root, absenceOf);
-  const complaints = [
+  const found = [
     ...agentFaults(sound, root),
     ...commandFaults(sound),
     ...channelFaults(sound),
     ...(absenceOf ? missing : []),
     ...pipelineFaults(sound, Object.keys(pipelines), ofPipelines.length > 0),
   ];
-  const problems = [...[...faults, ...file.located(complaints)].map(problemOf), ...ofPipelines];
+  const problems = [...[...faults, ...file.located(found)].map(problemOf), ...ofPipelines];
   const warnings = [...adjusted];
   if (sound.gates?.length === 0)
-    warnings.push(
-      `${CONFIG_FILE}: no gates are configured, so nothing but the built-in integrity gate proves a change`,
-    );
+    warnings.push(`${CONFIG_FILE}: no gates are configured, so only the built-in integrity gate checks a change`);
   const install = sound.gates?.findIndex(({ name }) => name === 'install') ?? -1;
   if (install >= 0 && sound.prepare?.length === 0)
     warnings.push(
-      `${CONFIG_FILE}:${file.lineOf(['gates', install])}: the gate install proves nothing and runs on every proof; move its command to \`prepare\``,
+      `${CONFIG_FILE}:${file.lineOf(['gates', install])}: the gate install checks nothing and slows every verification; move its command to \`prepare\``,
     );
   if (!absenceOf)
     for (const { line, text: why } of file.located(missing)) warnings.push(`${CONFIG_FILE}:${line}: ${why}`);
@@ -86,7 +84,7 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   };
 }
 
-/** Brackets that are not closed, which cost the reader of YAML more the more there are. */
+/** Nesting depth; the YAML parser gets slow with many open brackets. */
 function depthOf(text: string): number {
   let open = 0;
   let most = 0;
@@ -97,7 +95,7 @@ function depthOf(text: string): number {
   return most;
 }
 
-/** As it is told where no line can be shown beside the text. */
+/** The problem with file and line in one text. */
 export const problemText = ({ line, message }: ConfigProblem) =>
   line === null ? message : `${CONFIG_FILE}:${line}: ${message}`;
 
@@ -105,7 +103,7 @@ export const gateNames = (gates: { name: string }[]) => [INTEGRITY_GATE, ...gate
 
 const problemOf = ({ line, text }: { line: number; text: string }): ConfigProblem => ({ line, message: text });
 
-/** The values that hold by themselves: what is said about them holds whatever is wrong elsewhere. */
+/** The valid top-level values, so that they can be checked even if others are invalid. */
 function soundParts(content: unknown): Partial<Config> {
   if (!isMapping(content)) return {};
   const parts = Object.entries(Config.shape).flatMap(([key, schema]) => {
@@ -115,7 +113,7 @@ function soundParts(content: unknown): Partial<Config> {
   return Object.fromEntries(parts) as Partial<Config>;
 }
 
-/** The names of gates in a list that is not right yet. */
+/** The names of gates in a list that may be invalid. */
 function namedIn(content: unknown): { name: string }[] {
   const gates = isMapping(content) && Array.isArray(content.gates) ? content.gates : [];
   return gates.flatMap((gate: unknown) =>
@@ -134,22 +132,24 @@ function agentFaults({ agents = {} }: Partial<Config>, root: string): Complaint[
       return [
         {
           path: ['agents', name, 'fallback'],
-          message: `agents.${name}: fallback names "${unknown}", which is no other entry of agents`,
+          message: `agents.${name}: fallback "${unknown}" is not another entry of agents`,
         },
       ];
     if (!known.includes(name)) {
       const guess = nearest(name, known);
-      const advice = guess ? `did you mean "${guess}"?` : `it is default or a mode: ${Mode.options.join(', ')}`;
+      const advice = guess ? `did you mean "${guess}"?` : `use default or a mode: ${Mode.options.join(', ')}`;
       return [{ path: ['agents', name], message: `unknown agent "${name}"; ${advice}` }];
     }
     if (agent.type !== 'scripted') return [];
     const script = isAbsolute(agent.script) ? agent.script : join(root, agent.script);
     if (existsSync(script)) return [];
-    return [{ path: ['agents', name, 'script'], message: `agents.${name}: there is no scenario file ${agent.script}` }];
+    return [
+      { path: ['agents', name, 'script'], message: `agents.${name}: the scenario file ${agent.script} does not exist` },
+    ];
   });
 }
 
-/** Programs that cannot be started, unless another agent stands in for them. */
+/** Programs that cannot be started, unless the agent has a fallback. */
 async function missingPrograms(
   { agents = {} }: Partial<Config>,
   root: string,
@@ -158,9 +158,9 @@ async function missingPrograms(
   const found: Complaint[] = [];
   for (const [name, agent] of Object.entries(agents)) {
     const why = absenceOf ? await absenceOf(agent, root) : notThereYet(agent, root);
-    const hasStandIn = absenceOf && 'fallback' in agent && agent.fallback.length > 0;
+    const hasFallback = absenceOf && 'fallback' in agent && agent.fallback.length > 0;
     const key = agent.type === 'command' || agent.type === 'acp' ? 'command' : 'program';
-    if (why !== null && !hasStandIn) found.push({ path: ['agents', name, key], message: `agents.${name}: ${why}` });
+    if (why !== null && !hasFallback) found.push({ path: ['agents', name, key], message: `agents.${name}: ${why}` });
   }
   return found;
 }
@@ -168,11 +168,11 @@ async function missingPrograms(
 function notThereYet(agent: AgentConfig, root: string): string | null {
   const program = agent.type === 'command' ? agent.command[0] : undefined;
   return program?.startsWith('.') && !existsSync(join(root, program))
-    ? `there is no ${program} in the repository yet`
+    ? `${program} does not exist in the repository yet`
     : null;
 }
 
-/** A severity that is sent to a channel nobody configured would be sent nowhere. */
+/** Alerts sent to an unknown channel would be lost. */
 function channelFaults({ channels, notify }: Partial<Config>): Complaint[] {
   if (!channels || !notify) return [];
   const known = Object.keys(channels);
@@ -187,7 +187,7 @@ function channelFaults({ channels, notify }: Partial<Config>): Complaint[] {
   );
 }
 
-/** While a pipeline's file is broken its name is not known, so nothing can be said against one that is missing. */
+/** Skipped while a pipeline file is broken, because its name is unknown then. */
 function pipelineFaults({ pipeline }: Partial<Config>, known: string[], isUnsure: boolean): Complaint[] {
   if (pipeline === undefined || isUnsure || known.includes(pipeline)) return [];
   const guess = nearest(pipeline, known);

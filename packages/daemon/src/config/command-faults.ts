@@ -8,7 +8,7 @@ export interface Complaint {
   message: string;
 }
 
-/** What is wrong with the commands of a project, beyond their form: gates, `prepare`, `include`. */
+/** Errors in a project's commands that the schema cannot find: gates, `prepare`, `include`. */
 export function commandFaults(config: Partial<Config>): Complaint[] {
   return [...namesTwice(config), ...needFaults(config), ...prepareFaults(config), ...surroundingsFaults(config)];
 }
@@ -20,11 +20,11 @@ function namesTwice({ gates = [] }: Partial<Config>): Complaint[] {
       seen.add(name);
       return [];
     }
-    return [{ path: ['gates', index, 'name'], message: `a gate named "${name}" is there already; names are unique` }];
+    return [{ path: ['gates', index, 'name'], message: `duplicate gate name "${name}"; names must be unique` }];
   });
 }
 
-/** `needs` names other gates, and none of them waits for itself. */
+/** `needs` must name other gates, without cycles. */
 function needFaults({ gates = [] }: Partial<Config>): Complaint[] {
   const names = gates.map(({ name }) => name);
   const unknown = gates.flatMap(({ name, needs }, index) =>
@@ -35,7 +35,7 @@ function needFaults({ gates = [] }: Partial<Config>): Complaint[] {
         const advice = guess && guess !== name ? `did you mean "${guess}"?` : `the gates are ${names.join(', ')}`;
         return {
           path: ['gates', index, 'needs'],
-          message: `gate ${name} needs "${other}", which is no gate; ${advice}`,
+          message: `gate ${name} needs the unknown gate "${other}"; ${advice}`,
         };
       }),
   );
@@ -47,7 +47,7 @@ function needFaults({ gates = [] }: Partial<Config>): Complaint[] {
     circle.length === 1
       ? `gate ${circle[0]} needs itself`
       : `gates need each other: ${[...circle, circle[0]].join(' → ')}`;
-  return [{ path: ['gates', index, 'needs'], message: `${way}; none of them could ever run` }];
+  return [{ path: ['gates', index, 'needs'], message: `${way}; they can never run` }];
 }
 
 function circleOf(needs: Map<string, string[]>): string[] | null {
@@ -72,14 +72,14 @@ function circleOf(needs: Map<string, string[]>): string[] | null {
 
 function prepareFaults({ prepare = [], include = [] }: Partial<Config>): Complaint[] {
   const outside = (glob: string) => isAbsolute(glob) || glob.split('/').includes('..');
-  const why = (glob: string) => `"${glob}" leads out of the repository; paths here are relative to its root`;
+  const why = (glob: string) => `"${glob}" is outside the repository; use paths relative to its root`;
   const seen = new Set<string>();
   return [
     ...prepare.flatMap(({ run, files }, index) => {
       const again = seen.has(run);
       seen.add(run);
       return [
-        ...(again ? [{ path: ['prepare', index, 'run'], message: `\`${run}\` is a step of prepare already` }] : []),
+        ...(again ? [{ path: ['prepare', index, 'run'], message: `duplicate step \`${run}\` in prepare` }] : []),
         ...files.filter(outside).map((glob) => ({ path: ['prepare', index, 'files'], message: why(glob) })),
       ];
     }),
@@ -87,7 +87,7 @@ function prepareFaults({ prepare = [], include = [] }: Partial<Config>): Complai
   ];
 }
 
-/** Names that no shell could read, and those that Tidemill itself sets. */
+/** Invalid variable names, and names that Tidemill sets itself. */
 function surroundingsFaults({ gates = [], prepare = [] }: Partial<Config>): Complaint[] {
   const of = (key: 'gates' | 'prepare', list: { env: Record<string, string>; pass: string[] }[]) =>
     list.flatMap(({ env, pass }, index) =>
@@ -95,7 +95,7 @@ function surroundingsFaults({ gates = [], prepare = [] }: Partial<Config>): Comp
         ([where, name]): Complaint[] => {
           const path = [key, index, where!];
           if (!/^[A-Za-z_]\w*$/.test(name!))
-            return [{ path, message: `"${name}" is no name of an environment variable` }];
+            return [{ path, message: `"${name}" is not a valid environment variable name` }];
           return name!.startsWith('TIDEMILL_')
             ? [{ path, message: `${name} is set by Tidemill; choose another name` }]
             : [];

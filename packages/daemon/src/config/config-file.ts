@@ -6,7 +6,7 @@ import { CONFIG_FILE } from './check.ts';
 
 export interface ConfigFile {
   text: string;
-  /** Of the very bytes on disk. */
+  /** Hash of the bytes on disk. */
   hash: string;
 }
 
@@ -14,13 +14,13 @@ export async function readConfigFile(root: string): Promise<ConfigFile> {
   return read(await placeOf(root));
 }
 
-/** One save at a time: of two that started from the same text the second must see the first. */
+/** One save at a time, so that the second of two concurrent saves sees the first. */
 export class ConfigSaves {
   readonly #saving = new Map<string, Promise<unknown>>();
 
   /**
-   * Replaces the file in one step, so that whoever reads it meanwhile reads the old or the new one, never a part. `from`
-   * is the hash of the text that was edited.
+   * Replaces the file atomically, so that readers see the old or the new text, never a part. `from` is the hash of the
+   * text that was edited.
    */
   async save(root: string, text: string, from: string): Promise<ConfigFile> {
     const before = this.#saving.get(root) ?? Promise.resolve();
@@ -43,17 +43,17 @@ async function save(root: string, text: string, from: string): Promise<ConfigFil
   try {
     const file = await open(temporary, 'wx', mode & 0o777);
     try {
-      // The mode above is cut by the process's mask; the file keeps the one that it had.
+      // The umask limits the mode above; restore the file's own mode.
       await file.chmod(mode & 0o777);
       await file.writeFile(bytes);
       await file.sync();
     } finally {
       await file.close();
     }
-    // As late as can be: an editor or git may write the file, too.
+    // Checked as late as possible, because an editor or git may also write the file.
     if ((await read(place)).hash !== from)
-      throw new AppError('conflict', `${CONFIG_FILE} was changed by somebody else meanwhile`, {
-        hint: 'Load it anew and make your changes there; nothing was saved.',
+      throw new AppError('conflict', `${CONFIG_FILE} has changed since you loaded it`, {
+        hint: 'Nothing was saved. Reload the file and make your changes again.',
       });
     await rename(temporary, place);
   } finally {
@@ -69,29 +69,27 @@ async function read(place: string): Promise<ConfigFile> {
 
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/**
- * Where the file really lies. What lands in a repository may have been made by an agent, a link among it: it must not lead
- * a reader or a writer out of the files that are the project's.
- */
+/** The file's real path. An agent may have added a symbolic link, which must not lead outside the project's files. */
 async function placeOf(root: string): Promise<string> {
   const [top, place] = await Promise.all([realpath(root), realpath(join(root, CONFIG_FILE))]).catch(
     (cause: unknown): never => {
       throw new AppError('bad_config', `there is no ${CONFIG_FILE} in ${root}`, {
-        hint: 'Run `tidemill init` in the repository to make one.',
+        hint: 'Run `tidemill init` in the repository to create one.',
         cause,
       });
     },
   );
   const [first] = relative(top, place).split(sep);
   if (first === '..' || first === '.git' || relative(top, place).startsWith(sep))
-    throw new AppError('forbidden', `${CONFIG_FILE} is a link that leads out of the project's files`, {
-      hint: 'Replace the link by a file.',
+    throw new AppError('forbidden', `${CONFIG_FILE} is a link to a file outside the project`, {
+      hint: 'Replace the link with a file.',
     });
   const found = await stat(place);
-  if (!found.isFile()) throw new AppError('bad_config', `${CONFIG_FILE} is no file`, { hint: 'Replace it by a file.' });
+  if (!found.isFile())
+    throw new AppError('bad_config', `${CONFIG_FILE} is not a file`, { hint: 'Replace it with a file.' });
   if (found.size > MAX_CONFIG_CHARS * 4)
-    throw new AppError('too_large', `${CONFIG_FILE} is too long to be shown here: ${found.size} bytes`, {
-      hint: 'Edit it with an editor.',
+    throw new AppError('too_large', `${CONFIG_FILE} is too large to show here: ${found.size} bytes`, {
+      hint: 'Use an editor.',
     });
   return place;
 }

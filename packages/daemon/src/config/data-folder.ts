@@ -4,10 +4,10 @@ import { homedir, hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '@tidemill/contract';
 
-/** Where everything lives that is not in a repository. */
+/** All data that is not in a repository. */
 export interface DataFolder {
   path: string;
-  /** Made once and by chance: two machines may have the same path and share one Postgres. */
+  /** Created once at random, because two machines may have the same path and share one Postgres. */
   id: string;
   /** The same for people to read, in the ids of its workers: made once, from the machine's name and the id. */
   host: string;
@@ -35,8 +35,8 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     mkdirSync(join(path, 'gates'), { recursive: true, mode: 0o700 });
   } catch (cause) {
     const isFull = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
-    throw new AppError(isFull ? 'disk_full' : 'store_failed', `the data folder ${path} cannot be made: ${cause}`, {
-      hint: 'Set TIDEMILL_HOME to a folder that can be written.',
+    throw new AppError(isFull ? 'disk_full' : 'store_failed', `cannot create the data folder ${path}: ${cause}`, {
+      hint: 'Set TIDEMILL_HOME to a writable folder.',
       cause,
     });
   }

@@ -10,21 +10,21 @@ export interface Fault {
   text: string;
 }
 
-/** More than a person reads at once; a file that is no config at all has thousands. */
+/** A file that is not a config may have thousands of errors. */
 const MOST_FAULTS = 100;
 
-/** A file that cannot be used, with all that is wrong in it. */
+/** An invalid file with all its errors. */
 export class BadFile extends AppError {
   readonly faults: Fault[];
 
   constructor(name: string, faults: Fault[]) {
     const lines = faults.map(({ line, text }) => `${name}:${line}: ${text}`);
-    super('bad_config', lines.join('\n'), { hint: `Correct ${name} and try again.` });
+    super('bad_config', lines.join('\n'), { hint: `Fix ${name} and try again.` });
     this.faults = faults;
   }
 }
 
-/** A YAML file and where each of its values stands, so that every complaint names file and line. */
+/** A YAML file with the position of each value, so that every error names file and line. */
 export class YamlFile {
   readonly #name: string;
   readonly #doc: Document;
@@ -34,13 +34,13 @@ export class YamlFile {
     this.#name = name;
     this.#lines = new LineCounter();
     try {
-      // Keys that stand twice are looked for here: the library compares each with each, and takes seconds for many.
+      // Duplicate keys are found below: the library compares all pairs, which takes seconds for many keys.
       this.#doc = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
       const faults = this.#doc.errors.map((error) => ({ at: error.pos[0], text: error.message }));
       this.#refuse([...faults, ...keysTwice(this.#doc)].map(({ at, text }) => ({ line: this.#lineAt(at), text })));
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
-      throw new BadFile(name, [{ line: 1, text: 'the file is nested too deeply to be read' }]);
+      throw new BadFile(name, [{ line: 1, text: 'the file is nested too deeply' }]);
     }
   }
 
@@ -52,12 +52,12 @@ export class YamlFile {
     throw new BadFile(this.#name, this.faultsOf(result.error, value, schema));
   }
 
-  /** All that a schema has to say against a value of this file. */
+  /** The schema errors of a value in this file. */
   faultsOf(error: z.ZodError, value: unknown, schema: z.ZodType): Fault[] {
     return distinct(error.issues.slice(0, MOST_FAULTS).flatMap((issue) => this.#faultsOf(issue, [], value, schema)));
   }
 
-  /** Complaints found by other means than the schema. */
+  /** Throws errors that were not found by the schema. */
   refuse(faults: { path: Path; message: string }[]): void {
     this.#refuse(this.located(faults));
   }
@@ -66,17 +66,17 @@ export class YamlFile {
     return faults.map(({ path, message }) => ({ line: this.lineOf(path), text: message }));
   }
 
-  /** What the file holds; an empty one holds nothing. */
+  /** The file's content; {} for an empty file. */
   content(): unknown {
     try {
       return this.#doc.toJS() ?? {};
     } catch (cause) {
-      // An alias that leads nowhere, or one that would unfold into gigabytes.
+      // An unresolved alias, or one that would expand to gigabytes.
       throw new BadFile(this.#name, [{ line: 1, text: cause instanceof Error ? cause.message : String(cause) }]);
     }
   }
 
-  /** The line of the value, or of the nearest thing around it that is there. */
+  /** The line of the value, or of its nearest existing parent. */
   lineOf(path: Path): number {
     let offset = 0;
     let node: unknown = this.#doc.contents;
@@ -105,7 +105,7 @@ export class YamlFile {
     switch (issue.code) {
       case 'unrecognized_keys':
         return issue.keys.slice(0, MOST_FAULTS).map((key) => {
-          // Another alternative of the same place may know it.
+          // The key may be valid in another alternative of the union.
           const known = keysAt(schema, path).filter((each) => each !== key);
           const guess = nearest(key, known);
           const advice = guess ? `did you mean "${guess}"?` : `the keys here are ${known.join(', ')}`;
@@ -114,7 +114,7 @@ export class YamlFile {
       case 'invalid_union': {
         const branch = likelyBranch(issue.errors, found);
         if (branch) return branch.flatMap((inner) => this.#faultsOf(inner, path, value, schema));
-        // With a discriminator the path ends at that key, without one at the mapping that holds it.
+        // With a discriminator the path ends at that key, otherwise at its mapping.
         const owner = issue.errors.length === 0 ? path.slice(0, -1) : path;
         const allowed = optionsAt(schema, owner);
         const choice = allowed ? `${allowed.key} must be one of ${allowed.values.join(', ')}` : issue.message;
@@ -148,8 +148,7 @@ function keysTwice(doc: Document): { at: number; text: string }[] {
       const seen = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        if (seen.has(key.value))
-          found.push({ at: key.range?.[0] ?? 0, text: `the key ${show(key.value)} is there twice; keys are unique` });
+        if (seen.has(key.value)) found.push({ at: key.range?.[0] ?? 0, text: `duplicate key ${show(key.value)}` });
         seen.add(key.value);
       }
     },
@@ -157,7 +156,7 @@ function keysTwice(doc: Document): { at: number; text: string }[] {
   return found;
 }
 
-/** The same complaint about the same line is one. */
+/** Removes duplicate errors. */
 function distinct(faults: Fault[]): Fault[] {
   const byText = new Map(faults.map((fault) => [`${fault.line} ${fault.text}`, fault]));
   return [...byText.values()].slice(0, MOST_FAULTS);
@@ -182,7 +181,7 @@ function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** The alternative whose fixed values (`type`, `actor`, `does`) the person chose; complaints about the others are noise. */
+/** The alternative whose fixed values (`type`, `actor`, `does`) match. Errors of the others do not help. */
 function likelyBranch(branches: z.core.$ZodIssue[][], found: unknown): z.core.$ZodIssue[] | null {
   const chosen = branches.filter(
     (issues) =>
@@ -192,7 +191,7 @@ function likelyBranch(branches: z.core.$ZodIssue[][], found: unknown): z.core.$Z
   return chosen.sort((a, b) => a.length - b.length)[0] ?? null;
 }
 
-/** Follows a path through a schema, seeing through defaults and refinements; a union goes on as all its alternatives. */
+/** The schemas at a path. Unwraps defaults and refinements, and follows all alternatives of a union. */
 function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   const def = schema.def as unknown as {
     type: string;
@@ -220,7 +219,7 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
   return [...new Set(shapes.flatMap((found) => Object.keys((found.def as unknown as { shape?: object }).shape ?? {})))];
 }
 
-/** For a union: the first key that tells its alternatives apart, and the values it may have. */
+/** For a union: the key that distinguishes its alternatives, and its allowed values. */
 function optionsAt(schema: z.ZodType, path: Path): { key: string; values: string[] } | null {
   for (const found of schemasAt(schema, path)) {
     const options = (found.def as unknown as { options?: z.ZodType[] }).options ?? [];

@@ -3,10 +3,10 @@ import { gitWith } from '../git/program.ts';
 import { CONFIG_FILE } from './check.ts';
 import type { ProposedStep } from './detect/tool.ts';
 
-/** Ignored files that tests usually need. Not `.env`: it may hold what an agent must not see. */
+/** Ignored files that tests usually need. Not `.env`, which may contain secrets. */
 const FOR_TESTS = ['.env.test', '.env.test.local', '.env.testing', '.env.ci', '.env.example'];
 
-/** Of these paths, the ones that git ignores. A folder ends with a slash. None where there is no repository. */
+/** Those of the paths that git ignores. A folder ends with a slash. Empty outside a repository. */
 async function ignoredOf(root: string, paths: string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const input = paths.map((path) => `${path}\0`).join('');
@@ -19,11 +19,11 @@ export async function includable(root: string, isThere: (name: string) => boolea
   return ignoredOf(root, FOR_TESTS.filter(isThere));
 }
 
-/** What a person has to add to `.gitignore`, in words. */
+/** Warnings about lines missing in `.gitignore`. */
 export async function ignoreWarnings(root: string, steps: ProposedStep[], isRepository: boolean): Promise<string[]> {
   if (!isRepository) return [];
   const made = [...new Set(steps.flatMap(({ makes }) => makes))].map((folder) => `${folder}/`);
-  // A name below it tells of patterns that mean its content as well.
+  // Also test a name below each folder, for patterns that match only its content.
   const isIgnored = new Set(await ignoredOf(root, [CONFIG_FILE, ...made, ...made.map((folder) => `${folder}x`)]));
   const loose = made.filter((folder) => !isIgnored.has(folder) && !isIgnored.has(`${folder}x`));
   return [
@@ -34,7 +34,7 @@ export async function ignoreWarnings(root: string, steps: ProposedStep[], isRepo
       : []),
     ...loose.map(
       (folder) =>
-        `git does not ignore ${folder}, which prepare makes, so it cannot be kept and would be taken for work. Add this line to .gitignore: /${folder}`,
+        `git does not ignore ${folder}, which prepare creates. It would be treated as part of the change. Add this line to .gitignore: /${folder}`,
     ),
   ];
 }

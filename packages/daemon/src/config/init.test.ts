@@ -273,7 +273,7 @@ describe('init', () => {
   test('explains the placeholder where no agent is given', async () => {
     const result = await initProject({ root, target: 'main' });
     expect(await readFile(join(root, result.file), 'utf8')).toContain('replace ./my-agent by your agent');
-    expect(result.warnings.join()).toContain('there is no ./my-agent');
+    expect(result.warnings.join()).toContain('./my-agent does not exist');
   });
 
   test('never overwrites', async () => {

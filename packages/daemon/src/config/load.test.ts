@@ -34,16 +34,16 @@ describe('a config that holds', () => {
     await config(`target: trunk\nworkers: 64\n${agents.replace('[true]', '["true"]')}`);
     const settings = await loadSettings(root);
     expect(settings.config.workers).toBe(10);
-    expect(settings.warnings[0]).toMatch(/^\.tidemill\/config\.yaml:2: workers is 64; at most 10/);
+    expect(settings.warnings[0]).toMatch(/^\.tidemill\/config\.yaml:2: workers is 64; a project has at most 10/);
   });
 
   test.each([
-    ['workers: 0', 'workers', 1, /:1: workers is 0; at least 1/],
-    ['workers: -3', 'workers', 1, /:1: workers is -3; at least 1/],
-    ['workers: 11', 'workers', 10, /:1: workers is 11; at most 10/],
-    ['workers: many', 'workers', 1, /:1: workers is "many"; it is a whole number/],
-    ['workers: 2.7', 'workers', 2, /:1: workers is 2.7; it is a whole number/],
-    ['workers: .inf', 'workers', 1, /:1: workers is null; it is a whole number/],
+    ['workers: 0', 'workers', 1, /:1: workers is 0; a project has at least 1/],
+    ['workers: -3', 'workers', 1, /:1: workers is -3; a project has at least 1/],
+    ['workers: 11', 'workers', 10, /:1: workers is 11; a project has at most 10/],
+    ['workers: many', 'workers', 1, /:1: workers is "many"; it must be a whole number/],
+    ['workers: 2.7', 'workers', 2, /:1: workers is 2.7; it must be a whole number/],
+    ['workers: .inf', 'workers', 1, /:1: workers is null; it must be a whole number/],
     ['budget: { dailyUsd: -5 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is -5; .* 50 USD/],
     ['budget: { monthlyUsd: 0 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.monthlyUsd is 0; .* 500/],
     ['budget: { dailyUsd: 1e12 }', 'budget', { dailyUsd: 50, monthlyUsd: 500 }, /:1: budget.dailyUsd is 1000000000000/],
@@ -71,7 +71,7 @@ describe('a config that holds', () => {
   test('a program that is not there yet is warned of', async () => {
     await config('agents:\n  default:\n    type: command\n    command: [./my-agent]\n');
     expect((await loadSettings(root)).warnings.join('\n')).toContain(
-      'config.yaml:4: agents.default: there is no ./my-agent',
+      'config.yaml:4: agents.default: ./my-agent does not exist',
     );
   });
 
@@ -112,7 +112,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
   [
     'a scenario that is not there',
     'agents:\n  default:\n    type: scripted\n    script: nope.yaml\n',
-    /:4: agents\.default: there is no scenario file nope\.yaml/,
+    /:4: agents\.default: the scenario file nope\.yaml does not exist/,
   ],
   [
     'a bad landing',
@@ -137,7 +137,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
   [
     'two gates of one name',
     'agents: { default: { type: command, command: [x] } }\ngates:\n  - { name: a, run: x }\n  - { name: a, run: y }\n',
-    /:4: a gate named "a" is there already/,
+    /:4: duplicate gate name "a"/,
   ],
   [
     'the built-in gate',
@@ -150,7 +150,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
     /:1: unknown pipeline "featur"; did you mean "feature"/,
   ],
   ['broken YAML', 'target: [main\nworkers: 1\n', /config\.yaml:\d: /],
-  ['the same key twice', 'target: a\ntarget: b\n', /config\.yaml:2: .*unique/],
+  ['the same key twice', 'target: a\ntarget: b\n', /config\.yaml:2: duplicate key "target"/],
   ['a list instead of a mapping', '- a\n- b\n', /:1: the file must be a mapping/],
 ];
 
@@ -247,18 +247,18 @@ describe('commands that cannot work', () => {
       'an unknown gate',
       gates('{ name: build, run: a }', '{ name: test, run: b, needs: [buidl] }'),
       5,
-      'gate test needs "buidl", which is no gate; did you mean "build"?',
+      'gate test needs the unknown gate "buidl"; did you mean "build"?',
     ],
     ['itself', gates('{ name: test, run: b, needs: [test] }'), 4, 'gate test needs itself'],
     ['a circle', gates('{ name: a, run: x, needs: [b] }', '{ name: b, run: x, needs: [a] }'), 4, 'a → b → a'],
-    ['a step twice', 'prepare:\n  - { run: npm ci }\n  - { run: npm ci }\n', 5, 'is a step of prepare already'],
-    ['files elsewhere', 'prepare:\n  - { run: npm ci, files: [../package.json] }\n', 4, 'leads out of the repository'],
-    ['an include elsewhere', 'include: [/etc/passwd]\n', 3, 'leads out of the repository'],
+    ['a step twice', 'prepare:\n  - { run: npm ci }\n  - { run: npm ci }\n', 5, 'duplicate step'],
+    ['files elsewhere', 'prepare:\n  - { run: npm ci, files: [../package.json] }\n', 4, 'is outside the repository'],
+    ['an include elsewhere', 'include: [/etc/passwd]\n', 3, 'is outside the repository'],
     [
       'a name that is none',
       'prepare:\n  - { run: npm ci, env: { "A B": x } }\n',
       4,
-      'no name of an environment variable',
+      'is not a valid environment variable name',
     ],
     ['a name that is taken', gates('{ name: a, run: x, pass: [TIDEMILL_PORT_BASE] }'), 4, 'is set by Tidemill'],
   ])('%s is told with its line', async (_name, text, line, message) => {

@@ -10,7 +10,7 @@ export async function loadSettings(root: string): Promise<Settings> {
   const { settings, problems } = await checkSettings(root, await read(root));
   if (settings) return settings;
   throw new AppError('bad_config', problems.map(problemText).join('\n'), {
-    hint: `Correct ${problems.some(({ line }) => line !== null) ? CONFIG_FILE : 'the file'} and try again.`,
+    hint: `Fix ${problems.some(({ line }) => line !== null) ? CONFIG_FILE : 'the file'} and try again.`,
   });
 }
 
@@ -38,7 +38,7 @@ async function read(root: string): Promise<string> {
     return await readFile(join(root, CONFIG_FILE), 'utf8');
   } catch (cause) {
     throw new AppError('bad_config', `there is no ${CONFIG_FILE} in ${root}`, {
-      hint: 'Run `tidemill init` in the repository to make one.',
+      hint: 'Run `tidemill init` in the repository to create one.',
       cause,
     });
   }

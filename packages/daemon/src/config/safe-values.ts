@@ -39,13 +39,13 @@ export function withSafeValues(content: unknown): { content: unknown; replaced: 
 
 function workersFault(given: unknown): { value: number; why: string } | null {
   if (typeof given !== 'number' || !Number.isFinite(given))
-    return { value: 1, why: `it is a whole number from 1 to ${MAX_WORKERS}, so 1 starts` };
+    return { value: 1, why: `it must be a whole number from 1 to ${MAX_WORKERS}; using 1` };
   if (given > MAX_WORKERS)
-    return { value: MAX_WORKERS, why: `at most ${MAX_WORKERS} work on one project, so ${MAX_WORKERS} start` };
-  if (given < 1) return { value: 1, why: 'at least 1 works on a project, so 1 starts' };
+    return { value: MAX_WORKERS, why: `a project has at most ${MAX_WORKERS} workers; using ${MAX_WORKERS}` };
+  if (given < 1) return { value: 1, why: 'a project has at least 1 worker; using 1' };
   if (!Number.isInteger(given)) {
     const value = Math.floor(given);
-    return { value, why: `it is a whole number, so ${value} start` };
+    return { value, why: `it must be a whole number; using ${value}` };
   }
   return null;
 }

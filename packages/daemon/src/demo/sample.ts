@@ -39,12 +39,12 @@ async function chosen(dir: string): Promise<string> {
     if ((await readdir(folder)).length === 0) return folder;
   } catch (cause) {
     throw new AppError('bad_input', `the folder ${folder} cannot be used: ${(cause as Error).message}`, {
-      hint: 'Name a folder that can be made or is empty, or leave --dir out.',
+      hint: 'Use a new or empty folder, or omit --dir.',
       cause,
     });
   }
   throw new AppError('bad_input', `the folder ${folder} is not empty`, {
-    hint: 'The demo never writes over files: name another folder, or leave --dir out.',
+    hint: 'The demo does not overwrite files. Use another folder, or omit --dir.',
   });
 }
 

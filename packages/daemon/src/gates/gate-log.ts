@@ -95,14 +95,10 @@ async function guarded<T>(action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (error) {
     const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
-    throw new AppError(
-      isFull ? 'disk_full' : 'store_failed',
-      `a gate's log cannot be kept: ${(error as Error).message}`,
-      {
-        hint: isFull ? 'free some space in the data folder' : 'the data folder must be writable',
-        retriable: true,
-        cause: error,
-      },
-    );
+    throw new AppError(isFull ? 'disk_full' : 'store_failed', `cannot save a gate's log: ${(error as Error).message}`, {
+      hint: isFull ? 'Free some space in the data folder.' : 'Make the data folder writable.',
+      retriable: true,
+      cause: error,
+    });
   }
 }

@@ -31,7 +31,7 @@ export class GitError extends AppError {
     const full = /No space left on device|Out of diskspace|Disk quota exceeded/i.test(stderr);
     const said = stderr.trim().split('\n').slice(0, 12).join('\n') || `exit code ${exitCode}`;
     super(full ? 'disk_full' : 'git_failed', `git ${args[0] ?? ''} failed: ${said}`, {
-      hint: full ? 'free some disk space; the work goes on from where it is' : hintFor(stderr),
+      hint: full ? 'Free some disk space. The work then continues.' : hintFor(stderr),
       retriable: full || /\.lock': File exists|unable to (create|lock)|Resource temporarily unavailable/i.test(stderr),
     });
     this.name = 'GitError';
@@ -186,7 +186,7 @@ function spawnFailure(error: NodeJS.ErrnoException, args: string[], cwd: string 
   // Node reports a missing working directory with the same code as a missing program.
   if (error.code === 'ENOENT') {
     return new AppError('git_failed', `the program git could not be started${cwd ? ` in ${cwd}` : ''}`, {
-      hint: 'install git 2.38 or newer, see that it is on PATH, and that the folder exists',
+      hint: 'Install git 2.38 or newer, check that it is on the PATH and that the folder exists.',
       cause: error,
     });
   }
@@ -205,7 +205,7 @@ export async function gitVersion(): Promise<string> {
   const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
   if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
     throw new AppError('git_failed', `git ${found?.[0] ?? stdout.trim()} is too old`, {
-      hint: `install git ${OLDEST_GIT.join('.')} or newer`,
+      hint: `Install git ${OLDEST_GIT.join('.')} or newer.`,
     });
   }
   return found?.[0] ?? stdout.trim();

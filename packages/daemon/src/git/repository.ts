@@ -38,13 +38,13 @@ export async function inspectRepository(path: string): Promise<RepositoryInfo> {
   const [version, facts] = await Promise.all([gitVersion(), repositoryFacts(git, folder)]);
   const [bare = '', inTree = '', gitDir = '', common = '', shallow = '', top = ''] = facts;
   if (bare === 'true') {
-    throw new AppError('not_a_repository', `${folder} is a bare repository, without files to work on`, {
-      hint: 'clone it (`git clone REPOSITORY FOLDER`) and name the clone',
+    throw new AppError('not_a_repository', `${folder} is a bare repository without files`, {
+      hint: 'Clone it (`git clone REPOSITORY FOLDER`) and use the clone.',
     });
   }
   if (inTree !== 'true') {
     throw new AppError('not_a_repository', `${folder} is inside a git folder, not in a checkout`, {
-      hint: 'name the folder that holds your files',
+      hint: 'Use the folder that contains your files.',
     });
   }
   const commonDir = await realpath(resolve(folder, common));
@@ -81,8 +81,8 @@ export function checkTarget(info: Pick<RepositoryInfo, 'root' | 'branches'>, tar
   const shown = info.branches.slice(0, 8).join(', ');
   throw new AppError('bad_config', `the target branch ${JSON.stringify(target)} does not exist in ${info.root}`, {
     hint: info.branches.length
-      ? `set \`target\` to one of its branches (${shown}), or make it: git branch ${target}`
-      : `make it: git branch ${target}`,
+      ? `Set \`target\` to an existing branch (${shown}), or create it: git branch ${target}`
+      : `Create it: git branch ${target}`,
   });
 }
 
@@ -96,7 +96,7 @@ async function repositoryFacts(git: Git, folder: string): Promise<string[]> {
   const error = new GitError(args, code, stderr);
   if (!/not a git repository/i.test(stderr)) throw error;
   throw new AppError('not_a_repository', `${folder} is not in a git repository`, {
-    hint: 'go to your repository, or make one: git init && git add -A && git commit -m "Start"',
+    hint: 'Go to your repository, or create one: git init && git add -A && git commit -m "Start"',
     cause: error,
   });
 }
@@ -107,7 +107,7 @@ async function branchWithoutCommits(git: Git, root: string): Promise<null> {
   if (verified.code === 0) return null;
   const head = await git(['symbolic-ref', '-q', '--short', 'HEAD'], { answers: [1] });
   throw new AppError('no_commits', `${root} has no commits yet${head.code === 0 ? ` on ${head.stdout.trim()}` : ''}`, {
-    hint: 'make a first commit: git add -A && git commit -m "Start"',
+    hint: 'Make a first commit: git add -A && git commit -m "Start"',
   });
 }
 
@@ -118,7 +118,7 @@ async function existingFolder(path: string): Promise<string> {
     'not_a_repository',
     folder ? `${path} is a file, not a folder` : `the folder ${path} does not exist`,
     {
-      hint: 'name the folder of a git repository',
+      hint: 'Use the folder of a git repository.',
     },
   );
 }

@@ -4,7 +4,7 @@ import { AppError } from '@tidemill/contract';
 export function worktreeName(branch: string): string {
   const name = branch.replace(/^task\//, '').replaceAll('/', '-');
   if (/^[^\0/\\\s][^\0/\\]*$/.test(name) && !/^\.+$/.test(name)) return name;
-  throw new AppError('bad_input', `${JSON.stringify(branch)} is no usable branch name`, {
-    hint: 'a task branch is task/NUMBER-SLUG',
+  throw new AppError('bad_input', `${JSON.stringify(branch)} is not a valid task branch`, {
+    hint: 'A task branch is named task/NUMBER-SLUG.',
   });
 }

@@ -67,7 +67,7 @@ export class GuardSet implements Guards {
       return withinLimit(() => this.#decide(call, { ...situation, read }, proven));
     } catch (error) {
       const why = isTimeout(error) ? 'the check took too long' : error instanceof Error ? error.message : String(error);
-      return { kind: 'deny', guard: 'guards', reason: `This call could not be checked, so it is refused: ${why}.` };
+      return { kind: 'deny', guard: 'guards', reason: `This call is refused because it could not be checked: ${why}.` };
     }
   }
 

@@ -12,7 +12,7 @@ const Pattern = z
     try {
       new RegExp(source, 'iu');
     } catch (error) {
-      context.addIssue({ code: 'custom', message: `is no regular expression: ${(error as Error).message}` });
+      context.addIssue({ code: 'custom', message: `is not a valid regular expression: ${(error as Error).message}` });
     }
   });
 const Glob = z.string().min(1);
@@ -64,7 +64,7 @@ const Guard = z
     unless: Unless.optional(),
     verdict: z.enum(['deny', 'rewrite', 'allow']),
     /** Told to the agent; {path}, {command} and {worktree} are filled in. */
-    reason: z.string().min(1, 'a guard needs a reason: it is what the agent is told'),
+    reason: z.string().min(1, 'a guard needs a reason, which the agent reads'),
     rewrite: Rewrite.optional(),
     /** For built-in guards: not even a project's own guard takes it back. */
     final: z.boolean().default(false),

@@ -145,7 +145,7 @@ describe('a file with a mistake', () => {
     [
       'finality',
       '- name: a\n  reason: r\n  verdict: deny\n  final: true\n',
-      /bad\.yaml:4: .*only built-in guards are final/,
+      /bad\.yaml:4: .*only built-in guards can be final/,
     ],
     ['a name twice', '- &a { name: a, reason: r, verdict: deny }\n- *a\n', /two guards are named "a"/],
   ])('%s: is named with its line', async (_what, text, says) => {

@@ -8,7 +8,7 @@ export function parseGuards(name: string, text: string, isBuiltin: boolean): Gua
   const guards = file.parse(GuardFile);
   const unfit = guards.flatMap((guard, index) =>
     guard.final && !isBuiltin
-      ? [{ path: [index, 'final'], message: `${guard.name}: only built-in guards are final; leave it out` }]
+      ? [{ path: [index, 'final'], message: `${guard.name}: only built-in guards can be final; remove this key` }]
       : [],
   );
   file.refuse(unfit);
@@ -20,6 +20,6 @@ export function refuseTwins(guards: Guard[]): void {
   const twin = names.find((name, index) => names.indexOf(name) < index);
   if (twin === undefined) return;
   throw new AppError('bad_config', `.tidemill/guards: two guards are named "${twin}"`, {
-    hint: 'Names are how a denial is told and recorded: give each guard its own.',
+    hint: 'Denials are recorded by guard name. Give each guard its own name.',
   });
 }

@@ -16,7 +16,7 @@ export type Part =
 /** The text is no complete shell command, or shells disagree about what it means. */
 class UnclearCommand extends Error {
   constructor(why: string) {
-    super(`the command cannot be read (${why}); write it plainly, one command per call, with every quote closed`);
+    super(`the command cannot be parsed (${why}); use one simple command per call and close every quote`);
   }
 }
 

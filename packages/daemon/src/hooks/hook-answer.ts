@@ -30,7 +30,7 @@ export async function answerHook(text: string, env: NodeJS.ProcessEnv): Promise<
     if (call === null) return { exitCode: 0, stdout: '', stderr: '' };
     const worktree = worktreeOf(env.CLAUDE_PROJECT_DIR || call.cwd);
     const builtinDir = assetFolder('prompts/guards');
-    if (builtinDir === null) throw new Error('the guards that ship with Tidemill are missing; install it again');
+    if (builtinDir === null) throw new Error('the built-in guards are missing; reinstall Tidemill');
     const dataDir = resolve(env.TIDEMILL_HOME || join(homedir(), '.tidemill'));
     const guards = new GuardSet(await loadGuardsQuickly({ root: worktree, builtinDir }, dataDir), dataDir);
     return answerOf(await guards.check(call, { worktree, mode: 'implement', cwd: call.cwd }));
@@ -64,9 +64,9 @@ function hookCall(text: string): HookCall | null {
   const hook = parsed(text);
   if (hook.hook_event_name !== undefined && hook.hook_event_name !== 'PreToolUse') return null;
   const { tool_name: tool, tool_input: input, cwd } = hook;
-  if (typeof tool !== 'string' || tool === '') throw new Error('the hook names no tool (tool_name)');
-  if (!isRecord(input)) throw new Error('the hook gives no input of the tool (tool_input)');
-  if (typeof cwd !== 'string' || !isAbsolute(cwd)) throw new Error('the hook gives no working directory (cwd)');
+  if (typeof tool !== 'string' || tool === '') throw new Error('the hook input has no tool_name');
+  if (!isRecord(input)) throw new Error('the hook input has no tool_input');
+  if (typeof cwd !== 'string' || !isAbsolute(cwd)) throw new Error('the hook input has no absolute cwd');
   return { tool, input, cwd };
 }
 
@@ -75,9 +75,9 @@ function parsed(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error("standard input holds no JSON; it must be Claude Code's hook input");
+    throw new Error("standard input is not JSON; expected Claude Code's hook input");
   }
-  if (!isRecord(value)) throw new Error('standard input holds no JSON object');
+  if (!isRecord(value)) throw new Error('standard input is not a JSON object');
   return value;
 }
 

@@ -116,7 +116,7 @@ function parsed(text: string, file: string): z.output<typeof Settings> {
   if (text.trim() === '') return {};
   const refuse = (why: string) =>
     new AppError('bad_config', `${file} is not a settings file of Claude Code: ${why}`, {
-      hint: 'Nothing was changed. Correct the file, or move it away, and try again.',
+      hint: 'Nothing was changed. Fix or move the file and try again.',
     });
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
@@ -137,7 +137,7 @@ function textOf(file: string): string | null {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new AppError('bad_config', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'It must be a readable file, or not be there.',
+      hint: 'Make the file readable, or remove it.',
       cause,
     });
   }
@@ -156,7 +156,7 @@ function replaceFile(file: string, text: string, mode: number): void {
   } catch (cause) {
     rmSync(temporary, { force: true });
     throw new AppError('bad_config', `${file} could not be written: ${(cause as Error).message}`, {
-      hint: 'Nothing was changed. The folder must be writable.',
+      hint: 'Nothing was changed. Make the folder writable.',
       cause,
     });
   }

@@ -78,7 +78,7 @@ export class Metrics implements MetricsSource {
       const last = await compute(this.#before).catch((): never => {
         throw error;
       });
-      this.#onNote('the figures could not be computed; the last known are shown', error);
+      this.#onNote('the figures could not be computed; showing the last known ones', error);
       return { ...last, isStale: true };
     }
   }

@@ -73,7 +73,7 @@ class Maker {
     const failure = await this.#ensure(key, spot, request);
     if (failure) return failure;
     const layer = await this.#layers.find(key);
-    if (!layer) return { text: 'What prepare had made is gone from the data folder.', isEnvironment: true };
+    if (!layer) return { text: 'The prepared files are missing from the data folder.', isEnvironment: true };
     const has = (await this.#layers.has(spot.name, spot.path)) === key;
     // An agent may do as it likes with its own copy; what a gate left behind must not reach the next proof.
     const isFine = has && (!checkout || (await this.#layers.repair(key, layer, spot.name, spot.path)));

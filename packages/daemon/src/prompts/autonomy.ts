@@ -10,9 +10,9 @@ const MATTERS: Record<ApprovalMatter, string> = {
 const WORDS: Record<Approval, string> = {
   automated: 'yours to decide. Choose what serves the task best and go on.',
   notify_and_proceed:
-    'yours to decide. Go on, and say in your summary what you decided and why: a person will read it.',
+    'yours to decide. Continue, and say in your summary what you decided and why. A person will read it.',
   requires_approval:
-    'a person decides. Unless the task or its context already says yes, do not do it: find a way without it, or ask with `needs_info` and wait for the answer.',
+    'a person decides. Do not do it unless the task or its context already allows it. Find a way without it, or ask with `needs_info` and wait for the answer.',
 };
 
 /** How far the agent may go on its own, in words. */

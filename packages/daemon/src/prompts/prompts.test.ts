@@ -111,7 +111,7 @@ it('spells out for each matter how far an agent may go', async () => {
   };
   const text = await render('implement', {}, { hilConfig });
   expect(text).toMatch(/than the task asks for: \*\*yours to decide\.\*\* Choose/);
-  expect(text).toMatch(/structure: .*: \*\*yours to decide\.\*\* Go on, and say in your summary/);
+  expect(text).toMatch(/structure: .*: \*\*yours to decide\.\*\* Continue, and say in your summary/);
   expect(text).toMatch(/dependency, .*: \*\*a person decides\.\*\* .*`needs_info`/);
 });
 

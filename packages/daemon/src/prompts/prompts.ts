@@ -88,7 +88,7 @@ async function ownOrBuiltin(name: string, root: string, builtinDir: string): Pro
   const file = path.join(builtinDir, name);
   const text = await textOf(file);
   if (text !== null) return { text, file };
-  throw new AppError('internal', `the built-in prompt ${file} is missing`, { hint: 'install Tidemill anew' });
+  throw new AppError('internal', `the built-in prompt ${file} is missing`, { hint: 'Reinstall Tidemill.' });
 }
 
 async function textOf(file: string): Promise<string | null> {
@@ -97,7 +97,7 @@ async function textOf(file: string): Promise<string | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new AppError('bad_config', `${file} cannot be read: ${(error as Error).message}`, {
-      hint: 'it must be a readable Markdown file, or not be there',
+      hint: 'Make it a readable Markdown file, or remove it.',
       cause: error,
     });
   }

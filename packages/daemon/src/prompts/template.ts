@@ -55,7 +55,8 @@ export function parseTemplate<Name extends string>(
     }
     uses.set(name, (uses.get(name) ?? 0) + 1);
   }
-  if (body.trim() === '') throw new AppError('bad_config', `${file} is empty`, { hint: 'write a prompt or delete it' });
+  if (body.trim() === '')
+    throw new AppError('bad_config', `${file} is empty`, { hint: 'Write a prompt or delete the file.' });
   return { head, body, uses };
 }
 

@@ -32,7 +32,7 @@ export type QuestionTemplate = z.output<typeof QuestionTemplate>;
 const Condition = z
   .strictObject({ fact: z.string().min(1), atLeast: z.number().optional(), atMost: z.number().optional() })
   .refine((condition) => condition.atLeast !== undefined || condition.atMost !== undefined, {
-    message: 'says nothing: give atLeast or atMost',
+    message: 'needs atLeast or atMost',
   });
 export type Condition = z.output<typeof Condition>;
 
@@ -40,7 +40,7 @@ const TriggerName = z.string().superRefine((name, context) => {
   if (TRIGGER_NAMES.includes(name)) return;
   const guess = nearest(name, TRIGGER_NAMES);
   const advice = guess ? `did you mean "${guess}"?` : `the triggers are ${TRIGGER_NAMES.join(', ')}`;
-  context.addIssue({ code: 'custom', message: `there is no trigger "${name}"; ${advice}` });
+  context.addIssue({ code: 'custom', message: `unknown trigger "${name}"; ${advice}` });
 });
 
 const CatalogueEntry = z
@@ -54,7 +54,7 @@ const CatalogueEntry = z
     questions: z.array(QuestionTemplate).default([]),
   })
   .refine((entry) => !entry.enabled || entry.questions.length > 0, {
-    message: 'asks nothing: give it questions, or enabled: false',
+    message: 'needs questions, or enabled: false',
   });
 export type CatalogueEntry = z.output<typeof CatalogueEntry>;
 

@@ -40,8 +40,8 @@ describe('the shipped catalogue', () => {
   test('fills in what the trigger knows, once, and says what an answer does', () => {
     const [raised] = load().raise('task_failed_repeatedly', FAILED);
     expect(raised?.question).toMatchObject({ type: 'blocking', tags: ['task_failed_repeatedly'], allowFreeText: true });
-    expect(raised?.question.text).toMatch(/^#7 The \{error\} wheel does not get done: it broke/);
-    expect(raised?.effect).toEqual({ kind: 'unblock', leaves: ['Leave it', 'I do it myself'] });
+    expect(raised?.question.text).toMatch(/^#7 The \{error\} wheel is stuck: it broke/);
+    expect(raised?.effect).toEqual({ kind: 'unblock', leaves: ['Keep it blocked', 'I will do it myself'] });
   });
 
   test('asks only when its condition holds', () => {
@@ -76,9 +76,9 @@ describe('a project’s own questions', () => {
   test.each([
     [
       '- { trigger: milestone_reach, enabled: false }',
-      'own.yaml:1: [0].trigger: there is no trigger "milestone_reach"; did you mean "milestone_reached"?',
+      'own.yaml:1: [0].trigger: unknown trigger "milestone_reach"; did you mean "milestone_reached"?',
     ],
-    ['- trigger: milestone_reached', 'asks nothing'],
+    ['- trigger: milestone_reached', 'needs questions'],
     [
       '- trigger: milestone_reached\n  questions: [{ type: loud, text: x }]',
       'own.yaml:2: [0].questions[0].type must be one of blocking',
@@ -93,14 +93,14 @@ describe('a project’s own questions', () => {
     ],
     [
       '- trigger: milestone_reached\n  when: [{ fact: done }]\n  questions: [{ type: celebratory, text: x }]',
-      'give atLeast or atMost',
+      'needs atLeast or atMost',
     ],
     [
       '- trigger: milestone_reached\n  questions: [{ type: celebratory, text: x, effect: unblock }]',
       'unblock belongs to',
     ],
     ['- { trigger: milestone_reached, enabled: false, since: ideas }', 'for the shipped files alone'],
-    ['- { trigger: idea_created, enabled: false }\n- { trigger: idea_created, enabled: false }', 'is there twice'],
+    ['- { trigger: idea_created, enabled: false }\n- { trigger: idea_created, enabled: false }', 'duplicate trigger'],
     ['trigger: milestone_reached', 'must be a list'],
   ])('%s', (text, message) => {
     expect(complaint(text)).toContain(message);

@@ -69,7 +69,7 @@ function faultsOf(entry: CatalogueEntry, index: number, all: CatalogueEntry[], i
   const faults: Fault[] = [];
   const fail = (path: Path, message: string) => faults.push({ path: [index, ...path], message });
   if (all.findIndex((other) => other.trigger === trigger) < index)
-    fail(['trigger'], `${trigger} is there twice: put all its questions into one entry`);
+    fail(['trigger'], `duplicate trigger ${trigger}: put all its questions into one entry`);
   if (!isBuiltin && entry.since !== undefined) fail(['since'], 'since is for the shipped files alone; leave it out');
   if (isBuiltin && isWired(trigger) === (entry.since !== undefined))
     fail(

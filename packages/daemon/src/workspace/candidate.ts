@@ -15,7 +15,7 @@ export async function branchTip(site: Site, place: Place): Promise<string> {
   const found = tip ?? branch ?? (await lostTip(site, place));
   if (found) return found;
   throw new AppError('not_found', `task #${place.number} has no branch ${place.branch}`, {
-    hint: 'open the task first',
+    hint: 'Open the task first.',
   });
 }
 

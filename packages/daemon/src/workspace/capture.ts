@@ -17,9 +17,7 @@ import { type Staged, stage } from './tree.ts';
 export async function captureWork(site: Site, place: Standing, message: string, notes: string[]): Promise<Captured> {
   if (await isThere(place.marker)) {
     const kept = await putBack(site, place, 'the worktree showed a candidate when its work was to be committed');
-    notes.push(
-      `the worktree did not show the branch and was put back${kept ? `; what lay there is kept at ${kept}` : ''}`,
-    );
+    notes.push(`the worktree was not on its branch and was restored${kept ? `; its files are saved at ${kept}` : ''}`);
   }
   const { tip, tree: before } = await tipOf(site, place);
   const [staged, strays, target] = await Promise.all([
@@ -114,9 +112,7 @@ async function settleRefs(
     const [tree] = await site.resolver.resolve([`${strays[0]}^{tree}`]);
     const why = 'commits an agent made itself, or switched to';
     const ref = await writeSnapshot(site, place, { tree: tree!, parents: strays, why });
-    notes.push(
-      `the agent committed or switched branches itself; the files are taken as they are, its commits are kept at ${ref}`,
-    );
+    notes.push(`the agent committed or switched branches; its files are used, its commits are saved at ${ref}`);
   }
   const [branch] = await site.resolver.resolve([place.branchRef]);
   const changes: RefChange[] = [];
@@ -124,15 +120,13 @@ async function settleRefs(
   if (commit !== tip) changes.push({ ref: place.tipRef, to: commit, from: tip });
   if (changes.length > 0) await moveRefs(site, changes);
   await dropUnfinished(place);
-  if ((await attachHead(site, place)) && strays.length === 0) notes.push('HEAD had left the branch; it was put back');
+  if ((await attachHead(site, place)) && strays.length === 0) notes.push('HEAD was not on the branch; it was restored');
 }
 
 const linkNotes = (changes: RawChange[]): string[] =>
   changes
     .filter(isGitlink)
-    .map(
-      ({ path }) => `the submodule ${path} changed; only the link is committed, its own commits must be pushed by hand`,
-    );
+    .map(({ path }) => `the submodule ${path} changed; only the reference is committed, push its own commits yourself`);
 
 /** An open merge is committed with whatever the files say; whoever judges it should know where markers are left. */
 async function markerNotes(site: Site, commit: string, changes: RawChange[]): Promise<string[]> {
@@ -143,5 +137,5 @@ async function markerNotes(site: Site, commit: string, changes: RawChange[]): Pr
     { answers: [1] },
   );
   const files = nulList(stdout).map((name) => name.slice(commit.length + 1));
-  return files.length > 0 ? [`conflict markers are left in ${files.join(', ')}`] : [];
+  return files.length > 0 ? [`conflict markers remain in ${files.join(', ')}`] : [];
 }

@@ -65,7 +65,7 @@ function refusalOf(
     return 'settled';
   }
   if (stats && isGitsOwn(nameOf(path), stats.isSymbolicLink()))
-    return `${shown(path)} has a name that git keeps for itself; rename or remove it`;
+    return `${shown(path)} has a name that git reserves; rename or remove it`;
   if (!stats) return null;
   if (stats.isSymbolicLink()) links.add(path);
   else if (!stats.isFile()) return `${shown(path)} is ${kindOf(stats)}, which git cannot store; remove it`;
@@ -82,7 +82,7 @@ async function judgeFolders(git: Git, folders: string[], found: Changes): Promis
   );
   for (const path of folders) {
     if (!submodules.has(path)) found.changed.push(path);
-    else found.notes.push(`the submodule ${shown(path)} stays at the commit it was at; what lies in it is not taken`);
+    else found.notes.push(`the submodule ${shown(path)} keeps its commit; changes inside it are not included`);
   }
 }
 

@@ -43,7 +43,7 @@ const IN_PROGRESS: [string, string][] = [
   ['REVERT_HEAD', 'a revert'],
 ];
 
-const GOES_ON = 'and landing goes on';
+const TO_CONTINUE = 'so that landing can continue';
 
 /** Why this checkout cannot be fast-forwarded now, or null. `entries` are its uncommitted changes, if any. */
 export async function obstacleIn(checkout: Checkout): Promise<{ why: string; entries: StatusEntry[] } | null> {
@@ -51,7 +51,7 @@ export async function obstacleIn(checkout: Checkout): Promise<{ why: string; ent
   if (there.has('index.lock')) return { why: lockedText(checkout), entries: [] };
   const running = IN_PROGRESS.find(([name]) => there.has(name));
   if (running) {
-    return { why: `in ${checkout.path} ${running[1]} is in progress; finish or abort it ${GOES_ON}`, entries: [] };
+    return { why: `in ${checkout.path} ${running[1]} is in progress; finish or abort it ${TO_CONTINUE}`, entries: [] };
   }
   // A submodule that is not at its commit is not touched by a fast-forward, so it stands in nobody's way.
   const { stdout } = await checkout.git(['status', '--porcelain=v1', '-z', '-uno', '--ignore-submodules=all']);
@@ -60,15 +60,15 @@ export async function obstacleIn(checkout: Checkout): Promise<{ why: string; ent
 }
 
 export const lockedText = (checkout: Checkout): string =>
-  `in ${checkout.path} another git command holds ${join(checkout.gitDir, 'index.lock')}; landing goes on when it has ended (if none is running, remove that file)`;
+  `in ${checkout.path} another git command holds ${join(checkout.gitDir, 'index.lock')}; landing continues when it ends (if no git command is running, remove that file)`;
 
 export const untrackedText = (checkout: Checkout, files: string[]): string =>
-  `in ${checkout.path} ${named(files)} would be overwritten and git does not track ${files.length > 1 ? 'them' : 'it'}; move or commit ${files.length > 1 ? 'them' : 'it'} ${GOES_ON}`;
+  `in ${checkout.path} ${named(files)} would be overwritten and git does not track ${files.length > 1 ? 'them' : 'it'}; move or commit ${files.length > 1 ? 'them' : 'it'} ${TO_CONTINUE}`;
 
 export const dirtyText = (checkout: Checkout, entries: Pick<StatusEntry, 'path'>[]): string => {
   const files = entries.map(({ path }) => path);
   const [have, them] = files.length > 1 ? ['have', 'them'] : ['has', 'it'];
-  return `in ${checkout.path} ${named(files)} ${have} uncommitted changes; commit, stash or discard ${them} ${GOES_ON}`;
+  return `in ${checkout.path} ${named(files)} ${have} uncommitted changes; commit, stash or discard ${them} ${TO_CONTINUE}`;
 };
 
 function named(files: string[]): string {

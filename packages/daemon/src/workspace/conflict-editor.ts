@@ -37,7 +37,7 @@ export function makeConflictEditor(site: Site, { at, ifThere }: Turns): Conflict
 }
 
 function refuseWithoutWorktree({ number }: WorktreeRef): never {
-  throw new AppError('conflict', `#${number} has no worktree, so no merge is under way in it`, {
-    hint: `\`tidemill conflicts show ${number}\` begins it`,
+  throw new AppError('conflict', `#${number} has no worktree, so no merge is in progress`, {
+    hint: `Start it with \`tidemill conflicts show ${number}\`.`,
   });
 }

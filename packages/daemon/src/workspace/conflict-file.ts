@@ -123,8 +123,8 @@ export async function blobBytes(site: Site, place: Standing, path: string, { oid
     return (await git(['cat-file', '--filters', `--path=${path}`, oid])).bytes;
   } catch (error) {
     if (error instanceof AppError && error.code === 'too_large')
-      throw new AppError('too_large', `${path} is too large to be written from here`, {
-        hint: 'take the side with git itself; the commands are listed with the conflict',
+      throw new AppError('too_large', `${path} is too large to write here`, {
+        hint: 'Use git in the worktree. The conflict lists the commands.',
         cause: error,
       });
     // A filter that does not work here: what is in the repository is still better than nothing.

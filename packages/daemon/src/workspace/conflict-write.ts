@@ -47,9 +47,9 @@ export async function resolveEntry(
 function unreachable(path: string): AppError {
   return new AppError(
     'bad_input',
-    `${JSON.stringify(path)} cannot be written from here: something else is in its way`,
+    `${JSON.stringify(path)} cannot be written: another file or folder is in its place`,
     {
-      hint: 'resolve it with git in the worktree; the commands are listed with the conflict',
+      hint: 'Use git in the worktree. The conflict lists the commands.',
     },
   );
 }
@@ -57,27 +57,27 @@ function unreachable(path: string): AppError {
 /** Then its own HEAD decides which commit is recorded, and moving that is not ours to do. */
 function checkedOut(path: string): AppError {
   return new AppError('bad_input', `the submodule ${JSON.stringify(path)} is checked out in the worktree`, {
-    hint: 'check out the commit you want in it, then `git add` it',
+    hint: 'Check out the wanted commit in it, then run `git add` on it.',
   });
 }
 
 function checkedText(file: ConflictFile, text: string): string {
   if (!file.isText)
-    throw new AppError('bad_input', `${file.path} is not resolved by a text: it is ${FORMS[file.form]}`, {
-      hint: 'take a side (ours, theirs, deleted), or resolve it with git in the worktree',
+    throw new AppError('bad_input', `${file.path} cannot be resolved with text: it is ${FORMS[file.form]}`, {
+      hint: 'Take a side (ours, theirs, deleted), or resolve it with git in the worktree.',
     });
   if (text.includes('\0'))
-    throw new AppError('bad_input', `the text for ${file.path} holds a NUL character`, { hint: 'send plain text' });
+    throw new AppError('bad_input', `the text for ${file.path} contains a NUL character`, { hint: 'Send plain text.' });
   const kept = withItsLineEndings(text, file.ours ?? file.theirs ?? file.base);
   if (!hasOwnMarkers(kept, [file.ours, file.theirs])) return kept;
-  throw new AppError('bad_input', `conflict markers are left in the text for ${file.path}`, {
-    hint: 'decide about each part between <<<<<<< and >>>>>>>, and remove those lines',
+  throw new AppError('bad_input', `conflict markers remain in the text for ${file.path}`, {
+    hint: 'Resolve each part between <<<<<<< and >>>>>>>, and remove these lines.',
   });
 }
 
 const FORMS: Record<ConflictFile['form'], string> = {
   text: 'a text',
-  binary: 'binary, or in another encoding than UTF-8',
+  binary: 'binary, or not UTF-8',
   large: 'larger than 1 MB',
   symlink: 'a symbolic link',
   submodule: 'a submodule',

@@ -69,8 +69,8 @@ export async function resolveInMerge(
   if (!(await lookForMerge(site, place)).isOpen) throw notUnderWay(site, place.number);
   const entry = (await entriesOf(site, place)).get(path);
   if (!entry)
-    throw new AppError('bad_input', `${JSON.stringify(path)} is no file of this conflict`, {
-      hint: `\`tidemill conflicts show ${place.number}\` lists its files; name one of them as it stands there`,
+    throw new AppError('bad_input', `${JSON.stringify(path)} is not a file of this conflict`, {
+      hint: `Use a path that \`tidemill conflicts show ${place.number}\` lists.`,
     });
   const [file] = await describeEntries(site, place, [entry]);
   await resolveEntry(site, place, { entry, file: file! }, resolution);
@@ -116,14 +116,14 @@ async function namesOf(site: Site, tip: string, merging: string): Promise<Map<st
 async function leftIn(site: Site, place: Standing, entries: Map<string, ConflictEntry>) {
   const left: { path: string; why: string }[] = [];
   for (const file of await describeEntries(site, place, [...entries.values()])) {
-    if (file.hasMarkers) left.push({ path: file.path, why: 'conflict markers are left in it' });
+    if (file.hasMarkers) left.push({ path: file.path, why: 'conflict markers remain' });
     // Gone on both sides: there is nothing else to decide.
     else if (
       !file.isResolved &&
       file.kind !== 'both_deleted' &&
       (await isAsGitLeftIt(site, place, entries.get(file.path)!))
     )
-      left.push({ path: file.path, why: 'nothing was decided about it' });
+      left.push({ path: file.path, why: 'it is not resolved' });
   }
   return left;
 }
@@ -161,6 +161,6 @@ async function takeOverLinks(site: Site, place: Standing, sides: string[]): Prom
 }
 
 const notUnderWay = (site: Site, number: number) =>
-  new AppError('conflict', `the merge of ${site.options.target} into #${number} is not under way`, {
-    hint: `\`tidemill conflicts show ${number}\` begins it`,
+  new AppError('conflict', `the merge of ${site.options.target} into #${number} is not in progress`, {
+    hint: `Start it with \`tidemill conflicts show ${number}\`.`,
   });

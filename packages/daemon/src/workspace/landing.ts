@@ -42,7 +42,9 @@ export async function landCommit(site: Site, commit: string, base: string): Prom
     if (found !== base) return { kind: 'moved' };
     return fastForward(site, checkout, commit, base);
   });
-  return landed ?? { kind: 'waiting', why: `another Tidemill is landing in ${checkout.path}; this goes on afterwards` };
+  return (
+    landed ?? { kind: 'waiting', why: `another Tidemill is landing in ${checkout.path}; landing continues after that` }
+  );
 }
 
 export async function findObstacle(site: Site): Promise<string | null> {
@@ -55,7 +57,7 @@ export async function findObstacle(site: Site): Promise<string | null> {
 }
 
 const twice = (site: Site, checkouts: Checkout[]): string =>
-  `${site.options.target} is checked out in ${checkouts.map(({ path }) => path).join(' and ')}; switch all but one to another branch and landing goes on`;
+  `${site.options.target} is checked out in ${checkouts.map(({ path }) => path).join(' and ')}; switch all but one to another branch so that landing can continue`;
 
 async function swap(site: Site, commit: string, base: string): Promise<Landing> {
   try {
@@ -143,7 +145,7 @@ async function afterFailure(
   if (checkout && INDEX_LOCKED.test(said)) return { kind: 'waiting', why: lockedText(checkout) };
   const lock = /Unable to create '(.+?\.lock)': File exists/.exec(said)?.[1];
   if (lock) {
-    const why = `another git command holds ${lock}; landing goes on when it has ended (if none is running, remove that file)`;
+    const why = `another git command holds ${lock}; landing continues when it ends (if no git command is running, remove that file)`;
     return { kind: 'waiting', why };
   }
   throw error;

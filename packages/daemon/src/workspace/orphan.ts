@@ -16,7 +16,7 @@ export async function awaitOrphans(dataDir: string, clock: Clock): Promise<void>
     if (orphans.length === 0) return;
     if (clock.now() > until) {
       throw new AppError('git_failed', `git processes of an earlier Tidemill still run: ${orphans.join(', ')}`, {
-        hint: 'wait for them or end them, then start again',
+        hint: 'Wait for them or stop them, then start again.',
         retriable: true,
       });
     }

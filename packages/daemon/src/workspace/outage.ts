@@ -15,7 +15,7 @@ export async function findOutage(site: Site, isSuspected: boolean): Promise<Outa
   if (!(await isThere(root)) || !(await isThere(commonDir)))
     return {
       kind: 'repository_gone',
-      text: `The repository ${root} is not there any more. Move it back; until then nothing is begun, and no work is lost.`,
+      text: `The repository ${root} is missing. Move it back to continue. No new work starts until then, and no work is lost.`,
     };
   const full = (await shortOf(site.dataDir)) ?? (await shortOf(commonDir)) ?? (isSuspected ? await probe(site) : null);
   if (full) return full;
@@ -24,7 +24,7 @@ export async function findOutage(site: Site, isSuspected: boolean): Promise<Outa
   const { target: name } = site.options;
   return {
     kind: 'target_gone',
-    text: `The target branch ${name} is gone from ${root}. Make it again (git branch ${name} COMMIT); until then nothing is begun, and no work is lost.`,
+    text: `The target branch ${name} is missing in ${root}. Create it again to continue (git branch ${name} COMMIT). No new work starts until then, and no work is lost.`,
   };
 }
 
@@ -43,7 +43,7 @@ async function probe({ dataDir }: Site): Promise<Outage | null> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
-    return diskFull(dataDir, code === 'EDQUOT' ? 'the quota is used up' : 'nothing is left');
+    return diskFull(dataDir, code === 'EDQUOT' ? 'the quota is used up' : 'the disk is full');
   } finally {
     await rm(file, { force: true });
   }
@@ -51,5 +51,5 @@ async function probe({ dataDir }: Site): Promise<Outage | null> {
 
 const diskFull = (folder: string, how: string): Outage => ({
   kind: 'disk_full',
-  text: `There is no space on the disk of ${folder}: ${how}. Free some; until then nothing is begun, and no work is lost.`,
+  text: `There is no disk space for ${folder}: ${how}. Free some space to continue. No new work starts until then, and no work is lost.`,
 });

@@ -52,9 +52,9 @@ export async function refuseForeign(site: Site, place: Place, tip: string | null
   if (!tip || (await isOurs(site, place.name))) return;
   throw new AppError(
     'conflict',
-    `the branch ${place.branch} belongs to another data folder that serves this repository`,
+    `the branch ${place.branch} belongs to another data folder that uses this repository`,
     {
-      hint: `give the task another title; if that data folder is gone: git branch -D ${place.branch} && git update-ref -d ${place.tipRef}`,
+      hint: `Give the task another title. If that data folder no longer exists, run: git branch -D ${place.branch} && git update-ref -d ${place.tipRef}`,
     },
   );
 }

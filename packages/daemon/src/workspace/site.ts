@@ -83,7 +83,7 @@ export async function openSite(options: WorkspaceOptions): Promise<Site> {
   const dataDir = await realpath(options.dataDir);
   if (`${dataDir}${sep}`.startsWith(`${info.root}${sep}`)) {
     throw new AppError('bad_config', `the data folder ${dataDir} is inside the repository ${info.root}`, {
-      hint: 'choose a folder outside of it, with TIDEMILL_HOME',
+      hint: 'Set TIDEMILL_HOME to a folder outside the repository.',
     });
   }
   for (const part of ['worktrees', 'proofs', 'index', 'trash']) await mkdir(join(dataDir, part), { recursive: true });
@@ -124,8 +124,8 @@ export async function openSite(options: WorkspaceOptions): Promise<Site> {
     async target() {
       const [oid] = await resolver.resolve([`${targetRef}^{commit}`]);
       if (oid) return oid;
-      throw new AppError('git_failed', `the target branch ${options.target} is gone from ${info.root}`, {
-        hint: `make it again (git branch ${options.target} COMMIT), or change \`target\` in the config`,
+      throw new AppError('git_failed', `the target branch ${options.target} is missing in ${info.root}`, {
+        hint: `Create it again (git branch ${options.target} COMMIT), or change \`target\` in the config.`,
       });
     },
     indexStamps: new Map(),
@@ -179,7 +179,7 @@ async function askMergeBase(git: Git, a: string, b: string): Promise<string> {
   const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
   if (found) return found;
   throw new AppError('git_failed', `the commits ${a.slice(0, 10)} and ${b.slice(0, 10)} have no common history`, {
-    hint: 'the target branch was replaced by an unrelated one; cancel the task and add it again',
+    hint: 'The target branch was replaced by an unrelated one. Cancel the task and add it again.',
   });
 }
 

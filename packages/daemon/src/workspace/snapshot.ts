@@ -24,7 +24,7 @@ export async function tipOf(site: Site, place: Standing): Promise<{ tip: string;
   }
   if (!branch || !branchTree) {
     throw new AppError('git_failed', `the branch ${place.branch} is gone`, {
-      hint: 'open the task again to have it made',
+      hint: 'Open the task again to create it.',
     });
   }
   await moveRefs(site, [{ ref: place.tipRef, to: branch }]);

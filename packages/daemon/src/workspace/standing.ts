@@ -38,7 +38,7 @@ export async function stand(site: Site, trash: Trash, place: Place, notes: strin
   else if (found === 'other') await trash.throwAway(place.path);
   if (admin) {
     await rm(admin, { recursive: true, force: true });
-    if (found !== 'folder') notes.push("the worktree's files were deleted; they were put back as of the last commit");
+    if (found !== 'folder') notes.push("the worktree's files were deleted; they were restored from the last commit");
   }
   return create(site, place, notes);
 }
@@ -77,7 +77,7 @@ async function create(site: Site, place: Place, notes: string[]): Promise<Standi
   const [tip, branch, target] = await site.resolver.resolve(names);
   await refuseForeign(site, place, tip);
   const lost = tip || branch ? null : await lostTip(site, place);
-  if (lost) notes.push('the branch had been deleted; it was made again from its last commit');
+  if (lost) notes.push('the branch was deleted; it was created again from its last commit');
   const start = tip ?? branch ?? lost ?? target ?? (await site.target());
   const refs: RefChange[] = [];
   if (branch && branch !== start) {
@@ -88,7 +88,7 @@ async function create(site: Site, place: Place, notes: string[]): Promise<Standi
       [branch],
       'the branch had been moved while its worktree was gone',
     );
-    if (kept) notes.push(`the branch had been moved; its commits are kept at ${kept}`);
+    if (kept) notes.push(`the branch was moved; its commits are saved at ${kept}`);
     refs.push({ ref: place.branchRef, to: start });
   }
   if (tip !== start) refs.push({ ref: place.tipRef, to: start });
@@ -113,7 +113,7 @@ function refuseAdd(error: unknown, place: Place): never {
     error instanceof GitError && /already (?:checked out|used by worktree) at '(.+)'/.exec(error.stderr)?.[1];
   if (!elsewhere) throw error;
   throw new AppError('git_failed', `the branch ${place.branch} is checked out in ${elsewhere}`, {
-    hint: `switch that checkout to another branch; task #${place.number} needs its own`,
+    hint: `Switch that checkout to another branch. Task #${place.number} needs this one.`,
     cause: error,
   });
 }
@@ -128,7 +128,7 @@ async function repair(site: Site, place: Place, known: string | null, notes: str
   if (isRight && (await readFile(gitFile, 'utf8')) === right) return standing;
   if (found?.isDirectory()) notes.push(await setAsideRepository(site, place, gitFile));
   else {
-    notes.push("the worktree's .git file was changed or deleted; it was put right");
+    notes.push("the worktree's .git file was changed or deleted; it was repaired");
     await rm(gitFile, { force: true });
   }
   await writeFile(gitFile, right);
@@ -143,7 +143,7 @@ async function setAsideRepository(site: Site, place: Place, gitDir: string): Pro
   const aside = join(asideFolder(site, place), `${Math.floor(site.clock.now())}-${site.next()}.git`);
   await mkdir(dirname(aside), { recursive: true });
   await rename(gitDir, aside);
-  return `a repository of its own had been made in the worktree; it is kept at ${aside} until the task ends, and the files are taken as they are`;
+  return `a new git repository was created in the worktree; it is saved at ${aside} until the task ends, and its files are used`;
 }
 
 /** What was moved out of a task's worktree; it goes with the task. */
@@ -167,7 +167,7 @@ async function register(site: Site, place: Place, notes: string[]): Promise<stri
   } finally {
     await rename(aside, place.path);
   }
-  notes.push('git no longer knew the worktree; it was registered again');
+  notes.push('git had lost the worktree; it was registered again');
   const admin = await findAdmin(site, place);
   if (!admin) throw new AppError('git_failed', `git did not register the worktree ${place.path}`);
   if (await isThere(place.index)) await copyIndex(place.index, join(admin, 'index'));

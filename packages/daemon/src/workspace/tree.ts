@@ -99,14 +99,14 @@ export async function findOpened(git: Git, root: string): Promise<Changes> {
       await openUp(git, found.nested);
       continue;
     }
-    const plain = 'is a git repository of its own; its files were taken as plain files, its history was not';
+    const plain = 'is a separate git repository; its files are included, its history is not';
     found.notes.push(
       ...atMost(
         20,
         taken.map((path) => `${shown(path)} ${plain}`),
       ),
     );
-    const deep = `is a repository in more than ${DEEPEST} others and was left out; remove its .git`;
+    const deep = `is a repository in more than ${DEEPEST} others and is not included; remove its .git`;
     found.refused.push(...tooDeep.map((path) => `${shown(path)} ${deep}`));
     return found;
   }
@@ -143,7 +143,7 @@ async function put(git: Git, paths: string[]): Promise<string[]> {
       const reason = error.stderr.trim().split('\n')[0] ?? 'git could not store it';
       if (some.length === 1 || tries > MOST_TRIES)
         return some.map(
-          (path) => `${shown(path)} could not be stored and is left as it was committed: ${shown(reason)}`,
+          (path) => `${shown(path)} could not be stored and keeps its committed version: ${shown(reason)}`,
         );
       const middle = Math.ceil(some.length / 2);
       return [...(await attempt(some.slice(0, middle))), ...(await attempt(some.slice(middle)))];

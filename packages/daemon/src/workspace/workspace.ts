@@ -117,7 +117,7 @@ async function spaceMatters<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
-    const hint = 'free some disk space; the work goes on from where it is';
+    const hint = 'Free some disk space. The work then continues.';
     throw new AppError('disk_full', `there is no space left: ${message}`, { hint, retriable: true, cause: error });
   }
 }
@@ -191,7 +191,7 @@ async function collect(site: Site, trash: Trash, alive: WorktreeRef[]): Promise<
   const failures: unknown[] = [];
   for (const leak of await findLeaks(site, alive)) {
     const place = leakedPlace(site, leak);
-    const why = 'left over from a task nobody works on any more';
+    const why = 'left over from a task that is no longer active';
     await site
       .perTask(place.name)(() => removeTask(site, trash, place, why))
       .then(
@@ -212,15 +212,15 @@ async function restoreInto(site: Site, ref: string, to: string): Promise<string>
   const full = ref.startsWith(`${SNAPSHOTS}/`) ? ref : `${SNAPSHOTS}/${ref}`;
   const [commit] = await site.resolver.resolve([`${full}^{commit}`]);
   if (!commit)
-    throw new AppError('not_found', `there is no snapshot ${ref}`, { hint: 'tidemill snapshots lists them' });
+    throw new AppError('not_found', `there is no snapshot ${ref}`, { hint: '`tidemill snapshots` lists them.' });
   const folder = resolve(to);
   const there = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
-    throw new AppError('bad_input', `${folder} is not a folder`, { hint: 'name a new folder', cause: error });
+    throw new AppError('bad_input', `${folder} is not a folder`, { hint: 'Use a new folder.', cause: error });
   });
   if (there && there.length > 0) {
-    throw new AppError('bad_input', `${folder} is not empty, and nothing in it shall be overwritten`, {
-      hint: 'name a new folder',
+    throw new AppError('bad_input', `${folder} is not empty`, {
+      hint: 'Use a new folder. Existing files are never overwritten.',
     });
   }
   if (there) await rmdir(folder);

@@ -46,7 +46,7 @@ describe('a config that is checked', () => {
       { line: 2, message: expect.stringContaining('push must be a boolean') },
       { line: 6, message: expect.stringContaining('no-such-program') },
       { line: 7, message: expect.stringContaining('did you mean "review"') },
-      { line: 10, message: expect.stringContaining('names are unique') },
+      { line: 10, message: expect.stringContaining('names must be unique') },
       { line: 11, message: expect.stringContaining('unknown channel "pager"') },
     ]);
     expect(

@@ -52,7 +52,7 @@ export const Activity = memo(function Activity() {
 const Line = memo(function Line({ event }: { event: LoggedEvent }) {
   const { who, text: sentence, look } = sentenceOf(event);
   const text = plainLine(sentence.replace(/\s*\n\s*/g, ' '));
-  const task = taskIdOf(event.body);
+  const task = subjectIdOf(event.body);
   return (
     <li data-seq={event.seq}>
       <time className="dim" dateTime={new Date(event.at).toISOString()}>

@@ -61,7 +61,7 @@ function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
     if (desired === 'paused' || desired === 'frozen' || desired === 'stopped')
       return (
         <p className="dim">
-          {desired === 'stopped' ? 'Stopped' : 'Paused'} by {desirededBy || 'a person'}.
+          {desired === 'stopped' ? 'Stopped' : 'Paused'} by {desiredBy || 'a person'}.
         </p>
       );
     return <p className="dim">{status === 'idle' ? 'Waiting for work.' : 'Takes the next task automatically.'}</p>;
