@@ -17,13 +17,13 @@ export const taskAlone = ({ taskId }: AboutTask): Lookup[] => [look('task', task
 export const leasedTask = ({ subjectId }: AboutWork): Lookup[] => [look('task', subjectId)];
 
 /** The task and the run that may be under way. */
-export const taskAndRun = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId), look('lastRunOf', taskId)];
+const taskAndRun = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId), look('lastRunOf', taskId)];
 
 /** Leased work and its run, which may end and then be paid for. */
 export const workAndPaidRun = (about: AboutWork): Lookup[] => [...workAndRun(about), ...accountsOf(about.projectId)];
 
 /** A task and its run, which may end and then be paid for. */
-export const taskAndPaidRun = (about: AboutTask): Lookup[] => [...taskAndRun(about), ...accountsOf(about.projectId)];
+const taskAndPaidRun = (about: AboutTask): Lookup[] => [...taskAndRun(about), ...accountsOf(about.projectId)];
 
 /** All that a person's decision about a task may change: its run, its questions, and who waits for it. */
 export const steeredTask = (about: AboutTask): Lookup[] => [

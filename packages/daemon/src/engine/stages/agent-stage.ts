@@ -24,7 +24,7 @@ import {
   undoStrays,
 } from './conclusion.ts';
 import { EnvironmentTrouble, PREPARE } from './environment.ts';
-import { failedBefore, type Proof, type Prover, type Work } from './prove.ts';
+import { type BuiltWork, failedBefore, type Proof, type Prover } from './prove.ts';
 import { askInRun, withQuestion } from './run-questions.ts';
 
 /** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
@@ -159,7 +159,7 @@ async function proveWork(
   deps: EngineDeps,
   leased: LeasedTask,
   prover: Prover,
-  work: Work,
+  work: BuiltWork,
   mode: Mode,
 ): Promise<Proof | null> {
   try {

@@ -3,7 +3,7 @@ import { touchesOf } from '@tidemill/core';
 import type { AgentEnd, Captured } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
-import type { Work } from './prove.ts';
+import type { BuiltWork } from './prove.ts';
 
 /** What becomes of a run, whoever worked in it. */
 export interface Conclusion {
@@ -35,10 +35,10 @@ export async function commitWork(deps: EngineDeps, leased: LeasedTask, mode: Mod
 export async function amend(
   deps: EngineDeps,
   leased: LeasedTask,
-  { base }: Work,
+  { base }: BuiltWork,
   tree: string,
   by: string,
-): Promise<Work> {
+): Promise<BuiltWork> {
   const { number, title } = leased.task;
   const amended = await deps.workspace.amend(leased.ref, tree, `#${number} ${title} (${by}, repaired by a gate)`);
   await leased.must({ type: 'work.commit', commit: amended.commit, tree, notes: amended.notes });

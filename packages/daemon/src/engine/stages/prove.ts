@@ -7,7 +7,7 @@ import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentTrouble, PREPARE, prepareCheckout } from './environment.ts';
 
 /** What is to be proven. */
-export interface Work {
+export interface BuiltWork {
   commit: string;
   tree: string;
   /** The files of the change. */
@@ -18,7 +18,7 @@ export interface Work {
 
 export type Proof =
   /** `work` is what passed: a gate that repairs may have changed it. */
-  { kind: 'passed'; work: Work } | { kind: 'failed'; gates: string[]; feedback: Feedback[]; work: Work };
+  { kind: 'passed'; work: BuiltWork } | { kind: 'failed'; gates: string[]; feedback: Feedback[]; work: BuiltWork };
 
 /** How often the gates may repair the files and begin anew. */
 const MAX_REPAIRS = 2;
@@ -43,7 +43,7 @@ export class Prover {
   }
 
   /** `onRepair` puts a tree that a gate repaired in the place of the work. Costs nothing when all is proven already. */
-  async prove(leased: LeasedTask, first: Work, onRepair: (tree: string) => Promise<Work>): Promise<Proof> {
+  async prove(leased: LeasedTask, first: BuiltWork, onRepair: (tree: string) => Promise<BuiltWork>): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
       if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
@@ -64,7 +64,7 @@ export class Prover {
 
   async #attempt(
     leased: LeasedTask,
-    work: Work,
+    work: BuiltWork,
     gates: Gates,
   ): Promise<{ proof: Proof } | { repaired: { gate: string; files: string[]; tree: string } }> {
     leased.isTesting = true;
@@ -93,7 +93,7 @@ export class Prover {
   }
 
   /** A gate that fails is run once more, from a clean start. If it passes then, both runs are on record. */
-  async #run(leased: LeasedTask, checkout: CleanCheckout, work: Work, gates: Gates): Promise<GateReport[]> {
+  async #run(leased: LeasedTask, checkout: CleanCheckout, work: BuiltWork, gates: Gates): Promise<GateReport[]> {
     const { signal, control } = leased;
     const { path, tree } = checkout;
     const request = { path, tree, files: work.files, signal, control, changes: () => checkout.changes() };
@@ -119,7 +119,7 @@ export class Prover {
     }
   }
 
-  async #verdict(leased: LeasedTask, work: Work, reports: GateReport[]): Promise<Proof> {
+  async #verdict(leased: LeasedTask, work: BuiltWork, reports: GateReport[]): Promise<Proof> {
     const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
     if (bad.length === 0) return { kind: 'passed', work };
     const names = bad.map(({ receipt }) => receipt.gate);
@@ -147,7 +147,7 @@ const feedbackOf = ({ receipt, excerpt }: GateReport): Feedback => ({
   files: [],
 });
 
-const failure = (work: Work, gate: string, text: string): Proof => ({
+const failure = (work: BuiltWork, gate: string, text: string): Proof => ({
   ...{ kind: 'failed', gates: [gate], work },
   feedback: [{ kind: 'gate', text, files: [] }],
 });

@@ -5,7 +5,7 @@ import type { LeasedTask } from '../workers/leased-work.ts';
 import { amend, touchesIn } from './conclusion.ts';
 import { holdForPerson } from './deciding.ts';
 import { EnvironmentTrouble } from './environment.ts';
-import { type Proof, type Prover, proofHash, type Work } from './prove.ts';
+import { type BuiltWork, type Proof, type Prover, proofHash } from './prove.ts';
 
 /** How long a landing that waits for a person rests before it looks again. */
 const LOOK_AGAIN_MS = 5_000;
@@ -112,7 +112,7 @@ async function proveCandidate(
   prover: Prover,
 ): Promise<Proof> {
   const { base, files } = candidate;
-  const trial = async (tree: string): Promise<Work> => {
+  const trial = async (tree: string): Promise<BuiltWork> => {
     const commit = await deps.workspace.seal(leased.ref, { tree, base }, `Candidate of #${leased.task.number}`);
     return { commit, tree, files, base };
   };
