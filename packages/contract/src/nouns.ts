@@ -42,12 +42,12 @@ export const EVENTS = [
 
 /** Nouns that are kept as records. */
 export const RECORD_KINDS = [
+  tokenKind,
   questionKind,
   preferenceKind,
   accountKind,
   alertKind,
   notificationKind,
-  tokenKind,
   jobKind,
 ] as const;
 

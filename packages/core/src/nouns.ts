@@ -43,8 +43,8 @@ export interface Commands
     ConflictCommands,
     QuestionCommands,
     AlertCommands,
-    BudgetCommands,
-    TokenCommands {}
+    TokenCommands,
+    BudgetCommands {}
 
 /** Every command, by its noun. One without its scope and its decision does not compile. */
 export const commands: CommandParts<CommandType> = {
