@@ -45,8 +45,20 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
   };
 }
 
+/** Moves of tasks without open questions. A row that has not changed is read as the same object, and never changed. */
+const known = new WeakMap<Task, { project: Project; moves: TaskMove[] }>();
+
 /** Where a person may put it; `questions` are those about it. */
 export function movesFor(project: Project, task: Task, questions: readonly Question[]): TaskMove[] {
+  if (questions.some(({ status }) => status === 'open')) return findMoves(project, task, questions);
+  const last = known.get(task);
+  if (last?.project === project) return last.moves;
+  const moves = findMoves(project, task, []);
+  known.set(task, { project, moves });
+  return moves;
+}
+
+function findMoves(project: Project, task: Task, questions: readonly Question[]): TaskMove[] {
   const slice = new Slice({ isWhole: true });
   slice.projects.load(project);
   slice.tasks.load(task);
