@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import { type Api, AppError, type EventBody, type LoggedEvent } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { inject } from 'vitest';
-import { connect, projectHere } from '../../packages/daemon/src/cli/connect.ts';
+import { connect, projectAt } from '../../packages/daemon/src/cli/connect.ts';
+import { rootOf } from '../../packages/daemon/src/git/repository.ts';
 
 const LAUNCHER = inject('launcher');
 
@@ -127,7 +128,7 @@ export class TidemillHome {
   async ask<T>(root: string, look: (api: Api, project: string) => Promise<T>): Promise<T> {
     const connection = await connect(this.env);
     try {
-      return await look(connection.api, (await projectHere(connection.api, root)).id);
+      return await look(connection.api, (await projectAt(connection.api, await rootOf(root))).id);
     } finally {
       await connection.close();
     }

@@ -1,7 +1,6 @@
 import type { Api, Project } from '@tidemill/contract';
 import type { Offline } from '../assembly/offline.ts';
 import { type DaemonFile, reachDaemon } from '../assembly/reach.ts';
-import { rootOf } from '../git/repository.ts';
 
 export interface Connection {
   api: Api;
@@ -22,9 +21,8 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
   return { api: offline.api, daemon: null, repair: offline.repair, close: () => offline.close() };
 }
 
-/** The project of the repository around `folder`. Registers it on first use if it has a config. */
-export async function projectHere(api: Api, folder: string): Promise<Project> {
-  const root = await rootOf(folder);
+/** The project of a repository, named by its top folder. Registers it on first use if it has a config. */
+export async function projectAt(api: Api, root: string): Promise<Project> {
   const [known] = await api.projects({ root });
   return known ?? api.registerProject({ root });
 }

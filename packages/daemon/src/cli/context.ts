@@ -1,6 +1,7 @@
 import type { Api, Project } from '@tidemill/contract';
 import { InvalidArgumentError } from 'commander';
-import { type Connection, connect, projectHere } from './connect.ts';
+import { rootOf } from '../git/repository.ts';
+import { type Connection, connect, projectAt } from './connect.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command gets from its caller. */
@@ -20,9 +21,13 @@ export async function withProject<T>(
   { env, cwd }: CliContext,
   work: (api: Api, project: Project, daemon: Connection['daemon']) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect(env);
+  // git looks while the daemon is reached. Of two failures the daemon's is told.
+  const [connected, found] = await Promise.allSettled([connect(env), rootOf(cwd)]);
+  if (connected.status === 'rejected') throw connected.reason;
+  const connection = connected.value;
   try {
-    return await work(connection.api, await projectHere(connection.api, cwd), connection.daemon);
+    if (found.status === 'rejected') throw found.reason;
+    return await work(connection.api, await projectAt(connection.api, found.value), connection.daemon);
   } finally {
     await connection.close();
   }
