@@ -107,7 +107,7 @@ describe('a question that waits for a person', () => {
     telegram.press(CHAT, reply_markup!.inline_keyboard.flat()[0]!.callback_data, 'ada');
     await machine.event('question.answered', (body) => body.answer.by.name === 'telegram:@ada');
     await landed();
-    await telegram.message((text) => text === 'Noted: Postgres');
+    await telegram.message((text) => text === 'Answer saved: Postgres');
     expect(telegram.calls.all.filter(({ body }) => body.text?.includes('Which database?'))).toHaveLength(1);
   });
 });

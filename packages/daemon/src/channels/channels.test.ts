@@ -55,7 +55,7 @@ describe('Telegram', () => {
     await bed.event('notification.tried');
     telegram.press(CHAT, buttons[1]!.callback_data, 'ada');
     await expectAnswer(bed, question!, '8080', 'telegram:@ada');
-    await telegram.message((said) => said === 'Noted: 8080');
+    await telegram.message((said) => said === 'Answer saved: 8080');
     telegram.press(CHAT, buttons[0]!.callback_data, 'bob');
     const second = await telegram.calls.first(
       ({ method, body }) => method === 'answerCallbackQuery' && body.show_alert === true,
@@ -74,7 +74,7 @@ describe('Telegram', () => {
     await bed.start({ phone: config(telegram) });
     telegram.reply(CHAT, 100, 'the usual one', 'ada');
     await expectAnswer(bed, question!, 'the usual one', 'telegram:@ada');
-    await telegram.message((said) => said === 'Noted: the usual one');
+    await telegram.message((said) => said === 'Answer saved: the usual one');
     expect(telegram.calls.all.filter(({ body }) => body.text?.includes('Which port?'))).toHaveLength(1);
   });
 
@@ -177,7 +177,7 @@ describe('Slack', () => {
     await bed.event('notification.tried');
     await slack.press(blocks[2]!.elements![0]!);
     await expectAnswer(bed, question!, '80', 'slack:@ada');
-    await slack.calls.first(({ body }) => body.text === 'Noted: 80' && body.thread_ts === '1700000000.000001');
+    await slack.calls.first(({ body }) => body.text === 'Answer saved: 80' && body.thread_ts === '1700000000.000001');
     await slack.press(blocks[2]!.elements![1]!);
     await slack.calls.first(({ body }) => body.text === 'Already answered by slack:@ada: "80"');
   });
@@ -345,7 +345,7 @@ describe('ntfy', () => {
     await fetch(first!.url, { method: 'POST', body: `${first!.body.split(' ')[0]} 0 ${'0'.repeat(32)}` });
     await fetch(second!.url, { method: 'POST', body: second!.body });
     await expectAnswer(bed, question!, '8080', 'ntfy');
-    await ntfy.published.first(({ message: said }) => said === 'Noted: 8080');
+    await ntfy.published.first(({ message: said }) => said === 'Answer saved: 8080');
   });
 });
 

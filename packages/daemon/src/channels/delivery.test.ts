@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../../test/sim/virtual-clock.ts';
 import { DeliveryBed } from '../../../../test/support/channels/bed.ts';
 import type { ChannelMessage, HearAnswer, OpenChannel } from '../ports.ts';
-import { ChannelTrouble } from './trouble.ts';
+import { ChannelError } from './channel-error.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -14,7 +14,7 @@ const projectId = 'project_1';
 class Pigeon {
   readonly config: ChannelConfig;
   readonly taken: (ChannelMessage & { sentAt: number })[] = [];
-  trouble: ChannelTrouble | null = null;
+  trouble: ChannelError | null = null;
   attempts = 0;
   hear: HearAnswer | null = null;
 
@@ -167,7 +167,7 @@ describe('quiet hours', () => {
 describe('a channel that is down', () => {
   it('loses nothing: it is tried after 1 s, 2 s … 15 min, and then gets it all in one go', async () => {
     await start(['a', 'b']);
-    pigeons.a!.trouble = new ChannelTrouble('down', 'no route');
+    pigeons.a!.trouble = new ChannelError('down', 'no route');
     await alert('one');
     await pass(2 * HOUR);
     const { attempts } = pigeons.a!;
@@ -189,7 +189,7 @@ describe('a channel that is down', () => {
 
   it('is told of once elsewhere when it stays away, and that is taken back when it returns', async () => {
     await start(['a', 'b']);
-    pigeons.a!.trouble = new ChannelTrouble('down', 'no route');
+    pigeons.a!.trouble = new ChannelError('down', 'no route');
     await alert('one');
     await pass(HOUR);
     expect(pigeons.b!.titles()).toEqual(['one', 'channel']);
@@ -201,7 +201,7 @@ describe('a channel that is down', () => {
 
   it('is given up after a day; the inbox still has it', async () => {
     await start(['a']);
-    pigeons.a!.trouble = new ChannelTrouble('down', 'no route');
+    pigeons.a!.trouble = new ChannelError('down', 'no route');
     await alert('one');
     await pass(25 * HOUR);
     expect(await bed.notifications()).toMatchObject([{ nextAt: null, deliveredAt: null, error: 'no route' }]);
@@ -224,7 +224,7 @@ describe('a channel that is down', () => {
 
   it('a wrong token: said so, one alert, tried again only every quarter of an hour', async () => {
     await start(['a', 'b']);
-    pigeons.a!.trouble = new ChannelTrouble('denied', 'the token is wrong', { hint: 'Correct it.' });
+    pigeons.a!.trouble = new ChannelError('denied', 'the token is wrong', { hint: 'Correct it.' });
     await bed.ask({ text: 'Which port?' });
     await pass(10 * SECOND);
     await bed.ask({ text: 'Which host?' });
@@ -241,7 +241,7 @@ describe('a channel that is down', () => {
 
   it('what was answered meanwhile is not sent any more', async () => {
     await start(['a']);
-    pigeons.a!.trouble = new ChannelTrouble('down', 'no route');
+    pigeons.a!.trouble = new ChannelError('down', 'no route');
     const [question] = await bed.ask({ text: 'Which port?' });
     await pass(MINUTE);
     await bed.must({
@@ -286,7 +286,7 @@ describe('a restart', () => {
 
   it('what was on its way is tried again', async () => {
     await start(['a']);
-    pigeons.a!.trouble = new ChannelTrouble('down', 'no route');
+    pigeons.a!.trouble = new ChannelError('down', 'no route');
     await bed.ask({ text: 'Which port?' });
     await pass(MINUTE);
     await restart();
@@ -310,7 +310,7 @@ describe('reminders', () => {
     await remind(question!.id);
     await remind(question!.id);
     expect(pigeons.a!.titles().map((title) => title.startsWith('Still open'))).toEqual([false, true, true]);
-    pigeons.a!.trouble = new ChannelTrouble('down', 'no route');
+    pigeons.a!.trouble = new ChannelError('down', 'no route');
     for (let count = 0; count < 5; count += 1) await remind(question!.id);
     expect((await bed.notifications()).filter(({ nextAt }) => nextAt !== null)).toHaveLength(1);
   });
@@ -323,7 +323,7 @@ describe('answers', () => {
     await pass(SECOND);
     const partId = pigeons.a!.taken[0]!.parts[0]!.id;
     const first = await answered(pigeons.a!.hear!({ partId, option: 1, by: 'telegram:@ada' }));
-    expect(first).toEqual({ isTaken: true, text: 'Noted: 8080' });
+    expect(first).toEqual({ isTaken: true, text: 'Answer saved: 8080' });
     const second = await answered(pigeons.a!.hear!({ partId, option: 0, by: 'telegram:@bob' }));
     expect(second).toEqual({ isTaken: false, text: 'Already answered by telegram:@ada: "8080"' });
     expect(await bed.question(question!)).toMatchObject({

@@ -1,12 +1,12 @@
 import type { LoggedEvent, Notification, NotifySettings, Project } from '@tidemill/contract';
 import { channelsFor, SAME_MATTER_MS } from '@tidemill/core';
 import type { Clock, OpenChannel, OwnWrites, Reactor, ReactorCall, ReactorHandle, Reactors, Store } from '../ports.ts';
-import { complain, complaintOf, takeBack } from './complaint.ts';
+import { channelAlertId, clearChannelAlert, raiseChannelAlert } from './channel-alert.ts';
+import { ChannelError } from './channel-error.ts';
 import { Lane, messageOf, nextTryAt } from './lane.ts';
 import { Lines } from './lines.ts';
 import { type Matter, notificationOf } from './matter.ts';
 import { FOLLOWED, matterOf, needsPerson, openMatters } from './matter-source.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 export interface DeliveryDeps {
   store: Store;
@@ -45,7 +45,9 @@ export class Delivery implements Reactor {
   constructor(deps: DeliveryDeps) {
     this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
     this.#deps = { ...deps, store: this.own.store };
-    this.#lines = new Lines(this.#deps, this.#stopped.signal, (lane, trouble) => complain(this.#deps, lane, trouble));
+    this.#lines = new Lines(this.#deps, this.#stopped.signal, (lane, trouble) =>
+      raiseChannelAlert(this.#deps, lane, trouble),
+    );
   }
 
   /** Takes a project on, or takes over its changed settings. A project without channels costs nothing. */
@@ -101,7 +103,7 @@ export class Delivery implements Reactor {
   }
 
   async #queueFor(lane: Lane | undefined, matter: Matter): Promise<void> {
-    if (!lane || matter.about === complaintOf(lane)) return;
+    if (!lane || matter.about === channelAlertId(lane)) return;
     const [, id = ''] = /^reminder\/(.*)$/.exec(matter.about) ?? [];
     // A reminder of what has not even been said yet says it twice.
     if (id !== '' && lane.hasPending(({ questionIds }) => questionIds.includes(id))) return;
@@ -159,15 +161,15 @@ export class Delivery implements Reactor {
       const channel = await this.#lines.channelOf(lane);
       const reference = await channel.send(messageOf(lane.project, parts), this.#stopped.signal);
       await this.#settle(lane, notifications, () => ({ error: null, reference, nextAt: null }));
-      await takeBack(this.#deps, lane);
+      await clearChannelAlert(this.#deps, lane);
     } catch (error) {
-      if (!(error instanceof ChannelTrouble) || this.#stopped.signal.aborted) throw error;
+      if (!(error instanceof ChannelError) || this.#stopped.signal.aborted) throw error;
       const now = this.#deps.clock.now();
       const next = (notification: Notification) => nextTryAt(notification, error, now);
       const told = [error.message, error.hint].filter((part) => part !== '').join(' ');
       await this.#settle(lane, notifications, (each) => ({ error: told, reference: null, nextAt: next(each) }));
       lane.failed(error, next({ ...notifications[0]!, createdAt: now }) ?? now, now);
-      await complain(this.#deps, lane, error);
+      await raiseChannelAlert(this.#deps, lane, error);
     }
   }
 

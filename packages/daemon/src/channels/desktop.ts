@@ -1,7 +1,7 @@
 import type { Channel, ChannelMessage } from '../ports.ts';
 import { type ChildHost, startChild } from '../process/child.ts';
+import { ChannelError } from './channel-error.ts';
 import { bodyText, headline } from './render.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 const LIMIT = 500;
 const TIMEOUT_MS = 10_000;
@@ -33,11 +33,11 @@ export function openDesktopChannel({ env, platform, dataDir, homeId }: DesktopOp
       });
       const ended = await end;
       if (ended.kind === 'unstartable')
-        throw new ChannelTrouble('denied', `the desktop cannot be reached: ${ended.message}`, {
+        throw new ChannelError('denied', `the desktop cannot be reached: ${ended.message}`, {
           hint: platform === 'linux' ? 'Install notify-send (package libnotify-bin), or use another channel.' : '',
         });
       if (ended.kind !== 'exited' || ended.exitCode !== 0)
-        throw new ChannelTrouble('down', `${command[0]} failed: ${output.trim() || ended.kind}`);
+        throw new ChannelError('down', `${command[0]} failed: ${output.trim() || ended.kind}`);
       return null;
     },
     close: async () => undefined,
@@ -53,7 +53,7 @@ function commandFor(platform: NodeJS.Platform, message: ChannelMessage): string[
     return ['osascript', '-e', script, title, body];
   }
   if (platform !== 'linux')
-    throw new ChannelTrouble('denied', `there are no desktop notifications on ${platform}`, {
+    throw new ChannelError('denied', `there are no desktop notifications on ${platform}`, {
       hint: 'Use another channel.',
     });
   const urgency = { info: 'low', warning: 'normal', error: 'normal', critical: 'critical' }[message.severity];

@@ -1,8 +1,8 @@
 import type { ChannelConfig } from '@tidemill/contract';
 import type { Channel } from '../ports.ts';
+import { ChannelError } from './channel-error.ts';
 import { bodyText, headline } from './render.ts';
 import type { Secrets } from './secret.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 const LIMIT = 100_000;
 const SUBJECT_LIMIT = 150;
@@ -47,9 +47,9 @@ function troubleWith(error: unknown, { host, port, userEnv, passwordEnv }: Email
   const code = 'code' in error ? String(error.code) : '';
   const status = 'responseCode' in error ? Number(error.responseCode) : 0;
   if (code === 'EAUTH')
-    return new ChannelTrouble('denied', `${host} does not accept user and password: ${error.message}`, {
+    return new ChannelError('denied', `${host} does not accept user and password: ${error.message}`, {
       hint: `See what ${[userEnv, passwordEnv].filter(Boolean).join(' and ') || 'userEnv and passwordEnv'} hold.`,
     });
-  if (status >= 500) return new ChannelTrouble('denied', `${host} refuses the mail: ${error.message}`);
-  return new ChannelTrouble('down', `${host}:${port}: ${error.message}`);
+  if (status >= 500) return new ChannelError('denied', `${host} refuses the mail: ${error.message}`);
+  return new ChannelError('down', `${host}:${port}: ${error.message}`);
 }

@@ -1,7 +1,7 @@
 import { type ChannelConfig, type Notification, type NotifySettings, type Project, Severity } from '@tidemill/contract';
 import { GATHER_MS, isUrgent, quietUntil } from '@tidemill/core';
 import type { ChannelMessage, MessagePart } from '../ports.ts';
-import type { ChannelTrouble } from './trouble.ts';
+import type { ChannelError } from './channel-error.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -12,7 +12,7 @@ const GIVE_UP_MS = 24 * 60 * MINUTE;
 const MOST_PARTS = 10;
 
 /** The next attempt after this many failed ones; null when it is not worth it any more. */
-export function nextTryAt(notification: Notification, trouble: ChannelTrouble, now: number): number | null {
+export function nextTryAt(notification: Notification, trouble: ChannelError, now: number): number | null {
   const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(notification.attempts, 20));
   const wait = trouble.kind === 'denied' ? LONGEST_WAIT_MS : Math.max(doubled, trouble.waitMs ?? 0);
   return now + wait > notification.createdAt + GIVE_UP_MS ? null : now + wait;
@@ -53,7 +53,7 @@ export class Lane {
     return this.#pending.values().some(test);
   }
 
-  failed(trouble: ChannelTrouble, retryAt: number, now: number): void {
+  failed(trouble: ChannelError, retryAt: number, now: number): void {
     if (trouble.kind === 'refused') return;
     this.downSince ??= now;
     this.#isDenied = trouble.kind === 'denied';

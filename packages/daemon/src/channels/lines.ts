@@ -1,9 +1,9 @@
 import type { Notification } from '@tidemill/contract';
 import type { Channel, ChannelAnswer, HearAnswer } from '../ports.ts';
+import { ChannelError } from './channel-error.ts';
 import type { DeliveryDeps } from './delivery.ts';
-import { takeAnswer } from './hearing.ts';
+import { takeAnswer } from './incoming-answer.ts';
 import { inOrder, type Lane } from './lane.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15 * 60_000;
@@ -22,13 +22,13 @@ export class Lines {
   readonly #deps: DeliveryDeps;
   readonly #openings = new Map<string, Opening>();
   readonly #stopped: AbortSignal;
-  readonly #onTrouble: (lane: Lane, trouble: ChannelTrouble) => Promise<void>;
+  readonly #onTrouble: (lane: Lane, trouble: ChannelError) => Promise<void>;
   readonly #listening = new Set<Promise<void>>();
 
   constructor(
     deps: DeliveryDeps,
     stopped: AbortSignal,
-    onTrouble: (lane: Lane, trouble: ChannelTrouble) => Promise<void>,
+    onTrouble: (lane: Lane, trouble: ChannelError) => Promise<void>,
   ) {
     this.#deps = deps;
     this.#stopped = stopped;
@@ -80,7 +80,7 @@ export class Lines {
     try {
       await (await channel).close();
     } catch (error) {
-      this.#deps.onNote('a channel was not closed in order', error);
+      this.#deps.onNote('a channel could not be closed', error);
     }
   }
 
@@ -89,20 +89,20 @@ export class Lines {
     const signal = AbortSignal.any([this.#stopped, opening.closed.signal]);
     const channel = await opening.channel.catch((error: unknown) => this.#tell(opening, error));
     if (!channel?.listen) return;
-    const hear: HearAnswer = (answer) =>
-      this.#hear(channel.line, answer).catch((error: unknown) => {
-        onNote('an answer from a channel could not be taken', error);
-        return { isTaken: false, text: 'That did not work: the answer was not recorded. Please try again later.' };
+    const onAnswer: HearAnswer = (answer) =>
+      this.#receive(channel.line, answer).catch((error: unknown) => {
+        onNote('an answer from a channel could not be saved', error);
+        return { isTaken: false, text: 'The answer was not saved because of an error. Please try again later.' };
       });
     for (let failures = 0; !signal.aborted; failures += 1) {
       const since = clock.now();
       try {
-        await channel.listen(hear, signal);
+        await channel.listen(onAnswer, signal);
       } catch (error) {
         if (signal.aborted) return;
         await this.#tell(opening, error);
         if (clock.now() - since >= STEADY_MS) failures = 0;
-        const isDenied = error instanceof ChannelTrouble && error.kind === 'denied';
+        const isDenied = error instanceof ChannelError && error.kind === 'denied';
         const wait = isDenied
           ? LONGEST_WAIT_MS
           : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 20));
@@ -112,7 +112,7 @@ export class Lines {
   }
 
   async #tell({ lanes }: Opening, error: unknown): Promise<null> {
-    if (!(error instanceof ChannelTrouble)) this.#deps.onNote('a channel failed', error);
+    if (!(error instanceof ChannelError)) this.#deps.onNote('a channel failed', error);
     else
       for (const lane of lanes)
         await this.#onTrouble(lane, error).catch((cause: unknown) =>
@@ -121,7 +121,7 @@ export class Lines {
     return null;
   }
 
-  async #hear(line: string, answer: ChannelAnswer) {
+  async #receive(line: string, answer: ChannelAnswer) {
     const { store } = this.#deps;
     const lanes = [...this.#openings.values()]
       .filter((opening) => opening.line === line)

@@ -37,7 +37,7 @@ export function aboutQuestion(question: Question, reminderAt: number | null): Ma
 }
 
 const TITLES: Record<Question['type'], string> = {
-  blocking: 'A question holds work up',
+  blocking: 'A question blocks work',
   clarifying: 'A question',
   confirming: 'Please confirm',
   educational: 'Good to know',

@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ChannelConfig } from '@tidemill/contract';
 import { z } from 'zod';
 import type { Channel, ChannelMessage, HearAnswer } from '../ports.ts';
+import { ChannelError, channelErrorOf } from './channel-error.ts';
 import { post } from './post.ts';
 import { bodyText, headline } from './render.ts';
 import type { Secrets } from './secret.ts';
-import { ChannelTrouble, troubleOf } from './trouble.ts';
 
 /** The server takes 4,096 bytes; a character may have four. */
 const LIMIT_BYTES = 4000;
@@ -51,11 +51,11 @@ export function openNtfy(config: NtfyConfig, secrets: Secrets): Channel {
   };
   if (secret === undefined) return channel;
   let since = KEPT;
-  const listen = async (hear: HearAnswer, signal: AbortSignal) => {
+  const listen = async (onAnswer: HearAnswer, signal: AbortSignal) => {
     const url = `${base}/${config.answerTopic}/json?since=${since}`;
     const response = await fetch(url, { headers: authorization, signal });
     if (!response.ok || !response.body)
-      throw troubleOf(response.status, `${new URL(base).host} answered ${response.status}`, { hint: ifDenied });
+      throw channelErrorOf(response.status, `${new URL(base).host} answered ${response.status}`, { hint: ifDenied });
     const startedAt = Date.now();
     for await (const line of linesOf(response.body)) {
       const { id, time, event, message } = StreamLine.parse(JSON.parse(line));
@@ -63,16 +63,16 @@ export function openNtfy(config: NtfyConfig, secrets: Secrets): Channel {
       since = id;
       const answer = answerOf(message, secret);
       if (!answer) continue;
-      const reply = await hear({ ...answer, by: 'ntfy' });
+      const reply = await onAnswer({ ...answer, by: 'ntfy' });
       // What was said before we listened was most likely heard by the daemon before this one.
       if (reply.isTaken || time * 1000 >= startedAt - 5000) await publish({ message: reply.text }, signal);
     }
-    throw new ChannelTrouble('down', 'the stream of answers ended');
+    throw new ChannelError('down', 'the stream of answers ended');
   };
   return {
     ...channel,
-    listen: (hear, signal) =>
-      listen(hear, signal).catch((error: unknown) => {
+    listen: (onAnswer, signal) =>
+      listen(onAnswer, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       }),
   };

@@ -1,4 +1,4 @@
-import { ChannelTrouble, troubleOf, waitOf } from './trouble.ts';
+import { ChannelError, channelErrorOf, waitOf } from './channel-error.ts';
 
 const TIMEOUT_MS = 10_000;
 const SHOWN = 200;
@@ -26,11 +26,11 @@ export async function post({ url, body, headers = {}, signal, ifDenied }: Post):
   const { host } = new URL(url);
   const { status } = response;
   if (status >= 300 && status < 400)
-    throw new ChannelTrouble('denied', `${host} answered ${status}: it is somewhere else now`, {
+    throw new ChannelError('denied', `${host} answered ${status}: it is somewhere else now`, {
       hint: 'Correct the address in the config file.',
     });
-  const trouble = troubleOf(status, `${host} answered ${status}: ${text.slice(0, SHOWN)}`);
-  throw new ChannelTrouble(trouble.kind, trouble.message, {
+  const trouble = channelErrorOf(status, `${host} answered ${status}: ${text.slice(0, SHOWN)}`);
+  throw new ChannelError(trouble.kind, trouble.message, {
     hint: trouble.kind === 'denied' ? ifDenied : '',
     waitMs: waitOf(response.headers),
   });

@@ -1,5 +1,5 @@
 import type { Channel } from '../ports.ts';
-import { ChannelTrouble } from './trouble.ts';
+import { ChannelError } from './channel-error.ts';
 
 /** The secrets of one channel, read from the environment and kept out of everything that is said. */
 export class Secrets {
@@ -13,7 +13,7 @@ export class Secrets {
   read(name: string): string {
     const value = this.#env[name]?.trim() ?? '';
     if (value === '')
-      throw new ChannelTrouble('denied', `the environment variable ${name} is not set`, {
+      throw new ChannelError('denied', `the environment variable ${name} is not set`, {
         hint: `Set ${name} and start the daemon again.`,
       });
     this.#values.push(value);
@@ -31,13 +31,13 @@ export class Secrets {
     );
   }
 
-  trouble(error: unknown): ChannelTrouble {
-    if (error instanceof ChannelTrouble)
-      return new ChannelTrouble(error.kind, this.hide(error.message), {
+  trouble(error: unknown): ChannelError {
+    if (error instanceof ChannelError)
+      return new ChannelError(error.kind, this.hide(error.message), {
         hint: this.hide(error.hint),
         waitMs: error.waitMs,
       });
-    return new ChannelTrouble('down', this.hide(reasonOf(error)));
+    return new ChannelError('down', this.hide(reasonOf(error)));
   }
 }
 
@@ -62,7 +62,7 @@ export function discreet(channel: Channel, secrets: Secrets): Channel {
   return {
     line: channel.line,
     send: (message, signal) => guarded(channel.send(message, signal)),
-    ...(listen && { listen: (hear, signal) => guarded(listen.call(channel, hear, signal)) }),
+    ...(listen && { listen: (onAnswer, signal) => guarded(listen.call(channel, onAnswer, signal)) }),
     close: () => guarded(channel.close()),
   };
 }

@@ -2,8 +2,8 @@ import type { KnownBlock, ModalView, WebClient, WebClientOptions } from '@slack/
 import { plainLine, type Question } from '@tidemill/contract';
 import { z } from 'zod';
 import type { HearAnswer } from '../ports.ts';
+import { ChannelError } from './channel-error.ts';
 import { cut } from './render.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 const BUTTON_LIMIT = 75;
 /** Slack takes 25 elements; one is for words. */
@@ -66,7 +66,7 @@ interface Line {
 }
 
 /** Runs until the signal aborts or the connection ends; Slack ends it from time to time, and expects a new one. */
-export async function listenToSlack(line: Line, hear: HearAnswer, signal: AbortSignal): Promise<void> {
+export async function listenToSlack(line: Line, onAnswer: HearAnswer, signal: AbortSignal): Promise<void> {
   const { SocketModeClient } = await import('@slack/socket-mode');
   const { appToken, clientOptions } = line;
   // It would connect again by itself, but throws where nobody can catch it when that fails.
@@ -74,11 +74,11 @@ export async function listenToSlack(line: Line, hear: HearAnswer, signal: AbortS
   const over = Promise.withResolvers<void>();
   client.on('interactive', ({ body, ack }: { body: unknown; ack(): Promise<void> }) => {
     void ack()
-      .then(() => take(line.web, body, hear))
+      .then(() => take(line.web, body, onAnswer))
       .catch(over.reject);
   });
   client.on('error', over.reject);
-  client.on('disconnected', () => over.reject(new ChannelTrouble('down', 'Slack ended the connection')));
+  client.on('disconnected', () => over.reject(new ChannelError('down', 'Slack ended the connection')));
   const leave = () => over.resolve();
   signal.addEventListener('abort', leave, { once: true });
   try {
@@ -91,10 +91,10 @@ export async function listenToSlack(line: Line, hear: HearAnswer, signal: AbortS
   }
 }
 
-async function take(web: WebClient, body: unknown, hear: HearAnswer): Promise<void> {
+async function take(web: WebClient, body: unknown, onAnswer: HearAnswer): Promise<void> {
   const parsed = Interaction.safeParse(body);
   if (!parsed.success) return;
-  if (parsed.data.type === 'view_submission') return takeWords(web, parsed.data, hear);
+  if (parsed.data.type === 'view_submission') return takeWords(web, parsed.data, onAnswer);
   const { user, channel, message, actions, trigger_id } = parsed.data;
   for (const { action_id, value } of actions) {
     if (action_id === IN_WORDS) {
@@ -102,7 +102,7 @@ async function take(web: WebClient, body: unknown, hear: HearAnswer): Promise<vo
       await web.views.open({ trigger_id, view: wordsView(place) });
     } else if (action_id.startsWith(OPTION)) {
       const [partId = '', option = ''] = value.split(' ');
-      const { text } = await hear({ partId, option: Number(option), by: nameOf(user) });
+      const { text } = await onAnswer({ partId, option: Number(option), by: nameOf(user) });
       await reply(web, { partId, channel: channel.id, ts: message.ts }, text);
     }
   }
@@ -111,12 +111,12 @@ async function take(web: WebClient, body: unknown, hear: HearAnswer): Promise<vo
 async function takeWords(
   web: WebClient,
   { user, view }: Extract<Interaction, { type: 'view_submission' }>,
-  hear: HearAnswer,
+  onAnswer: HearAnswer,
 ): Promise<void> {
   const place = Place.safeParse(JSON.parse(view.private_metadata));
   const words = view.state.values[INPUT]?.[INPUT]?.value ?? '';
   if (!place.success) return;
-  const { text } = await hear({ partId: place.data.partId, text: words, by: nameOf(user) });
+  const { text } = await onAnswer({ partId: place.data.partId, text: words, by: nameOf(user) });
   await reply(web, place.data, text);
 }
 

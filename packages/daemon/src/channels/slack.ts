@@ -1,10 +1,10 @@
 import type { KnownBlock, WebClient } from '@slack/web-api';
 import type { ChannelConfig } from '@tidemill/contract';
 import type { Channel, ChannelMessage } from '../ports.ts';
+import { ChannelError } from './channel-error.ts';
 import { bodyText, cut, headline } from './render.ts';
 import type { Secrets } from './secret.ts';
 import { answerButtons, listenToSlack, SILENT } from './slack-answers.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 /** A block takes 3,000 characters; more than ten of them nobody reads. */
 const BLOCK_LIMIT = 2900;
@@ -35,7 +35,7 @@ export async function openSlack(config: SlackConfig, secrets: Secrets): Promise<
     line: `slack:${appToken === undefined ? config.tokenEnv : config.appTokenEnv}`,
     send: (message) => named(send(web, config.channel, message, appToken !== undefined)),
     ...(appToken !== undefined && {
-      listen: (hear, signal) => named(listenToSlack({ web, appToken, clientOptions: shared }, hear, signal)),
+      listen: (onAnswer, signal) => named(listenToSlack({ web, appToken, clientOptions: shared }, onAnswer, signal)),
     }),
     close: async () => undefined,
   };
@@ -76,7 +76,7 @@ function troubleWith(error: unknown, { tokenEnv, appTokenEnv, channel }: SlackCo
   if (said !== null && DENIED.includes(said)) {
     const isChannel = /channel|archived/.test(said);
     const tokens = [tokenEnv, appTokenEnv].filter(Boolean).join(' or ');
-    return new ChannelTrouble(
+    return new ChannelError(
       'denied',
       isChannel ? `Slack refuses ${channel}: ${said}` : `Slack does not accept the token in ${tokens}: ${said}`,
       {
@@ -87,12 +87,12 @@ function troubleWith(error: unknown, { tokenEnv, appTokenEnv, channel }: SlackCo
     );
   }
   if (said !== null)
-    return new ChannelTrouble(
+    return new ChannelError(
       said === 'internal_error' || said === 'fatal_error' ? 'down' : 'refused',
       `Slack answered ${said}`,
     );
   const waitMs = 'retryAfter' in error ? Number(error.retryAfter) * 1000 : null;
-  return new ChannelTrouble('down', `Slack: ${error.message}`, { waitMs });
+  return new ChannelError('down', `Slack: ${error.message}`, { waitMs });
 }
 
 /** Slack's own word for what is wrong, where it has answered. */

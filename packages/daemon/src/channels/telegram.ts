@@ -2,9 +2,9 @@ import type { ChannelConfig } from '@tidemill/contract';
 import type { Api, GrammyError } from 'grammy';
 import type { InlineKeyboardButton, Update, User } from 'grammy/types';
 import type { Channel, ChannelMessage, HearAnswer } from '../ports.ts';
+import { ChannelError } from './channel-error.ts';
 import { bodyText, cut, headline } from './render.ts';
 import type { Secrets } from './secret.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 const LIMIT = 4096;
 const TITLE_LIMIT = 200;
@@ -31,7 +31,7 @@ export class TelegramLines {
     return {
       line: `telegram:${config.tokenEnv}:${chat}`,
       send: (message, signal) => named(send(line.api, chat, message, signal)),
-      listen: (hear, signal) => named(line.listen(chat, hear, signal)),
+      listen: (onAnswer, signal) => named(line.listen(chat, onAnswer, signal)),
       close: async () => undefined,
     };
   }
@@ -71,7 +71,7 @@ function keyboardOf({ parts }: ChannelMessage): InlineKeyboardButton[][] {
 /** One bot's queue of updates. It is read while somebody listens, and each chat hears only what is said in it. */
 class Line {
   readonly api: Api;
-  readonly #hearers = new Map<string, HearAnswer>();
+  readonly #listeners = new Map<string, HearAnswer>();
   #polling: { promise: Promise<void>; stop: AbortController } | null = null;
   #offset = 0;
 
@@ -79,9 +79,9 @@ class Line {
     this.api = api;
   }
 
-  async listen(chat: string, hear: HearAnswer, signal: AbortSignal): Promise<void> {
+  async listen(chat: string, onAnswer: HearAnswer, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.#hearers.set(chat, hear);
+    this.#listeners.set(chat, onAnswer);
     if (!this.#polling) {
       const stop = new AbortController();
       const promise = this.#poll(stop.signal).finally(() => {
@@ -97,8 +97,8 @@ class Line {
       await Promise.race([promise, over.promise]);
     } finally {
       signal.removeEventListener('abort', leave);
-      if (this.#hearers.get(chat) === hear) this.#hearers.delete(chat);
-      if (this.#hearers.size === 0) stop.abort();
+      if (this.#listeners.get(chat) === onAnswer) this.#listeners.delete(chat);
+      if (this.#listeners.size === 0) stop.abort();
       // Nobody waits for it any more; whoever did has had its error.
       promise.catch(() => undefined);
     }
@@ -126,9 +126,9 @@ class Line {
     if (press) {
       const chat = String(press.message?.chat.id ?? '');
       const [, partId, option] = /^(\S+) (\d+)$/.exec(press.data ?? '') ?? [];
-      const hear = this.#hearers.get(chat);
-      if (!hear || !partId || !option) return;
-      const { isTaken, text } = await hear({ partId, option: Number(option), by: nameOf(press.from) });
+      const onAnswer = this.#listeners.get(chat);
+      if (!onAnswer || !partId || !option) return;
+      const { isTaken, text } = await onAnswer({ partId, option: Number(option), by: nameOf(press.from) });
       // The answer is taken by now: a toast that comes too late for Telegram must not undo that.
       await this.api
         .answerCallbackQuery(press.id, { text: cut(text, TOAST_LIMIT), show_alert: !isTaken }, own(signal))
@@ -139,10 +139,10 @@ class Line {
     const asked = message?.reply_to_message;
     if (!message?.text || !asked || !message.from) return;
     const chat = String(message.chat.id);
-    const hear = this.#hearers.get(chat);
-    if (!hear) return;
+    const onAnswer = this.#listeners.get(chat);
+    if (!onAnswer) return;
     const reference = `${chat}/${asked.message_id}`;
-    const { text } = await hear({ reference, text: message.text, by: nameOf(message.from) });
+    const { text } = await onAnswer({ reference, text: message.text, by: nameOf(message.from) });
     await this.#reply(chat, message.message_id, text, signal);
   }
 
@@ -168,22 +168,22 @@ function troubleWith(error: unknown, { tokenEnv, chat }: TelegramConfig): unknow
   const said = `Telegram answered ${code}: ${description}`;
   // Telegram says "not found" to a token that is not even shaped like one.
   if (code === 401 || code === 404)
-    return new ChannelTrouble('denied', `Telegram does not accept the token in ${tokenEnv}: ${description}`, {
+    return new ChannelError('denied', `Telegram does not accept the token in ${tokenEnv}: ${description}`, {
       hint: `Put the token that @BotFather gave into ${tokenEnv} and start the daemon again.`,
     });
   if (code === 403 || /chat not found/i.test(description))
-    return new ChannelTrouble('denied', said, {
+    return new ChannelError('denied', said, {
       hint: `Write to the bot once from the chat ${chat}, or correct \`chat\`.`,
     });
   if (code === 409)
-    return new ChannelTrouble('down', said, {
+    return new ChannelError('down', said, {
       hint: 'Another program reads this bot’s messages. Give Tidemill its own.',
     });
   if (code === 429 || code >= 500)
-    return new ChannelTrouble('down', said, {
+    return new ChannelError('down', said, {
       waitMs: parameters.retry_after === undefined ? null : parameters.retry_after * 1000,
     });
-  return new ChannelTrouble('refused', said);
+  return new ChannelError('refused', said);
 }
 
 const isGrammyError = (error: unknown): error is GrammyError => error instanceof Error && error.name === 'GrammyError';

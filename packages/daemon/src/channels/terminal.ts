@@ -1,7 +1,7 @@
 import type { Channel } from '../ports.ts';
+import { ChannelError } from './channel-error.ts';
 import { bodyText, headline } from './render.ts';
 import type { Screens } from './screens.ts';
-import { ChannelTrouble } from './trouble.ts';
 
 const LIMIT = 2000;
 
@@ -11,7 +11,7 @@ export function openTerminalChannel(screens: Screens): Channel {
     async send(message) {
       const body = bodyText(message, LIMIT, { isAnswerable: false });
       if (!screens.show(`${headline(message, LIMIT)}\n${body}`))
-        throw new ChannelTrouble('down', 'no terminal shows this project', { hint: 'Run `tidemill up` in one.' });
+        throw new ChannelError('down', 'no terminal shows this project', { hint: 'Run `tidemill up` in one.' });
       return null;
     },
     close: async () => undefined,

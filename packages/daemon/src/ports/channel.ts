@@ -29,7 +29,7 @@ export type ChannelAnswer = {
 /** Gives back what to tell whoever answered. Never rejects. */
 export type HearAnswer = (answer: ChannelAnswer) => Promise<{ isTaken: boolean; text: string }>;
 
-/** A way to reach people. Its errors are `ChannelTrouble`, without secrets. */
+/** A way to reach people. Its errors are `ChannelError`, without secrets. */
 export interface Channel {
   /** Those with the same line hear each other's answers: the same bot, the same app. */
   readonly line: string;

@@ -1,11 +1,11 @@
 import { type Notification, personActor, type Question } from '@tidemill/contract';
 import type { ChannelAnswer, Store } from '../ports.ts';
 
-type Heard = Awaited<ReturnType<import('../ports.ts').HearAnswer>>;
+type AnswerReply = Awaited<ReturnType<import('../ports.ts').HearAnswer>>;
 
-const no = (text: string): Heard => ({ isTaken: false, text });
+const no = (text: string): AnswerReply => ({ isTaken: false, text });
 
-/** `2: yes`, `2. yes`, `2) yes`, a line each; null when a line has no number, or one that is not there. */
+/** `2: yes`, `2. yes`, `2) yes`, one per line; null if a line has no valid number. */
 function numberedAnswers(text: string, count: number): { index: number; text: string }[] | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const found = lines.map((line) => /^\s*(\d{1,2})\s*[.:)]\s*(\S.*)$/.exec(line));
@@ -14,18 +14,18 @@ function numberedAnswers(text: string, count: number): { index: number; text: st
   return found.map((match) => ({ index: Number(match![1]) - 1, text: match![2]! }));
 }
 
-/** Takes an answer that came through a channel to its question, and says what became of it. */
-export async function takeAnswer(store: Store, answer: ChannelAnswer, asked: Notification[]): Promise<Heard> {
+/** Records an answer from a channel and returns the reply to send. */
+export async function takeAnswer(store: Store, answer: ChannelAnswer, asked: Notification[]): Promise<AnswerReply> {
   const questions = await questionsOf(store, asked);
-  if (questions.length === 0) return no('That message asks nothing.');
+  if (questions.length === 0) return no('That message has no question.');
   if ('option' in answer) {
     const option = questions[0]!.options[answer.option];
-    return option ? give(store, questions[0]!, option.label, answer.by) : no('There is no such option.');
+    return option ? give(store, questions[0]!, option.label, answer.by) : no('That option does not exist.');
   }
   if (questions.length === 1) return give(store, questions[0]!, answer.text, answer.by);
   const numbered = numberedAnswers(answer.text, questions.length);
-  if (!numbered) return no(`That message asks ${questions.length} questions. Begin with a number, such as "1: yes".`);
-  const replies: Heard[] = [];
+  if (!numbered) return no(`That message has ${questions.length} questions. Start with a number, such as "1: yes".`);
+  const replies: AnswerReply[] = [];
   for (const { index, text } of numbered) replies.push(await give(store, questions[index]!, text, answer.by));
   return { isTaken: replies.some(({ isTaken }) => isTaken), text: replies.map(({ text }) => text).join('\n') };
 }
@@ -36,7 +36,7 @@ async function questionsOf(store: Store, asked: Notification[]): Promise<Questio
   return found.filter((question) => question !== null);
 }
 
-async function give(store: Store, question: Question, text: string, by: string): Promise<Heard> {
+async function give(store: Store, question: Question, text: string, by: string): Promise<AnswerReply> {
   const { projectId, taskId, id: questionId } = question;
   const reply = await store.execute({
     type: 'question.answer',
@@ -48,7 +48,7 @@ async function give(store: Store, question: Question, text: string, by: string):
     text,
   });
   const after = await store.record('question', questionId);
-  if (reply.ok) return { isTaken: true, text: `Noted: ${after?.answer?.text ?? text}` };
+  if (reply.ok) return { isTaken: true, text: `Answer saved: ${after?.answer?.text ?? text}` };
   if (after?.status === 'answered' && after.answer)
     return no(`Already answered by ${after.answer.by.name}: "${after.answer.text.slice(0, 200)}"`);
   return no([reply.refusal.message, reply.refusal.hint].filter((part) => part !== '').join('; '));
