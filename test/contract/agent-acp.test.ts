@@ -40,7 +40,7 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
     const trial = start({ turns: [[push], [{ echo: true }, { say: RESULT }]] })({ guard: deny });
     expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('[denied] nobody pushes from here\n');
-    expect(trial.output()).toMatch(/not allowed[\s\S]*nobody pushes from here[\s\S]*Go on in another way/);
+    expect(trial.output()).toMatch(/was denied[\s\S]*nobody pushes from here[\s\S]*Continue in another way/);
   });
 
   it.each(['refusal', 'cancelled'])(

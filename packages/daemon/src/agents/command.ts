@@ -93,7 +93,7 @@ function listen(sink: AgentSink, ask: AgentRequest['ask']): Listener {
     if (passed >= MOST_OUTPUT) return;
     passed += text.length;
     sink.output(text);
-    if (passed >= MOST_OUTPUT) sink.output('\n[the agent prints more than is passed on; the rest is dropped]\n');
+    if (passed >= MOST_OUTPUT) sink.output('\n[the output is too long; the rest is dropped]\n');
   };
   const reader = createProtocolReader({
     output,
@@ -140,15 +140,15 @@ function judge(ended: ChildEnd, listener: Listener, about: { program: string; ti
     case 'stopped':
       return failed('crash', 'stopped');
     case 'timeout': {
-      const late = result ? ' (it had printed a result, but a result counts only when the program has ended)' : '';
+      const late = result ? ' (it printed a result, but a result counts only after the program ends)' : '';
       return failed('timeout', `${about.program} did not end within ${about.timeoutMs / 1000} s${late}`);
     }
     case 'exited': {
       if (ended.exitCode !== 0) {
         const how = ended.signal ? `was killed by ${ended.signal}` : `exited with code ${ended.exitCode}`;
-        const after = result ? ' after it had printed a result, which therefore does not count' : '';
+        const after = result ? ' after it printed a result, so the result does not count' : '';
         const words = listener.lastWords();
-        return failed('crash', `${about.program} ${how}${after}${words ? `; its last words:\n${words}` : ''}`);
+        return failed('crash', `${about.program} ${how}${after}${words ? `; last output:\n${words}` : ''}`);
       }
       if (!result) return failed('no_result', `${about.program} ended without printing a result line`);
       if ('invalid' in result) return failed('invalid_result', result.invalid);

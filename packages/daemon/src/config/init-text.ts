@@ -12,22 +12,22 @@ export interface ConfigParts {
   gates: ProposedGate[];
 }
 
-/** A config that explains itself. */
+/** A config with comments. */
 export function configText({ target, agent, prepare, include, gates }: ConfigParts): string {
   return `# Tidemill: how agents work on this repository. Commit this file; it is versioned with the code.
 
 # The branch that finished work lands on.
 target: ${inline(target)}
 
-# How many agents build at once, 1 to 10. One more reviews.
+# Number of builder agents, 1 to 10. One more agent reviews.
 workers: 1
 
-# What may be spent in USD. Days and months begin at midnight of \`timeZone\` (the machine's own when left out). At 90 %
-# nothing new is begun, at 100 % all agents stop; work is kept and goes on with the next day, or when this is raised.
+# Limits in USD. Days and months begin at midnight in \`timeZone\` (default: the machine's). At 90 % no new work starts, at
+# 100 % all agents stop. Work is kept and continues the next day, or when you raise the limit.
 budget: { dailyUsd: 50, monthlyUsd: 500 }
 
 # Stages of a task: feature (plan, implement, verify, review, merge), bug (investigate first) or quick (no plan, no
-# review). Your own go to .tidemill/pipelines/NAME.yaml.
+# review). Put your own pipelines into .tidemill/pipelines/NAME.yaml.
 pipeline: feature
 
 # How a task lands: squash (one commit), rebase (its own commits) or merge (a merge commit).
@@ -39,33 +39,32 @@ reviewPlans: false
 # true: the target is pushed to its remote after each landing, never by force.
 push: true
 
-# auto: agents and gates run in bubblewrap where it is installed. off: never.
+# auto: agents and gates run in bubblewrap if it is installed. off: never.
 sandbox: auto
 
-# Files whose conflicts only a person resolves, such as ["migrations/**"].
+# Files whose conflicts a person must resolve, such as ["migrations/**"].
 critical: []
 
-# Who does the work. An agent is any program: it is started in the task's worktree, reads one JSON object from standard
-# input and prints {"tidemill":"result","outcome":"pr_ready","summary":"..."} when it is done; docs/agents.md
-# describes the rest. "default" does everything; an entry named after a mode (plan, investigate, implement, request_changes,
-# review) takes that mode over.
+# Any program can be an agent. It starts in the task's worktree, reads one JSON object from standard input and prints
+# {"tidemill":"result","outcome":"pr_ready","summary":"..."} when it is done; see docs/agents.md. "default" is used for all
+# modes; an entry named after a mode (plan, investigate, implement, request_changes, review) is used for that mode.
 agents:
-${agent ? `  default: ${inline(agent)}` : '  default: { type: command, command: [./my-agent] }   # replace ./my-agent by your agent'}
+${agent ? `  default: ${inline(agent)}` : '  default: { type: command, command: [./my-agent] }   # replace ./my-agent with your agent'}
   # review: { type: command, command: [./my-reviewer] }
 
-# What a fresh worktree needs before agents and gates can work in it, such as installed dependencies. The result (the files
-# that git ignores) is kept, and made again only when one of \`files\` changed. These commands may use the network.
+# Commands that prepare a new worktree for agents and gates, for example install dependencies. The result (the files that
+# git ignores) is cached, and rebuilt only when one of \`files\` changes. These commands may use the network.
 ${prepareText(prepare)}
-# Files that git ignores and a worktree needs, copied from your checkout.
+# Ignored files that a worktree needs; they are copied from your checkout.
 include: ${inline(include)}
 
 # Commands that run in a worktree before it is removed, such as ["docker compose down"].
 cleanup: []
 
-# What proves a change. Each command runs on a clean checkout of what would land, and nothing lands unless all of them
-# exit with 0. network: true lets a gate reach the network. needs: [build] runs a gate only when build has passed.
-# fixes: true is for a formatter: its changes are committed. proves: ["data/*.csv"] names further files that decide what a
-# gate checks: an agent's change of them is shown to the reviewer first, or waits for you where nobody reviews.
+# Checks of a change. Each command runs on a clean checkout of the result, and a change lands only if all of them exit
+# with 0. network: true allows network access. needs: [build] runs a gate only after build passed. fixes: true is for a
+# formatter: its changes are committed. proves: ["data/*.csv"] names more files that decide what a gate checks: the
+# reviewer sees an agent's changes to them first, or you approve them if there is no review.
 ${gatesText(gates)}`;
 }
 

@@ -272,7 +272,7 @@ describe('init', () => {
 
   test('explains the placeholder where no agent is given', async () => {
     const result = await initProject({ root, target: 'main' });
-    expect(await readFile(join(root, result.file), 'utf8')).toContain('replace ./my-agent by your agent');
+    expect(await readFile(join(root, result.file), 'utf8')).toContain('replace ./my-agent with your agent');
     expect(result.warnings.join()).toContain('./my-agent does not exist');
   });
 

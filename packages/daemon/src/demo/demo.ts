@@ -32,8 +32,8 @@ export interface DemoReport {
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const { api, signal } = options;
   const root = await makeSample(options);
-  options.say(`A small program to work on: ${root}`);
-  options.say(`${demoTasks.length} tasks, three agents at once. They play a script; all else is real.`);
+  options.say(`Sample project: ${root}`);
+  options.say(`${demoTasks.length} tasks, three agents at once. The agents follow a script; everything else is real.`);
   options.say('');
   const project = await api.registerProject({ root });
   await api.importTasks({ project: project.id, tasks: demoTasks });

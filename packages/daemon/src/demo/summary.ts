@@ -8,7 +8,7 @@ interface Place {
   howToCall: string[];
 }
 
-/** The demo's last words: what happened, and where to look. Every line fits 80 columns but for paths. */
+/** The demo's summary: what happened, and what to look at. Lines without paths fit 80 columns. */
 export function summaryLines(story: Story, place: Place): string[] {
   const { chapters, landed, gatesRun, gatesPassed } = story;
   const done = chapters.filter(({ stage }) => stage === 'done').length;
@@ -29,7 +29,7 @@ export function summaryLines(story: Story, place: Place): string[] {
 }
 
 export function interruptedLines(place: Place): string[] {
-  return ['Stopped before the end; what was done is kept. To go on:', ...wayTo(place), '  tidemill up'];
+  return ['Stopped early. Work is kept. To continue:', ...wayTo(place), '  tidemill up'];
 }
 
 const wayTo = ({ howToCall, root }: Place) => [...howToCall, `cd ${quoted(root)}`].map((line) => `  ${line}`);
@@ -53,7 +53,7 @@ function lookAt({ chapters }: Story): [command: string, what: string][] {
       : []),
     ['tidemill evidence verify HEAD', 'the newest commit against the receipts'],
     ['tidemill events', 'everything that happened, in order'],
-    ['tidemill doctor', 'git, store, log and evidence examined'],
+    ['tidemill doctor', 'checks git, store, log and evidence'],
   ];
 }
 

@@ -84,7 +84,7 @@ async function work(talk: Talk, session: string, meter: Meter): Promise<AgentEnd
     if ('envelope' in reading) {
       const unfinished = reading.envelope.outcome === 'pr_ready' ? await request.beforeStop() : null;
       if (unfinished === null) return { kind: 'result', envelope: reading.envelope };
-      next = `You are not done yet.\n\n${unfinished}\n\nPut it right, then hand in your result again in the same form.`;
+      next = `You are not done yet.\n\n${unfinished}\n\nFix it, then return your result again in the same form.`;
       continue;
     }
     const problem = 'invalid' in reading ? reading.invalid : reading.missing;
@@ -131,9 +131,9 @@ async function takeTurn(
 
 const afterDenials = (denials: string[]) =>
   [
-    'You were not allowed to do what you asked for, and you will not be:',
+    'Your request was denied, and it stays denied:',
     denials.map((denial) => `- ${denial}`).join('\n'),
-    'Go on in another way that keeps to this. When you are done, hand in your result as you were told at the beginning.',
+    'Continue in another way that respects this. When you are done, return your result as described at the beginning.',
   ].join('\n\n');
 
 function whyBrokenOff({ stopReason, denials }: Turn): string {

@@ -47,6 +47,6 @@ function gone(ended: ChildEnd, { program, words }: Circumstances): [Failed['fail
   const failure = sign === 'auth' || sign === 'network' ? sign : 'crash';
   const code = ended.kind === 'exited' ? ended.exitCode : null;
   const how = ended.kind === 'exited' && ended.signal ? `was killed by ${ended.signal}` : `exited with code ${code}`;
-  const lastWords = words === '' ? '' : `; its last words:\n${words}`;
-  return [failure, `${program} ${how} in the middle of the talk${lastWords}`];
+  const lastWords = words === '' ? '' : `; last output:\n${words}`;
+  return [failure, `${program} ${how} during the session${lastWords}`];
 }

@@ -127,7 +127,7 @@ async function converse(
     const read = readResult(first.lastMessage, expected);
     if ('envelope' in read) return { kind: 'result', envelope: read.envelope };
     const problem = 'invalid' in read ? read.invalid : read.missing;
-    if (first.session === null) return failed('no_result', `codex told of no session and no result: ${problem}`, 0);
+    if (first.session === null) return failed('no_result', `codex reported no session and no result: ${problem}`, 0);
     const second = await runTurn(spec(first.session, repairRequest(problem, expected)));
     return troubleOf(second, request) ?? lastReading(second, expected);
   } finally {
@@ -183,7 +183,7 @@ function vendorFailure({ failure: told, lastWords }: TurnEnd, end: Exit | null):
   const said = told ?? lastWords.split('\n').findLast((line) => /^\s*error:/i.test(line)) ?? '';
   const failure = classify(said) ?? (told === null ? 'crash' : 'unknown');
   const how = end?.signal ? `was killed by ${end.signal}` : `exited with code ${end?.exitCode}`;
-  const message = told ?? `codex ${how}${lastWords ? `; its last words:\n${lastWords}` : ''}`;
+  const message = told ?? `codex ${how}${lastWords ? `; last output:\n${lastWords}` : ''}`;
   const retryAt = failure === 'rate_limit' ? retryAtIn(said, Date.now()) : undefined;
   const exitCode = end?.exitCode ?? null;
   return { kind: 'failed', failure, message, exitCode, ...(retryAt === undefined ? {} : { retryAt }) };
