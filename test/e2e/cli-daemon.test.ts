@@ -87,7 +87,7 @@ describe('up', () => {
     const { code, stderr } = await machine.run(['up', '--port', String(port)], root);
     server.close();
     expect(code).toBe(1);
-    expect(stderr).toContain(`port ${port} is taken`);
+    expect(stderr).toContain(`port ${port} is used by another program`);
     expect(stderr).toContain('--port');
   });
 

@@ -138,7 +138,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
       ['ten', '“ten” is not an amount'],
       ['', 'is not an amount'],
       ['2000000', 'a budget is at most 1,000,000 USD'],
-      ['1e3', '“1e3” is no amount'],
+      ['1e3', '“1e3” is not an amount'],
     ];
     for (const [text, why] of wrong) {
       await day.fill(text);

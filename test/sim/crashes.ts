@@ -1,7 +1,7 @@
 import { simulate } from './simulation.ts';
 
 const CALM = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
-const STORY = { seed: 3, days: 0.06, tasksPerDay: 50 };
+const STORY = { seed: 24, days: 0.06, tasksPerDay: 50 };
 
 /** Plays one story once for each crash: at each of its writes, before or after it takes effect, or both. */
 export async function crashEverywhere(

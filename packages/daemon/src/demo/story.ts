@@ -1,4 +1,4 @@
-import type { EventBody, LoggedEvent } from '@tidemill/contract';
+import { type EventBody, type LoggedEvent, subjectIdOf } from '@tidemill/contract';
 
 /** What became of one task, in words a person would use. */
 export interface Chapter {
@@ -57,7 +57,7 @@ export function tellStory(events: LoggedEvent[]): Story {
   for (const { body } of events) {
     if (body.type === 'task.created') drafts.set(body.taskId, begin(body));
     count(story, running, body);
-    const draft = 'taskId' in body && body.taskId !== null ? drafts.get(body.taskId) : undefined;
+    const draft = drafts.get(subjectIdOf(body) ?? '');
     if (draft) follow(draft, body, running);
     if (body.type === 'run.finished') running.delete(body.runId);
   }
