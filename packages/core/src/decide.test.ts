@@ -41,7 +41,7 @@ function play(throws: Dice[], around: (mill: Mill, command: Command, execute: ()
   return mill;
 }
 
-describe('any sequence of commands', () => {
+describe('any sequence of commands', { timeout: 120_000 }, () => {
   test('a refusal changes nothing; the same events follow from the scope and from the whole world', () => {
     fc.assert(
       fc.property(story, (throws) => {

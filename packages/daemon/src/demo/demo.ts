@@ -33,7 +33,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const { api, signal } = options;
   const root = await makeSample(options);
   options.say(`Sample project: ${root}`);
-  options.say(`${demoTasks.length} tasks, three agents at once. The agents follow a script; everything else is real.`);
+  options.say(`${demoTasks.length} tasks, three agents. The agents follow a script; everything else is real.`);
   options.say('');
   const project = await api.registerProject({ root });
   await api.importTasks({ project: project.id, tasks: demoTasks });

@@ -1,4 +1,4 @@
-import { access, realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gitWith } from './program.ts';
@@ -10,7 +10,7 @@ const PAUSE_MS = 20;
 
 /** The project that a repository is marked as; null for none, and where there is no repository. */
 export async function readMark(root: string): Promise<string | null> {
-  if (!(await isThere(root))) return null;
+  if (!(await isFolder(root))) return null;
   const { code, stdout } = await gitWith({ cwd: root })(['config', '--local', '--get', KEY], { answers: [1, 128] });
   return code === 0 ? stdout.trim() || null : null;
 }
@@ -49,8 +49,9 @@ async function commonDir(root: string): Promise<string> {
   return realpath(resolve(root, stdout.trim()));
 }
 
-const isThere = (path: string) =>
-  access(path).then(
-    () => true,
+/** A file, a missing folder and one that cannot be read are no repository. */
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
     () => false,
   );

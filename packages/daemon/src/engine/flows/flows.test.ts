@@ -70,7 +70,7 @@ const noWorkspace = <T>(work: (workspace: { snapshot(): Promise<null> }) => Prom
   work({ snapshot: async () => null });
 const project = async () => (await mill.store.project(PROJECT))!;
 
-describe('a flow that dies at any moment has happened, or has not', () => {
+describe('a flow that dies at any moment has happened, or has not', { timeout: 120_000 }, () => {
   const busy = async () => {
     await mill.worker('w1');
     await mill.worker('w2');
@@ -142,7 +142,7 @@ describe('a flow that dies at any moment has happened, or has not', () => {
   });
 });
 
-describe('a conflict', () => {
+describe('a conflict', { timeout: 120_000 }, () => {
   let bed: Bed;
   let task: Task;
   const FILE = { 'a.txt': 'one\n' };

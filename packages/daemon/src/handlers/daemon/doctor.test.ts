@@ -20,8 +20,8 @@ test('doctor lists the reactors of a running daemon: position, how far behind, l
   const { reactors, findings } = await api.doctor({});
   const named = (name: string) => reactors?.find((reactor) => reactor.name === name);
   expect(reactors?.map(({ name }) => name)).toEqual([
-    ...['workers', 'heartbeats', 'session-files', 'leases', 'lease-expiry', 'supervision', 'worktrees', 'spending'],
-    ...['question-times', 'occasions', 'landed', 'outages', 'stream'],
+    ...['workers', 'heartbeats', 'session-files', 'leases', 'lease-expiry', 'supervision', 'worktrees'],
+    ...['conflict-settling', 'spending', 'jobs', 'question-times', 'occasions', 'landed', 'outages', 'stream'],
   ]);
   expect(named('heartbeats')).toMatchObject({ projectId: project, position: null, behind: 0, lastError: null });
   expect(named('spending')).toMatchObject({
@@ -31,7 +31,7 @@ test('doctor lists the reactors of a running daemon: position, how far behind, l
     state: 'running',
   });
   expect(named('stream')).toMatchObject({ projectId: null, position: expect.any(Number) });
-  expect(findings.filter(({ check }) => check === 'reactors')).toMatchObject([{ level: 'ok', text: '13 run' }]);
+  expect(findings.filter(({ check }) => check === 'reactors')).toMatchObject([{ level: 'ok', text: '15 run' }]);
   probe.close();
 });
 
