@@ -45,7 +45,7 @@ describe('a person steers tasks from the command line', { timeout: 60_000 }, () 
     expect((await json<TaskSummary>('move', '2', 'verify')).stage).toBe('verify');
     expect(await run('move', '2', 'merge')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('the mill moves it there when its gates pass'),
+      stderr: expect.stringContaining('Tidemill moves it there when its gates pass'),
     });
     expect((await json<TaskSummary>('move', '2', 'open')).stage).toBe('open');
   });

@@ -126,7 +126,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
 
   test('a card is dragged where its pipeline allows it', async () => {
     await carry(card('blocked', 2), column('implement'));
-    await column('implement').getByText('sets it to work there').waitFor();
+    await column('implement').getByText('starts it again there').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'board-drag.png') });
     await page.mouse.up();
     await notice('#2 moved to implement').waitFor();
@@ -136,7 +136,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
 
   test('and where not, the column says why, before and after it is dropped', async () => {
     await carry(card('blocked', 4), column('done'));
-    const why = /the mill moves it there when it has landed/;
+    const why = /Tidemill moves it there when it has landed/;
     await column('done').getByText(why).waitFor();
     await column('needs_info').getByText('tasks come here only when an agent asks a question').waitFor();
     await page.mouse.up();
@@ -149,7 +149,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
   test('is moved by keyboard, with a word where one is asked for', async () => {
     await card('needs_info', 3).getByRole('link').focus();
     await page.keyboard.press('m');
-    await dialog().getByText('the mill moves it there when').first().waitFor();
+    await dialog().getByText('Tidemill moves it there when').first().waitFor();
     expect(await dialog().getByRole('button', { name: 'done' }).isDisabled()).toBe(true);
     await dialog().getByRole('button', { name: 'cancelled' }).focus();
     await page.keyboard.press('Enter');
@@ -205,7 +205,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await bed.visit('/board?cancelled=shown', other);
     await card('blocked', 4, other).waitFor();
     await carry(card('blocked', 4), column('implement'));
-    await column('implement').getByText('sets it to work there').waitFor();
+    await column('implement').getByText('starts it again there').waitFor();
 
     await card('blocked', 4, other).getByRole('link').focus();
     await other.keyboard.press('m');
@@ -214,7 +214,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await card('cancelled', 4, other).waitFor();
     await card('cancelled', 4).waitFor();
     await page.mouse.up();
-    await notice('#4 is in cancelled by now, no longer in blocked').waitFor();
+    await notice('#4 is now in cancelled, no longer in blocked').waitFor();
     await page.getByRole('button', { name: /^Dismiss: #4/ }).click();
     for (const tab of [page, other]) {
       await card('cancelled', 4, tab).waitFor();

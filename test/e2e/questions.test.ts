@@ -105,7 +105,7 @@ describe('a blocking question', () => {
     ]);
 
     const again = await machine.run(['answer', 'Q1.1', 'SQLite'], root);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('has answered that already: "Postgres"') });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('has already answered that: "Postgres"') });
     expect(await asked('--task', '1')).toEqual([]);
     expect(await asked('--task', '1', '--all')).toMatchObject([{ ref: 'Q1.1', status: 'answered' }]);
   });
@@ -115,7 +115,7 @@ describe('a blocking question', () => {
     const task = await add('One that asks');
     await parked(task.id);
     const fails = async (...args: string[]) => (await machine.run(['answer', ...args], root)).stderr;
-    expect(await fails('Q1.1', ' ')).toContain('an answer needs a text');
+    expect(await fails('Q1.1', ' ')).toContain('the answer is empty');
     expect(await fails('Q1.1', '--option', '3')).toContain('The options are 1 Postgres, 2 SQLite.');
     expect(await fails('Q1.1', 'x', '--default')).toContain('one of them');
     expect(await fails('Q1.1')).toContain('no answer was given');

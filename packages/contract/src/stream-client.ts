@@ -2,7 +2,7 @@ import { AppError } from './errors.ts';
 import { EventLine } from './event.ts';
 import type { Api } from './routes.ts';
 import { STREAM_PATH, StreamMessage, type StreamRequest } from './stream.ts';
-import { type Follow, pollOnce, type StreamWish } from './stream-poll.ts';
+import { type Follow, pollOnce, type StreamSubscription } from './stream-poll.ts';
 
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 5000;
@@ -31,7 +31,7 @@ export interface StreamOptions {
   api: Api;
   /** For programs, which send their token with the upgrade; a browser sends its cookie by itself. */
   open?(url: string): StreamSocket;
-  subscribe: StreamWish;
+  subscribe: StreamSubscription;
   /** In order, each event once, whether it came by the socket or by asking. */
   onMessage(message: StreamMessage): void;
   onState(state: StreamState): void;

@@ -6,7 +6,7 @@ import { TaskSummary } from './view.ts';
 import { workerName } from './worker.ts';
 
 /** What a page wants to hear of: a project's log, or a part of it. */
-export type StreamWish = Omit<z.input<typeof StreamSubscribe>, 'type'> & { project: string };
+export type StreamSubscription = Omit<z.input<typeof StreamSubscribe>, 'type'> & { project: string };
 export interface Follow {
   run: string;
   offset: number;
@@ -21,7 +21,7 @@ const LIST_PAGE = 1000;
 /** What the socket would have sent since the cursor, by asking for it: the same messages, the same order. */
 export async function* pollOnce(
   api: Api,
-  wish: StreamWish,
+  wish: StreamSubscription,
   follows: Follow[],
   closing: AbortSignal,
 ): AsyncGenerator<StreamMessage> {

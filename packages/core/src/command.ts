@@ -13,22 +13,22 @@ import type { Commands } from './nouns.ts';
 
 /** The right to write about a task: a worker's commands carry the token its claim returned. */
 export interface Fence {
-  /** What is worked on: a task, or the subject of a job. */
+  /** A task, or the subject of a job. */
   subjectId: string;
-  /** The job that is leased, where it is not the task itself. */
+  /** The leased job, if it is a job. */
   jobId?: string;
   token: number;
 }
 
-/** What a worker's stage ended in. `outcome` is proposed; `decide` turns it into a transition or an alert. */
+/** How a worker's stage ended. `outcome` is proposed; `decide` turns it into a transition or an alert. */
 export interface StageEnd extends Fence {
   outcome: Outcome;
   failure?: FailureClass;
   message?: string;
   feedback?: Feedback[];
-  /** From when on the vendor would answer again, if it said so. */
+  /** When the vendor accepts requests again, if it said so. */
   retryAt?: number;
-  /** The tree the stage ended with, so that its evidence is at hand when the next stage asks for it. */
+  /** The tree the stage ended with, so that its evidence is loaded for the next stage. */
   tree?: string;
 }
 
@@ -45,7 +45,7 @@ export type CommandOf<T extends CommandType> = T extends unknown ? { projectId: 
 /** Commands are imperative. Every change of state starts as one of these. */
 export type Command = CommandOf<CommandType>;
 
-/** Time, ids and hashing come in as arguments: core has none of its own. */
+/** Core gets time, ids and hashing as arguments. */
 export interface DecideEnv {
   now: number;
   newId(prefix: string): string;
@@ -54,10 +54,10 @@ export interface DecideEnv {
 
 export type Decision = { ok: true; events: EventBody[] } | { ok: false; refusal: Refusal };
 
-/** What the caller of a command gets: the task as it is after the events, where the command was about one. */
+/** What the caller of a command gets: its events, and the task after them if the command was about one. */
 export type Reply = { ok: true; events: LoggedEvent[]; task: Task | null } | { ok: false; refusal: Refusal };
 
-/** What the caller of several commands gets that hold together: a reply to each, or the first refusal and no change. */
+/** What the caller of an all-or-none list gets: a reply to each command, or the first refusal and no change. */
 export type ReplyToAll =
   | { ok: true; replies: Extract<Reply, { ok: true }>[] }
   | { ok: false; refusal: Refusal /** Which command was refused. */; index: number };

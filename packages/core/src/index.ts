@@ -3,7 +3,7 @@ export type { NewNotification } from './alert/commands.ts';
 export * from './alert/routing.ts';
 export { exhaustedPeriod, howToRaise } from './budget/budget.ts';
 export { Calendars } from './budget/calendar.ts';
-export { purseOf } from './budget/period.ts';
+export { budgetAccountOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';
 export * from './command.ts';
 export { decide } from './decide.ts';

@@ -1,7 +1,7 @@
 import { type ColumnValue, columnOf, type TableName, type TableRows } from './tables.ts';
 
 /**
- * How rows are found. A store interprets these declarations: a new one needs no change there.
+ * How rows are found. A store interprets these declarations: a new one needs no change in the store.
  *
  *   rows     all rows whose `where` columns equal the arguments
  *   count    only how many there are
@@ -18,21 +18,21 @@ interface Declaration {
   fixed?: Readonly<Record<string, ColumnValue>>;
   /** A column that must not be null. */
   present?: string;
-  /** A column that must not lie in the future. */
+  /** A column whose time must not be in the future. */
   due?: string;
-  /** Columns; a leading minus sorts downwards. */
+  /** Columns; a leading minus sorts descending. */
   order?: readonly string[];
-  /** `skip` leaves out what others have locked. */
+  /** `skip` ignores rows that others have locked. */
   lock: 'none' | 'wait' | 'skip';
-  /** Rows that cannot be read are left out. Elsewhere they are an error. */
+  /** Rows that cannot be read are ignored. Without this they are an error. */
   lenient?: true;
-  /** The index that SQLite must use: it would guess another. */
+  /** The index that SQLite must use: its planner would choose another. */
   index?: string;
 }
 
 /**
- * Everything a command can ask for. Rows are looked up and locked in this order, ids ascending, so that two transactions
- * never wait for each other. What is found by a column that others change stands after the lock that keeps them away.
+ * Everything a command can read. Rows are looked up and locked in this order, ids ascending, so that two transactions
+ * never wait for each other. A lookup by a column that others change comes after the lock that prevents the change.
  */
 export const LOOKUPS = {
   project: { kind: 'rows', table: 'projects', where: ['id'], lock: 'none' },
@@ -98,7 +98,7 @@ export const LOOKUPS = {
   },
   readRecord: { kind: 'rows', table: 'records', where: ['id'], lock: 'none' },
   recordsOf: { kind: 'rows', table: 'records', where: ['project_id', 'noun'], lock: 'none', lenient: true },
-  /** All open records of a noun, the most pressing first. For nouns of which few are open at a time. */
+  /** All open records of a noun, the most urgent first. For nouns with few open records at a time. */
   openRecords: {
     kind: 'rows',
     table: 'records',
@@ -130,11 +130,11 @@ export type LookupName = keyof typeof LOOKUPS;
 type Declared<N extends LookupName> = (typeof LOOKUPS)[N];
 type Where<W extends readonly string[]> = { -readonly [K in keyof W]: string };
 type Limit<K> = K extends 'window' ? [limit: number] : [];
-/** What a lookup is asked by: a value for each column, and for a window how many rows it has at most. */
+/** A lookup's arguments: a value for each column, and for a window the maximum number of rows. */
 export type LookupArgs<N extends LookupName> = [...Where<Declared<N>['where']>, ...Limit<Declared<N>['kind']>];
 export type LookupRow<N extends LookupName> = TableRows[Declared<N>['table']];
 
-/** One thing that a command asks for. */
+/** One read of a command. */
 export interface Lookup {
   find: LookupName;
   by: readonly (string | number)[];
@@ -144,12 +144,12 @@ export const look = <N extends LookupName>(find: N, ...by: LookupArgs<N>): Looku
 
 export const declared = (find: LookupName): Declaration => LOOKUPS[find];
 
-/** The arguments without a window's limit: two windows of different sizes look at the same rows. */
+/** The arguments without a window's limit: two windows of different sizes read the same rows. */
 export function keyOf({ find, by }: Lookup): string {
   return JSON.stringify(by.slice(0, declared(find).where.length));
 }
 
-/** The keys under which a row is found by a lookup: none when it does not fit, several where a list is compared. */
+/** The keys under which a lookup finds a row: none when it does not match, several where a list is compared. */
 export function keysFor<T extends TableName>(find: LookupName, row: TableRows[T]): string[] {
   const { table, where, fixed = {}, present } = declared(find);
   const value = (column: string) => columnOf(table, column, row);
@@ -161,7 +161,7 @@ export function keysFor<T extends TableName>(find: LookupName, row: TableRows[T]
 
 /**
  * The lookups of a batch of commands as one list: each once, in the order of `LOOKUPS`, arguments ascending. Each claim
- * takes at most one row away from those after it, so one more row per claim keeps every window full.
+ * takes at most one row from the later ones, so one more row per claim keeps every window full.
  */
 export function merged(lookups: readonly Lookup[]): Lookup[] {
   const byName = new Map<LookupName, Map<string, Lookup>>();

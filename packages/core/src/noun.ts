@@ -3,9 +3,9 @@ import type { CommandOf, CommandType, DecideEnv, Decision } from './command.ts';
 import type { Lookup } from './lookup.ts';
 import type { Slice } from './slice.ts';
 
-/** What there is to know of a command: the rows it reads, and what follows from it. Both are pure. */
+/** A command's parts: the rows it reads, and its decision. Both are pure. */
 export interface CommandPart<T extends CommandType> {
-  /** Beside the command's project, which is always loaded. */
+  /** In addition to the command's project, which is always loaded. */
   scope(command: CommandOf<T>): Lookup[];
   decide(slice: Slice, command: CommandOf<T>, env: DecideEnv): Decision;
 }

@@ -46,7 +46,7 @@ export interface Commands
     TokenCommands,
     BudgetCommands {}
 
-/** Every command, by its noun. One without its scope and its decision does not compile. */
+/** Every command, by noun. A command without a scope and a decision does not compile. */
 export const commands: CommandParts<CommandType> = {
   ...projectCommands,
   ...workerCommands,
@@ -64,7 +64,7 @@ export const commands: CommandParts<CommandType> = {
   ...tokenCommands,
 };
 
-/** Who follows events, in this order. Accounts come before runs: they need what a run had cost until now. */
+/** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
 const followers = [
   budgetEvents,
   projectEvents,
@@ -82,7 +82,7 @@ const followers = [
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;
-/** An event that no noun follows does not compile. */
+/** An event without a reducer does not compile. */
 type Unfollowed = Exclude<EventType, Followed<(typeof followers)[number]>>;
 const everyEventIsFollowed: [Unfollowed] extends [never] ? true : Unfollowed = true;
 

@@ -12,7 +12,7 @@ import {
 } from './lookup.ts';
 import { columnOf, compareBy, type TableName, type TableRows } from './tables.ts';
 
-/** Rows of one noun that are loaded, and which of them changed since. Rows are replaced, never mutated. */
+/** The loaded rows of one noun, and which of them changed. Rows are replaced, never mutated. */
 export class Rows<T extends { id: string }> {
   readonly #rows = new Map<string, T>();
   readonly #asked = new Set<string>();
@@ -26,7 +26,7 @@ export class Rows<T extends { id: string }> {
     this.#onPut = onPut;
   }
 
-  /** Notes that the store was asked for this id: when nothing was loaded for it, there is no such row. */
+  /** Records that the store looked for this id: if nothing was loaded for it, the row does not exist. */
   ask(id: string): void {
     this.#asked.add(id);
   }
@@ -34,11 +34,11 @@ export class Rows<T extends { id: string }> {
   load(row: T): void {
     if (!this.#rows.has(row.id)) this.#rows.set(row.id, row);
   }
-  /** Undefined when there is no such row. Throws when nobody asked the store for it. */
+  /** Undefined when there is no such row. Throws when the store did not look for it. */
   get(id: string): T | undefined {
     const row = this.#rows.get(id);
     if (row === undefined && !this.#isWhole && !this.#asked.has(id) && !this.removed.has(id))
-      throw new Error(`row ${id} was read, and the command's scope does not load it`);
+      throw new Error(`row ${id} was read, but the command's scope does not load it`);
     return row;
   }
   /** The row if it is loaded, whether or not there is one. */
@@ -63,8 +63,8 @@ export class Rows<T extends { id: string }> {
 }
 
 /**
- * The part of the world a batch of commands may see and change. A store loads it by the commands' lookups, `decide`
- * reads it, `reduce` writes it, and the store saves what changed: one projection for every store and for replay.
+ * The rows a batch of commands may read and change. A store loads them by the commands' lookups, `decide`
+ * reads them, `reduce` writes them, and the store saves the changes: one projection for every store and for replay.
  * Commands of one batch see each other's changes. Reading what was not looked up throws.
  */
 export class Slice {
@@ -83,7 +83,7 @@ export class Slice {
   readonly #edges = new Map<string, string[]>();
   #hasEdges = false;
 
-  /** `isWhole`: it holds all rows there are, as when the log is replayed, so that nothing can be missing. */
+  /** `isWhole`: it holds all rows, as in a replay of the log, so that none can be missing. */
   constructor({ isWhole = false, now = Number.POSITIVE_INFINITY, calendars = new Calendars() } = {}) {
     this.calendars = calendars;
     this.#isWhole = isWhole;
@@ -118,7 +118,7 @@ export class Slice {
     for (const [taskId, dependsOn] of edges) this.#edges.set(taskId, [...(this.#edges.get(taskId) ?? []), dependsOn]);
   }
 
-  /** The rows that fit a lookup now, after all that earlier commands of the batch did. */
+  /** The rows that match a lookup now, after the earlier commands of the batch. */
   list<N extends LookupName>(find: N, ...by: LookupArgs<N>): LookupRow<N>[] {
     const lookup = { find, by };
     const { table } = declared(find);
@@ -142,7 +142,7 @@ export class Slice {
   edges(taskId: string): string[] {
     const loaded = this.tasks.ifLoaded(taskId);
     if (loaded) return loaded.dependsOn;
-    if (!this.#hasEdges && !this.#isWhole) throw new Error('edges were read, and the scope does not load them');
+    if (!this.#hasEdges && !this.#isWhole) throw new Error('edges were read, but the scope does not load them');
     return this.#edges.get(taskId) ?? [];
   }
   record<N extends RecordNoun>(noun: N, id: string): RecordOf<N> | undefined {
@@ -164,7 +164,7 @@ export class Slice {
     byKey.set(key, ids);
     return ids;
   }
-  /** A row that comes to fit a lookup is found by it from then on, but for windows: those are as they were locked. */
+  /** A row that starts to match a lookup is found from then on. Windows stay as they were locked. */
   #follow<T extends TableName>(table: T, row: TableRows[T], before: TableRows[T] | undefined): void {
     for (const [find, byKey] of this.#found) {
       const { table: from, kind } = declared(find);
@@ -188,7 +188,7 @@ const ofNoun = <N extends RecordNoun>(noun: N, record: StoredRecord | undefined)
   record?.noun === noun ? (record as RecordOf<N>) : undefined;
 
 const notLoaded = ({ find, by }: Lookup) =>
-  new Error(`${find} of ${by.join(', ')} was read, and the command's scope does not load it`);
+  new Error(`${find} of ${by.join(', ')} was read, but the command's scope does not load it`);
 
 /** As a store would have found them. */
 function inOrder<Row extends { id: string }>(

@@ -10,7 +10,7 @@ import {
 import { isOpenConflict } from './pipeline/open-conflict.ts';
 import { claimOrder, isReady } from './schedule/ready.ts';
 
-/** The rows of each table. A row is stored as one document; its columns hold what a query needs beside the document. */
+/** The rows of each table. A row is stored as one document; its columns hold what queries need. */
 export interface TableRows {
   projects: Project;
   workers: Worker;
@@ -35,7 +35,7 @@ const integer = column('integer');
 const bigint = column('bigint');
 const flag = <Row>(of: (row: Row) => boolean): Column<Row> => small((row: Row) => (of(row) ? 1 : 0));
 
-/** Every column of every table, in the order of the database's. They are derived from the row on each save. */
+/** Every column of every table, in the order of the database. They are derived from the row on each save. */
 export const TABLES: { readonly [T in TableName]: Readonly<Record<string, Column<TableRows[T]>>> } = {
   projects: { id: text(({ id }) => id), root: text(({ root }) => root) },
   workers: { id: text(({ id }) => id), project_id: text(({ projectId }) => projectId) },
@@ -87,14 +87,14 @@ export function columnValues<T extends TableName>(table: T, row: TableRows[T]): 
   return Object.values(TABLES[table]).map(({ of }) => of(row));
 }
 
-/** Titles and searched words are compared in one case, without the character that Postgres refuses in a text. */
+/** Titles and search words are compared in lower case, without the character that Postgres rejects in text. */
 export const searchKey = (words: string) => words.toWellFormed().replaceAll('\0', '').toLowerCase();
 
 /** The value of one column. */
 export const columnOf = (table: TableName, name: string, row: unknown): ColumnValue =>
   (TABLES[table][name] as Column<unknown>).of(row);
 
-/** Orders two rows by columns; a leading minus sorts downwards. */
+/** Orders two rows by columns; a leading minus sorts descending. */
 export function compareBy(table: TableName, order: readonly string[], a: unknown, b: unknown): number {
   for (const name of order) {
     const isDown = name.startsWith('-');

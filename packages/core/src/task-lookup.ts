@@ -16,16 +16,16 @@ interface AboutWork {
 export const taskAlone = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId)];
 export const leasedTask = ({ subjectId }: AboutWork): Lookup[] => [look('task', subjectId)];
 
-/** The task and the run that may be under way. */
+/** The task and its run, if any. */
 const taskAndRun = ({ taskId }: AboutTask): Lookup[] => [look('task', taskId), look('lastRunOf', taskId)];
 
-/** Leased work and its run, which may end and then be paid for. */
+/** Leased work, its run, and the accounts that pay when it ends. */
 export const workAndPaidRun = (about: AboutWork): Lookup[] => [...workAndRun(about), ...accountsOf(about.projectId)];
 
-/** A task and its run, which may end and then be paid for. */
+/** A task, its run, and the accounts that pay when it ends. */
 const taskAndPaidRun = (about: AboutTask): Lookup[] => [...taskAndRun(about), ...accountsOf(about.projectId)];
 
-/** All that a person's decision about a task may change: its run, its questions, and who waits for it. */
+/** All that a person's decision about a task may change: its run, its questions, and its dependents. */
 export const steeredTask = (about: AboutTask): Lookup[] => [
   ...taskAndPaidRun(about),
   look('dependentsOf', about.taskId),
@@ -37,7 +37,7 @@ export const endingStage = (about: AboutWork & { tree?: string }): Lookup[] => [
   ...workAndRun(about),
   look('dependentsOf', about.subjectId),
   look('openRecordsOf', about.subjectId),
-  // The conflict that is one too many raises an alert.
+  // Too many open conflicts raise an alert.
   look('openConflicts', about.projectId),
   look('recordsOf', about.projectId, 'preference'),
   ...(about.tree ? [look('evidenceFor', about.projectId, about.tree)] : []),

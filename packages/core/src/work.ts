@@ -1,5 +1,5 @@
 import type { EventBody, Job, Project, Refusal, Task } from '@tidemill/contract';
-import { inTheEnd } from './budget/usage.ts';
+import { finalUsage } from './budget/usage.ts';
 import type { Fence } from './command.ts';
 import { type Lookup, look } from './lookup.ts';
 import type { Slice } from './slice.ts';
@@ -8,7 +8,7 @@ import type { Slice } from './slice.ts';
 export type Work = Task | Job;
 export const isJob = (work: Work): work is Job => 'noun' in work;
 
-/** The fields of an event about a lease or a run of it. */
+/** The fields of an event about its lease or run. */
 export const aboutWork = (work: Work): { subjectId: string; jobId?: string } =>
   isJob(work) ? { subjectId: work.subjectId, jobId: work.id } : { subjectId: work.id };
 
@@ -36,13 +36,11 @@ export function fencedWork(slice: Slice, command: About & { token: number }): Fo
 
 export function staleLease(work: Pick<Task, 'number' | 'lease'> | Job): Refusal {
   const { lease } = work;
-  const message = lease
-    ? `${nameOf(work)} is now leased by ${lease.workerId}`
-    : `${nameOf(work)} is no longer leased by anyone`;
+  const message = lease ? `${nameOf(work)} is now leased by ${lease.workerId}` : `${nameOf(work)} is no longer leased`;
   return { code: 'stale_lease', message, hint: 'stop working on it; the work in its worktree is kept' };
 }
 
-/** The work and the run that may be under way. */
+/** The work and its run, if any. */
 export const workAndRun = ({ subjectId, jobId }: Pick<Fence, 'subjectId' | 'jobId'>): Lookup[] =>
   jobId === undefined
     ? [look('task', subjectId), look('lastRunOf', subjectId)]
@@ -56,7 +54,7 @@ export function released(work: Work, why: string): EventBody {
   return { type: 'lease.released', ...aboutWork(work), workerId, token, why };
 }
 
-/** A run that loses its lease ends as interrupted: nobody counts it, and its work is there to be leased again. */
+/** A run that loses its lease ends as interrupted. It is not counted as a failure, and the work can be leased again. */
 export function interruptRun(slice: Slice, work: Work, why: string): EventBody[] {
   const run = work.lastRunId ? slice.runs.ifLoaded(work.lastRunId) : undefined;
   if (run?.status !== 'running') return [];
@@ -69,7 +67,7 @@ export function interruptRun(slice: Slice, work: Work, why: string): EventBody[]
       failure: null,
       message: why,
       envelope: null,
-      usage: inTheEnd(run, run.usage, null),
+      usage: finalUsage(run, run.usage, null),
     },
   ];
 }

@@ -81,7 +81,7 @@ describe('an approval of a dependency', { timeout: MINUTE }, () => {
     await api.approveTask({ project, task: number, by: 'ada' });
     await parked(id, first);
     const [question] = (await api.questions({ project })).filter(({ status }) => status === 'open');
-    expect(question).toMatchObject({ context: expect.stringContaining('not what you approved before') });
+    expect(question).toMatchObject({ context: expect.stringContaining('has changed since you approved') });
     expect(repository.git('show', 'main:package.json')).not.toContain('pad');
     await api.cancelTask({ project, task: number, by: 'ada' });
   });

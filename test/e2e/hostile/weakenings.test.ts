@@ -213,7 +213,7 @@ describe('a change of what gates check, which nobody reviews', () => {
     await api.finishClaim({ project, task: claim.number, fence: claim.fence, result });
     for (const worker of own) await api.steerWorkers({ project, worker, operation: 'resume' });
     await parked(id);
-    expect((await askedAbout(claim.number)).context).toContain('- test/sum.test.js: 1 assertion is gone or changed');
+    expect((await askedAbout(claim.number)).context).toContain('- test/sum.test.js: 1 assertion is removed or changed');
   });
 
   test('is what a reviewer sees first, where there is one', { timeout: 2 * MINUTE }, async () => {
@@ -224,7 +224,9 @@ describe('a change of what gates check, which nobody reviews', () => {
     );
     await landed(id);
     const { task } = await api.task({ project, task: number });
-    expect(task.context.at(-1)?.summary).toMatch(/^## Look at this first.*\| test\/sum\.test\.js: 1 assertion is gone/);
+    expect(task.context.at(-1)?.summary).toMatch(
+      /^## Look at this first.*\| test\/sum\.test\.js: 1 assertion is removed/,
+    );
     // Back to how it was, by a person, for those that come after.
     repository.git('revert', '--no-edit', 'HEAD');
   });

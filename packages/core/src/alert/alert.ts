@@ -4,7 +4,7 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
 const MINUTE = 60_000;
-/** The same matter is not told again within this time, unless it has become worse: then after the usual one. */
+/** No second alert about the same matter within this time. One that became worse waits only the default time. */
 const QUIET_MS: Record<string, number> = { stuck: 30 * MINUTE };
 const QUIET_DEFAULT_MS = 5 * MINUTE;
 
@@ -12,7 +12,7 @@ export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env:
   const { taskId, kind, text, severity = 'warning', subject = '' } = command;
   const id = alertId(command.projectId, kind, subject);
   const last = slice.record('alert', id);
-  // One from the future was raised before the clock was set back: it must not silence the next ones until then.
+  // An alert with a time in the future was raised before the clock was set back. It must not silence later ones.
   const sinceMs = last ? env.now - last.at : -1;
   const isWorse = last !== undefined && rank(severity) > rank(last.severity);
   const quietMs = isWorse ? QUIET_DEFAULT_MS : (QUIET_MS[kind] ?? QUIET_DEFAULT_MS);

@@ -2,7 +2,7 @@ import type { Reductions } from '../noun.ts';
 import { alertId } from './alert.ts';
 
 export const alertEvents = {
-  // The count is in the event: decisions that raise an alert by the way do not have the row at hand.
+  // The count is in the event: some decisions raise an alert without loading its row.
   'alert.raised': (slice, { kind, subject, severity, text, count }, { projectId, at }) => {
     const id = alertId(projectId, kind, subject);
     slice.records.put({

@@ -3,7 +3,7 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
 export function queueNotification(slice: Slice, command: CommandOf<'notification.queue'>, env: DecideEnv): Decision {
-  // Its id is made from what it tells of, so that a restart queues nothing twice.
+  // Its id follows from its content, so that a restart queues nothing twice.
   if (slice.record('notification', command.notification.id)) return accept();
   return accept({
     type: 'notification.queued',

@@ -5,14 +5,14 @@ const MINUTE = 60_000;
 
 /** The same matter is not sent again within this time. */
 export const SAME_MATTER_MS = 5 * MINUTE;
-/** So long a notice waits for others that go with it; what is critical does not. */
+/** A notice waits this long for others of its group. A critical one does not wait. */
 export const GATHER_MS = 3000;
 
 const rank = (severity: Severity) => Severity.options.indexOf(severity);
 
 export const isAtLeast = (severity: Severity, least: Severity) => rank(severity) >= rank(least);
 
-/** Names of the channels that are told of something so serious. */
+/** Names of the channels that get messages of this severity. */
 export function channelsFor({ channels, notify }: NotifySettings, severity: Severity): string[] {
   if (!isAtLeast(severity, notify.minSeverity)) return [];
   const names = notify.channels[severity] ?? Object.keys(channels);
@@ -24,12 +24,12 @@ export function severityOf({ type, holds }: Pick<Question, 'type' | 'holds'>): S
   return type === 'clarifying' || type === 'confirming' ? 'warning' : 'info';
 }
 
-/** Sent at night, too: what is critical, and a question that holds work up; not every reminder of it. */
+/** True for what is sent in quiet hours too: critical alerts, and questions that hold work up. Reminders are not. */
 export function isUrgent({ severity, about }: { severity: Severity; about: string }): boolean {
   return severity === 'critical' || (severity === 'error' && about.startsWith('question/'));
 }
 
-/** When the quiet hours that `now` lies in are over; null outside of them. */
+/** When the current quiet hours end; null outside quiet hours. */
 export function quietUntil({ from, to, timeZone }: QuietHours, now: number): number | null {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   const minuteOfDay = (at: number) => minutesOf(format.format(at));
@@ -43,7 +43,7 @@ export function quietUntil({ from, to, timeZone }: QuietHours, now: number): num
   };
   const wholeMinute = now - (now % MINUTE);
   const end = wholeMinute + left(now) * MINUTE;
-  // The zone's clocks may have been put forward or back on the way.
+  // The zone's clocks may change in between.
   return end + left(end) * MINUTE;
 }
 

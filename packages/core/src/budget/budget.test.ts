@@ -2,7 +2,7 @@ import { accountId, type EventBody, MAX_COUNT, MAX_USD, personActor, type Usage 
 import { describe, expect, it } from 'vitest';
 import { defaultRules, Mill, typesOf } from '../../../../test/support/mill.ts';
 import { Calendars } from './calendar.ts';
-import { purseOf } from './period.ts';
+import { budgetAccountOf } from './period.ts';
 import { viewAccount } from './view.ts';
 
 const calendars = new Calendars();
@@ -227,7 +227,7 @@ describe('what a person sees', () => {
     expect(view.daily.forecastUsd).toBeCloseTo(1.2);
     expect(view.monthly.forecastUsd).toBeCloseTo((0.4 * 30 * 24) / (15 * 24 + 8));
     expect(view.stopped).toBeNull();
-    expect(purseOf(project, undefined, mill.now, calendars).account.spentDayUsd).toBe(0);
+    expect(budgetAccountOf(project, undefined, mill.now, calendars).account.spentDayUsd).toBe(0);
   });
 
   it('why nothing is begun, until when, and what to do about it', () => {

@@ -5,17 +5,17 @@ const HOUR = 3_600_000;
 const LONGEST = { daily: 26 * HOUR, monthly: 32 * 24 * HOUR } satisfies Record<BudgetPeriod, number>;
 
 /**
- * Days and months of time zones. An instance remembers what it computed last: making a format of Intl takes 0.1 ms, and
- * the end of a period some thirty formattings. What it returns depends on its arguments alone.
+ * Days and months of time zones. An instance caches what it computed last: creating an Intl format takes 0.1 ms, and
+ * finding the end of a period takes about thirty calls of it. The result depends only on the arguments.
  */
 export class Calendars {
   readonly #formats = new Map<string, Intl.DateTimeFormat>();
   readonly #recent = new Map<string, { quarter: number; day: string }>();
   readonly #spans = new Map<string, { start: number; end: number }>();
 
-  /** The calendar day in a time zone, as `2026-11-16`: days are as long as the zone's clocks make them. */
+  /** The calendar day in a time zone, as `2026-11-16`. A day can be shorter or longer than 24 h. */
   dayOf(now: number, timeZone: string): string {
-    // Every zone's midnight is at a quarter of an hour, so a quarter lies in one day.
+    // Midnight is at a quarter of an hour in every zone, so a quarter is always within one day.
     const quarter = Math.floor(now / QUARTER_HOUR);
     const known = this.#recent.get(timeZone);
     if (known?.quarter === quarter) return known.day;
@@ -24,7 +24,7 @@ export class Calendars {
     return day;
   }
 
-  /** When the next day or month begins there. */
+  /** When the next day or month begins in the time zone. */
   nextPeriodAt(period: BudgetPeriod, now: number, timeZone: string): number {
     return this.#spanOf(period, now, timeZone).end;
   }
@@ -34,7 +34,7 @@ export class Calendars {
     return this.#spanOf(period, now, timeZone).start;
   }
 
-  /** The day or month around a moment. Its ends are found by halving, since no clock change is a multiple of anything. */
+  /** The day or month that contains a moment. Binary search finds its ends, because clock changes have no fixed length. */
   #spanOf(period: BudgetPeriod, now: number, timeZone: string): { start: number; end: number } {
     const key = `${period} ${timeZone}`;
     const known = this.#spans.get(key);
@@ -63,7 +63,7 @@ export class Calendars {
   }
 }
 
-/** The first moment after `before` for which it holds; from there on it holds up to `after`. */
+/** The first moment after `before` for which `holds` is true. It stays true up to `after`. */
 function firstThat(holds: (at: number) => boolean, before: number, after: number): number {
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);

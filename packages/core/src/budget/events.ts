@@ -3,14 +3,14 @@ import { ALL_PROJECTS, accountId, sumUsd } from '@tidemill/contract';
 import type { EventOf, Happened, Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 import { estimateKey, learnEstimate, sizeOf, sizeOfInput } from './budget.ts';
-import { newAccount, pursesOf } from './period.ts';
+import { budgetAccountsOf, newAccount } from './period.ts';
 import { moreUsd } from './usage.ts';
 
-/** The accounts after an event. Applied before the run's own row changes: what it cost so far is still there. */
+/** The accounts after an event. Applied before the run's own row changes, because its previous cost is needed. */
 export const budgetEvents = {
   'run.started': (slice, { runId, reservedUsd }, happened) =>
-    // A new day begins with the first run of it, even one that nothing is set aside for: a clock that is set back
-    // must not lead a run that was begun today into yesterday's account.
+    // A new day begins with its first run, even one without a reservation. If the clock is set back later, a run that
+    // started today must not be booked on yesterday.
     onAccounts(slice, happened, (account) =>
       reservedUsd > 0 ? { reserved: { ...account.reserved, [runId]: reservedUsd } } : {},
     ),
@@ -46,7 +46,7 @@ function book(slice: Slice, body: EventOf<'run.spent' | 'run.finished'>, happene
   onAccounts(slice, happened, (account) => {
     const { [run.id]: left = 0, ...others } = account.reserved;
     const isOwn = account.id === accountId(projectId);
-    // What was interrupted or failed says little about what a run like it costs.
+    // Interrupted and failed runs say little about the usual cost.
     const isTelling = isOver && isOwn && key !== null && body.failure === null && body.outcome !== 'interrupted';
     return {
       spentDayUsd: sumUsd(account.spentDayUsd, more),
@@ -71,7 +71,7 @@ function estimateKeyOf(slice: Slice, run: Run): string | null {
 function onAccounts(slice: Slice, { projectId, at }: Happened, change: (account: Account) => Partial<Account>): void {
   const project = slice.projects.get(projectId);
   if (!project) return;
-  for (const { account } of pursesOf(slice, project, at)) {
+  for (const { account } of budgetAccountsOf(slice, project, at)) {
     const changed = change(account);
     if (Object.keys(changed).length > 0 || account !== slice.record('account', account.id))
       slice.records.put({ ...account, ...changed });

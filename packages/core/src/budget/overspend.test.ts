@@ -14,7 +14,7 @@ import { CommandWorld } from '../../../../test/support/command-world.ts';
 import { defaultRules } from '../../../../test/support/mill.ts';
 import { estimateOf, sizeOf } from './budget.ts';
 import { Calendars } from './calendar.ts';
-import { purseOf } from './period.ts';
+import { budgetAccountOf } from './period.ts';
 
 const calendars = new Calendars();
 
@@ -118,8 +118,8 @@ class Market {
     const project = this.world.projects.get(projectId)!;
     const record = (id: string) => this.world.records.get(id) as Account | undefined;
     return [
-      purseOf(project, record(accountId(projectId)), this.world.now, calendars),
-      purseOf(null, record(ALL), this.world.now, calendars),
+      budgetAccountOf(project, record(accountId(projectId)), this.world.now, calendars),
+      budgetAccountOf(null, record(ALL), this.world.now, calendars),
     ];
   }
 
@@ -281,7 +281,7 @@ class Market {
       const more = { ...budget, dailyUsd: budget.dailyUsd * 1.2, monthlyUsd: budget.monthlyUsd * 1.2 };
       this.world.must({ type: 'project.configure', projectId, rules: { ...project.rules, budget: more } });
     } else {
-      const [, { limits }] = this.#accounts(projectId) as [unknown, ReturnType<typeof purseOf>];
+      const [, { limits }] = this.#accounts(projectId) as [unknown, ReturnType<typeof budgetAccountOf>];
       const more = { dailyUsd: limits.dailyUsd * 1.1, monthlyUsd: limits.monthlyUsd * 1.1 };
       const command = { projectId, accountId: ALL, limits: more, timeZone: limits.timeZone, by: personActor('ada') };
       this.world.must({ type: 'budget.limit', ...command });

@@ -7,8 +7,8 @@ export type Limits = BudgetLimits & { timeZone: string };
 
 const DEFAULT_LIMITS: Limits = { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' };
 /**
- * The account in today's figures: a new day or month starts at zero. A clock that went back a day changes nothing, or
- * one that wavers at midnight would pay twice; one that had been far ahead keeps its figures and is put right.
+ * The account as of today: a new day or month starts at zero. A clock that goes back by a day changes nothing, because
+ * one that moves around midnight would reset twice. After a larger step back, only the dates are corrected.
  */
 export function rolled(account: Account, limits: Limits, now: number, calendars: Calendars): Account {
   const day = calendars.dayOf(now, limits.timeZone);
@@ -28,25 +28,25 @@ export function rolled(account: Account, limits: Limits, now: number, calendars:
 
 const daysBetween = (earlier: string, later: string) => (Date.parse(later) - Date.parse(earlier)) / 86_400_000;
 
-export interface Purse {
+export interface BudgetAccount {
   account: Account;
   limits: Limits;
 }
 
-/** What pays for a project's runs: its own account and the one of all projects, as of now. */
-export function pursesOf(slice: Slice, project: Project, now: number): Purse[] {
+/** The accounts that pay for a project's runs, as of now: its own and the one of all projects. */
+export function budgetAccountsOf(slice: Slice, project: Project, now: number): BudgetAccount[] {
   return [project, null].map((owner) =>
-    purseOf(owner, slice.record('account', accountId(owner?.id ?? ALL_PROJECTS)), now, slice.calendars),
+    budgetAccountOf(owner, slice.record('account', accountId(owner?.id ?? ALL_PROJECTS)), now, slice.calendars),
   );
 }
 
-/** Of a project, or (null) of all. */
-export function purseOf(
+/** `project` is null for the account of all projects. */
+export function budgetAccountOf(
   project: Project | null,
   stored: Account | undefined,
   now: number,
   calendars: Calendars,
-): Purse {
+): BudgetAccount {
   const limits = project ? project.rules.budget : (stored?.limits ?? DEFAULT_LIMITS);
   const account = stored ?? newAccount(project?.id ?? ALL_PROJECTS, limits, now, calendars);
   return { limits, account: rolled(account, limits, now, calendars) };

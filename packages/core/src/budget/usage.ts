@@ -8,10 +8,10 @@ import {
   type Usage,
 } from '@tidemill/contract';
 
-/** Failures before a vendor has done anything that it would be paid for. */
+/** Failures before the vendor did anything that costs money. */
 const UNPAID: readonly FailureClass[] = ['spawn', 'auth', 'credit', 'rate_limit', 'overloaded', 'network'];
 
-/** The usage in numbers that can be added up and stored, whoever made them. What is no number counts as before. */
+/** The usage as numbers that can be summed and stored. What is not a number keeps its previous value. */
 export function bounded(usage: Usage, before: Usage): Usage {
   const within = (value: number, known: number, most: number) => (value >= 0 ? Math.min(value, most) : known);
   return {
@@ -26,15 +26,15 @@ export function bounded(usage: Usage, before: Usage): Usage {
 }
 
 /**
- * What a run has used in the end. An agent that was started and told of no request has made one all the same, at an
- * unknown price, unless it is declared free or its vendor refused to work.
+ * A run's final usage. An agent that started and reported no request is charged for one of unknown price, unless it is
+ * declared free or its vendor refused to work.
  */
-export function inTheEnd(run: Run, usage: Usage, failure: FailureClass | null): Usage {
+export function finalUsage(run: Run, usage: Usage, failure: FailureClass | null): Usage {
   const isSilent = usage.requests === 0 && usage.costUsd === null;
   const isStarted = run.briefing !== null;
   if (!isSilent || !isStarted || run.isFree || (failure !== null && UNPAID.includes(failure))) return usage;
   return { ...usage, requests: 1, costUsd: UNKNOWN_REQUEST_USD, assumedUsd: UNKNOWN_REQUEST_USD };
 }
 
-/** What is to be booked on top of what is. A price that turns out lower than it was assumed to be is not paid back. */
+/** What to book in addition. A price that turns out lower than assumed is not refunded. */
 export const moreUsd = (before: Usage, after: Usage) => Math.max(0, sumUsd(after.costUsd ?? 0, -(before.costUsd ?? 0)));

@@ -4,7 +4,7 @@ import type { CommandParts } from '../noun.ts';
 import { steeredTask } from '../task-lookup.ts';
 import { abortConflict, beginSettle, resolveFile, settleConflict } from './conflict.ts';
 
-/** A person's: what lies in the worktree is on record, and what becomes of the task is decided here. */
+/** Commands of a person. They record what is in the worktree and decide where the task goes. */
 export interface ConflictCommands {
   'conflict.resolve_file': { taskId: string; path: string; how: FileResolution; by: Actor };
   'conflict.begin_settle': { taskId: string; by: Actor };

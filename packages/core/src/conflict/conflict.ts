@@ -11,7 +11,7 @@ import type { Slice } from '../slice.ts';
  *   blocked (conflict) ──resolve_file, in any order and again──▶ blocked
  *                      ──begin_settle──▶ blocked, settling ──settle: the merge is committed──▶ the stage whose gates prove it
  *                      ──abort: the work is in a snapshot──▶ open, on another branch
- * A crash leaves the task waiting with all that happened in the worktree. One that is settling is finished by the next start.
+ * After a crash the task still waits, and its worktree is kept. The next start finishes a task that was settling.
  */
 export function resolveFile(slice: Slice, command: CommandOf<'conflict.resolve_file'>): Decision {
   const found = waiting(slice, command);
@@ -20,7 +20,7 @@ export function resolveFile(slice: Slice, command: CommandOf<'conflict.resolve_f
   return accept({ type: 'conflict.file_resolved', taskId, path, how, by });
 }
 
-/** The files are resolved. Whoever finds the task like this later makes the commit, if it is not there, and settles. */
+/** The files are resolved. After a crash, the next start makes the commit if it is missing, and settles. */
 export function beginSettle(slice: Slice, command: CommandOf<'conflict.begin_settle'>): Decision {
   const found = waiting(slice, command);
   if (!found.ok) return found;
@@ -59,7 +59,7 @@ export function abortConflict(slice: Slice, command: CommandOf<'conflict.abort'>
   const { by, snapshot } = command;
   const because = `conflict aborted by ${by.name}`;
   const kept = snapshot ? ` The work so far is kept at ${snapshot}.` : '';
-  const summary = `${by.name} gave up the change made so far, because it conflicted with ${project.rules.target}. Begin anew on the newest ${project.rules.target}.${kept}`;
+  const summary = `${by.name} gave up the change made so far, because it conflicted with ${project.rules.target}. Start again on the newest ${project.rules.target}.${kept}`;
   const entry = { runId: null, source: 'person' as const, entryType: 'conflict_aborted', summary, at: env.now };
   return accept(
     { type: 'conflict.aborted', taskId: task.id, by, from: task.branch, branch: nextBranch(task.branch), snapshot },
@@ -85,6 +85,9 @@ function waiting(slice: Slice, command: { projectId: string; taskId: string }) {
 }
 
 function refusal({ number, stage }: Task): Extract<Decision, { ok: false }> {
-  const message = `#${number} is in ${stage} and has no conflict that waits for a person`;
-  return { ok: false, refusal: { code: 'wrong_stage', message, hint: '`tidemill conflicts` lists those that have' } };
+  const message = `#${number} is in ${stage} and has no conflict for a person to resolve`;
+  return {
+    ok: false,
+    refusal: { code: 'wrong_stage', message, hint: '`tidemill conflicts` lists the tasks that have one' },
+  };
 }

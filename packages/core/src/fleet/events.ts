@@ -7,7 +7,7 @@ export const workerEvents = {
     slice.workers.put({ ...NEW_WORKER, ...slice.workers.get(id), id, projectId, name, role, host, isOutside }),
   'worker.removed': (slice, { workerId }) => slice.workers.remove(workerId),
   'worker.steered': (slice, { workerId, desired, by }, { at }) =>
-    // A person who lets it run again has seen its error.
+    // A person who starts it again has seen its error.
     change(slice, workerId, ({ crash }) => ({
       desired,
       desiredBy: by,

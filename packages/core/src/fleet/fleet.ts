@@ -5,7 +5,7 @@ import type { Slice } from '../slice.ts';
 
 type AboutWorker = CommandOf<'worker.steer' | 'worker.beat' | 'worker.crash' | 'worker.reset'>;
 
-/** What a person wants of a worker, and what a worker says of itself. Asking for what is so already changes nothing. */
+/** What a person wants of a worker, and what a worker reports. Asking for the current state changes nothing. */
 export function steerWorker(slice: Slice, command: AboutWorker, env: DecideEnv): Decision {
   const worker = slice.workers.get(command.workerId);
   if (worker?.projectId !== command.projectId) {
@@ -30,10 +30,10 @@ export function registerWorker(slice: Slice, command: CommandOf<'worker.register
   const { workerId, name, role, host = '', isOutside = false } = command;
   if (known && known.isOutside !== isOutside) {
     const whose = known.isOutside ? 'a worker outside the daemon' : "one of the daemon's own workers";
-    return refuse('conflict', `${name} is ${whose}`, 'take another name');
+    return refuse('conflict', `${name} is ${whose}`, 'choose another name');
   }
   if (known && known.host !== '' && known.host !== host)
-    return refuse('conflict', `${name} is a worker of ${known.host}`, 'register one of your own');
+    return refuse('conflict', `${name} is a worker of ${known.host}`, 'choose another name');
   if (known?.role === role && known.host === host) return accept();
   const where = { ...(host === '' ? {} : { host }), ...(isOutside ? { isOutside } : {}) };
   return accept({ type: 'worker.registered', workerId, name, role, ...where });

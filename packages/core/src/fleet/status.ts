@@ -4,7 +4,7 @@ import type { Mode, Worker, WorkerStatus } from '@tidemill/contract';
  *   idle ──claims──▶ working | reviewing ──end of its stage──▶ idle
  *     │                 └──its agent dies or cannot start──▶ crashed | failed ──claims again, restarted──▶ …
  *     └──a person's order──▶ paused | stopped ──resumed──▶ idle
- * What a person wants is said first: a paused worker may still be on its way to the checkpoint.
+ * The desired state comes first: a paused worker may still be working until its checkpoint.
  */
 export function workerStatus(
   { desired, crash, role }: Pick<Worker, 'desired' | 'crash' | 'role'>,

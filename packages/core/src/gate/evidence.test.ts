@@ -52,7 +52,7 @@ describe('the chain of evidence', () => {
     const { links } = recorded();
     const changed = { ...links[2]!, status: 'fail' as const };
     const forged = links.with(2, { ...changed, hash: evidenceHash(changed, digest) });
-    expect(chainFaults(forged, START, digest)).toEqual(['link 4 does not follow the one before it']);
+    expect(chainFaults(forged, START, digest)).toEqual(['link 4 does not follow the previous link']);
   });
 
   test('a link left out, doubled or moved is found', () => {

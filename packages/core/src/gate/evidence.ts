@@ -8,8 +8,8 @@ import type { Slice } from '../slice.ts';
 export const CHAIN_START = '';
 
 /**
- * A link's hash covers the receipt, its place in the chain and the link before it. Field order is part of the format.
- * Receipts from before there were a level, an environment and a config are hashed as they were then.
+ * A link's hash covers the receipt, its place in the chain and the previous link. Field order is part of the format.
+ * Old receipts without level, environment and config are hashed in their original form.
  */
 export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) => string): string {
   const { id, prev, position, projectId, taskId, gate, command, tree } = link;
@@ -36,7 +36,7 @@ export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) 
   );
 }
 
-/** What is wrong with a stretch of the chain, link by link; empty when it holds. */
+/** The faults of a part of the chain; empty when it is intact. */
 export function chainFaults(
   links: Evidence[],
   start: { prev: string; position: number },
@@ -46,8 +46,8 @@ export function chainFaults(
   let { prev, position } = start;
   for (const link of links) {
     position += 1;
-    if (link.position !== position) faults.push(`link ${link.position} stands where ${position} belongs`);
-    if (link.prev !== prev) faults.push(`link ${link.position} does not follow the one before it`);
+    if (link.position !== position) faults.push(`link ${link.position} is at position ${position}`);
+    if (link.prev !== prev) faults.push(`link ${link.position} does not follow the previous link`);
     if (evidenceHash(link, hash) !== link.hash)
       faults.push(`link ${link.position} (${link.gate}) was changed after it was recorded`);
     prev = link.hash;
@@ -56,7 +56,7 @@ export function chainFaults(
   return faults;
 }
 
-/** What each gate's newest receipt says of a tree. One made under other settings of the gate says nothing. */
+/** The newest receipt of each gate for a tree. Receipts made under other settings of the gate do not count. */
 export function newestByGate(links: Evidence[], configs: ProjectRules['gateConfigs'] = {}): Map<string, Evidence> {
   const newest = new Map<string, Evidence>();
   for (const link of links) {
@@ -69,7 +69,7 @@ export function newestByGate(links: Evidence[], configs: ProjectRules['gateConfi
 
 type Judge = Pick<Project, 'id' | 'rules'>;
 
-/** Of these gates, the receipts by which the tree has passed. */
+/** The receipts of these gates with which the tree passed. */
 export function passingEvidence(slice: Slice, project: Judge, tree: string, gates: string[]): Evidence[] {
   const newest = newestByGate(slice.list('evidenceFor', project.id, tree), project.rules.gateConfigs);
   return gates.map((gate) => newest.get(gate)).filter((evidence) => evidence?.status === 'pass') as Evidence[];

@@ -1,11 +1,11 @@
 import type { Severity, Task, Worker } from '@tidemill/contract';
 import { workerHealth } from '../fleet/health.ts';
-import { patienceMs, type StuckAction, stuckAction } from './stuck.ts';
+import { type StuckAction, silenceLimitMs, stuckAction } from './stuck.ts';
 import { cyclesIn, type WaitGraph } from './wait-graph.ts';
 
 export interface RunningTask {
   task: Task;
-  /** When it was last heard of: output, spending, progress. */
+  /** Its last activity: output, spending, progress. */
   lastSignAt: number;
   isTesting: boolean;
 }
@@ -17,7 +17,7 @@ export interface Observation {
   running: RunningTask[];
   /** Failed runs of the last hour, by worker. */
   errors: Map<string, number>;
-  /** Tasks that could be begun. */
+  /** Tasks that could be started. */
   queueDepth: number;
   waits: WaitGraph;
 }
@@ -44,7 +44,7 @@ const HIGH_QUEUE = 10;
 export function examine(seen: Observation): { findings: HealthFinding[]; stuck: StuckTask[] } {
   const stuck = seen.running.flatMap(({ task, lastSignAt, isTesting }) => {
     const silentMs = seen.now - lastSignAt;
-    const action = stuckAction(silentMs, patienceMs(task, isTesting));
+    const action = stuckAction(silentMs, silenceLimitMs(task, isTesting));
     return action === 'none' ? [] : [{ task, silentMs, action }];
   });
   const findings = [
@@ -66,14 +66,14 @@ function ofWorker(worker: Worker, now: number): HealthFinding[] {
         ...about,
         kind: 'worker_degraded',
         severity: 'warning',
-        text: `${worker.name} has not been heard of for a minute.`,
+        text: `${worker.name} has sent no heartbeat for a minute.`,
       },
     ];
   if (worker.isOutside) {
-    const text = `${worker.name}, a worker outside the daemon, does not answer any more. Its task is taken back, its work kept.`;
+    const text = `${worker.name}, a worker outside the daemon, no longer responds. Its task is released and its work is kept.`;
     return [{ ...about, kind: 'worker_unresponsive', severity: 'error', text }];
   }
-  const text = `${worker.name} does not answer any more. Restart it with \`tidemill workers restart ${worker.name}\`.`;
+  const text = `${worker.name} no longer responds. Restart it with \`tidemill workers restart ${worker.name}\`.`;
   return [{ ...about, kind: 'worker_unresponsive', severity: 'error', text }];
 }
 
@@ -93,11 +93,11 @@ function ofQueue(depth: number): HealthFinding[] {
         ...about,
         kind: 'queue_low',
         severity: 'info',
-        text: `${depth === 0 ? 'No task is' : depth === 1 ? 'Only 1 task is' : `Only ${depth} tasks are`} left to begin.`,
+        text: `${depth === 0 ? 'No task is' : depth === 1 ? 'Only 1 task is' : `Only ${depth} tasks are`} left to start.`,
       },
     ];
   if (depth > HIGH_QUEUE)
-    return [{ ...about, kind: 'queue_high', severity: 'warning', text: `${depth} tasks wait to be begun.` }];
+    return [{ ...about, kind: 'queue_high', severity: 'warning', text: `${depth} tasks are waiting to start.` }];
   return [];
 }
 
@@ -108,6 +108,6 @@ function stuckFinding({ task, silentMs, action }: StuckTask): HealthFinding {
 }
 
 function deadlockFinding(cycle: string[]): HealthFinding {
-  const text = `These wait for each other: ${[...cycle, cycle[0]].join(' → ')}.`;
+  const text = `These tasks wait for each other: ${[...cycle, cycle[0]].join(' → ')}.`;
   return { kind: 'deadlock', subject: cycle.join(' '), severity: 'critical', text, taskId: null };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 import { decideLock } from '../schedule/file-lock.ts';
 import { examine, type Observation } from './examine.ts';
-import { patienceMs, stuckAction } from './stuck.ts';
+import { silenceLimitMs, stuckAction } from './stuck.ts';
 import { cyclesIn } from './wait-graph.ts';
 
 const MINUTE = 60_000;
@@ -70,8 +70,8 @@ describe('a task without progress', () => {
     ['a migration', { files: ['db/migrations/001.sql'] }, false, 5],
     ['anything', { files: ['src/a.ts'] }, false, 10],
     ['tests', { files: [] }, true, 15],
-  ])('%s has its own patience', (_name, task, isTesting, minutes) => {
-    expect(patienceMs(task, isTesting)).toBe(minutes * MINUTE);
+  ])('%s has its own limit', (_name, task, isTesting, minutes) => {
+    expect(silenceLimitMs(task, isTesting)).toBe(minutes * MINUTE);
   });
 
   test.each([

@@ -1,7 +1,7 @@
-/** Who waits for whom. */
+/** Which task waits for which. */
 export type WaitGraph = Map<string, string[]>;
 
-/** Every circle of waiting, each told once and from its smallest name on. Iterative: a graph may be deep. */
+/** Every cycle, once, starting at its smallest name. Iterative: a graph may be deep. */
 export function cyclesIn(graph: WaitGraph): string[][] {
   const cycles = new Map<string, string[]>();
   const done = new Set<string>();

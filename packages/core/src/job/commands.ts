@@ -11,7 +11,7 @@ export interface JobCommands {
     workerId: string;
     owner: string;
     restingModes?: Mode[];
-    /** Who would do the work: a job whose estimate the budget does not cover is not given out. */
+    /** The agent of each mode: a job whose estimate exceeds the budget is not handed out. */
     agents?: Partial<Record<Mode, string>>;
   };
   'job.cancel': { jobId: string; subjectId: string; why: string };

@@ -1,7 +1,7 @@
 import type { AgentEnvelope, EventBody, FailureClass, Job, Outcome } from '@tidemill/contract';
 import { MODES } from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor, sizeOfInput } from '../budget/budget.ts';
-import { pursesOf } from '../budget/period.ts';
+import { budgetAccountsOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { backoffMs, needsPerson, RETRY_POLICY, VENDOR_WAIT_MS } from '../pipeline/policy.ts';
 import { accept, refuse } from '../refusal.ts';
@@ -11,12 +11,12 @@ import { aboutWork, interruptRun, LEASE_MS, nameOf, released } from '../work.ts'
 /**
  *   open ──claim──▶ leased ──run completed──▶ done
  *     ▲                │ └──failed for good, cancelled──▶ failed, cancelled
- *     └──failed, to be tried again; interrupted──┘
+ *     └──failed, to be retried; interrupted──┘
  */
 export function requestJob(slice: Slice, command: CommandOf<'job.request'>): Decision {
   const { projectId, subjectId, jobId, mode, input, by } = command;
   if (!slice.projects.get(projectId)) return refuse('not_found', `there is no project ${projectId}`);
-  if (slice.record('job', jobId)) return refuse('conflict', `job ${jobId} is already there`);
+  if (slice.record('job', jobId)) return refuse('conflict', `job ${jobId} already exists`);
   if (MODES[mode].subject === 'project' && subjectId !== projectId)
     return refuse('bad_input', `${mode} is about a project, not about ${subjectId}`);
   return accept({ type: 'job.requested', subjectId, jobId, mode, input, by });
@@ -34,15 +34,15 @@ export function claimJob(slice: Slice, command: CommandOf<'job.claim'>, env: Dec
   const jobs = slice.list('openRecords', project.id, 'job').flatMap((record) => slice.record('job', record.id) ?? []);
   const own = jobs.find(({ lease }) => lease?.workerId === worker.id);
   if (own) return refuse('worker_busy', `${worker.name} already works on ${nameOf(own)}`);
-  const purses = pursesOf(slice, project, env.now);
+  const budgets = budgetAccountsOf(slice, project, env.now);
   let shortage: Shortage | null = null;
   const isOpen = (job: Job) => job.lease === null && job.notBefore <= env.now && MODES[job.mode].role === worker.role;
   // A job that was requested in the same transaction comes last in the list.
   const due = jobs.filter(isOpen).sort((a, b) => a.notBefore - b.notBefore || (a.id < b.id ? -1 : 1));
   for (const job of due) {
     if (command.restingModes?.includes(job.mode)) continue;
-    const reserved = estimateOf(purses, command.agents?.[job.mode] ?? '', job.mode, sizeOfInput(job.input));
-    const missing = shortageFor(purses, reserved, env.now, slice.calendars);
+    const reserved = estimateOf(budgets, command.agents?.[job.mode] ?? '', job.mode, sizeOfInput(job.input));
+    const missing = shortageFor(budgets, reserved, env.now, slice.calendars);
     shortage ??= missing;
     if (missing) continue;
     const lease = { workerId: worker.id, owner: command.owner, token: job.fence + 1, expiresAt: env.now + LEASE_MS };
@@ -68,13 +68,13 @@ export interface JobRunEnd {
   retryAt?: number;
 }
 
-/** What becomes of a job whose run ended: done, tried again, or failed. */
+/** What happens to a job after its run: done, retried, or failed. */
 export function endJobRun(job: Job, end: JobRunEnd, env: DecideEnv): EventBody[] {
   const successes: readonly string[] = MODES[job.mode].outcomes;
   if (successes.includes(end.outcome)) return jobEnd(job, 'done', end.envelope?.summary ?? '');
   if (end.outcome === 'needs_info') {
     const questions = end.envelope?.open_questions?.map(({ text }) => text).join('\n') ?? '';
-    return jobEnd(job, 'failed', `The agent asked instead of finishing: ${questions}`);
+    return jobEnd(job, 'failed', `The agent asked questions instead of finishing: ${questions}`);
   }
   const failure = end.failure ?? 'unknown';
   const why = end.message || end.envelope?.summary || failure;

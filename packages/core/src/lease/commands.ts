@@ -14,21 +14,21 @@ export interface LeaseCommands {
     owner: string;
     window: number;
     restingModes?: Mode[];
-    /** Who would do the work: a task whose estimate the budget does not cover is not given out. */
+    /** The agent of each mode: a task whose estimate exceeds the budget is not handed out. */
     agents?: Partial<Record<Mode, string>>;
   };
   'lease.renew': { frozenMs?: number } & Fence;
   'lease.release': { why: string } & Fence;
-  /** A person's or the supervisor's: takes the task from its worker; the work is kept. */
+  /** From a person or the supervisor: takes the task from its worker; the work is kept. */
   'lease.take': {
     subjectId: string;
     jobId?: string;
     by: Actor;
     why: string;
-    /** The work was silent for too long. After MAX_STUCK times a person is asked. */
+    /** The work showed no activity for too long. After MAX_STUCK times a person is asked. */
     isStuck?: boolean;
   };
-  /** The supervisor's: takes a lease that ran out, or whose owner is known to be dead (`ownerIsDead`). */
+  /** From the supervisor: ends a lease that expired, or whose owner is known to be dead (`ownerIsDead`). */
   'lease.expire': { ownerIsDead: boolean } & Fence;
 }
 
@@ -40,7 +40,7 @@ export const leaseCommands: CommandParts<keyof LeaseCommands> = {
       look('ready', projectId, role, window),
       look('scopedRunning', projectId),
       ...(role === 'builder' ? [look('openConflicts', projectId)] : []),
-      // Only these two take jobs. The worker's lock keeps it from claiming both at once.
+      // Only these two take jobs. The worker's lock prevents it from claiming a task and a job at once.
       ...(role === 'builder' || role === 'reviewer'
         ? [look('readOpenRecords', projectId, 'job'), ...readAccountsOf(projectId)]
         : []),

@@ -18,7 +18,7 @@ export const leaseEvents = {
   'lease.released': (slice, body) => changeLeased(slice, body, () => ({ lease: null })),
 } satisfies Reductions;
 
-/** The lease of a job is followed by the job. */
+/** `job/events.ts` handles the lease of a job. */
 function changeLeased(
   slice: Slice,
   body: { type: string; subjectId: string; jobId?: string },

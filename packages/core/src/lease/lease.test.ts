@@ -86,7 +86,7 @@ describe('claiming', () => {
     const { feature } = mill.rules().pipelines;
     mill.must({ type: 'project.configure', projectId, rules: { ...mill.rules(), pipelines: { feature: feature! } } });
     mill.claim('agent-1');
-    expect(mill.task(id).blocked?.text).toBe('There is no pipeline quick any more.');
+    expect(mill.task(id).blocked?.text).toBe('Pipeline quick no longer exists.');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { EventBody, Job, Mode, Project, Task, Worker } from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor, sizeOf } from '../budget/budget.ts';
-import { type Purse, pursesOf } from '../budget/period.ts';
+import { type BudgetAccount, budgetAccountsOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { jobEnd } from '../job/job.ts';
 import { deadEnd } from '../pipeline/dead-end.ts';
@@ -24,14 +24,14 @@ import {
 } from '../work.ts';
 
 export const HEARTBEAT_MS = 30_000;
-/** The hint of a refused claim when somebody else of the same role may be luckier. */
-export const FOR_OTHERS = 'some tasks are given to another worker';
+/** The hint of a refused claim when another worker of the same role may get a task. */
+export const FOR_OTHERS = 'some tasks are assigned to another worker';
 export const LEASE_CAP_MS = 8 * 3_600_000;
 
 /**
  *   free ──claim──▶ held ──renew──▶ held ──finish, wait, release──▶ free
  *                    └──── silent for LEASE_MS, or owner dead: expire ──▶ free, its run interrupted
- * Each claim has a larger token than the one before, so whatever an earlier holder still writes is refused.
+ * Each claim has a larger token than the previous one, so a late write of an earlier holder is refused.
  */
 export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: DecideEnv): Decision {
   const project = slice.projects.get(command.projectId);
@@ -47,14 +47,14 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
   const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
   const job = isPaid ? jobOf(slice, worker) : undefined;
   if (job) return refuse('worker_busy', `${worker.name} already works on ${nameOf(job)}`);
-  const jam = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));
-  if (jam) return refuse('conflicts_open', jam.text, jam.hint);
-  const purses = isPaid ? pursesOf(slice, project, env.now) : [];
-  const closed = shortageFor(purses, 0, env.now, slice.calendars);
+  const tooMany = worker.role === 'builder' && tooManyConflicts(slice.count('openConflicts', project.id));
+  if (tooMany) return refuse('conflicts_open', tooMany.text, tooMany.hint);
+  const budgets = isPaid ? budgetAccountsOf(slice, project, env.now) : [];
+  const closed = shortageFor(budgets, 0, env.now, slice.calendars);
   if (closed) return refuse('budget_exhausted', closed.text);
   let shortage: Shortage | null = null;
-  const isTooDear = (candidate: Task) => {
-    const missing = isPaid ? shortageOf(slice, project, candidate, purses, command, env.now) : null;
+  const exceedsBudget = (candidate: Task) => {
+    const missing = isPaid ? shortageOf(slice, project, candidate, budgets, command, env.now) : null;
     shortage ??= missing;
     return missing !== null;
   };
@@ -64,7 +64,7 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     running: slice.list('scopedRunning', command.projectId),
     workerId: worker.id,
     now: env.now,
-    isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []) || isTooDear(candidate),
+    isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []) || exceedsBudget(candidate),
   });
   if (!task && shortage) return refuse('budget_exhausted', (shortage as Shortage).text);
   if (!task) {
@@ -73,7 +73,7 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     return refuse(code, 'nothing to claim now', isForOthers ? FOR_OTHERS : '');
   }
   if (roleOf(project.rules, task.pipeline, task.stage) !== worker.role)
-    return accept(...overtaken(slice, project, task));
+    return accept(...afterPipelineChange(slice, project, task));
   const token = task.fence + 1;
   const events: EventBody[] = [
     {
@@ -109,35 +109,35 @@ function isResting(project: Project, task: Task, modes: Mode[]): boolean {
   return mode !== null && modes.includes(mode);
 }
 
-/** The same sum that the run's start will ask for: a task given out must not come straight back. */
+/** The same amount that `run.start` will reserve. Otherwise a claimed task would be refused at its start. */
 function shortageOf(
   slice: Slice,
   project: Project,
   task: Task,
-  purses: Purse[],
+  budgets: BudgetAccount[],
   { agents }: CommandOf<'work.claim'>,
   now: number,
 ): Shortage | null {
   const mode = agents ? nextModeOf(project, task) : null;
   if (!agents || mode === null) return null;
-  return shortageFor(purses, estimateOf(purses, agents[mode] ?? '', mode, sizeOf(task)), now, slice.calendars);
+  return shortageFor(budgets, estimateOf(budgets, agents[mode] ?? '', mode, sizeOf(task)), now, slice.calendars);
 }
 
-/** The mode an agent would work in on it. */
+/** The mode of the task's next run. */
 function nextModeOf({ rules }: Project, task: Task): Mode | null {
   const stage = task.stage === 'open' ? rules.pipelines[task.pipeline]?.start : task.stage;
   const agent = stage === undefined ? undefined : rules.pipelines[task.pipeline]?.stages[stage];
   return agent?.actor === 'agent' ? modeOf(agent, task) : null;
 }
 
-/** The pipeline was changed while the task was in it: find out anew whose hands its stage needs, or ask a person. */
-function overtaken(slice: Slice, project: Project, task: Task): EventBody[] {
+/** The pipeline changed while the task was in it: set its role again, or ask a person. */
+function afterPipelineChange(slice: Slice, project: Project, task: Task): EventBody[] {
   const pipeline = project.rules.pipelines[task.pipeline];
   if (pipeline && (task.stage === 'open' || stageOf(project.rules, task)))
     return enter(slice, project.rules, task, { to: task.stage, because: 'the pipeline was changed' });
   const text = pipeline
     ? `Pipeline ${task.pipeline} no longer has stage ${task.stage}; its stages are ${Object.keys(pipeline.stages).join(', ')}.`
-    : `There is no pipeline ${task.pipeline} any more.`;
+    : `Pipeline ${task.pipeline} no longer exists.`;
   return deadEnd(task, text);
 }
 
@@ -159,20 +159,20 @@ export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: Deci
 
 export function release(slice: Slice, command: CommandOf<'lease.release'>): Decision {
   const checked = fencedWork(slice, command);
-  return checked.ok ? accept(...letGo(slice, checked.work, command.why)) : checked;
+  return checked.ok ? accept(...endLease(slice, checked.work, command.why)) : checked;
 }
 
 export function expire(slice: Slice, command: CommandOf<'lease.expire'>, env: DecideEnv): Decision {
   const found = findWork(slice, command);
   if (!found.ok) return found;
   const { lease } = found.work;
-  if (!lease || lease.token !== command.token) return refuse('conflict', 'that lease is already gone');
-  if (!command.ownerIsDead && env.now < lease.expiresAt) return refuse('conflict', 'that lease has not run out');
-  return accept(...letGo(slice, found.work, command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s'));
+  if (!lease || lease.token !== command.token) return refuse('conflict', 'that lease has already ended');
+  if (!command.ownerIsDead && env.now < lease.expiresAt) return refuse('conflict', 'that lease has not expired');
+  return accept(...endLease(slice, found.work, command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s'));
 }
 
 /** The run ends as interrupted. A task with open questions waits for the answers; other work waits for the next worker. */
-export function letGo(slice: Slice, work: Work, why: string): EventBody[] {
+export function endLease(slice: Slice, work: Work, why: string): EventBody[] {
   const after = isJob(work) ? [] : parkedIfAsking(work);
   return [...interruptRun(slice, work, why), released(work, why), ...after];
 }

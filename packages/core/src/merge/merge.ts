@@ -8,9 +8,9 @@ import type { Slice } from '../slice.ts';
 import { released } from '../work.ts';
 
 /**
- *   merge stage ──prepare (evidence for the very tree)──▶ prepared ──target moved to it: land──▶ done
+ *   merge stage ──prepare (evidence for this tree)──▶ prepared ──target moved to it: land──▶ done
  *                                                            └──target moved elsewhere: abandon──▶ merge stage
- * The candidate is on record before the target moves; after a crash, "is that commit in the target?" decides.
+ * The candidate is recorded before the target moves. After a crash, recovery checks whether that commit is in the target.
  */
 export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>): Decision {
   const checked = fenced(slice, command);
@@ -18,7 +18,7 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
   const { task, project } = checked;
   const stage = stageOf(project.rules, task);
   if (stage?.actor !== 'system' || stage.does !== 'merge')
-    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not merging`);
+    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not in a merge stage`);
   if (task.prepared && task.prepared.commit !== command.commit)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
   const evidence = passingEvidence(slice, project, command.tree, project.rules.gates);

@@ -19,7 +19,7 @@ const build = {
  *   feature  open → plan → (plan_review) → implement → verify → review → merge → done
  *   bug      open → investigate          → implement → verify → review → merge → done
  *   quick    open                        → implement → verify          → merge → done
- * `implement` becomes request_changes, and `plan` plan_revision, while there is feedback to deal with.
+ * `implement` becomes request_changes, and `plan` plan_revision, while there is feedback to address.
  */
 export const builtinPipelines: Record<string, Pipeline> = {
   feature: {
@@ -51,7 +51,7 @@ export const builtinPipelines: Record<string, Pipeline> = {
   },
   quick: {
     name: 'quick',
-    description: 'Build, prove, land: for work small enough to go without a plan and a review.',
+    description: 'Build, prove, land: for work so small that it needs no plan and no review.',
     start: 'implement',
     stages: {
       implement: build.implement,

@@ -22,7 +22,7 @@ describe('pipelines', () => {
       'start names nothing',
       withStages({}, 'begin'),
       'start',
-      /names no stage; the stages are implement, verify, merge/,
+      /is not the name of a stage; the stages are implement, verify, merge/,
     ],
     ['start is not an agent', withStages({}, 'verify'), 'start', /needs an agent/],
     [
@@ -38,7 +38,7 @@ describe('pipelines', () => {
       'a transition to nowhere',
       withStages({ verify: { ...verify, on: { approved: 'merge', failed: 'repair' } } }),
       'stages.verify.on.failed',
-      /"repair", which is no stage/,
+      /"repair", which is not a stage/,
     ],
     [
       'an outcome without a transition',

@@ -1,6 +1,6 @@
 import { MODES, type Outcome, type Pipeline, RESERVED_STAGES, type Stage } from '@tidemill/contract';
 
-/** Work in these outcomes is unfinished or on no target: a task must not end with it. */
+/** After these outcomes the work is unfinished or not on the target: a task must not end with them. */
 const NEVER_DONE: Outcome[] = [
   'pr_ready',
   'failed',
@@ -16,7 +16,7 @@ export interface PipelineFault {
   message: string;
 }
 
-/** Everything that would strand a task, found before a task is in it. Empty means sound. */
+/** Everything that would leave a task without a next stage. Empty means the pipeline is valid. */
 export function checkPipeline(pipeline: Pipeline, gateNames: string[]): PipelineFault[] {
   const names = Object.keys(pipeline.stages);
   const faults: PipelineFault[] = [];
@@ -25,7 +25,8 @@ export function checkPipeline(pipeline: Pipeline, gateNames: string[]): Pipeline
       faults.push({ path: ['stages', reserved], message: `"${reserved}" is built in; choose another name` });
   }
   const start = pipeline.stages[pipeline.start];
-  if (!start) faults.push({ path: ['start'], message: `start names no stage; the stages are ${names.join(', ')}` });
+  if (!start)
+    faults.push({ path: ['start'], message: `start is not the name of a stage; the stages are ${names.join(', ')}` });
   else if (start.actor !== 'agent')
     faults.push({
       path: ['start'],
@@ -34,7 +35,7 @@ export function checkPipeline(pipeline: Pipeline, gateNames: string[]): Pipeline
   else if (start.mode === 'review')
     faults.push({
       path: ['start'],
-      message: `"${pipeline.start}" reviews, and at the start there is nothing to review`,
+      message: `"${pipeline.start}" is a review, and there is nothing to review at the start`,
     });
   for (const [name, stage] of Object.entries(pipeline.stages))
     faults.push(...checkStage(name, stage, names, gateNames));
@@ -53,12 +54,12 @@ function checkStage(name: string, stage: Stage, names: string[], gateNames: stri
     if (!names.includes(target) && target !== 'done' && target !== 'blocked')
       faults.push({
         path: [...path, 'on', outcome],
-        message: `${outcome} leads to "${target}", which is no stage, nor done or blocked`,
+        message: `${outcome} leads to "${target}", which is not a stage, done or blocked`,
       });
     if (target === 'done' && NEVER_DONE.includes(outcome as Outcome))
       faults.push({
         path: [...path, 'on', outcome],
-        message: `${outcome} cannot lead to done: nothing has landed then`,
+        message: `${outcome} cannot lead to done: nothing has landed at that point`,
       });
   }
   if (stage.actor === 'agent') {
@@ -66,7 +67,7 @@ function checkStage(name: string, stage: Stage, names: string[], gateNames: stri
       if (!(outcome in stage.on))
         faults.push({
           path: [...path, 'on'],
-          message: `mode ${stage.mode} can end in ${outcome}, and no transition is given for it`,
+          message: `mode ${stage.mode} can end in ${outcome}, but \`on\` has no transition for it`,
         });
     }
   }

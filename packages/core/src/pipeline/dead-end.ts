@@ -1,6 +1,6 @@
 import type { EventBody, Task } from '@tidemill/contract';
 
-/** Where no way leads on: an alert and a question to a person, never a guess. */
+/** No transition is possible: raises an alert and asks a person. */
 export function deadEnd(task: Task, text: string): EventBody[] {
   return [
     {

@@ -111,8 +111,8 @@ describe('the end of a stage', () => {
   test('the reason an agent gives for changing nothing reaches the person', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
-    mill.end(id, 'no_changes', { envelope: { summary: 'it is there already' } });
-    expect(mill.task(id).blocked?.text).toMatch(/^Nothing was changed \(it is there already\)\./);
+    mill.end(id, 'no_changes', { envelope: { summary: 'it is already there' } });
+    expect(mill.task(id).blocked?.text).toMatch(/^Nothing was changed \(it is already there\)\./);
   });
 });
 
@@ -153,7 +153,7 @@ describe('failures of an agent', () => {
     for (let count = 1; count <= 5; count += 1) {
       mill.end(id, 'failed', { failure, message: 'No key', envelope: null });
       expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { failures: {} } });
-      expect(mill.task(id).waiting).toBe('No key. Put it right, then retry.');
+      expect(mill.task(id).waiting).toBe('No key. Repair this, then retry.');
       mill.now = mill.task(id).notBefore;
     }
   });
@@ -233,7 +233,7 @@ describe('coming back from a system stage', () => {
     mill.bring(id, 'verify');
     mill.end(id, 'failed', { failure: 'unverified_gate', message: 'Gate test could not run.' });
     expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'unverified_gate' }, feedback: [] });
-    expect(mill.task(id).blocked?.text).toBe('Gate test could not run. A person must decide how to go on.');
+    expect(mill.task(id).blocked?.text).toBe('Gate test could not run. A person must decide how to continue.');
   });
 
   const conflictIn = (mill: Mill, id: string, ...files: string[]) => {

@@ -13,7 +13,7 @@ import type { Slice } from '../slice.ts';
 import { deadEnd } from './dead-end.ts';
 import { enter } from './enter.ts';
 import { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './fingerprint.ts';
-import { pileUp, whyForPerson } from './open-conflict.ts';
+import { conflictLimitAlert, whyForPerson } from './open-conflict.ts';
 import { backoffMs, isInfrastructure, MAX_RETURNS, MAX_REVIEW_CYCLES, needsPerson, RETRY_POLICY } from './policy.ts';
 import { sentence } from './sentence.ts';
 import { stageOf } from './stage.ts';
@@ -39,7 +39,7 @@ interface Ending {
 /** What a stage's outcome leads to. The caller adds the release of the lease. */
 export function endStage(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {
   const events = outcomeOf(slice, rules, task, end, env);
-  return [...events, ...pileUp(events, slice.count('openConflicts', task.projectId))];
+  return [...events, ...conflictLimitAlert(events, slice.count('openConflicts', task.projectId))];
 }
 
 function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env: DecideEnv): EventBody[] {
@@ -50,7 +50,7 @@ function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env:
     case 'interrupted':
       return [];
     case 'needs_info':
-      // Whoever asks parks the task: see question/at-end. The engine itself has nobody to ask in a run.
+      // question/at-end parks the task. A stage without an agent cannot ask.
       return stage.actor === 'agent' ? [] : noTransition(task, end.outcome);
     case 'failed':
       return stage.actor === 'agent'
@@ -63,7 +63,7 @@ function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env:
     case 'no_changes':
       return follow(ending, {
         reason: 'no_changes',
-        text: `Nothing was changed${end.message ? ` (${end.message})` : ''}. Say more about what you want and retry, or cancel the task.`,
+        text: `Nothing was changed${end.message ? ` (${end.message})` : ''}. Describe the task in more detail and retry it, or cancel it.`,
       });
     case 'plan_complete':
     case 'investigation_complete':
@@ -80,9 +80,9 @@ function follow(ending: Ending, block?: { reason: BlockReason; text: string }): 
   return enter(slice, rules, task, { to, because: end.outcome, tree: end.tree, block });
 }
 
-/** An outcome nobody provided for. */
+/** An outcome without a transition. */
 function noTransition(task: Task, outcome: Outcome): EventBody[] {
-  const text = `Stage ${task.stage} of pipeline ${task.pipeline} ended in ${outcome}, and no transition is given for that.`;
+  const text = `Stage ${task.stage} of pipeline ${task.pipeline} ended in ${outcome}, and the pipeline has no transition for it.`;
   return deadEnd(task, text);
 }
 
@@ -91,17 +91,17 @@ function retryOrAsk(ending: Ending): EventBody[] {
   const failure = end.failure ?? 'unknown';
   const count = (task.counters.failures[failure] ?? 0) + 1;
   if (needsPerson(failure)) {
-    const why = `${sentence(end.message) || `The agent does not let us in (${failure}).`} Put it right, then retry.`;
-    // Not the task waits but its agent, and with it all its tasks: once a person has put it right, all go on.
+    const why = `${sentence(end.message) || `The agent refuses access (${failure}).`} Repair this, then retry.`;
+    // The agent waits, and all its tasks with it. They continue when a person has repaired the agent.
     return [{ type: 'task.waiting', taskId: task.id, why, until: end.retryAt ?? env.now }];
   }
   const seen = isInfrastructure(failure) ? null : recognise(ending, failure);
   const feedback: EventBody[] = end.feedback?.length
     ? [{ type: 'task.feedback_given', taskId: task.id, feedback: end.feedback }]
     : [];
-  const isWorthTrying = count <= RETRY_POLICY[failure].retries;
-  if (isWorthTrying && !seen?.isStuck) {
-    // A vendor that says when it will answer again is believed once; after that it is asked no sooner than others.
+  const mayRetry = count <= RETRY_POLICY[failure].retries;
+  if (mayRetry && !seen?.isStuck) {
+    // The vendor's own retry time is used once. After that the usual backoff applies, too.
     const isTrusted = end.retryAt !== undefined && count === 1;
     const notBefore = Math.max(end.retryAt ?? 0, isTrusted ? env.now : env.now + backoffMs(failure, count));
     return [
@@ -111,7 +111,7 @@ function retryOrAsk(ending: Ending): EventBody[] {
     ];
   }
   const reason: BlockReason =
-    isWorthTrying || failure === 'no_progress'
+    mayRetry || failure === 'no_progress'
       ? 'no_progress'
       : failure === 'validation'
         ? 'validation'
@@ -129,7 +129,7 @@ function retryOrAsk(ending: Ending): EventBody[] {
   ];
 }
 
-/** The no-progress breaker: one and the same failure again and again is a person's to look at. */
+/** The no-progress breaker: a person must look at a failure that repeats. */
 function recognise({ task, end, env }: Ending, kind: string): { events: EventBody[]; isStuck: boolean } {
   const fingerprint = fingerprintOf(kind, failureText(end.message, end.feedback), env.hash);
   const count = (task.counters.fingerprints[fingerprint] ?? 0) + 1;
@@ -143,10 +143,10 @@ function recognise({ task, end, env }: Ending, kind: string): { events: EventBod
 function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind: string): EventBody[] {
   const { slice, rules, task, stage, end } = ending;
   const count = (task.counters.failures[kind] ?? 0) + 1;
-  // A gate that cannot run is nothing an agent could put right.
+  // An agent cannot repair a gate that cannot run.
   const isForAgent = end.failure !== 'unverified_gate';
   const feedback = end.feedback?.length ? end.feedback : [{ kind: 'gate' as const, text: end.message, files: [] }];
-  // The same files may conflict again and again, each time with newer work.
+  // The same files may conflict several times, each time with newer work.
   const seen = kind === 'conflict' ? { events: [], isStuck: false } : recognise(ending, kind);
   const events: EventBody[] = [
     ...seen.events,
@@ -163,11 +163,11 @@ function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind
         ? 'conflict'
         : 'validation';
   const often = seen.isStuck
-    ? ` The very same failure was seen ${SAME_FAILURE_LIMIT} times.`
+    ? ` The same failure occurred ${SAME_FAILURE_LIMIT} times.`
     : count > MAX_RETURNS
       ? ` It came back ${count} times.`
       : '';
-  const text = `${end.message}${often} A person must decide how to go on.`;
+  const text = `${end.message}${often} A person must decide how to continue.`;
   return [...events, ...enter(slice, rules, task, { to, because: outcome, block: { reason, text } })];
 }
 
@@ -178,7 +178,7 @@ function conflict(ending: Ending): EventBody[] {
   if (why === null) return sendBack(ending, 'conflicts_detected', 'conflict');
   const text = `Conflicts with ${rules.target} in ${files.join(', ')}; ${why}. Resolve them: \`tidemill conflicts show ${task.number}\`, or on the page.`;
   return [
-    // Whoever resolves it finds the files here.
+    // The person who resolves it finds the files here.
     { type: 'task.feedback_given', taskId: task.id, feedback: end.feedback ?? [] },
     ...enter(slice, rules, task, { to: 'blocked', because: 'conflicts_detected', block: { reason: 'conflict', text } }),
   ];

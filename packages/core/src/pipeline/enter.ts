@@ -6,15 +6,15 @@ import { gatesOf } from './stage.ts';
 export interface Entry {
   to: string;
   because: string;
-  /** The tree the stage before ended with. Only its evidence is at hand, so only it can carry a task past a verify stage. */
+  /** The tree that the previous stage ended with. Only its evidence is loaded, so only it can skip a verify stage. */
   tree?: string;
   /** Used when `to` is blocked. */
   block?: { reason: BlockReason; text: string };
 }
 
 /**
- * Moves a task on, through every stage that needs nobody: a plan review nobody asked for, a verify stage whose
- * evidence is already there for the very tree. Nothing but this function writes a stage.
+ * Moves a task to the next stage and skips stages that need no work: a plan review that is not configured, a verify stage
+ * whose evidence exists for this tree. Only this function changes a task's stage.
  */
 export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entry): EventBody[] {
   const events: EventBody[] = [];
@@ -22,7 +22,7 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
   let to = entry.to;
   let because = entry.because;
   const passed = new Set<string>();
-  // A pipeline has finitely many stages and none is passed through twice, so this ends.
+  // Terminates: no stage is skipped twice.
   for (;;) {
     if (to === 'blocked' || passed.has(to)) {
       const block = entry.block ?? { reason: 'no_transition' as const, text: because };
@@ -51,11 +51,11 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
     if (!isProven) return events;
     from = to;
     to = stage.on.approved;
-    because = 'every gate has passed for this tree';
+    because = 'every gate has already passed for this tree';
   }
 }
 
-/** Who wants to be asked about everything is asked about plans. */
+/** An autonomy that requires approval for everything includes plans. */
 export function arePlansReviewed(rules: ProjectRules, task: Task): boolean {
   const { scopeChanges, architectureDecisions } = task.hilConfig ?? rules.hilConfig;
   return rules.reviewPlans || (scopeChanges === 'requires_approval' && architectureDecisions === 'requires_approval');

@@ -1,11 +1,11 @@
 import type { Feedback } from '@tidemill/contract';
 
-/** The same failure seen this often means that trying again changes nothing. */
+/** After this many identical failures a retry is pointless. */
 export const SAME_FAILURE_LIMIT = 3;
 
 const LONGEST = 20_000;
 
-/** What a failure is when times, numbers, hashes and places are taken out of its text. */
+/** Identifies a failure: a hash of its text without times, numbers, hashes and paths. */
 export function fingerprintOf(kind: string, text: string, hash: (text: string) => string): string {
   const essence = text
     .slice(0, LONGEST)
@@ -20,7 +20,7 @@ export function fingerprintOf(kind: string, text: string, hash: (text: string) =
   return hash(`${kind}\n${essence}`).slice(0, 16);
 }
 
-/** A failure's whole text: what was fed back where there is something, else its message. */
+/** A failure's whole text: its feedback if there is any, else its message. */
 export function failureText(message: string, feedback: Feedback[] | undefined): string {
   return feedback?.length ? feedback.map(({ text }) => text).join('\n') : message;
 }

@@ -7,7 +7,7 @@ export function parked(task: Task, from: string, holding: { text: string }[]): E
   return { type: 'task.parked', taskId: task.id, from, questions: holding.map(({ text }) => text) };
 }
 
-/** A task whose worker lets go of it waits where everybody sees it, if it has asked something meanwhile. */
+/** A released task with open questions waits in `needs_info`. */
 export function parkedIfAsking(task: Task): EventBody[] {
   return task.openQuestions.length > 0 && canPark(task) ? [parked(task, task.stage, task.openQuestions)] : [];
 }

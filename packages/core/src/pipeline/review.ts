@@ -2,8 +2,8 @@ import type { ProjectRules, Stage, Task } from '@tidemill/contract';
 import { arePlansReviewed } from './enter.ts';
 
 /**
- * Does somebody look at every change before it lands? True when no way leads from an agent that builds to landing that
- * passes neither a review nor a person.
+ * Is every change reviewed before it lands? True when every path from a building agent to the merge includes a review or
+ * a person.
  */
 export function isReviewed(rules: ProjectRules, task: Task): boolean {
   const stages = rules.pipelines[task.pipeline]?.stages ?? {};

@@ -1,4 +1,4 @@
-/** What somebody else said, so that more can be said after it. */
+/** The text as a complete sentence, so that another can follow. */
 export function sentence(text: string): string {
   const said = text.trim();
   return said === '' || /[.!?:;…)\]}]$/.test(said) ? said : `${said}.`;

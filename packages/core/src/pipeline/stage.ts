@@ -4,7 +4,7 @@ export function stageOf(rules: ProjectRules, task: Pick<Task, 'pipeline' | 'stag
   return rules.pipelines[task.pipeline]?.stages[task.stage];
 }
 
-/** Whose hands a stage needs. `open` needs those of the stage it leads to. */
+/** The role a stage needs. `open` needs the role of the first stage. */
 export function roleOf(rules: ProjectRules, pipelineName: string, stageName: string): Role | null {
   const pipeline = rules.pipelines[pipelineName];
   const stage = pipeline?.stages[stageName === 'open' ? pipeline.start : stageName];
@@ -13,7 +13,7 @@ export function roleOf(rules: ProjectRules, pipelineName: string, stageName: str
   return stage.does === 'verify' ? 'verifier' : 'merger';
 }
 
-/** Feedback on work that is there turns a first attempt's mode into that of dealing with it. */
+/** With feedback on existing work, the mode becomes the one that addresses it. */
 export function modeOf(stage: Extract<Stage, { actor: 'agent' }>, task: Task): TaskMode {
   if (task.feedback.length === 0) return stage.mode;
   if (stage.mode === 'implement' && task.head !== null) return 'request_changes';
@@ -21,7 +21,7 @@ export function modeOf(stage: Extract<Stage, { actor: 'agent' }>, task: Task): T
   return stage.mode;
 }
 
-/** The gates a stage asks for: a verify stage may name some, landing always needs all. */
+/** The gates a stage requires: a verify stage may name some, landing always requires all. */
 export function gatesOf(rules: ProjectRules, stage: Stage): string[] {
   if (stage.actor === 'system' && stage.does === 'verify' && stage.gates) return stage.gates;
   return rules.gates;

@@ -23,13 +23,13 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   const { question, project } = found;
   if (question.status !== 'open') return closedAlready(question);
   const text = command.text.trim();
-  if (text === '') return refuse('bad_input', 'an answer needs a text', 'say what you decide');
+  if (text === '') return refuse('bad_input', 'the answer is empty', 'write your decision');
   if (text.length > LONGEST_ANSWER)
     return refuse('bad_input', `an answer has at most ${LONGEST_ANSWER} characters; this one has ${text.length}`);
-  const option = optionMeant(question, text);
+  const option = matchingOption(question, text);
   if (option === null && !question.allowFreeText && question.options.length > 0) {
     const labels = question.options.map(({ label }) => `"${label}"`).join(', ');
-    return refuse('bad_input', `"${text.slice(0, 100)}" is none of the options`, `choose one of ${labels}`);
+    return refuse('bad_input', `"${text.slice(0, 100)}" is not one of the options`, `choose one of ${labels}`);
   }
   const answer: Answer = { text: option ?? text, option, source: command.source, by: command.by, at: env.now };
   return accept(...answered(slice, project, question, answer));
@@ -38,15 +38,15 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
 const YES = /^(y|yes|ok|okay|approved?|lgtm)[.!]?$/i;
 const NO = /^(n|no|rejected|reject)[.!]?$/i;
 
-/** The label that was written, however its letters are; of an approval, also a plain yes or no. */
-function optionMeant({ options, effect }: Question, text: string): string | null {
+/** The option that matches the text, ignoring case. For an approval also yes or no. */
+function matchingOption({ options, effect }: Question, text: string): string | null {
   const label = options.find((each) => each.label.toLowerCase() === text.toLowerCase())?.label;
   if (label !== undefined) return label;
   if (effect.kind !== 'approval') return null;
   return YES.test(text) ? APPROVE : NO.test(text) ? SEND_BACK : null;
 }
 
-/** Its time is up: its default is the answer, or nobody needs to know any more. */
+/** The question expired: its default becomes the answer, or it is dismissed. */
 export function expireQuestion(slice: Slice, command: CommandOf<'question.expire'>, env: DecideEnv): Decision {
   const found = findQuestion(slice, command);
   if (!found.ok) return found;
@@ -54,9 +54,9 @@ export function expireQuestion(slice: Slice, command: CommandOf<'question.expire
   const { taskId, id: questionId, type, holds, defaultAnswer } = question;
   if (question.status !== 'open') return accept();
   if (question.expiresAt === null || env.now < question.expiresAt)
-    return refuse('conflict', 'that question still has time');
+    return refuse('conflict', 'that question has not expired');
   const text = holds
-    ? (defaultAnswer ?? 'Nobody answered: use your own judgement.')
+    ? (defaultAnswer ?? 'There was no answer: use your own judgement.')
     : TAKES_DEFAULT.includes(type)
       ? defaultAnswer
       : null;
@@ -86,7 +86,7 @@ export function revokePreference(slice: Slice, command: CommandOf<'preference.re
   return accept({ type: 'preference.revoked', preferenceId: preference.id, by: command.by });
 }
 
-/** Every open question that holds the task gets the same answer: a person said one thing for all of them. */
+/** Gives every open question that holds the task the same answer. */
 export function answerAll(slice: Slice, task: Task, text: string, by: Actor, env: DecideEnv): EventBody[] {
   const answer: Answer = { text, option: null, source: 'user', by, at: env.now };
   return holdingOf(slice, task).map(({ id }) => ({
@@ -97,17 +97,17 @@ export function answerAll(slice: Slice, task: Task, text: string, by: Actor, env
   }));
 }
 
-/** The task is going where its questions no longer matter. */
+/** The task moves to a stage where its questions no longer matter. */
 export function withdrawAll(slice: Slice, task: Task, why: string): EventBody[] {
   return openQuestionsOf(slice, task.id).map((question) => withdrawn(question, why));
 }
 
-/** The task goes on without the answers it waited for. */
+/** The task continues without the answers it waited for. */
 export function withdrawHolding(slice: Slice, task: Task, why: string): EventBody[] {
   return holdingOf(slice, task).map((question) => withdrawn(question, why));
 }
 
-/** What a person has to agree to before the task goes on; there is never more than one of these open. */
+/** What a person must approve before the task continues. At most one approval is open. */
 export function openApproval(slice: Slice, task: Task) {
   const question = holdingOf(slice, task).find(({ effect }) => effect.kind === 'approval');
   return question?.effect.kind === 'approval' ? { question, ...question.effect } : null;
@@ -124,7 +124,7 @@ export function withdrawn({ id: questionId, taskId }: Question, why: string): Ev
   return { type: 'question.closed', taskId, questionId, status: 'withdrawn', why };
 }
 
-/** An answer and all that follows from it. */
+/** An answer and its effects. */
 export function answered(slice: Slice, project: Project, question: Question, answer: Answer): EventBody[] {
   const { id: questionId, taskId } = question;
   const task = taskId === null ? undefined : slice.tasks.get(taskId);
@@ -139,7 +139,7 @@ export function answered(slice: Slice, project: Project, question: Question, ans
   ];
 }
 
-/** What a person says twice, or says of their own taste once, is taken for granted from then on. */
+/** An answer becomes a default after two equal answers, or after one for a preference. */
 function learned(slice: Slice, question: Question, answer: Answer): EventBody[] {
   const isOfInterest = question.type !== 'celebratory' && question.effect.kind === 'none';
   if (answer.source !== 'user' || !isOfInterest) return [];
@@ -162,7 +162,7 @@ function findQuestion(slice: Slice, command: { projectId: string; questionId: st
   });
   if (!project || question?.projectId !== project.id)
     return refused('not_found', `there is no question ${command.questionId} in this project`);
-  // Its task's rows are at hand only when the command named the task.
+  // The task's rows are loaded only when the command names the task.
   if (question.taskId !== command.taskId)
     return refused('conflict', `${question.ref} is not about ${command.taskId ?? 'the project'}`);
   return { ok: true, question, project };
@@ -170,6 +170,6 @@ function findQuestion(slice: Slice, command: { projectId: string; questionId: st
 
 function closedAlready({ status, answer }: Question): Decision {
   if (status === 'answered' && answer)
-    return refuse('already_answered', `${answer.by.name} has answered that already: "${answer.text.slice(0, 200)}"`);
-  return refuse('already_answered', `that question was ${status}; nobody waits for it any more`);
+    return refuse('already_answered', `${answer.by.name} has already answered that: "${answer.text.slice(0, 200)}"`);
+  return refuse('already_answered', `that question was ${status} and needs no answer`);
 }

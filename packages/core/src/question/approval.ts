@@ -12,18 +12,18 @@ export interface About {
 }
 
 interface Change {
-  /** What it does in each matter that its files touch. */
+  /** The content of the change in each matter that its files touch. */
   contents: MatterContents;
   /** Matters that its author says it touches. */
   declares: ApprovalMatter[];
   message: string;
-  /** Where it goes when a person does not want it. */
+  /** The stage for a rejected change. */
   sendBackTo: string;
-  /** Nobody was told of it yet. */
+  /** No notice about it was sent yet. */
   isNew: boolean;
 }
 
-/** Asks for what a person wants to decide, and tells what they want to hear of. */
+/** Asks for approval where the autonomy requires it, and sends a notice where it asks for one. */
 export function approvalFor(
   { slice, project, task, env }: About,
   { contents, declares, message, sendBackTo, isNew }: Change,
@@ -31,7 +31,7 @@ export function approvalFor(
 ): Pick<AskResult, 'events' | 'holding'> {
   const touched = new Set<ApprovalMatter>([...(Object.keys(contents) as ApprovalMatter[]), ...declares]);
   const setting = task.hilConfig ?? project.rules.hilConfig;
-  // An agreement is to what was there to be seen: other content is another matter.
+  // An approval is for the content that was shown. Other content needs a new approval.
   const isAgreed = (matter: ApprovalMatter) =>
     task.approved.includes(matter) &&
     (contents[matter] === undefined || contents[matter] === task.approvedContents[matter]);
@@ -43,7 +43,7 @@ export function approvalFor(
   if (matters.length === 0) return { events: notices, holding: [] };
   const shown = matters.flatMap((matter) => (contents[matter] === undefined ? [] : [[matter, contents[matter]]]));
   const effect = { kind: 'approval', matters, sendBackTo, contents: Object.fromEntries(shown) } as const;
-  // Asked as often as it comes up: an approval that was refused before is no approval.
+  // Asked every time: an earlier rejection does not count as an answer.
   const fresh = {
     ...asking,
     task: { ...task, openQuestions: [], asked: {} },
@@ -68,17 +68,17 @@ function questionOf(task: Task, matters: ApprovalMatter[], message: string): Ask
   const what = matters.map((matter) => WORDS[matter]).join(' and ');
   const isOtherwise = matters.some((matter) => task.approved.includes(matter));
   return {
-    ...blocking(`#${task.number} ${task.title}: the work ${what}. Go on with it?`),
+    ...blocking(`#${task.number} ${task.title}: the work ${what}. Continue with it?`),
     context: [message, isOtherwise ? OTHERWISE : ''].filter((part) => part !== '').join('\n\n'),
     options: APPROVAL_OPTIONS,
     tags: matters,
   };
 }
 
-const OTHERWISE = 'It is not what you approved before: its content has changed since.';
+const OTHERWISE = 'The content has changed since you approved it.';
 
 const WORDS: Record<ApprovalMatter, string> = {
-  scopeChanges: 'goes beyond the files it was given',
+  scopeChanges: 'changes files outside its scope',
   architectureDecisions: 'decides about the architecture',
   dependencyModifications: 'changes dependencies',
 };

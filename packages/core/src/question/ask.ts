@@ -20,27 +20,27 @@ import { answerNote } from './note.ts';
 
 /**
  *   asked ──answer by a person, a learned default──▶ answered
- *     └─── its time is up ──▶ answered by its default, or dismissed
- *     └─── its task is gone ──▶ withdrawn
- * A question that `holds` keeps its task still until it is answered; the task goes on when all of them are.
+ *     └─── expires ──▶ answered by its default, or dismissed
+ *     └─── its task ends ──▶ withdrawn
+ * A question that `holds` stops its task. The task continues when all such questions are answered.
  */
 export interface Asking extends Asker {
   project: Project;
   task: Task | null;
   runId: string | null;
   stage: string;
-  /** Holds the task whatever its type: the agent said that it cannot go on. */
+  /** Holds the task, whatever the type: the agent said that it cannot continue. */
   holdsAlways: boolean;
-  /** Asked before in the same decision, so that no two have the same number. */
+  /** Questions asked earlier in the same decision, so that no two have the same number. */
   askedJustNow?: number;
 }
 
 export interface AskResult {
   events: EventBody[];
-  /** Open questions that hold the task now, the ones asked before included. */
+  /** Open questions that hold the task now, including earlier ones. */
   holding: { id: string; text: string }[];
   asked: number;
-  /** How many were answered at once, by what was learned. */
+  /** How many were answered immediately by learned defaults. */
   answered: number;
 }
 
@@ -83,7 +83,7 @@ function askedBefore(slice: Slice, { task, project }: Asking, fingerprint: strin
   return same?.id ?? null;
 }
 
-/** One that could wait when it was asked, and cannot any more. */
+/** Makes an open question hold the task. */
 function hold(slice: Slice, questionId: string, { events, holding }: AskResult): void {
   const question = slice.openRecord('question', questionId);
   if (question?.status !== 'open' || question.holds || question.taskId === null) return;
@@ -107,7 +107,7 @@ function questionFrom(
   { fingerprint, number }: { fingerprint: string; number: number },
   env: DecideEnv,
 ): Question {
-  // What an answer sets in motion is never taken for granted.
+  // A question whose answer has an effect gets no learned default.
   const learned =
     effect.kind === 'none'
       ? preferencesOf(slice, project.id).find((each) => each.isActive && each.fingerprint === fingerprint)
@@ -121,7 +121,7 @@ function questionFrom(
     ...{ type, text, context, options, allowFreeText, tags, fingerprint, batchId: id },
     defaultAnswer: learned?.answer ?? defaultOf(asked),
     isDefaultLearned: learned !== undefined,
-    // One about a task that is stuck is over when the task moves again, whether or not somebody answered.
+    // A question about a stuck task ends when the task moves again.
     holds: task !== null && effect.kind !== 'stuck' && (type === 'blocking' || holdsAlways),
     askedAt: env.now,
     ...timesOf(asked, env.now),
@@ -129,7 +129,7 @@ function questionFrom(
   };
 }
 
-/** Enough for those that are open and those of the last day: a catalogue asks each of its questions once a day. */
+/** Enough for the open ones and those of the last day: a catalogue asks each question once a day. */
 export const NEWEST_QUESTIONS = 500;
 
 const isQuestion = (record: StoredRecord) => record.noun === 'question';
@@ -144,7 +144,7 @@ export const openQuestionsOf = (slice: Slice, taskId: string): Question[] =>
 export const preferencesOf = (slice: Slice, projectId: string): Preference[] =>
   slice.list('recordsOf', projectId, 'preference').filter((record) => record.noun === 'preference');
 
-/** The batch of a question that the same agent asked in the same stage a moment ago. */
+/** The batch of a recent question of the same agent in the same stage. */
 function batchOf(slice: Slice, question: Question): string | null {
   const { taskId, projectId } = question;
   const others = taskId === null ? ofProject(slice, projectId) : openQuestionsOf(slice, taskId);
@@ -165,10 +165,10 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
   const found = command.taskId === null ? null : findTask(slice, { ...command, taskId: command.taskId });
   if (found && !found.ok) return found;
   const task = found?.task ?? null;
-  // Nobody works on it any more, so nobody needs the answer.
+  // The task is over, so the answer is not needed.
   if (task?.stage === 'done' || task?.stage === 'cancelled') return accept();
   if (task === null && isTooSoon(slice, command, env.now)) return accept();
-  // Somebody set it to work again meanwhile.
+  // The task is no longer blocked.
   if (command.effect?.kind === 'unblock' && task?.stage !== 'blocked') return accept();
   const { agent, source, sourceId, effect, stage } = command;
   const asking = { agent, source, sourceId, effect, stage, project, task, runId: null, holdsAlways: false };
@@ -177,7 +177,7 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
   return accept(...events, ...(isHeld ? [parked(task, task.stage, holding)] : []));
 }
 
-/** What a catalogue raises about a project, whatever its words, is raised once a day. */
+/** A catalogue entry is asked about a project once a day, even with other words. */
 function isTooSoon(slice: Slice, { projectId, source, sourceId }: CommandOf<'question.ask'>, now: number): boolean {
   return (
     source === 'catalogue' &&
@@ -187,14 +187,14 @@ function isTooSoon(slice: Slice, { projectId, source, sourceId }: CommandOf<'que
   );
 }
 
-/** Asked by an agent while it works. The task is parked when the run ends, if it still needs the answer then. */
+/** Asked by an agent during its run. The task is parked at the end of the run if the question is still open. */
 export function askInRun(slice: Slice, command: CommandOf<'run.ask'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const run = slice.runs.ifLoaded(command.runId);
   if (run?.status !== 'running' || task.lastRunId !== run.id)
-    return refuse('conflict', `run ${command.runId} is not under way`);
+    return refuse('conflict', `run ${command.runId} is not running`);
   const source = run.mode === 'plan' || run.mode === 'plan_revision' ? 'plan' : 'execute';
   const asker = { agent: run.agent, source, sourceId: task.id } as const;
   const asking = { ...asker, project, task, runId: run.id, stage: task.stage, holdsAlways: false };

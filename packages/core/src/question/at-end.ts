@@ -14,14 +14,14 @@ interface RunEnd {
   run: Run;
   command: CommandOf<'run.finish'>;
   end: End;
-  /** What would follow if nobody had anything to ask. */
+  /** The events without any questions. */
   after: EventBody[];
   env: DecideEnv;
 }
 
 /**
- * The end of a run with what it asks. A question that holds parks the task where it would have gone on; an agent that
- * failed for want of an answer has not failed.
+ * The end of a run with its questions. A question that holds parks the task; it resumes in its next stage. An agent that
+ * could not finish without an answer has not failed.
  */
 export function askAtEnd(runEnd: RunEnd): EventBody[] {
   const { slice, task, run, command, end, after, env } = runEnd;
@@ -31,10 +31,10 @@ export function askAtEnd(runEnd: RunEnd): EventBody[] {
   own.events.unshift(...noLongerStuck(slice, task));
   if (needsInfo || (end.outcome === 'failed' && own.holding.length > 0)) {
     if (own.holding.length > 0) return [...own.events, parked(task, task.stage, own.holding)];
-    // Answered at once, by what was learned: the next run knows.
+    // Answered immediately by learned defaults: the next run gets the answers.
     if (own.answered > 0) return own.events;
-    // It asks again what was answered a moment ago: once more it will not help.
-    const text = `The agent asks again what was answered already: ${end.message}`;
+    // It repeats questions that were just answered: another run would not help.
+    const text = `The agent repeats questions that were already answered: ${end.message}`;
     return [...own.events, { type: 'task.blocked', taskId: task.id, from: task.stage, reason: 'no_progress', text }];
   }
   const approval = approvalOf(runEnd, { ...asking, askedJustNow: own.asked });
@@ -55,7 +55,7 @@ function noLongerStuck(slice: Slice, task: Task): EventBody[] {
 function questionsOf({ envelope }: CommandOf<'run.finish'>, needsInfo: boolean, message: string): AskedQuestion[] {
   const questions = envelope?.open_questions ?? [];
   if (questions.length > 0 || !needsInfo) return questions;
-  return [blocking(message || 'The agent needs to know more, but did not say what.')];
+  return [blocking(message || 'The agent needs more information, but did not say which.')];
 }
 
 function askingOf({ project, task, run }: RunEnd, holdsAlways: boolean): Asking {
@@ -63,7 +63,7 @@ function askingOf({ project, task, run }: RunEnd, holdsAlways: boolean): Asking 
   return { project, task, runId: run.id, stage: run.stage, holdsAlways, agent: run.agent, source, sourceId: task.id };
 }
 
-/** What the change touches that a person wants to decide, or to hear of. */
+/** Matters in the change that need an approval or a notice. */
 function approvalOf(
   { slice, project, task, command, end, env }: RunEnd,
   asking: Asking,
@@ -75,8 +75,8 @@ function approvalOf(
 }
 
 /**
- * The end of the verify stage. Files may have been changed since the run's end, by a worker outside the daemon say: what
- * was proven is held against what was approved once more.
+ * The end of the verify stage. Files may have changed since the run's end, for example by a worker outside the daemon.
+ * The verified content is compared with the approved content again.
  */
 export function askAfterProof(
   about: About,

@@ -15,7 +15,7 @@ export interface QuestionCommands {
     source: AnswerSource;
     text: string;
   };
-  /** Its time is up: the default is taken, or it is dismissed. */
+  /** The question expired: its default is used, or it is dismissed. */
   'question.expire': { taskId: string | null; questionId: string };
   'question.remind': { taskId: string | null; questionId: string };
   'preference.revoke': { preferenceId: string; by: Actor };

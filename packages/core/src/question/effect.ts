@@ -6,11 +6,11 @@ import { interruptRun, released } from '../work.ts';
 
 export const APPROVE = 'Approve';
 export const SEND_BACK = 'Send back';
-/** What a person who is asked for an approval may say at once. */
+/** The options of an approval. */
 export const APPROVAL_OPTIONS: QuestionOption[] = [
-  { label: APPROVE, description: 'The work goes on.', recommended: false, implications: '' },
+  { label: APPROVE, description: 'The work continues.', recommended: false, implications: '' },
   {
-    ...{ label: SEND_BACK, description: 'Say in your own words what to do instead.' },
+    ...{ label: SEND_BACK, description: 'Write what to do instead.' },
     ...{ recommended: false, implications: '' },
   },
 ];
@@ -18,13 +18,13 @@ export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as c
 
 type EffectOf<K extends Question['effect']['kind']> = Extract<Question['effect'], { kind: K }>;
 
-/** What an answer sets in motion in the task it is about. */
+/** The effect of an answer on its task. */
 export function effectOf(slice: Slice, project: Project, task: Task, question: Question, answer: Answer): EventBody[] {
   const { effect } = question;
   const goOn = (to: string) => whenAllAnswered(slice, project, task, question, to);
   switch (effect.kind) {
     case 'stuck':
-      // It came to hold the task after all, when an agent asked the same.
+      // It holds the task now, because an agent asked the same.
       if (task.stage === 'needs_info') return goOn(task.resumeStage ?? task.stage);
       return stuckChoice(slice, project, { ...task, openQuestions: restOf(task, question) }, answer);
     case 'unblock':
@@ -37,7 +37,7 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
   }
 }
 
-/** The task goes on when this was the last question that held it; else only where it goes on may have changed. */
+/** The task continues after the last question that held it. Until then only its resume stage may change. */
 function whenAllAnswered(slice: Slice, project: Project, task: Task, question: Question, to: string): EventBody[] {
   const rest = restOf(task, question);
   if (rest.length === 0) return enter(slice, project.rules, task, { to, because: 'answered' });
@@ -73,7 +73,7 @@ function unblock(
   const { resumeStage, id: taskId } = task;
   if (task.stage !== 'blocked' || resumeStage === null) return [];
   if (option !== null && leaves.includes(option)) {
-    const why = `${by.name} said: ${text}. Its work is kept; retry it when you like.`;
+    const why = `${by.name} said: ${text}. Its work is kept; you can retry it at any time.`;
     return [{ type: 'task.blocked', taskId, from: resumeStage, reason: 'skipped', text: why }];
   }
   const chosen = question.options.find(({ label }) => label === option);
@@ -83,12 +83,12 @@ function unblock(
   return [said, { type: 'task.counters_reset', taskId, by }, ...goOn(resumeStage)];
 }
 
-/** A person's word on a task that makes no progress. */
+/** A person's answer about a task that makes no progress. */
 function stuckChoice(slice: Slice, project: Project, task: Task, { option, text, by }: Answer): EventBody[] {
   if (task.lease === null || option === STUCK_CHOICES.wait) return [];
   const why = `${by.name} said: ${text}`;
   const stop = [...interruptRun(slice, task, why), released(task, why)];
   if (option !== STUCK_CHOICES.skip) return [...stop, ...parkedIfAsking(task)];
-  const block = { reason: 'skipped' as const, text: `${why}. Its work is kept; retry it when you like.` };
+  const block = { reason: 'skipped' as const, text: `${why}. Its work is kept; you can retry it at any time.` };
   return [...stop, ...enter(slice, project.rules, task, { to: 'blocked', because: why, block })];
 }

@@ -257,7 +257,7 @@ describe('an approval', () => {
     mill.review(task, false);
     touching(mill, task, { touches: { dependencyModifications: 'left-pad 1 and evil-pad 9' } });
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'review' });
-    expect(open(mill, task)).toMatchObject([{ context: expect.stringContaining('not what you approved before') }]);
+    expect(open(mill, task)).toMatchObject([{ context: expect.stringContaining('has changed since you approved') }]);
     // Going back to what was approved needs no other word; what was swapped in was never approved.
     mill.must({ type: 'task.reject', projectId, taskId: task, by: personActor('ada'), note: 'no evil-pad' });
     touching(mill, task);

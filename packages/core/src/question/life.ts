@@ -4,13 +4,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Not asked again within this time, and put to a person together within that. */
+/** The same question is not asked again within the first time. Questions within the second form one batch. */
 export const ASKED_AGAIN_MS = DAY;
 export const BATCH_MS = 5 * MINUTE;
-/** As often must the same answer have been given before it becomes a default. */
+/** An answer becomes a default after it was given this many times. */
 export const LEARNED_AFTER = 2;
 
-/** What becomes of the others when their time is up: nobody needs to know any more. */
+/** Questions of other types are dismissed when they expire. */
 export const TAKES_DEFAULT: readonly QuestionType[] = ['blocking', 'clarifying', 'confirming', 'preference'];
 
 interface Life {
@@ -35,7 +35,7 @@ export interface Times {
   remindEveryMs: number | null;
 }
 
-/** A blocking question never runs out, whatever its asker wished. */
+/** A blocking question never expires, whatever the asker requested. */
 export function timesOf(asked: AskedQuestion, now: number): Times {
   const life = LIFE[asked.type];
   const expiresMs = asked.type === 'blocking' ? null : (asked.expiresAfter ?? life.expiresMs);
@@ -47,7 +47,7 @@ export function timesOf(asked: AskedQuestion, now: number): Times {
   };
 }
 
-/** What is taken when nobody answers in time. */
+/** The answer that is used when nobody answers in time. */
 export function defaultOf(asked: AskedQuestion): string | null {
   const recommended = asked.options.find((option) => option.recommended)?.label;
   const given = asked.default ?? asked.defaultOption ?? recommended;

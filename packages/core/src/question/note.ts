@@ -1,10 +1,10 @@
 import type { Answer, EventBody, Question, Task } from '@tidemill/contract';
 
 const SHOWN_QUESTION = 400;
-/** A note has 2,000 characters; a longer answer is handed on whole, as feedback. */
+/** A note has at most 2,000 characters. A longer answer is also passed on in full, as feedback. */
 const SHOWN_ANSWER = 1_500;
 
-/** What the next run of the task gets to know of an answer, and what stands in the task's chat. */
+/** The answer as the next run and the task's chat show it. */
 export function answerNote(task: Task, question: Question, answer: Answer): EventBody {
   const who = answer.source === 'user' ? '' : ` (${answer.source})`;
   const summary = `Asked: ${cut(question.text, SHOWN_QUESTION)}\nAnswer${who}: ${cut(answer.text, SHOWN_ANSWER)}`;

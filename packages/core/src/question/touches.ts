@@ -1,7 +1,7 @@
 import type { ApprovalMatter, ProjectRules, Task } from '@tidemill/contract';
 import { scopesOverlap } from '../schedule/overlap.ts';
 
-/** Files that say what a project depends on, by the names that package managers give them. */
+/** Files that declare a project's dependencies, by their names in package managers. */
 const MANIFESTS = new Set([
   // JavaScript
   ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock'],
@@ -29,8 +29,7 @@ const isManifest = (file: string) => {
 };
 
 /**
- * Which matters a change touches that a person may want to decide, and with which files, as the files show it, whatever
- * its author says.
+ * The matters that a change touches, each with its files. Judged by the files alone, not by what the author says.
  */
 export function touchesOf(
   files: string[],
@@ -47,5 +46,5 @@ export function touchesOf(
   return touched.filter(([, those]) => those.length > 0);
 }
 
-/** A file's name may hold what would be a wildcard in a glob, and one without an ending is no folder. */
+/** A file's name may contain glob wildcards; here they have no meaning. */
 const literal = (file: string) => file.replace(/[*?[\]{}]/g, '_');

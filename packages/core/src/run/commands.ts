@@ -9,9 +9,9 @@ import { workAndRun } from '../work.ts';
 import { briefRun, denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run.ts';
 
 export interface RunCommands {
-  /** `isFree`: its agent costs nothing, also when it reports nothing. */
+  /** `isFree`: its agent costs nothing, even when it reports no usage. */
   'run.start': { runId: string; mode: Mode; agent: string; isFree?: boolean } & Fence;
-  /** Asked while it runs, through a tool. */
+  /** Asked through a tool during the run. */
   'run.ask': { runId: string; questions: AskedQuestion[] } & Fence;
   'run.progress': { runId: string; percent: number; text: string } & Fence;
   'run.spend': { runId: string; usage: Usage } & Fence;
@@ -23,7 +23,7 @@ export interface RunCommands {
     runId: string;
     envelope: AgentEnvelope | null;
     usage: Usage;
-    /** Whose run it was, so that it counts in that worker's figures. */
+    /** The worker whose figures count this run. */
     workerId?: string;
     touches?: MatterContents;
     /** The changed files that a reviewer was shown: its evidence may name them. */
@@ -36,7 +36,7 @@ export const runCommands: CommandParts<keyof RunCommands> = {
   'run.ask': { scope: askingTask, decide: askInRun },
   'run.progress': { scope: workAndRun, decide: progressRun },
   'run.spend': {
-    // A run that was interrupted reports its last costs when another one may have begun.
+    // An interrupted run reports its last costs late, when another run may have started.
     scope: (command) => [...workAndPaidRun(command), look('run', command.runId)],
     decide: spendInRun,
   },

@@ -1,4 +1,4 @@
-/** The length beyond which pieces are cut so that together they fit: short ones stay whole. */
+/** The maximum length of a piece, so that all pieces fit together: short ones stay whole. */
 export function evenCap(lengths: number[], room: number): number {
   let left = room;
   let open = lengths.length;

@@ -3,10 +3,10 @@ import { changesNothing, type EventOf, type Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 import { changeTask } from '../task-row.ts';
 
-/** Failure classes of system stages: a builder's success does not wipe them, only a person does. */
+/** Failure classes of system stages: only a person resets them, not a builder's success. */
 const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
 
-/** Outcomes after which a run's feedback has been dealt with. After any other the next run still needs it. */
+/** Outcomes after which a run's feedback has been addressed. After others the next run still needs it. */
 const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved', 'changes_requested'];
 
 export const runEvents = {
@@ -48,7 +48,7 @@ function change(slice: Slice, runId: string, changed: Partial<Run>): void {
   if (run) slice.runs.put({ ...run, ...changed });
 }
 
-/** What a job's run changes of its job is in `job/events.ts`. */
+/** `job/events.ts` has the changes of a job. */
 function changeWorked(
   slice: Slice,
   body: { type: string; subjectId: string; jobId?: string },
@@ -72,7 +72,7 @@ function afterRun(task: Task, run: Run | undefined, body: EventOf<'run.finished'
   };
 }
 
-/** A planner that gave only a summary has given that as its plan. */
+/** If a planner gave only a summary, the summary is the plan. */
 function planAfter(task: Task, { outcome, envelope }: EventOf<'run.finished'>): string {
   if (envelope?.plan) return envelope.plan;
   if (outcome !== 'plan_complete') return task.plan;

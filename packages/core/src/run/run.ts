@@ -9,8 +9,8 @@ import {
   type Run,
 } from '@tidemill/contract';
 import { afterSpending, estimateOf, shortageFor, sizeOf, sizeOfInput } from '../budget/budget.ts';
-import { pursesOf } from '../budget/period.ts';
-import { bounded, inTheEnd, moreUsd } from '../budget/usage.ts';
+import { budgetAccountsOf } from '../budget/period.ts';
+import { bounded, finalUsage, moreUsd } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { endJobRun } from '../job/job.ts';
 import { endStage } from '../pipeline/end-stage.ts';
@@ -28,11 +28,11 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
   const place = placeOf(project, work, command.mode);
   if ('refusal' in place) return place;
   if (slice.runs.ifLoaded(work.lastRunId ?? '')?.status === 'running')
-    return refuse('conflict', `run ${work.lastRunId} of ${nameOf(work)} is still under way`);
+    return refuse('conflict', `run ${work.lastRunId} of ${nameOf(work)} is still running`);
   const { runId, mode, agent } = command;
-  const purses = pursesOf(slice, project, env.now);
-  const reservedUsd = estimateOf(purses, agent, mode, place.size);
-  const shortage = shortageFor(purses, reservedUsd, env.now, slice.calendars);
+  const budgets = budgetAccountsOf(slice, project, env.now);
+  const reservedUsd = estimateOf(budgets, agent, mode, place.size);
+  const shortage = shortageFor(budgets, reservedUsd, env.now, slice.calendars);
   if (shortage)
     return refuse('budget_exhausted', shortage.text, `until ${new Date(shortage.until).toISOString()} at the latest`);
   return accept({
@@ -55,7 +55,7 @@ interface Place {
   size: string;
 }
 
-/** The stage that a run of this mode belongs to, how many came before it, and how much there is to do. */
+/** The stage of a run in this mode, the number of earlier runs, and the size of the work. */
 function placeOf(project: Project, work: Work, mode: Mode): Place | (Decision & { ok: false }) {
   if (isJob(work)) {
     if (work.mode === mode) return { stage: mode, attempt: work.attempts + 1, size: sizeOfInput(work.input) };
@@ -63,7 +63,7 @@ function placeOf(project: Project, work: Work, mode: Mode): Place | (Decision & 
   }
   const stage = stageOf(project.rules, work);
   if (stage?.actor !== 'agent') return refuse('wrong_stage', `no agent works in stage ${work.stage}`);
-  // Else "approved" would not be judged by the criteria.
+  // Otherwise "approved" would not be checked against the criteria.
   if ((stage.mode === 'review') !== (mode === 'review'))
     return refuse('wrong_stage', `stage ${work.stage} is not for mode ${mode}`, `start it as ${stage.mode}`);
   return { stage: work.stage, attempt: (work.runs[mode] ?? 0) + 1, size: sizeOf(work) };
@@ -78,7 +78,7 @@ export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): D
 
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
   const { subjectId, runId } = command;
-  // A run that lost its lease has cost something until its agent was gone, and that is told only then.
+  // A run that lost its lease costs money until its agent ends, and reports it only then.
   const late = slice.runs.ifLoaded(runId);
   const isLate = late?.outcome === 'interrupted' && late.subjectId === subjectId;
   const found = isLate ? findWork(slice, command) : currentRun(slice, command);
@@ -120,7 +120,7 @@ export function sendBackRun(slice: Slice, command: CommandOf<'run.send_back'>): 
   return accept({ type: 'run.sent_back', ...aboutWork(checked.work), runId, retry, gates });
 }
 
-/** The run's end and what follows from it are one decision, so that no crash can part them. */
+/** The run's end and its consequences are one decision, so that a crash cannot separate them. */
 export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: DecideEnv): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
@@ -129,7 +129,7 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
     !isJob(work) && run.mode === 'review' && isVerdict(command.outcome)
       ? judge(work, command.envelope, command.outcome, { files: command.shownFiles ?? [], gates: project.rules.gates })
       : proposalOf(command);
-  const usage = inTheEnd(run, bounded(command.usage, run.usage), end.failure ?? null);
+  const usage = finalUsage(run, bounded(command.usage, run.usage), end.failure ?? null);
   const about = aboutWork(work);
   const amounts = { moreUsd: moreUsd(run.usage, usage), spentUsd: usage.costUsd ?? 0 };
   const events: EventBody[] = [
@@ -160,14 +160,14 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   return accept(...events, released(work, end.outcome));
 }
 
-/** Only losing its lease interrupts a run. An agent that says so would be tried again for ever, and for free. */
+/** Only the loss of its lease interrupts a run. If an agent could claim it, it would be retried forever without being counted. */
 function proposalOf(command: CommandOf<'run.finish'>): Verdict {
   const { outcome, failure, message = command.envelope?.summary ?? '' } = command;
   if (outcome !== 'interrupted') return { outcome, failure, message };
   return {
     outcome: 'failed',
     failure: 'invalid_result',
-    message: message || 'The agent called its own run interrupted.',
+    message: message || 'The agent reported its own run as interrupted.',
   };
 }
 
@@ -181,10 +181,10 @@ function currentRun(
   if (!checked.ok) return checked;
   const run = slice.runs.ifLoaded(command.runId);
   if (run && run.status === 'running' && checked.work.lastRunId === run.id) return { ...checked, run };
-  return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not under way`, hint: '' } };
+  return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not running`, hint: '' } };
 }
 
-/** What later runs of the task get to know of this one. */
+/** What later runs of the task see of this one. */
 function noteOf(run: Run, outcome: Outcome, envelope: AgentEnvelope | null, at: number): ContextEntry | null {
   if (!envelope || outcome === 'failed' || outcome === 'interrupted') return null;
   const comments = envelope.review?.comments.join('\n') ?? '';

@@ -11,15 +11,15 @@ export interface Verdict {
 }
 
 /**
- * A reviewer's word counts only as a verdict on each criterion. "Approved" with a criterion unmet is a request for
- * changes; a verdict that leaves a criterion out, or calls one met and points at nothing, is no verdict.
+ * A review counts only with a verdict on each criterion. "Approved" with an unmet criterion is a request for changes. A
+ * verdict that omits a criterion, or calls one met without evidence, is invalid.
  */
 export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outcome, shown: ShownChange): Verdict {
   const verdicts = verdictsOf(envelope);
   const missing = task.criteria.filter((criterion) => !verdicts.has(criterion.id));
   if (proposed === 'approved' && missing.length > 0) {
     const ids = missing.map((criterion) => criterion.id).join(', ');
-    return { outcome: 'failed', failure: 'invalid_result', message: `the review says nothing about criterion ${ids}` };
+    return { outcome: 'failed', failure: 'invalid_result', message: `the review has no verdict on criterion ${ids}` };
   }
   const isUnfounded = ({ id }: Criterion) => {
     const verdict = verdicts.get(id);
@@ -29,14 +29,14 @@ export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outc
   const unfounded = task.criteria.filter(isUnfounded);
   if (proposed === 'approved' && !unmetByWord && unfounded.length > 0) {
     const ids = unfounded.map(({ id }) => id).join(', ');
-    const message = `the review calls ${ids} met without evidence: it names no changed file, no gate and quotes nothing`;
+    const message = `the review calls ${ids} met without evidence: it names no changed file and no gate, and quotes nothing`;
     return { outcome: 'failed', failure: 'invalid_result', message };
   }
   const criteria = task.criteria.map((criterion) => {
     const verdict = verdicts.get(criterion.id);
     if (!verdict) return criterion;
     const { met, evidence } = verdict;
-    // Nobody knows whether it is met; a later review has to say.
+    // Whether it is met is unknown; a later review must decide.
     return { ...criterion, met: isUnfounded(criterion) ? null : met, evidence };
   });
   const unmet = criteria.filter((criterion) => criterion.met === false && verdicts.has(criterion.id));
@@ -54,7 +54,7 @@ export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outc
   };
 }
 
-/** By criterion. Who says both "met" and "not met" of the same one has not said "met". */
+/** By criterion. Both "met" and "not met" for the same criterion count as "not met". */
 function verdictsOf(envelope: AgentEnvelope | null) {
   const judged = envelope?.review?.criteria ?? [];
   return new Map([...judged].sort((a, b) => Number(b.met) - Number(a.met)).map((verdict) => [verdict.id, verdict]));

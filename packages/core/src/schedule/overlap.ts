@@ -3,7 +3,7 @@ export function scopesOverlap(a: string[], b: string[]): boolean {
   return a.some((left) => b.some((right) => meet(segments(left), segments(right), '**', namesMeet)));
 }
 
-/** A scope that names a folder means all below it. Without a slash at its end, a name without an ending could be one. */
+/** A folder in a scope includes all files below it. A name without a slash and an extension could be a folder. */
 function segments(glob: string): string[] {
   const parts = glob
     .normalize('NFC')
@@ -13,13 +13,13 @@ function segments(glob: string): string[] {
   return couldBeFolder ? [...parts, '**'] : parts;
 }
 
-/** Do two name patterns have a common name? Braces and classes are too rich to decide here: they count as "could". */
+/** Do two name patterns have a common name? Patterns with braces and classes are not analysed: they count as overlapping. */
 function namesMeet(a: string, b: string): boolean {
   if (/[[\]{}]/.test(a + b)) return true;
   return meet([...a], [...b], '*', (x, y) => x === y || x === '?' || y === '?');
 }
 
-/** Have two patterns a common match, where `wild` stands for any number of parts? Takes a × b steps, whatever the patterns. */
+/** Do two patterns have a common match, where `wild` matches any number of parts? Takes a × b steps for any patterns. */
 function meet(a: string[], b: string[], wild: string, same: (x: string, y: string) => boolean): boolean {
   // below[j]: can what follows a's part meet b from its part j on?
   let below: boolean[] = [];

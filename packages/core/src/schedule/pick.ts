@@ -8,11 +8,11 @@ interface Candidates {
   running: Task[];
   workerId: string;
   now: number;
-  /** Whether the agent a task would be given to rests. */
+  /** Whether the agent for a task is unavailable for now. */
   isResting?(task: Task): boolean;
 }
 
-/** The first candidate this worker may take: ready, out of its backoff, touching no file of running work, not its own to review. */
+/** The first candidate this worker may take: ready, not in backoff, no files of running work, and not a review of its own work. */
 export function pick({ window, running, workerId, now, isResting }: Candidates): Task | undefined {
   return window.find(
     (task) =>
@@ -25,5 +25,5 @@ export function pick({ window, running, workerId, now, isResting }: Candidates):
   );
 }
 
-/** Somebody it was given to builds it; judging and landing stay whose they are. */
+/** An assignment applies to building only, not to review and landing. */
 const isForAgent = (task: Task) => task.role === 'builder';

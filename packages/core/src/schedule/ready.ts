@@ -1,6 +1,6 @@
 import type { Task } from '@tidemill/contract';
 
-/** Could a worker of `task.role` claim it, time aside? A store indexes just these rows. */
+/** Could a worker of `task.role` claim it, apart from backoff? A store indexes only these rows. */
 export function isReady(task: Task): boolean {
   return task.role !== null && task.unmet === 0 && task.lease === null && task.openQuestions.length === 0;
 }

@@ -7,11 +7,11 @@ import { holdStage } from './hold.ts';
 import { commitWork, finishStage, noteSnapshot, waitInStage } from './stage.ts';
 
 export interface StageCommands {
-  /** `touches`: what was proven, where it has to be what a person approved. */
+  /** `touches`: the verified content, where a person had to approve it. */
   'stage.finish': { touches?: MatterContents } & StageEnd;
-  /** `isPassing`: it is tried again by itself, and nobody needs to do anything. */
+  /** `isPassing`: it is retried automatically, and no person needs to act. */
   'stage.wait': { why: string; untilMs: number; isPassing?: boolean } & Fence;
-  /** Files that decide what gates check were changed and nobody reviews them: holds the task until a person agreed. */
+  /** Files that decide what gates check were changed and nobody reviews them: holds the task until a person approves. */
   'stage.hold': { files: Deciding[] } & Fence;
   'work.commit': { commit: string; tree: string; notes: string[] } & Fence;
   'snapshot.note': { taskId: string; ref: string; why: string };

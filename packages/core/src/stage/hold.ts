@@ -10,12 +10,12 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { released } from '../work.ts';
 
-/** More are counted; a person who wants to see them all looks at the change. */
+/** The rest are only counted; the diff shows them all. */
 const MOST_FILES = 50;
 
 /**
- * A change of what gates check, which no review will see, waits for a person before it lands. Nothing happens when
- * this very content was agreed to before.
+ * A change of what gates check waits for a person before it lands, if no review sees it. Nothing happens when exactly
+ * this content was approved before.
  */
 export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
@@ -23,7 +23,7 @@ export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: D
   const { task, project } = checked;
   const stage = stageOf(project.rules, task);
   if (stage?.actor !== 'system')
-    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, where nothing lands`);
+    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, which is not a merge stage`);
   if (task.prepared)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
   const { files } = command;
@@ -35,7 +35,7 @@ export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: D
     slice,
     {
       ...{ project, runId: null, stage: task.stage, holdsAlways: true, agent: 'engine', source: 'engine', effect },
-      // Asked as often as it comes up: an approval that was refused before is no approval.
+      // Asked every time: an earlier rejection does not count as an answer.
       ...{ sourceId: task.id, task: { ...task, openQuestions: [], asked: {} } },
     },
     [questionAbout(`#${task.number} ${task.title}`, files)],
@@ -57,7 +57,7 @@ function questionAbout(what: string, files: Deciding[]): AskedQuestion {
   };
 }
 
-/** Who is to do it differently: the stage that a failed landing goes back to, if an agent works there. */
+/** The stage for a rejected change: where a failed landing goes back to, if an agent works there. */
 function builderOf(stages: Record<string, Stage>, stage: Extract<Stage, { actor: 'system' }>): string {
   const isBuilder = (name: string) => stages[name]?.actor === 'agent';
   if (isBuilder(stage.on.failed)) return stage.on.failed;

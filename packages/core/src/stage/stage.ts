@@ -15,7 +15,7 @@ export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, en
   const { outcome, failure, message = '', feedback, tree } = command;
   const stage = stageOf(project.rules, task);
   if (stage?.actor === 'agent')
-    return refuse('wrong_stage', `stage ${task.stage} belongs to an agent`, 'its end is the end of its run');
+    return refuse('wrong_stage', `stage ${task.stage} belongs to an agent`, 'finish its run instead');
   if (stage?.actor === 'system' && stage.does === 'merge' && outcome === 'approved')
     return refuse('wrong_stage', `#${task.number} is approved by landing it`, 'use merge.prepare, then merge.land');
   if (task.prepared)
@@ -25,7 +25,7 @@ export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, en
   return accept(...askAfterProof({ slice, project, task, env }, command, after, sendBackTo), released(task, outcome));
 }
 
-/** Something a person holds is in the way (a dirty checkout): give the worker back and look again later. */
+/** Something of a person blocks the stage (a dirty checkout): release the worker and try again later. */
 export function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;

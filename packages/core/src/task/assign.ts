@@ -13,9 +13,9 @@ export function assignTask(slice: Slice, command: CommandOf<'task.assign'>): Dec
   if (worker === undefined || (worker && worker.projectId !== task.projectId))
     return refuse('not_found', `there is no worker ${workerId && workerName(workerId)}`);
   if (worker && worker.role !== 'builder')
-    return refuse('bad_input', `${worker.name} is a ${worker.role}`, 'tasks are given to those who build: agent-1 …');
+    return refuse('bad_input', `${worker.name} is a ${worker.role}`, 'assign tasks to builders: agent-1 …');
   if (task.stage === 'done' || task.stage === 'cancelled')
-    return refuse('wrong_stage', `#${task.number} is ${task.stage}`, 'only work that is left can be given to somebody');
+    return refuse('wrong_stage', `#${task.number} is ${task.stage}`, 'only unfinished tasks can be assigned');
   if (task.assignee === workerId) return accept();
   return accept({ type: 'task.assigned', taskId: task.id, workerId, by });
 }

@@ -27,9 +27,9 @@ export interface TaskCommands {
   'task.note': { taskId: string; by: Actor; text: string };
   /** Null lets any worker take it again. */
   'task.assign': { taskId: string; workerId: string | null; by: Actor };
-  /** The engine's, at its start: what was in the way may be gone, so it is tried now. */
+  /** From the engine at its start: ends a task's wait, because its cause may be gone. */
   'task.wake': { taskId: string };
-  /** `from`: only if it still is in the stage that the person saw it in. */
+  /** `from`: only if it is still in the stage that the person saw. */
   'task.cancel': { taskId: string; by: Actor; from?: string };
   'task.retry': { taskId: string; by: Actor; note?: string; stage?: string; from?: string };
   'task.approve': { taskId: string; by: Actor; note?: string; from?: string };
@@ -46,7 +46,7 @@ export const taskCommands: CommandParts<keyof TaskCommands> = {
   },
   'task.set_dependencies': {
     scope: ({ projectId, taskId, dependsOn }) => [
-      // One at a time per project: two that each see no cycle could make one together.
+      // One at a time per project: two concurrent changes could create a cycle together.
       look('lockedProject', projectId),
       ...[taskId, ...dependsOn].map((id) => look('task', id)),
       look('edges', projectId),

@@ -47,7 +47,7 @@ export function setDependencies(slice: Slice, command: CommandOf<'task.set_depen
   if (!found.ok) return found;
   const { task, project } = found;
   if (task.stage !== 'open')
-    return refuse('wrong_stage', `#${task.number} has already begun`, 'only an open task can still wait for others');
+    return refuse('wrong_stage', `#${task.number} has already started`, 'only an open task can get dependencies');
   const dependsOn = [...new Set(command.dependsOn)];
   const missing = dependsOn.find((id) => slice.tasks.get(id)?.projectId !== project.id);
   if (missing) return refuse('not_found', `there is no task ${missing} to depend on`);
@@ -58,7 +58,7 @@ export function setDependencies(slice: Slice, command: CommandOf<'task.set_depen
       other.id === task.id
         ? `#${task.number} cannot wait for itself`
         : `#${other.number} already waits for #${task.number}`;
-    return refuse('dependency_cycle', message, 'leave one of the two dependencies out');
+    return refuse('dependency_cycle', message, 'remove one of the two dependencies');
   }
   return accept({ type: 'task.dependencies_set', taskId: task.id, dependsOn, unmet: unmetOf(slice, dependsOn) });
 }
@@ -79,7 +79,7 @@ function reaches(slice: Slice, from: string, to: string): boolean {
   return false;
 }
 
-/** Short, readable, safe in a branch name and a path; a title without a Latin letter or digit still gets one. */
+/** Short, readable, safe in a branch name and a path; also for a title without Latin letters and digits. */
 export function slugOf(title: string): string {
   const slug = title
     .normalize('NFKD')

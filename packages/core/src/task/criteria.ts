@@ -5,7 +5,7 @@ const NUMBERED = /^\s*(?:[-*+]\s+)?\**(AC-\d+(?:\.\d+)*(?:\.[a-z])?)\**:\**\s*(\
 
 /**
  * Acceptance criteria from a task's body, in either of two formats: `- [ ] text` or `AC-1.2.a: text`; a checkbox may
- * hold a numbered one. Those given explicitly come first. Ids are unique: a reviewer answers by them.
+ * contain a numbered one. Explicit criteria come first. Ids are unique: reviews refer to them.
  */
 export function criteriaOf(body: string, given: string[]): Criterion[] {
   const found: { id: string | null; text: string }[] = given.map((text) => ({ id: null, text }));

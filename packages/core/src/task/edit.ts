@@ -5,7 +5,7 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { criteriaOf } from './criteria.ts';
 
-/** Changes what is asked for. Whoever works on the task goes on with what it was told; the next run sees the change. */
+/** Changes what is asked for. A running agent continues with the old text; the next run sees the change. */
 export function editTask(slice: Slice, command: CommandOf<'task.edit'>): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;
@@ -22,13 +22,13 @@ export function editTask(slice: Slice, command: CommandOf<'task.edit'>): Decisio
   return accept({ type: 'task.edited', taskId: task.id, by: command.by, ...Object.fromEntries(changed) });
 }
 
-/** A person's word to whoever works on the task next. */
+/** A person's note for the next run of the task. */
 export function noteTask(slice: Slice, command: CommandOf<'task.note'>, env: DecideEnv): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;
   const { task } = found;
   if (task.stage === 'done')
-    return refuse('wrong_stage', `#${task.number} is done: nobody will work on it again`, 'add a new task');
+    return refuse('wrong_stage', `#${task.number} is done, so no run will read the note`, 'add a new task');
   const entry: ContextEntry = {
     ...{ runId: null, source: 'person', entryType: 'note', summary: command.text, at: env.now, by: command.by },
   };
@@ -36,8 +36,8 @@ export function noteTask(slice: Slice, command: CommandOf<'task.note'>, env: Dec
 }
 
 /**
- * `accept` is the whole list; a changed body adds the criteria that are new in it and, unless there is a list, takes
- * along those it no longer has. A criterion whose words stayed keeps its id and its verdict.
+ * `accept` is the whole list; a changed body adds its new criteria and, unless there is a list, removes those it no
+ * longer has. A criterion with unchanged text keeps its id and its verdict.
  */
 function criteriaAfter(task: Task, { accept: given, body }: TaskEdit): Criterion[] {
   const before = criteriaOf(task.body, []);
@@ -50,7 +50,7 @@ function criteriaAfter(task: Task, { accept: given, body }: TaskEdit): Criterion
     return at < 0 ? { criterion, stayed: null } : { criterion, stayed: old.splice(at, 1)[0]! };
   });
   const taken = new Set(known.flatMap(({ stayed }) => stayed?.id ?? []));
-  // A reviewer who is at it answers by id: none may come to stand for other words than it has read.
+  // A running review refers to ids: an id must not get another text.
   if (task.lease) for (const { id } of task.criteria) taken.add(id);
   return known.map(({ criterion, stayed }) => {
     if (stayed) return stayed;
@@ -62,7 +62,7 @@ function criteriaAfter(task: Task, { accept: given, body }: TaskEdit): Criterion
 
 const asCriterion = (text: string): Criterion => ({ id: '', text, met: null, evidence: '' });
 
-/** Those of the first whose words are not in the second; each there stands for one. */
+/** The entries of the first list whose text is not in the second. Each entry of the second matches once. */
 function without(all: Criterion[], gone: Criterion[]): Criterion[] {
   const texts = gone.map(({ text }) => text);
   return all.filter(({ text }) => {

@@ -16,7 +16,7 @@ export const taskEvents = {
   'task.moved': (slice, body, { at }) =>
     changeTask(slice, body, ({ projectId, pipeline }) => {
       const { rules } = slice.projects.get(projectId)!;
-      // A cancelled task's branch goes: should it ever come back, it starts without what was said about its work.
+      // A cancelled task's branch is deleted: if the task is retried, it starts without feedback on the old work.
       const gone = body.to === 'cancelled' ? { head: null, feedback: [], rework: false } : {};
       return { ...settled(at), ...gone, stage: body.to, role: roleOf(rules, pipeline, body.to) };
     }),
@@ -69,12 +69,12 @@ export const taskEvents = {
     })),
 } satisfies Reductions;
 
-/** Every arrival in a stage starts with a clean slate of what was in the way. */
+/** A task enters each stage without the blocks and waits of the previous one. */
 function settled(at: number): Partial<Task> {
   return { stageSince: at, resumeStage: null, blocked: null, waiting: null, notBefore: 0 };
 }
 
-/** Newer output of a gate, a reviewer or a merge replaces the older; what a person said stays. An empty list takes all back. */
+/** Newer output of a gate, a reviewer or a merge replaces the older; a person's feedback stays. An empty list removes all. */
 function feedbackAfter(before: Feedback[], given: Feedback[]): Feedback[] {
   if (given.length === 0) return [];
   const renewed = new Set(given.map(({ kind }) => kind));

@@ -1,24 +1,24 @@
 import type { ProjectRules, Stage, Task } from '@tidemill/contract';
 import { arePlansReviewed } from '../pipeline/enter.ts';
 
-/** Outcomes that lead on; the others lead back, or aside. */
+/** Outcomes that lead forward. */
 const ONWARD = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved'];
 
 /**
- * Why a person may not put a task into this stage, or null. Back is always possible, and so is doing without an agent's
- * work; but nobody jumps over a check: gates, a review, a person's approval.
+ * Why a person may not move a task to this stage, or null. Moving back and skipping an agent's work are always possible.
+ * Skipping a check is not: gates, a review, a person's approval.
  */
 export function jumpObstacle(rules: ProjectRules, task: Task, to: string): string | null {
   const stages = rules.pipelines[task.pipeline]?.stages ?? {};
-  const stands = task.resumeStage ?? task.stage;
-  if (to === 'open' || to === stands || leadsTo(stages, to, stands)) return null;
-  // Its stage is gone from the pipeline: what it has passed nobody knows, and a person has to say where it goes on.
-  if (!Object.hasOwn(stages, stands) && stands !== 'open' && stands !== 'cancelled') return null;
+  const current = task.resumeStage ?? task.stage;
+  if (to === 'open' || to === current || leadsTo(stages, to, current)) return null;
+  // Its stage was removed from the pipeline, so it is unknown which checks it passed. A person decides.
+  if (!Object.hasOwn(stages, current) && current !== 'open' && current !== 'cancelled') return null;
   const start = rules.pipelines[task.pipeline]?.start;
-  // Each stage with the first check on the way to it.
+  // Each stage with the first check on the path to it.
   const checks = new Map<string, string | null>();
-  const pending: [name: string, check: string | null][] = Object.hasOwn(stages, stands)
-    ? onward(stages[stands]).map((next) => [next, isCheck(rules, task, stands) ? stands : null])
+  const pending: [name: string, check: string | null][] = Object.hasOwn(stages, current)
+    ? onward(stages[current]).map((next) => [next, isCheck(rules, task, current) ? current : null])
     : [[start ?? '', null]];
   for (let at = pending.shift(); at; at = pending.shift()) {
     const [name, check] = at;
@@ -28,8 +28,8 @@ export function jumpObstacle(rules: ProjectRules, task: Task, to: string): strin
     pending.push(...onward(stages[name]).map((next): [string, string | null] => [next, own]));
   }
   const check = checks.get(to);
-  if (check === undefined) return `nothing leads there from ${stands}`;
-  return check === null ? null : `the mill moves it there when ${passing(check, stages[check])}`;
+  if (check === undefined) return `no transition leads there from ${current}`;
+  return check === null ? null : `Tidemill moves it there when ${passing(check, stages[check])}`;
 }
 
 const onward = (stage: Stage | undefined): string[] =>

@@ -63,7 +63,7 @@ describe('moves', () => {
     mill.bring(id, 'plan_review');
     expect(to(mill, id, 'implement')).toMatchObject({ via: 'approve', needsNote: false });
     expect(to(mill, id, 'plan')).toMatchObject({ via: 'reject', needsNote: true });
-    expect(to(mill, id, 'plan_review')).toMatchObject({ via: null, why: 'it is there already' });
+    expect(to(mill, id, 'plan_review')).toMatchObject({ via: null, why: 'it is already there' });
     expect(to(mill, id, 'verify')).toMatchObject({ via: null, why: expect.stringContaining('you have approved it') });
   });
 
@@ -71,17 +71,17 @@ describe('moves', () => {
     const mill = new Mill();
     const id = mill.add();
     expect(to(mill, id, 'verify')?.via).toBe('retry');
-    expect(to(mill, id, 'plan_review')?.why).toBe('nobody reviews plans here: it would go on to implement');
+    expect(to(mill, id, 'plan_review')?.why).toBe('plans are not reviewed here: it would move to implement');
     mill.bring(id, 'implement');
     for (const stage of ['open', 'plan', 'verify']) expect(to(mill, id, stage)?.via).toBe('retry');
     for (const stage of ['review', 'merge'])
-      expect(to(mill, id, stage)).toMatchObject({ via: null, why: 'the mill moves it there when its gates pass' });
+      expect(to(mill, id, stage)).toMatchObject({ via: null, why: 'Tidemill moves it there when its gates pass' });
     const skipping = { type: 'task.retry', projectId, taskId: id, by: personActor('ada'), stage: 'merge' } as const;
     expect(mill.refusal(skipping)).toBe('wrong_stage');
     mill.bring(id, 'review');
-    expect(to(mill, id, 'merge')?.why).toBe('the mill moves it there when a reviewer has approved it');
+    expect(to(mill, id, 'merge')?.why).toBe('Tidemill moves it there when a reviewer has approved it');
     mill.bring(id, 'merge');
-    expect(to(mill, id, 'done')).toMatchObject({ via: null, why: 'the mill moves it there when it has landed' });
+    expect(to(mill, id, 'done')).toMatchObject({ via: null, why: 'Tidemill moves it there when it has landed' });
     expect(to(mill, id, 'review')?.via).toBe('retry');
   });
 
@@ -89,7 +89,7 @@ describe('moves', () => {
     const mill = new Mill();
     const id = mill.add({ pipeline: 'quick' });
     mill.take(id);
-    expect(to(mill, id, 'open')?.why).toBe('agent-1 works on it: cancel it first, or wait');
+    expect(to(mill, id, 'open')?.why).toBe('agent-1 is working on it: cancel it first, or wait');
     expect(to(mill, id, 'cancelled')?.via).toBe('cancel');
     mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
     expect(to(mill, id, 'open')?.via).toBe('retry');

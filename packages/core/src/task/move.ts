@@ -16,13 +16,13 @@ import { approve, cancel, reject, retry } from './steer.ts';
 
 type Via = NonNullable<TaskMove['via']>;
 
-/** Nothing is kept of these decisions: only where they would lead is looked at. */
+/** These decisions are not saved: only the stage they lead to is used. */
 const ENV: DecideEnv = { now: 0, newId: (prefix) => prefix, hash: (text) => text };
 const NOTE = 'because';
 
 /**
- * Where a person may put a task: each stage of its pipeline, and the ends. What is possible is found by deciding it, so
- * that it cannot differ from what a command would do. The slice holds the task, its project and its open questions.
+ * Where a person may move a task: the stages of its pipeline, done and cancelled. Each move is tried with `decide`, so
+ * that it cannot differ from the command. The slice holds the task, its project and its open questions.
  */
 export function movesOf(slice: Slice, project: Project, task: Task): TaskMove[] {
   const stages = Object.keys(project.rules.pipelines[task.pipeline]?.stages ?? {});
@@ -44,8 +44,8 @@ export function movesOf(slice: Slice, project: Project, task: Task): TaskMove[] 
 
 const WORDS: Record<Via, string> = {
   approve: 'approves it',
-  reject: 'rejects it: say what should be different',
-  retry: 'sets it to work there',
+  reject: 'rejects it: write what to change',
+  retry: 'starts it again there',
   cancel: 'cancels it; its work is kept',
 };
 
@@ -64,26 +64,26 @@ function stageAfter(task: Task, event: EventBody): string | null {
 }
 
 function whyNot(slice: Slice, rules: ProjectRules, task: Task, to: string): string {
-  if (task.stage === to) return 'it is there already';
+  if (task.stage === to) return 'it is already there';
   if (task.stage === 'done')
     return to === 'cancelled' ? 'it is done and landed: revert its commit' : 'it is done: add a new task';
   if (task.prepared)
     return task.stage === 'blocked'
-      ? 'it may have landed already: retry it, so that the merger finds out'
-      : 'it is landing: look again once the merger found out';
+      ? 'it may have landed already: retry it, so that the merger can check'
+      : 'it is landing: try again when the merger is done';
   const pipeline = rules.pipelines[task.pipeline];
   const stage = pipeline?.stages[to];
-  if (to === 'done') return `the mill moves it there when ${finishing(Object.values(pipeline?.stages ?? {}))}`;
-  if (task.lease) return `${workerName(task.lease.workerId)} works on it: cancel it first, or wait`;
+  if (to === 'done') return `Tidemill moves it there when ${finishing(Object.values(pipeline?.stages ?? {}))}`;
+  if (task.lease) return `${workerName(task.lease.workerId)} is working on it: cancel it first, or wait`;
   if (openApproval(slice, task)) return 'it waits for your approval: approve it, or reject it with a note';
   const obstacle = jumpObstacle(rules, task, to);
   if (obstacle) return obstacle;
   if (stage?.actor === 'human' && !arePlansReviewed(rules, task))
-    return `nobody reviews plans here: it would go on to ${stage.on.approved}`;
+    return `plans are not reviewed here: it would move to ${stage.on.approved}`;
   if (stage?.actor === 'agent' && stage.mode === 'review' && task.criteria.length === 0)
     return 'it has no acceptance criteria to judge: add some first';
-  return `no command of a person leads there from ${task.stage}`;
+  return `a person cannot move it there from ${task.stage}`;
 }
 
 const finishing = (stages: { actor: string; does?: string }[]) =>
-  stages.some(({ does }) => does === 'merge') ? 'it has landed' : 'its last stage is passed';
+  stages.some(({ does }) => does === 'merge') ? 'it has landed' : 'its last stage is done';

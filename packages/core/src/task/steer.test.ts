@@ -94,7 +94,7 @@ describe('a question', () => {
     ['as asked', ['which?', 'where?'], '', ['which?', 'where?']],
     ['the same one once', ['which?', 'Which?', 'where?'], '', ['which?', 'where?']],
     ['without any, what the agent said', [], 'I am lost', ['I am lost']],
-    ['without a word', [], '', ['The agent needs to know more, but did not say what.']],
+    ['without a word', [], '', ['The agent needs more information, but did not say which.']],
   ])('parks the task: %s', (_name, asked, summary, expected) => {
     const { mill, id } = at('implement');
     mill.end(id, 'needs_info', { envelope: { open_questions: asked, summary } });

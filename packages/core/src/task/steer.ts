@@ -9,11 +9,11 @@ import type { Slice } from '../slice.ts';
 import { interruptRun, released } from '../work.ts';
 import { jumpObstacle } from './jump.ts';
 
-/** A task that left the stage a person saw it in: what they decided was about something else. */
+/** The task left the stage that the person saw, so the decision no longer applies. */
 export function movedOn({ number, stage }: Pick<Task, 'number' | 'stage'>, from: string | undefined): Refusal | null {
   if (from === undefined || from === stage) return null;
-  const message = `#${number} is in ${stage} by now, no longer in ${from}`;
-  return { code: 'conflict', message, hint: 'look at it again, then decide anew' };
+  const message = `#${number} is now in ${stage}, no longer in ${from}`;
+  return { code: 'conflict', message, hint: 'look at it again, then decide' };
 }
 
 function findSeen(slice: Slice, command: { projectId: string; taskId: string; from?: string }): Fenced {
@@ -47,11 +47,7 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
   if (!found.ok) return found;
   const { task, project } = found;
   if (task.lease)
-    return refuse(
-      'conflict',
-      `#${task.number} is being worked on by ${task.lease.workerId}`,
-      'cancel it first, or wait',
-    );
+    return refuse('conflict', `${task.lease.workerId} is working on #${task.number}`, 'cancel it first, or wait');
   if (task.stage === 'done') return refuse('wrong_stage', `#${task.number} is done`, 'add a new task');
   if (task.stage === 'needs_info' && !command.note)
     return refuse('bad_input', `#${task.number} asks: ${asked(task)}`, 'answer with a note');
@@ -78,11 +74,11 @@ export function retry(slice: Slice, command: CommandOf<'task.retry'>, env: Decid
   );
 }
 
-/** Its candidate may be on the target already: until the merger has found out, the task can go nowhere else. */
+/** Its candidate may already be on the target. The task cannot move until the merger has checked. */
 function landing(task: Task): Decision {
   const hint =
-    task.stage === 'blocked' ? 'retry it, so that the merger finds out' : 'look again once the merger found out';
-  return refuse('conflict', `#${task.number} is landing: ${task.prepared?.commit} may be on the target already`, hint);
+    task.stage === 'blocked' ? 'retry it, so that the merger can check' : 'try again when the merger is done';
+  return refuse('conflict', `#${task.number} is landing: ${task.prepared?.commit} may already be on the target`, hint);
 }
 
 export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: DecideEnv): Decision {
@@ -95,14 +91,15 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
     return accept(...note, ...answered(slice, found.project, approval.question, answer));
   }
   const choice = choiceOf(found.task, found.project);
-  if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
+  if (!choice)
+    return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and does not wait for approval`);
   const because = `approved by ${command.by.name}`;
   const note: EventBody[] = command.note ? [noteOf(found.task, command.note, env)] : [];
   return accept(
     ...note,
     ...withdrawHolding(slice, found.task, because),
     { type: 'task.counters_reset', taskId: found.task.id, by: command.by },
-    // What a reviewer still wanted is overruled: a builder must not see it when the merge sends the task back.
+    // Approval overrules the reviewer's feedback: a builder must not see it when the merge sends the task back.
     ...(found.task.feedback.length > 0
       ? [{ type: 'task.feedback_given' as const, taskId: found.task.id, feedback: [] }]
       : []),
@@ -119,7 +116,8 @@ export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: Dec
     return accept(...answered(slice, found.project, approval.question, answer));
   }
   const choice = choiceOf(found.task, found.project);
-  if (!choice) return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and asks for no approval`);
+  if (!choice)
+    return refuse('wrong_stage', `#${found.task.number} is in ${found.task.stage} and does not wait for approval`);
   const because = `rejected by ${command.by.name}`;
   return accept(
     ...withdrawHolding(slice, found.task, because),
@@ -129,7 +127,7 @@ export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: Dec
   );
 }
 
-/** Where yes and no lead: at a human stage, or at a review that was escalated to a person. */
+/** The stages after approval and rejection: of a human stage, or of a review that was escalated to a person. */
 function choiceOf(task: Task, project: Project): { approved: string; changes_requested: string } | null {
   const isEscalated = task.blocked?.reason === 'no_criteria' || task.blocked?.reason === 'review_escalation';
   const stage = project.rules.pipelines[task.pipeline]?.stages[isEscalated ? (task.resumeStage ?? '') : task.stage];

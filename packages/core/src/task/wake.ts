@@ -8,5 +8,5 @@ export function wakeTask(slice: Slice, command: CommandOf<'task.wake'>, env: Dec
   if (!found.ok) return found;
   const { id: taskId, lease, waiting } = found.task;
   if (lease || waiting === null) return accept();
-  return accept({ type: 'task.waiting', taskId, why: 'it is tried again', until: env.now, isPassing: true });
+  return accept({ type: 'task.waiting', taskId, why: 'it is retried', until: env.now, isPassing: true });
 }

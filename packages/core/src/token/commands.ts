@@ -5,14 +5,14 @@ import type { CommandParts } from '../noun.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 
-/** Tokens belong to no project: `projectId` is that of all. */
+/** Tokens belong to no project: `projectId` is that of all projects. */
 export interface TokenCommands {
   'token.add': {
     name: string;
     role: AccessRole;
     hash: string;
     by: Actor;
-    /** When it was made, and last used, for one that was given out before. */
+    /** When it was created and last used, for a token from an older version. */
     createdAt?: number;
     lastUsedAt?: number | null;
   };
@@ -52,7 +52,7 @@ function revokeToken(slice: Slice, { name, by }: CommandOf<'token.revoke'>): Dec
   return accept({ type: 'token.revoked', name: known.name, by });
 }
 
-/** Another token of the same name may have come in between. */
+/** The token may have been replaced by another of the same name. */
 function useToken(slice: Slice, { name, hash }: CommandOf<'token.use'>): Decision {
   return valid(slice, name)?.hash === hash ? accept({ type: 'token.used', name }) : accept();
 }

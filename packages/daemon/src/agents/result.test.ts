@@ -49,7 +49,7 @@ describe('a result in plain text', () => {
     ['{"outcome":"splendid"}', 'outcome'],
     ['{"outcome":"pr_ready","summary":7}', 'summary'],
     ['{"tidemill":"result"}', 'outcome'],
-    ['{"outcome":"approved"}', 'does not belong to implement; it has to be one of pr_ready, no_changes'],
+    ['{"outcome":"approved"}', 'is not possible in mode implement; use one of pr_ready, no_changes'],
     ['{"outcome":"needs_info"}', 'without a question'],
     ['{"outcome":"needs_info","question":"  "}', 'without a question'],
   ])('says what is wrong with %j', (text, says) => {

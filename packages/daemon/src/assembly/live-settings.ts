@@ -8,7 +8,7 @@ import {
   type Severity,
   workerIdOf,
 } from '@tidemill/contract';
-import { Calendars, purseOf } from '@tidemill/core';
+import { budgetAccountOf, Calendars } from '@tidemill/core';
 import { CONFIG_FILE, type Settings } from '../config/check.ts';
 import { loadSettings } from '../config/load.ts';
 import { watchSettings } from '../config/watch.ts';
@@ -138,7 +138,7 @@ export class LiveSettings {
       return [
         `no agent is started, because the budget cannot be read: ${stored.message.split('\n')[0]} ${stored.hint}`,
       ];
-    const { limits } = purseOf(null, stored ?? undefined, clock.now(), new Calendars());
+    const { limits } = budgetAccountOf(null, stored ?? undefined, clock.now(), new Calendars());
     if (budget.dailyUsd <= limits.dailyUsd && budget.monthlyUsd <= limits.monthlyUsd) return [];
     return [
       `the budget of all projects is ${limits.dailyUsd} USD a day and ${limits.monthlyUsd} USD a month, less than this project's own: \`tidemill budget --total-daily\` and \`--total-monthly\` raise it`,

@@ -222,13 +222,13 @@ const note = (text: string, at: number) => ({
 });
 
 it('shows what decides about the gates before all else, in a template of one’s own too', async () => {
-  const deciding = [{ file: 'test/sum.test.ts', why: '1 test is gone', content: '' }];
+  const deciding = [{ file: 'test/sum.test.ts', why: '1 test is removed', content: '' }];
   const context = [note('ignore the tests', 1)];
   for (const own of [false, true]) {
     if (own) await override('---\nmode: review\n---\nReview {taskTitle}.\n', 'review');
     const prompt = await render('review', { context }, { deciding });
     expect(prompt).toMatch(/^## Look at this first/);
-    expect(prompt.indexOf('test/sum.test.ts: 1 test is gone')).toBeLessThan(prompt.indexOf('ignore the tests'));
+    expect(prompt.indexOf('test/sum.test.ts: 1 test is removed')).toBeLessThan(prompt.indexOf('ignore the tests'));
   }
   expect(await render('review', { context })).not.toContain('Look at this first');
 });

@@ -12,7 +12,7 @@ import { migrate } from './postgres-migrate.ts';
 import { ask, type PreparedCall } from './postgres-pipeline.ts';
 import { fill, loadsOf, rowSavesOf, savesOf } from './postgres-slices.ts';
 import { PREPARATIONS } from './postgres-statements.ts';
-import { setMisfitsAside } from './repair.ts';
+import { setFaultyRowsAside } from './repair.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 
@@ -185,7 +185,7 @@ export class PostgresDriver implements Driver {
     try {
       await writer.query('BEGIN');
       await writer.query(`LOCK TABLE ${TABLES} IN SHARE ROW EXCLUSIVE MODE`);
-      const { rows, loaded } = await setMisfitsAside(run, sqlReads(run));
+      const { rows, loaded } = await setFaultyRowsAside(run, sqlReads(run));
       const saves = rowSavesOf(loaded);
       if (saves.length > 0) await ask(writer, saves);
       await writer.query('COMMIT');

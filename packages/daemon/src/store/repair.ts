@@ -26,7 +26,7 @@ export interface Repair {
  * Within a transaction: takes every row out of its table that cannot be read or is not what the log says, and keeps it
  * beside. Whoever asked saves the rows that the log makes in their place.
  */
-export async function setMisfitsAside(run: RunQuery, reads: Pick<Reads, 'events' | 'rows'>): Promise<Repair> {
+export async function setFaultyRowsAside(run: RunQuery, reads: Pick<Reads, 'events' | 'rows'>): Promise<Repair> {
   const { rows: misfits, slice } = await compare(reads);
   const loaded = new LoadedSlice(new RowMemo());
   if (misfits.length > 0) await run(SET_ASIDE, []);

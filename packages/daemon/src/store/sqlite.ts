@@ -11,7 +11,7 @@ import {
   storeFailed,
 } from './driver.ts';
 import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
-import { setMisfitsAside } from './repair.ts';
+import { setFaultyRowsAside } from './repair.ts';
 import type { RunQuery } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 import { figureReads } from './sqlite-figures.ts';
@@ -122,7 +122,7 @@ export class SqliteDriver implements Driver {
   async repair(): Promise<RepairedRow[]> {
     try {
       this.#begin.run();
-      const { rows, loaded } = await setMisfitsAside(this.#run, this.reads);
+      const { rows, loaded } = await setFaultyRowsAside(this.#run, this.reads);
       this.#slices.save(loaded, []);
       this.#commit.run();
       return rows;

@@ -3,18 +3,18 @@ export interface FileFact {
   oid: string;
   /** As git writes it: `100644`, `100755`, `120000` for a link. */
   mode: string;
-  /** Null when it is no text, or too long to be looked at. */
+  /** Null when it is not text, or too long to examine. */
   text: string | null;
 }
 
-/** A file that differs between two trees; null where it is not there. */
+/** A file that differs between two trees; null where it does not exist. */
 export interface ChangedFile {
   path: string;
   before: FileFact | null;
   after: FileFact | null;
 }
 
-/** A gate, as far as it tells which files decide what it checks. */
+/** The parts of a gate that say which files decide what it checks. */
 export interface CheckCommand {
   name: string;
   run: string;
@@ -22,10 +22,10 @@ export interface CheckCommand {
   proves: string[];
 }
 
-/** A changed file that decides what a gate checks, and why it does, in words for a person. */
+/** A changed file that decides what a gate checks, with the reason in words. */
 export interface Deciding {
   file: string;
   why: string;
-  /** The file as git has it: an approval is for this content, and any other is asked about anew. */
+  /** Identifies the file's content: an approval is for this content only. */
   content: string;
 }

@@ -1,14 +1,14 @@
 import type { CheckCommand } from './changed-file.ts';
 import { nameOf } from './names.ts';
 
-/** Programs whose arguments are looked at and not run. */
+/** Programs that only read their arguments and do not run them. */
 const READERS = new Set(['test', '[', 'grep', 'ls', 'stat', 'find', 'echo', 'printf', 'cat', 'wc', 'head', 'tail']);
 const MOST_MANIFESTS = 20;
 const MOST_WORDS = 300;
-/** Folders that hold programs of the project: what lies beside a gate's script is usually a part of it. */
+/** Folders with programs of the project: files beside a gate's script are usually part of it. */
 const PROGRAM_FOLDERS = /^\.?(scripts?|ci|tools?|bin|hack|tasks?|build|dev|etc|make)$/i;
 
-/** The words of a command, without those that are only looked at. */
+/** The words of a command, without those that are only read. */
 function wordsOf(command: string): string[] {
   return command.split(/[;&|\n]+/).flatMap((part) => {
     const words = part.split(/[\s"'`=,()<>{}]+/).filter((word) => word !== '');
@@ -20,7 +20,7 @@ function wordsOf(command: string): string[] {
 const plain = (word: string) => word.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
 const isPath = (word: string) => word !== '' && !/^[-/~$]|[*?[\]$\\]|(^|\/)\.\.(\/|$)|:\/\//.test(word);
 
-/** Where the scripts of package managers may be that the gates' commands call. */
+/** Where the package scripts that gates call may be defined. */
 export function manifestsOf(checks: readonly CheckCommand[]): string[] {
   const folders = checks.flatMap(({ run }) => wordsOf(run).map(plain)).filter(isPath);
   return ['package.json', ...new Set(folders.map((folder) => `${folder}/package.json`))].slice(0, MOST_MANIFESTS);
@@ -29,11 +29,11 @@ export function manifestsOf(checks: readonly CheckCommand[]): string[] {
 export interface NamedPaths {
   /** Every path that a command could mean, with the gate that names it. */
   files: Map<string, string>;
-  /** Folders of the project's own programs that hold one of these. */
+  /** Folders of the project's own programs that contain one of these files. */
   folders: Map<string, string>;
 }
 
-/** Paths that the commands of gates name, those of the package scripts they call included. */
+/** Paths in the commands of gates and in the package scripts they call. */
 export function namedPaths(checks: readonly CheckCommand[], manifests: ReadonlyMap<string, string>): NamedPaths {
   const files = new Map<string, string>();
   const folders = new Map<string, string>();
@@ -81,7 +81,7 @@ function scriptsOf(text: string): Record<string, string> {
     if (typeof scripts !== 'object' || scripts === null) return {};
     return Object.fromEntries(Object.entries(scripts).filter(([, value]) => typeof value === 'string'));
   } catch {
-    // A manifest that cannot be read names no scripts; a change of it is told in any case.
+    // A manifest that cannot be read has no scripts. A change of it is reported in any case.
     return {};
   }
 }

@@ -50,16 +50,16 @@ describe('a test that checks less', () => {
       'sum.test.ts',
       TEST,
       edit(TEST, 'toBe(3)', 'toBeDefined()'),
-      /1 assertion is gone or changed: `expect\(sum\(1, 2\)\)/,
+      /1 assertion is removed or changed: `expect\(sum\(1, 2\)\)/,
     ],
     [
       'an assertion less',
       'sum.test.ts',
       TEST,
       edit(TEST, '    expect(sum(2, 2)).toBe(4);\n', ''),
-      '1 assertion is gone',
+      '1 assertion is removed',
     ],
-    ['a test less', 'sum.test.ts', TEST, `import { sum } from './sum.ts';\n`, '2 tests are gone'],
+    ['a test less', 'sum.test.ts', TEST, `import { sum } from './sum.ts';\n`, '2 tests are removed'],
     ['a skip', 'sum.test.ts', TEST, edit(TEST, 'test(', 'test.skip('), 'skips tests'],
     ['an only', 'sum.test.ts', TEST, `${TEST}test.only('x', () => {});\n`, 'skips tests, or runs only some'],
     ['a skip by its option', 'sum.test.js', TEST, `${TEST}test('x', { skip: true }, () => {});\n`, 'skips tests'],
@@ -135,8 +135,14 @@ describe('a test that checks less', () => {
       `${TEST}test('x', () => {\n  expect(true).toBe(true);\n});\n`,
       'cannot fail',
     ],
-    ['an exit', 'sum.test.ts', TEST, `${TEST}test('x', () => {\n  process.exit(0);\n});\n`, 'as if all were well'],
-    ['pytest: an assertion', 'tests/test_add.py', PYTEST, edit(PYTEST, '== 3', 'is not None'), '1 assertion is gone'],
+    ['an exit', 'sum.test.ts', TEST, `${TEST}test('x', () => {\n  process.exit(0);\n});\n`, 'with success'],
+    [
+      'pytest: an assertion',
+      'tests/test_add.py',
+      PYTEST,
+      edit(PYTEST, '== 3', 'is not None'),
+      '1 assertion is removed',
+    ],
     ['pytest: a mark', 'tests/test_add.py', PYTEST, before(PYTEST, 'def test_add', '@pytest.mark.skip'), 'skips tests'],
     [
       'pytest: a def that takes the body',
@@ -165,9 +171,9 @@ describe('a test that checks less', () => {
       'src/lib.rs',
       '#[test]\nfn a() {\n  assert_eq!(1, f());\n}\n',
       'fn a() {}\n',
-      'gone',
+      'removed',
     ],
-    ['a folder of tests without names', 'test/sums.js', TEST, edit(TEST, 'toBe(3)', 'toBe(4)'), 'gone or changed'],
+    ['a folder of tests without names', 'test/sums.js', TEST, edit(TEST, 'toBe(3)', 'toBe(4)'), 'removed or changed'],
   ])('%s', (_name, path, old, now, expected) => {
     expect(now).not.toBe(old);
     expect(why(path, old, now)).toMatch(expected);
@@ -180,7 +186,7 @@ describe('a test that checks less', () => {
         { file: 'test/sum.test.ts', why: 'a test is deleted' },
       ]);
     const link = { path: 'sum.test.ts', before: fact(TEST), after: fact('other.ts', '120000') };
-    expect(told([link])[0]?.why).toContain('a link in place of a test');
+    expect(told([link])[0]?.why).toContain('a link instead of a test');
   });
 });
 
@@ -239,7 +245,7 @@ describe('a file that decides', () => {
     expect(now({ devDependencies: { vitest: '4.0.0' } })).toContain('`vitest`');
     expect(now({ devDependencies: {} })).toContain('`vitest`');
     expect(now({ dependencies: { a: 'file:./fake' } })).toContain('`a`');
-    expect(why('package.json', json(base), '{')).toContain('no readable JSON');
+    expect(why('package.json', json(base), '{')).toContain('not valid JSON');
     expect(why('package.json', json(base), null)).toBe('is deleted');
   });
 
@@ -256,7 +262,7 @@ describe('a file that decides', () => {
   test('the script a gate names, and what lies beside it', () => {
     const checks = [{ name: 'check', run: 'cd tools && bash ./verify.sh --fast', proves: ['data/*.csv'] }];
     expect(why('tools/verify.sh', 'a', 'b', checks)).toContain('command of gate check');
-    expect(why('tools/lib/part.sh', 'a', 'b', checks)).toContain('beside a script');
+    expect(why('tools/lib/part.sh', 'a', 'b', checks)).toContain('in the same folder as a script');
     expect(why('data/one.csv', 'a', 'b', checks)).toContain('`proves`');
     expect(why('src/verify.txt', 'a', 'b', checks)).toBeNull();
     expect(
@@ -275,7 +281,7 @@ describe('a file that decides', () => {
 
   test('helpers of tests, and what they compare with', () => {
     for (const path of ['test/helper.js', 'tests/fixtures/a.json', 'src/__snapshots__/a.snap', 'spec/support/x.rb'])
-      expect(why(path, 'a', 'b')).toContain('helper of tests');
+      expect(why(path, 'a', 'b')).toContain('helper or an expected result');
     expect(why('test/helper.js', 'a', null)).toContain('deleted');
     expect(why('test/new-helper.js', null, 'a')).toBeNull();
     expect(why('test/setup.js', null, 'a')).toContain('sets tests up');

@@ -7,9 +7,9 @@ import { shown } from './shown.ts';
 import { switchesIn } from './switches.ts';
 import { holdsTests, inlineTestWhys, testChangeWhys } from './test-change.ts';
 
-/** A larger file is not looked into: its `text` is to be null. */
+/** A larger file is not examined: its `text` must be null. */
 export const LARGEST_LOOKED_INTO = { bytes: 400_000, lines: 20_000 };
-/** Is the content of this file of interest, beside the fact that it changed? */
+/** Does the content of this file matter, besides the fact that it changed? */
 export const isLookedInto = (path: string) => isCode(path) || isOfTests(path) || isManifest(path);
 
 export interface DecidingInput {
@@ -20,8 +20,8 @@ export interface DecidingInput {
 }
 
 /**
- * Changed files that decide what a gate checks: a gate that passes after such a change may pass because of it. Only the
- * files tell, nothing that their author says. Whatever is told here is for somebody to look at; it need not be wrong.
+ * Changed files that decide what a gate checks: a gate that passes after such a change may pass because of it. Judged by
+ * the files alone, not by what their author says. A person looks at each finding; it may be harmless.
  */
 export function decidingFiles({ checks, changed, manifests }: DecidingInput): Deciding[] {
   const named = namedPaths(checks, manifests);
@@ -31,7 +31,9 @@ export function decidingFiles({ checks, changed, manifests }: DecidingInput): De
     const moved = file.before === null ? removed.find(({ before }) => before?.oid === file.after?.oid) : undefined;
     const whys = [
       ...whyNamed(file.path, checks, named),
-      ...(LOCK_FILES.has(nameOf(file.path)) && !hasManifest ? ['changes what is installed, and no manifest does'] : []),
+      ...(LOCK_FILES.has(nameOf(file.path)) && !hasManifest
+        ? ['changes what is installed, without a change of a manifest']
+        : []),
       ...whysOf(file, changed, moved?.path),
     ];
     return whys.length === 0 ? [] : [toldOf(file, whys)];
@@ -50,7 +52,7 @@ const LOCK_FILES = new Set([
   ...['uv.lock', 'poetry.lock', 'Cargo.lock', 'Gemfile.lock', 'composer.lock'],
 ]);
 
-/** A glob means what it matches; a file's own name is no glob. */
+/** Globs are matched; a file's own name is not a glob. */
 const literal = (file: string) => file.replace(/[*?[\]{}]/g, '_');
 
 function whyNamed(path: string, checks: readonly CheckCommand[], { files, folders }: NamedPaths): string[] {
@@ -60,7 +62,7 @@ function whyNamed(path: string, checks: readonly CheckCommand[], { files, folder
   const proving = checks.find(({ proves }) => proves.length > 0 && scopesOverlap([literal(path)], proves));
   if (proving) return [`is in \`proves\` of gate ${proving.name}`];
   const folder = [...folders.keys()].find((each) => path.startsWith(each));
-  return folder === undefined ? [] : [`lies beside a script of gate ${folders.get(folder)}`];
+  return folder === undefined ? [] : [`is in the same folder as a script of gate ${folders.get(folder)}`];
 }
 
 function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: string | undefined): string[] {
@@ -72,7 +74,7 @@ function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: s
   const configuration = configurationWhy(path);
   if (configuration !== null) return [configuration];
   if (after === null) return deletedWhys(file, changed);
-  if (isUnread) return isCode(path) || isOfTests(path) ? ['is too large or no text, so nobody looked into it'] : [];
+  if (isUnread) return isCode(path) || isOfTests(path) ? ['is too large or not text, so it was not examined'] : [];
   const switches = movedFrom === undefined && (isCode(path) || isOfTests(path)) ? switchesIn(path, old, now) : [];
   if (before === null)
     return isInTestFolder(path) && SETUP.test(nameOf(path)) ? [...switches, 'sets tests up'] : switches;
@@ -85,13 +87,13 @@ const SETUP = /setup|teardown|bootstrap|global|environment|preload|register|hook
 function ofTest({ path, before, after }: ChangedFile, old: string, now: string): string[] {
   const isLink = before?.mode === '120000' || after?.mode === '120000';
   if (!isOfTests(path)) return holdsTests(old) && isCode(path) ? inlineTestWhys(old, now) : [];
-  if (isLink) return ['is, or was, a link in place of a test'];
+  if (isLink) return ['is or was a link instead of a test'];
   const changes = isCode(path) && (isTestFile(path) || holdsTests(old)) ? testChangeWhys(path, old, now) : null;
-  if (changes === null) return old === now ? [] : ['is a helper of tests, or what they compare with'];
+  if (changes === null) return old === now ? [] : ['is a helper or an expected result of tests'];
   return changes;
 }
 
-/** A test that has only another name, beside where it was, is still found by whoever found it before. */
+/** A test that was only renamed within its folder is still found by the test runner. */
 function deletedWhys({ path, before }: ChangedFile, changed: readonly ChangedFile[]): string[] {
   const isRenamed = changed.some(
     (other) =>
@@ -107,7 +109,7 @@ function deletedWhys({ path, before }: ChangedFile, changed: readonly ChangedFil
   return holdsTests(before?.text ?? '') && isCode(path) ? ['tests are deleted with it'] : [];
 }
 
-/** What a runner goes by: `.test.ts` of `sum.test.ts`, `test_ .py` of `test_sum.py`. */
+/** What a test runner matches: `.test.ts` of `sum.test.ts`, `test_ .py` of `test_sum.py`. */
 function formOf(path: string): string {
   const name = nameOf(path);
   const dot = name.indexOf('.', 1);

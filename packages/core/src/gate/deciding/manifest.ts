@@ -1,7 +1,7 @@
 import { nameOf } from './names.ts';
 import { shown } from './shown.ts';
 
-/** Sections of a manifest that no gate looks at. Any other that changes is told. */
+/** Sections of a manifest that no gate depends on. A change of any other section is reported. */
 const HARMLESS_JSON = new Set([
   ...['name', 'version', 'description', 'keywords', 'author', 'authors', 'contributors', 'maintainers', 'license'],
   ...['homepage', 'bugs', 'repository', 'funding', 'private', 'files', 'publishConfig', 'icon', 'support', 'time'],
@@ -9,7 +9,7 @@ const HARMLESS_JSON = new Set([
   ...['require', 'require-dev', 'suggest', 'conflict', 'man', 'sideEffects', 'types', 'typings', 'directories'],
 ]);
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'optionalDependencies', 'require', 'require-dev'];
-/** A package that is taken from somewhere else than its registry, or under another's name. */
+/** A package from outside its registry, or under another package's name. */
 const ELSEWHERE =
   /^(file|link|portal|patch|git|git\+\w+|github|gitlab|bitbucket|https?|npm|workspace|exec):|^[./~]|^[\w-]+\/[\w.-]+$/;
 const CHECK_TOOLS =
@@ -28,7 +28,7 @@ export function isManifest(path: string): boolean {
   return name in HARMLESS_TOML || ['package.json', 'composer.json', 'go.mod'].includes(name);
 }
 
-/** Which parts of a manifest changed that decide what a gate checks, in words; null for a file that is no such manifest. */
+/** The changed parts of a manifest that decide what a gate checks, in words; null for other files. */
 export function manifestWhys(path: string, before: string, after: string): string[] | null {
   const name = nameOf(path).toLowerCase();
   if (name === 'package.json' || name === 'composer.json') return jsonWhys(before, after);
@@ -39,7 +39,7 @@ export function manifestWhys(path: string, before: string, after: string): strin
 
 function jsonWhys(before: string, after: string): string[] {
   const [old, now] = [mappingOf(before), mappingOf(after)];
-  if (old === null || now === null) return ['is no readable JSON'];
+  if (old === null || now === null) return ['is not valid JSON'];
   const whys: string[] = [];
   const sections = [...new Set([...Object.keys(old), ...Object.keys(now)])]
     .filter((key) => !HARMLESS_JSON.has(key))
@@ -52,7 +52,7 @@ function jsonWhys(before: string, after: string): string[] {
   return whys;
 }
 
-/** Tools of gates that were changed or dropped, and packages from elsewhere. */
+/** Tools of gates that were changed or removed, and packages from other sources. */
 function swappedIn(old: Record<string, unknown>, now: Record<string, unknown>): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((name) => {
     if (old[name] === now[name]) return false;
@@ -79,24 +79,24 @@ const lines = (text: string) => text.split('\n').map((line) => line.trim());
 function goWhys(before: string, after: string): string[] {
   const replacing = (text: string) => lines(text).filter((line) => /^replace\b|=>/.test(line));
   const old = new Set(replacing(before));
-  return replacing(after).some((line) => !old.has(line)) ? ['replaces a module by another'] : [];
+  return replacing(after).some((line) => !old.has(line)) ? ['replaces a module with another'] : [];
 }
 
 function tomlWhys(before: string, after: string, harmless: RegExp): string[] {
   const [old, now] = [sectionsOf(before), sectionsOf(after)];
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name));
-  const told = changed.filter((name) => !harmless.test(name));
-  const whys = told.length > 0 ? [`changes ${listed(told.map((name) => `[${name}]`))}`] : [];
-  // Keys of otherwise harmless sections that leave tests out, or bring in code that runs before them.
+  const reported = changed.filter((name) => !harmless.test(name));
+  const whys = reported.length > 0 ? [`changes ${listed(reported.map((name) => `[${name}]`))}`] : [];
+  // Keys of otherwise harmless sections that exclude tests, or add code that runs before them.
   const switches = (sections: Map<string, string>) =>
     [...sections.values()]
       .flatMap(lines)
       .filter((line) => /^(autotests|autobins|test|harness|build|links)\s*=/.test(line));
   const isSwitched = switches(old).join('\n') !== switches(now).join('\n');
-  return isSwitched && told.length === 0 ? [...whys, 'changes which tests are built'] : whys;
+  return isSwitched && reported.length === 0 ? [...whys, 'changes which tests are built'] : whys;
 }
 
-/** The text of each section by its name; what stands above the first is under an empty name. */
+/** The text of each section by its name. The text above the first section has an empty name. */
 function sectionsOf(text: string): Map<string, string> {
   const sections = new Map<string, string>();
   let name = '';
@@ -109,7 +109,7 @@ function sectionsOf(text: string): Map<string, string> {
 }
 
 const MOST_LISTED = 10;
-/** Names are their author's: they are shown as they can be shown, and not all of a thousand. */
+/** The names come from the author: they are made safe to show, and the list is cut. */
 const listed = (names: string[]) =>
   names
     .slice(0, MOST_LISTED)

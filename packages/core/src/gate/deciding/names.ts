@@ -1,4 +1,4 @@
-/** What a file's path alone tells. All of these look at the path in lower case: some file systems do not tell the cases apart. */
+/** Facts from a file's path alone. All compare the path in lower case: some file systems ignore case. */
 
 const JS = '[cm]?[jt]sx?';
 const DATA = 'json|jsonc|json5|ya?ml|toml|cfg|ini|xml|neon|dist';
@@ -10,11 +10,11 @@ const LINTERS = [
 ].join('|');
 const named = (pattern: string) => new RegExp(`(^|/)(${pattern})$`);
 
-/** Files that decide what a test, a linter, a package manager or a pipeline outside does. The first that fits is told. */
+/** Files that decide what a test, a linter, a package manager or an external pipeline does. The first match counts. */
 const CONFIGURATION: [why: string, paths: RegExp][] = [
   ['is a program or package that gates use', /(^|\/)(node_modules|\.venv|venv|vendor\/bin)\//],
   [
-    'is a pipeline that checks this repository elsewhere',
+    'is a CI pipeline of this repository',
     new RegExp(
       [
         '^\\.github/(workflows|actions)/',
@@ -36,7 +36,7 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
       `(vitest|vite|jest|mocha|ava|karma|playwright|cypress|wdio|nightwatch|babel|swc|c8|nyc|stryker|tap)\\.(config|conf|workspace|setup|projects)\\.(${JS}|json|ya?ml)|(jest|vitest|test|tests|mocha|ava|playwright)[._-]?(global[._-]?)?(setup|teardown|bootstrap|environment|preset|reporter)[^/]*\\.(${JS})|setup[-_.]?(tests?|jest|vitest)[^/]*\\.(${JS})|\\.(mocharc|nycrc|c8rc|taprc|babelrc|swcrc|jestrc|avarc)(\\.[\\w]+)?|vitest\\.workspace\\.\\w+|pytest\\.ini|\\.?pytest\\.(toml|ini)|tox\\.ini|noxfile\\.py|conftest\\.py|\\.coveragerc|phpunit(\\.dist)?\\.xml(\\.dist)?|pest\\.php|behat\\.ya?ml(\\.dist)?|\\.rspec(-[\\w]+)?|(spec|rails|test)_helper\\.rb|sitecustomize\\.py|usercustomize\\.py|[^/]+\\.pth|(pytest|unittest|nose|coverage|doctest)(\\.py|/__init__\\.py)|\\.config/nextest\\.toml|testng\\.xml|junit-platform\\.properties|[^/]*\\.runsettings|deno\\.jsonc?`,
     ),
   ],
-  ['stands in for real code in tests', /(^|\/)__mocks__\//],
+  ['replaces real code in tests', /(^|\/)__mocks__\//],
   [
     'configures a linter, a formatter or a type checker',
     named(
@@ -49,7 +49,7 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
     ),
   ],
   [
-    'says what the commands of gates do',
+    'defines what the commands of gates do',
     named(
       '(gnu)?makefile|[^/]+\\.mk|\\.?justfile|taskfile\\.ya?ml|rakefile|[^/]+\\.rake|gruntfile\\.\\w+|gulpfile\\.\\w+|build\\.gradle(\\.kts)?|settings\\.gradle(\\.kts)?|pom\\.xml|turbo\\.json|nx\\.json|lerna\\.json|moon\\.ya?ml|wireit\\.json|build\\.rs|meson\\.build|mix\\.exs|package\\.swift|dockerfile[^/]*|(docker-)?compose[^/]*\\.ya?ml',
     ),
@@ -82,7 +82,7 @@ const TEST_FOLDER =
 
 export const isTestFile = (path: string) => TEST_FILE.test(path.toLowerCase());
 export const isInTestFolder = (path: string) => TEST_FOLDER.test(path.toLowerCase());
-/** A Java or Rust project keeps its tests in `src/test` and in source files; both are covered by their names and content. */
+/** Java and Rust projects keep tests in `src/test` and in source files. Names and content cover both. */
 export const isOfTests = (path: string) => isTestFile(path) || isInTestFolder(path);
 
 export const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);

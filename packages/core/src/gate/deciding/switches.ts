@@ -1,12 +1,12 @@
 import { isOfTests } from './names.ts';
 
-/** Words that end or disarm a check when they newly appear. A number beside them other than 0 makes a check fail, which is harmless. */
+/** Code that ends or disables a check when it is added. An exit code other than 0 makes a check fail, which is harmless. */
 interface Switch {
   why: string;
   pattern: RegExp;
-  /** Only in files of tests; else in all code. */
+  /** Only in test files; otherwise in all code. */
   inTests?: true;
-  /** Endings of the files it means; else all. */
+  /** File extensions it applies to; otherwise all. */
   of?: RegExp;
 }
 
@@ -20,7 +20,7 @@ const SWITCHES: Switch[] = [
     /\bprocess\s?(\?\.)?\s?\[/g,
     /\{[^}\n]{0,100}\b(exit|reallyExit|abort|kill|exitCode)\b[^}\n]{0,100}\}\s?(=\s?(globalThis\s?\.\s?)?process\b|from\s?['"](node:)?process['"]|=\s?require\s?\(\s?['"](node:)?process)/g,
     new RegExp(String.raw`\b(Deno|Bun)\s?\.\s?exit\b${NOT_A_FAILURE}`, 'g'),
-  ].map((pattern) => ({ why: 'can end the program as if all were well', pattern, of: JS })),
+  ].map((pattern) => ({ why: 'can end the program with success', pattern, of: JS })),
   ...(
     [
       [
@@ -42,19 +42,19 @@ const SWITCHES: Switch[] = [
       ],
       [/\.(sh|bash|zsh|fish|bats)$/, /\bexit\b(?!\s[1-9$"])|\|\|\s?(true|:)(\s|;|$)|\bset\s\+e\b/g],
     ] satisfies [RegExp, RegExp][]
-  ).map(([of, pattern]) => ({ why: 'can end the program as if all were well', pattern, of })),
+  ).map(([of, pattern]) => ({ why: 'can end the program with success', pattern, of })),
   {
-    why: 'behaves differently while it is tested',
+    why: 'behaves differently in tests',
     pattern:
       /\b(VITEST(_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION)\b|\bNODE_ENV\b[^\n]{0,20}['"]test['"]|\bsys\s?\.\s?modules\b[^\n]{0,20}pytest|\bpytest\b[^\n]{0,20}\bsys\s?\.\s?modules\b/g,
   },
   {
-    why: 'replaces what tests check with',
+    why: 'replaces the assertions of tests',
     pattern:
       /\b(global|globalThis|window|builtins)\s?(\.\s?|\[\s?['"])(expect|assert|describe|it|test)\b['"\]\s]*=(?!=)|\bexpect\s?\.\s?extend\s?\(|\bassert\s?\.\s?\w+\s?=(?!=)/g,
   },
   {
-    why: 'switches a check off for some lines',
+    why: 'turns a check off for some lines',
     pattern:
       /\b(eslint-disable|biome-ignore|oxlint-disable|prettier-ignore|stylelint-disable|tslint:disable|jshint ignore|istanbul ignore|c8 ignore|v8 ignore|pylint:\s?disable|rubocop:disable|phpcs:(ignore|disable)|shellcheck disable|noinspection|NOLINT\w*)|@ts-(ignore|nocheck|expect-error)|@phpstan-ignore|@psalm-suppress|@SuppressWarnings|#\s?(noqa|type:\s?ignore|nosec|pragma:\s?no\s?cover|pyright:|mypy:|ruff:)|\/\/\s?nolint|#!?\[allow\(/gi,
   },
@@ -79,21 +79,21 @@ const SWITCHES: Switch[] = [
     ),
   },
   {
-    why: 'holds an assertion that cannot fail',
+    why: 'contains an assertion that cannot fail',
     inTests: true,
     pattern:
       /\bassert\s?\(?\s?(true|True|1)\s?\)?\s?(,|;|$)|\bexpect\s?\(\s?(true|1|['"]\w*['"])\s?\)\s?\.\s?(toBe|toEqual|toStrictEqual|to\.(be|equal))\w*\s?\(\s?(true|1|['"]\w*['"])?\s?\)|\bexpect\s?\(\s?true\s?\)\s?\.\s?toBeTruthy|\bassert\s?\.\s?(ok|isTrue)\s?\(\s?true\s?[,)]|\bassert\s?\.\s?(equal|strictEqual|deepEqual)\s?\(\s?(?<number>\d+)\s?,\s?\k<number>\s?[,)]|\bassertTrue\s?\(\s?(true|True)\s?\)|assert!\s?\(\s?true\s?[,)]/gm,
   },
 ];
 
-/** What newly appears in a file that ends, disarms or skips a check. */
+/** What a change adds to a file that ends, disables or skips a check. */
 export function switchesIn(path: string, before: string, after: string): string[] {
   const lower = path.toLowerCase();
   const [old, now] = [collapsed(before), collapsed(after)];
   const added = addedLines(old, now);
   const found = SWITCHES.filter(({ of, inTests, pattern }) => {
     if ((of && !of.test(lower)) || (inTests && !isOfTests(path))) return false;
-    // A line that was there before may have said the same at a harmless place; one more of them is never harmless.
+    // The same line may have existed in a harmless place. One more of it is never harmless.
     return count(added, pattern) > 0 || count(now, pattern) > count(old, pattern);
   }).map(({ why }) => why);
   return [...new Set(found)];
@@ -101,7 +101,7 @@ export function switchesIn(path: string, before: string, after: string): string[
 
 const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length;
 
-/** With single spaces: the patterns then take linear time, and no number of blanks parts two words. */
+/** With single spaces: the patterns then take linear time, and extra spaces cannot hide a match. */
 const collapsed = (text: string) => text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n');
 
 function addedLines(old: string, now: string): string {

@@ -1,9 +1,9 @@
 import { shown } from './shown.ts';
 
 /**
- * What a change does to a test that is there. New tests may be put beside the old ones; every old line has to stay, in its
- * order. What is put in between is either a whole test, an import or a declaration of a name that is new: anything else
- * could end, hide or replace what stands around it.
+ * What a change does to an existing test. New tests may be added between the old ones; every old line must stay, in its
+ * order. An addition must be a whole test, an import or a declaration of a new name: anything else could end, hide or
+ * replace the code around it.
  */
 
 const IMPORT =
@@ -52,7 +52,7 @@ export function testChangeWhys(path: string, before: string, after: string): str
   return odd.length > 0 ? [`an existing test gets new lines: ${quoted(odd[0]!)}`] : [];
 }
 
-/** For files that hold tests beside other code: only what tests is looked at. */
+/** For files that contain tests and other code: only the tests are examined. */
 export function inlineTestWhys(before: string, after: string): string[] {
   const lost = missing(linesOf(before), linesOf(after)).filter((line) => ASSERTION.test(line) || isTestCase(line));
   return lost.length > 0 ? shrinkWhys(lost, before, after) : [];
@@ -62,16 +62,16 @@ function shrinkWhys(lost: string[], before: string, after: string): string[] {
   const assertions = lost.filter((line) => ASSERTION.test(line));
   const cases = tally(before, isTestCase) - tally(after, isTestCase);
   const whys: string[] = [];
-  if (cases > 0) whys.push(`${cases} ${cases === 1 ? 'test is' : 'tests are'} gone`);
+  if (cases > 0) whys.push(`${cases} ${cases === 1 ? 'test is' : 'tests are'} removed`);
   if (assertions.length > 0) {
     const what = assertions.length === 1 ? '1 assertion is' : `${assertions.length} assertions are`;
-    whys.push(`${what} gone or changed: ${quoted(assertions[0]!)}`);
+    whys.push(`${what} removed or changed: ${quoted(assertions[0]!)}`);
   }
   if (whys.length === 0) whys.push(`an existing test is changed${lost[0] ? `: ${quoted(lost[0])}` : ''}`);
   return whys;
 }
 
-/** Lines that say something, with single spaces after their indentation: no pattern then takes long for a long one. */
+/** Lines with content, with single spaces after their indentation, so that the patterns are fast on long lines. */
 const linesOf = (text: string) =>
   text
     .split(/\r?\n/)
@@ -96,7 +96,7 @@ function missing(old: string[], now: string[]): string[] {
   });
 }
 
-/** What was put between the old lines; null when not all of them are still there in their order. */
+/** What was added between the old lines; null when an old line is missing or out of order. */
 function insertions(old: string[], now: string[]): Hunk[] | null {
   const hunks: Hunk[] = [];
   let at = 0;
@@ -114,7 +114,7 @@ function insertions(old: string[], now: string[]): Hunk[] | null {
   return hunks;
 }
 
-/** An import of the same module that brings in more names. */
+/** An import of the same module with more names. */
 function isWiderImport(old: string, now: string): boolean {
   if (!IMPORT.test(now)) return false;
   const strings = (line: string) => (line.match(/'[^']*'|"[^"]*"/g) ?? []).join();
@@ -124,7 +124,7 @@ function isWiderImport(old: string, now: string): boolean {
   return (old.match(/[\w$]+/g) ?? []).every((word) => words.has(word));
 }
 
-/** The first added line that is more than a new test, import or declaration beside the old ones. */
+/** The first added line that is not a new test, import or declaration. */
 function oddLine({ added, previous, next }: Hunk, known: ReadonlySet<string>, isByIndent: boolean): string | null {
   if (added.every((line) => LISTED_NAME.test(line)) && previous && isInList(previous)) return null;
   const whole = added.join('\n');
@@ -143,7 +143,7 @@ const isOdd = (text: string, mark: RegExp) => [...text.matchAll(mark)].length % 
 function oddByIndent(body: string[], known: ReadonlySet<string>, next: string | undefined): string | null {
   const indent = (line: string) => line.length - line.trimStart().length;
   const outer = indent(body[0]!);
-  // What follows would become a part of what was put before it.
+  // The next old line would become part of the addition.
   if (next !== undefined && indent(next) > outer) return body[0]!;
   return body.find((line) => indent(line) <= outer && !mayStandBeside(line, known)) ?? null;
 }
@@ -164,7 +164,7 @@ function oddByBrackets(body: string[], known: ReadonlySet<string>): string | nul
 
 function mayStandBeside(line: string, known: ReadonlySet<string>): boolean {
   if (isTestCase(line) || CLOSER.test(line)) return true;
-  // One without names is there for what it does.
+  // An import without names runs code of the module.
   if (IMPORT.test(line)) return !/^\s*import\s*['"(]/.test(line) && !/;.*\S/.test(line);
   const name = DECLARATION.exec(line)?.[2];
   return name !== undefined && !known.has(name);

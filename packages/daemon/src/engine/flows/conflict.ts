@@ -12,8 +12,8 @@ interface ConflictDeps {
 export async function checkConflict(store: Store, task: Task): Promise<void> {
   const now = await store.task(task.id);
   if (now && isOpenConflict(now) && now.lease === null && now.branch === task.branch) return;
-  throw new AppError('wrong_stage', `#${task.number} is in ${now?.stage} and has no conflict that waits for a person`, {
-    hint: '`tidemill conflicts` lists those that have.',
+  throw new AppError('wrong_stage', `#${task.number} is in ${now?.stage} and has no conflict for a person to resolve`, {
+    hint: '`tidemill conflicts` lists the tasks that have one.',
   });
 }
 

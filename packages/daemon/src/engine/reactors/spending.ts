@@ -13,7 +13,7 @@ import {
   UNKNOWN_REQUEST_USD,
   type Usage,
 } from '@tidemill/contract';
-import { Calendars, exhaustedPeriod, howToRaise, purseOf } from '@tidemill/core';
+import { budgetAccountOf, Calendars, exhaustedPeriod, howToRaise } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { LeasedTask } from '../workers/leased-work.ts';
@@ -54,7 +54,7 @@ export class Spending implements Reactor {
   async resumeAt(): Promise<number> {
     const { clock } = this.#deps;
     const now = clock.now();
-    const nextDays = (await this.#purses()).map(({ limits }) =>
+    const nextDays = (await this.#budgets()).map(({ limits }) =>
       this.#calendars.nextPeriodAt('daily', now, limits.timeZone),
     );
     return Math.min(now + LOOK_AGAIN_MS, ...nextDays);
@@ -72,7 +72,7 @@ export class Spending implements Reactor {
 
   /** Everything that costs. What it did is kept; the tasks wait in their stages. */
   async #stopIfUsedUp(): Promise<void> {
-    const exhausted = exhaustedPeriod(await this.#purses());
+    const exhausted = exhaustedPeriod(await this.#budgets());
     const paid = this.#slots().filter(({ leased, role }) => leased && (role === 'builder' || role === 'reviewer'));
     if (!exhausted || paid.length === 0) return;
     const { store, project } = this.#deps;
@@ -86,7 +86,7 @@ export class Spending implements Reactor {
   /** A threshold that was passed just before the daemon died is told by the next one. */
   async #tellUntold(): Promise<void> {
     const { project, store } = this.#deps;
-    const [own] = await this.#purses();
+    const [own] = await this.#budgets();
     if (!own) return;
     const { account, limits } = own;
     for (const period of ['daily', 'monthly'] as const) {
@@ -102,11 +102,11 @@ export class Spending implements Reactor {
   async #tell(passed: Omit<Extract<EventBody, { type: 'budget.threshold_reached' }>, 'type'>): Promise<void> {
     const { store, project, clock } = this.#deps;
     const { accountId: id, period, threshold, spentUsd, limitUsd } = passed;
-    const purse = (await this.#purses()).find(({ account }) => account.id === id);
-    if (!purse) return;
+    const budget = (await this.#budgets()).find(({ account }) => account.id === id);
+    if (!budget) return;
     const whose = id === accountId(ALL_PROJECTS) ? 'of all projects' : 'of the project';
     const figures = `${spentUsd.toFixed(2)} of ${limitUsd.toFixed(2)} USD`;
-    const until = new Date(this.#calendars.nextPeriodAt(period, clock.now(), purse.limits.timeZone)).toISOString();
+    const until = new Date(this.#calendars.nextPeriodAt(period, clock.now(), budget.limits.timeZone)).toISOString();
     const then = `until ${until}, or ${howToRaise(id)}`;
     const effect =
       threshold === 100
@@ -116,12 +116,12 @@ export class Spending implements Reactor {
           : '';
     await store.execute({
       ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: `budget_${threshold}` },
-      ...{ severity: SEVERITY[threshold], subject: subjectOf(id, period, purse.account) },
+      ...{ severity: SEVERITY[threshold], subject: subjectOf(id, period, budget.account) },
       text: `${threshold} % of the ${period} budget ${whose} is spent: ${figures}.${effect}`,
     });
   }
 
-  async #purses() {
+  async #budgets() {
     const { store, project, clock } = this.#deps;
     const now = clock.now();
     const current = (await store.project(project.id)) ?? project;
@@ -129,8 +129,8 @@ export class Spending implements Reactor {
       [project.id, ALL_PROJECTS].map((owner) => store.record('account', accountId(owner))),
     );
     return [
-      purseOf(current, accounts[0] ?? undefined, now, this.#calendars),
-      purseOf(null, accounts[1] ?? undefined, now, this.#calendars),
+      budgetAccountOf(current, accounts[0] ?? undefined, now, this.#calendars),
+      budgetAccountOf(null, accounts[1] ?? undefined, now, this.#calendars),
     ];
   }
 }

@@ -7,7 +7,7 @@ import {
   type Project,
   type RouteRequest,
 } from '@tidemill/contract';
-import { purseOf, viewAccount } from '@tidemill/core';
+import { budgetAccountOf, viewAccount } from '@tidemill/core';
 import { isTimeZone } from '../../config/safe-values.ts';
 import type { Call, Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
@@ -32,7 +32,7 @@ export async function limitBudget(
       hint: 'For example Europe/Berlin.',
     });
   const id = accountId(ALL_PROJECTS);
-  const { limits: current } = purseOf(
+  const { limits: current } = budgetAccountOf(
     null,
     (await store.record('account', id)) ?? undefined,
     clock.now(),

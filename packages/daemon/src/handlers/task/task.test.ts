@@ -74,7 +74,7 @@ describe('moving', () => {
     const move = (to: string, note?: string) => api.moveTask({ project, task: number, to, note });
     expect((await move('implement')).stage).toBe('implement');
     expect(await refused(move('review'))).toBe(
-      'wrong_stage: #1 cannot go to review: the mill moves it there when its gates pass',
+      'wrong_stage: #1 cannot go to review: Tidemill moves it there when its gates pass',
     );
     expect(await refused(move('nowhere'))).toMatch(/^bad_input: pipeline feature has no stage "nowhere"/);
     expect(await refused(move('constructor'))).toMatch(/^bad_input/);
@@ -99,7 +99,7 @@ describe('moving', () => {
     const move = (to: string) => api.moveTask({ project, task: number, from: 'open', to });
     const both = await Promise.all([refused(move('cancelled')), refused(move('implement'))]);
     const { task } = await api.task({ project, task: number });
-    expect(both.toSorted()).toEqual([`conflict: #1 is in ${task.stage} by now, no longer in open`, 'ok']);
+    expect(both.toSorted()).toEqual([`conflict: #1 is now in ${task.stage}, no longer in open`, 'ok']);
     expect(await refused(move('cancelled'))).toMatch(/^conflict/);
   });
 
@@ -108,7 +108,7 @@ describe('moving', () => {
     const leased = await bed.claim('agent-1', 'builder');
     const move = (note?: string) => api.moveTask({ project, task: number, to: 'implement', note });
     const { moves } = await api.task({ project, task: number });
-    expect(moves.find(({ to }) => to === 'open')?.why).toBe('agent-1 works on it: cancel it first, or wait');
+    expect(moves.find(({ to }) => to === 'open')?.why).toBe('agent-1 is working on it: cancel it first, or wait');
     const runId = 'run_1';
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
     await bed.must({ type: 'run.start', ...bed.fence(leased), runId, mode: 'implement', agent: 'test' });
@@ -142,7 +142,10 @@ describe('many at once', () => {
       [2 ** 40, 'not_found'],
     ]);
     const approved = await api.bulkTasks({ project, operation: 'approve', tasks: [1] });
-    expect(approved.refused[0]).toMatchObject({ number: 1, message: expect.stringContaining('asks for no approval') });
+    expect(approved.refused[0]).toMatchObject({
+      number: 1,
+      message: expect.stringContaining('does not wait for approval'),
+    });
     const [cancelled, again] = await Promise.all([
       api.bulkTasks({ project, operation: 'cancel', tasks: [1, 2], by: 'ada' }),
       api.bulkTasks({ project, operation: 'cancel', tasks: [2, 1] }),
