@@ -51,7 +51,7 @@ describe('a data folder of an earlier version', () => {
     expect(worker!.beats).toHaveLength(1);
     const [steered] = await events('worker.steered');
     expect(steered).toMatchObject({ desired: 'paused', by: ada });
-    expect(describeEvent(steered!)).toEqual({ who: 'ada', text: 'wants agent-1 paused' });
+    expect(describeEvent(steered!)).toEqual({ who: 'ada', text: 'set agent-1 to paused' });
     const questions = await store.records({ noun: 'question', projectId });
     expect(questions.map(({ answer }) => answer?.by)).toContainEqual(ada);
     const noted = (await store.tasks({ projectId })).flatMap(({ context }) => context.filter(({ by }) => by));

@@ -3,8 +3,8 @@ import { type Actor, personActor } from './actor.ts';
 import { recordKind } from './record-kind.ts';
 
 /**
- * Who may do what. A viewer looks; an operator also steers work and answers; an admin also changes settings, tokens and
- * the daemon itself. A worker looks, takes work and hands it in; it steers nothing.
+ * Who may do what. A viewer reads; an operator also controls work and answers questions; an admin also changes settings,
+ * tokens and the daemon itself. A worker reads, claims work and delivers it; it controls nothing.
  */
 export const AccessRole = z.enum(['viewer', 'operator', 'admin', 'worker']);
 export type AccessRole = z.infer<typeof AccessRole>;
@@ -21,7 +21,7 @@ export const TokenName = z
   .string()
   .regex(/^[a-z][a-z0-9_.-]{0,49}$/i, 'a token name is a letter, then letters, digits, ., - and _, at most 50');
 
-/** A token that a person has given out. The token itself is shown once, and only its hash is kept. */
+/** A token that a person created. The token itself is shown once; only its hash is stored. */
 export const NamedToken = z.object({
   name: TokenName,
   role: AccessRole,
@@ -30,7 +30,7 @@ export const NamedToken = z.object({
 });
 export type NamedToken = z.infer<typeof NamedToken>;
 
-/** As it is kept: a record that belongs to no project. */
+/** The stored form: a record that belongs to no project. */
 export const Token = NamedToken.extend({
   noun: z.literal('token'),
   /** By `tokenId`. */
@@ -40,7 +40,7 @@ export const Token = NamedToken.extend({
   revokedAt: z.number().nullable(),
 });
 export type Token = z.infer<typeof Token>;
-/** Two names that differ by case only would be taken for one by people. */
+/** Names that differ only by case count as equal: people would confuse them. */
 export const tokenId = (name: string) => `token/${name.toLowerCase()}`;
 /** It is found by its hash. */
 export const tokenKind = recordKind(Token, ({ hash, revokedAt }) => ({
@@ -49,17 +49,17 @@ export const tokenKind = recordKind(Token, ({ hash, revokedAt }) => ({
   dueAt: null,
 }));
 
-/** Whose request it is. `name` is null for the daemon's own token: whoever may read it on this machine. */
+/** Whose request it is. `name` is null for the daemon's own token, which any user who can read its file may use. */
 export const Caller = z.object({
   name: z.string().nullable(),
   role: AccessRole,
-  /** When its token was made. A later token of the same name is somebody else's. */
+  /** When its token was created. A later token of the same name is another caller. */
   since: z.number().optional(),
 });
 export type Caller = z.infer<typeof Caller>;
-/** What tells two callers apart; empty for the daemon's own token. */
+/** Identifies a caller; empty for the daemon's own token. */
 export const callerKey = ({ name, since = 0 }: Caller) => (name === null ? '' : `${name}@${since}`);
 
-/** Somebody with a token of their own acts under its name, whatever the request says. */
+/** A caller with a named token acts under that name, whatever the request says. */
 export const actorOf = (caller: Caller, said: string): Actor =>
   caller.name === null ? personActor(said) : { kind: 'token', id: callerKey(caller), name: caller.name };

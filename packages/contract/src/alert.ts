@@ -4,7 +4,7 @@ import { recordKind } from './record-kind.ts';
 export const Severity = z.enum(['info', 'warning', 'error', 'critical']);
 export type Severity = z.infer<typeof Severity>;
 
-/** The last time a matter was told of, so that it is not told again and again. */
+/** The last alert about a matter, so that it is not repeated too often. */
 export const Alert = z.object({
   noun: z.literal('alert'),
   /** `alert/<projectId>/<kind>/<subject>`. */
@@ -15,7 +15,7 @@ export const Alert = z.object({
   severity: Severity,
   text: z.string(),
   at: z.number(),
-  /** How often it was raised, the unheard times included. */
+  /** How often it was raised, including suppressed repeats. */
   count: z.number().int(),
   acknowledgedAt: z.number().nullable().default(null),
 });
@@ -25,7 +25,7 @@ export const ChannelName = z
   .string()
   .regex(/^[a-z][a-z0-9_-]*$/, 'a channel name is lower-case letters, digits, - and _');
 
-/** One delivery: a question or alerts, to one channel. Kept until it got through. */
+/** One delivery: a question or alerts, to one channel. Kept until it is delivered. */
 export const Notification = z.object({
   noun: z.literal('notification'),
   id: z.string(),
@@ -35,18 +35,18 @@ export const Notification = z.object({
   severity: Severity,
   title: z.string(),
   text: z.string(),
-  /** What it tells of: `question/<id>`, `reminder/<id>`, `alert/…`, `task/<id>`, `budget/…`. */
+  /** What it is about: `question/<id>`, `reminder/<id>`, `alert/…`, `task/<id>`, `budget/…`. */
   about: z.string().default(''),
   /** Those of one group that are due together become one message. */
   group: z.string().default(''),
-  /** Questions it asks and can carry answers of. */
+  /** The questions in it, which can be answered by a reply. */
   questionIds: z.array(z.string()),
   createdAt: z.number(),
-  /** When to try (again); null once it is delivered or given up. */
+  /** The time of the next attempt; null when it is delivered or abandoned. */
   nextAt: z.number().nullable(),
   attempts: z.number().int(),
   deliveredAt: z.number().nullable(),
-  /** What the channel calls the message, so that a reply can be told apart. */
+  /** The channel's id of the message, so that a reply can be matched. */
   reference: z.string().nullable(),
   error: z.string().nullable(),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What happens when an agent's work changes one of these: go on, go on and tell, or wait for a person. */
+/** What happens when an agent's work touches one of these: continue, continue and notify, or wait for a person. */
 export const Approval = z.enum(['automated', 'notify_and_proceed', 'requires_approval']);
 export type Approval = z.infer<typeof Approval>;
 
@@ -11,7 +11,7 @@ export const HilConfig = z.strictObject({
 });
 export type HilConfig = z.infer<typeof HilConfig>;
 export type ApprovalMatter = keyof HilConfig;
-/** What a change does in each matter that it touches, as a hash: an approval holds for exactly that. */
+/** A hash of the change in each matter that it touches: an approval is for exactly this content. */
 export const MatterContents = z.partialRecord(HilConfig.keyof(), z.string());
 export type MatterContents = z.infer<typeof MatterContents>;
 
@@ -34,7 +34,7 @@ export const AUTONOMY_PRESETS: Record<AutonomyPreset, HilConfig> = {
   full: all('automated'),
 };
 
-/** As a person writes it: a preset's name, or a word for each matter; what is left out is as in `full`. */
+/** As written in a config: a preset's name, or a value for each matter. Missing matters are as in `full`. */
 export const HilSetting = z
   .union([AutonomyPreset, HilConfig.partial()], {
     error:

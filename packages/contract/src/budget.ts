@@ -11,11 +11,11 @@ export type BudgetLimits = z.infer<typeof BudgetLimits>;
 
 export const BudgetPeriod = z.enum(['daily', 'monthly']);
 export type BudgetPeriod = z.infer<typeof BudgetPeriod>;
-/** Percent of a limit at which something happens: told, warned, no new claims, everything stops. */
+/** Percentages of a limit: notice, warning, no new claims, everything stops. */
 export const BudgetThreshold = z.union([z.literal(50), z.literal(75), z.literal(90), z.literal(100)]);
 export type BudgetThreshold = z.infer<typeof BudgetThreshold>;
 
-/** Everything spent and promised, of one project (id `account/<projectId>`) or of all (`account/all`). */
+/** Everything spent and reserved, of one project (id `account/<projectId>`) or of all (`account/all`). */
 export const Account = z.object({
   noun: z.literal('account'),
   id: z.string(),
@@ -29,7 +29,7 @@ export const Account = z.object({
   spentMonthUsd: z.number(),
   /** What running runs may still spend, by run. */
   reserved: z.record(z.string(), z.number()),
-  /** The highest threshold already told, by period. */
+  /** The highest threshold already reported, by period. */
   told: z.object({ daily: z.number(), monthly: z.number() }),
   /** What a run has cost so far, by `agent/mode/size`. */
   estimates: z.record(z.string(), z.object({ runs: z.number().int(), meanUsd: z.number() })),
@@ -47,7 +47,7 @@ export const AccountView = z.object({
   timeZone: z.string(),
   daily: z.object({ spentUsd: z.number(), reservedUsd: z.number(), percent: z.number(), forecastUsd: z.number() }),
   monthly: z.object({ spentUsd: z.number(), reservedUsd: z.number(), percent: z.number(), forecastUsd: z.number() }),
-  /** Why nothing new is begun, if so. */
+  /** Why no new work starts; null when it may. */
   stopped: z.string().nullable(),
 });
 export type AccountView = z.infer<typeof AccountView>;

@@ -13,7 +13,7 @@ const envName = (example: string) =>
       `it names an environment variable, such as ${example}; the secret itself does not belong in this file`,
     );
 
-/** A key under which people would write a secret. The value is not repeated in the complaint. */
+/** A key under which people may write a secret. The error message does not repeat the value. */
 const noSecret = (instead: string) =>
   z
     .unknown()
@@ -36,7 +36,7 @@ const mailAddress = z.string().regex(/^[^\s@]+@[^\s@]+$|^[^<>]*<[^\s@<>]+@[^\s@<
 export const TerminalChannelConfig = z.strictObject({ type: z.literal('terminal') });
 /** notify-send on Linux, the notification centre on macOS. */
 export const DesktopChannelConfig = z.strictObject({ type: z.literal('desktop') });
-/** A signed POST. Answers come back through the API. */
+/** A signed POST. Replies come through the API. */
 export const WebhookChannelConfig = z.strictObject({
   type: z.literal('webhook'),
   url: address,
@@ -52,7 +52,7 @@ export const TelegramChannelConfig = z.strictObject({
   chat: z.union([z.number().int(), z.string().regex(/^-?\d+$/, 'it is the number of a chat, such as 123456789')]),
   baseUrl: address.default('https://api.telegram.org'),
 });
-/** A bot that posts; with an app-level token (Socket Mode) it takes answers, too. */
+/** A bot that posts messages; with an app-level token (Socket Mode) it also accepts answers. */
 export const SlackChannelConfig = z.strictObject({
   type: z.literal('slack'),
   tokenEnv: envName('SLACK_BOT_TOKEN'),
@@ -63,12 +63,12 @@ export const SlackChannelConfig = z.strictObject({
   channel: z.string().min(1),
   baseUrl: address.default('https://slack.com/api/'),
 });
-/** By SMTP. Mail cannot be answered: it says where to. */
+/** By SMTP. A reply by mail is not read: the mail says where to answer. */
 export const EmailChannelConfig = z.strictObject({
   type: z.literal('email'),
   host: z.string().min(1),
   port: z.number().int().min(1).max(65_535).default(587),
-  /** TLS from the first byte on (port 465); else the connection is upgraded where the server can. */
+  /** TLS from the first byte (port 465); otherwise STARTTLS if the server supports it. */
   secure: z.boolean().default(false),
   userEnv: envName('SMTP_USER').optional(),
   passwordEnv: envName('SMTP_PASSWORD').optional(),
@@ -76,7 +76,7 @@ export const EmailChannelConfig = z.strictObject({
   from: mailAddress,
   to: z.union([mailAddress.transform((one) => [one]), z.array(mailAddress).min(1)]),
 });
-/** Answers by button need a topic of their own, and a secret that tells our buttons from strangers. */
+/** Answers by button need their own topic, and a secret that proves that a button is ours. */
 export const NtfyChannelConfig = z
   .strictObject({
     type: z.literal('ntfy'),
@@ -112,19 +112,16 @@ export const QuietHours = z.strictObject({
   from: timeOfDay,
   to: timeOfDay,
   /** `Europe/Berlin`; the machine's own when left out. */
-  timeZone: z
-    .string()
-    .refine(isTimeZone, 'it is no time zone that is known here; one is written like Europe/Berlin')
-    .optional(),
+  timeZone: z.string().refine(isTimeZone, 'unknown time zone; write it like Europe/Berlin').optional(),
 });
 export type QuietHours = z.infer<typeof QuietHours>;
 
 export const NotifyConfig = z.strictObject({
-  /** What is less than this stays in the inbox. */
+  /** Lower severities stay in the inbox. */
   minSeverity: Severity.default('info'),
-  /** Which channels get what; a severity that is not named goes to all of them. */
+  /** The channels for each severity; a severity without an entry goes to all of them. */
   channels: z.partialRecord(Severity, z.array(ChannelName)).default({}),
-  /** Only what is critical, and questions that hold work up, are sent in these hours; the rest follows after them. */
+  /** In these hours only critical alerts and questions that hold work up are sent. The rest is sent afterwards. */
   quietHours: QuietHours.optional(),
 });
 export type NotifyConfig = z.infer<typeof NotifyConfig>;
@@ -138,7 +135,7 @@ export interface NotifySettings {
 export const ChannelView = z.object({
   name: z.string(),
   type: z.string(),
-  /** Where it leads, without secrets. */
+  /** Its destination, without secrets. */
   target: z.string(),
   answers: z.boolean(),
   /** Not delivered yet. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Mode } from './run.ts';
 
-/** A name that no worker of the daemon has or may get. */
+/** A name that no worker of the daemon can have. */
 export const OutsideWorkerName = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'a worker name is a lower-case letter, then letters, digits, - and _, at most 50')
@@ -15,14 +15,14 @@ export const ClaimView = z.object({
   title: z.string(),
   stage: z.string(),
   worker: z.string(),
-  /** No child of the daemon: only its silence ends the claim. */
+  /** Not started by the daemon: the claim ends when its heartbeats stop. */
   isOutside: z.boolean(),
   claimedAt: z.number(),
   expiresAt: z.number(),
 });
 export type ClaimView = z.infer<typeof ClaimView>;
 
-/** A task given to a worker outside the daemon. Every further call about it carries the fence. */
+/** A task claimed by a worker outside the daemon. Every further call about it carries the fence. */
 export const OutsideClaim = z.object({
   number: z.number(),
   title: z.string(),
@@ -31,9 +31,9 @@ export const OutsideClaim = z.object({
   runId: z.string(),
   fence: z.number().int(),
   expiresAt: z.number(),
-  /** Where to work: only in here. */
+  /** The only folder to work in. */
   worktree: z.string(),
-  /** What an agent would be told. */
+  /** The prompt an agent would get. */
   prompt: z.string(),
 });
 export type OutsideClaim = z.infer<typeof OutsideClaim>;

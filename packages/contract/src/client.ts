@@ -6,12 +6,12 @@ const ErrorEnvelope = z.object({ error: Refusal.extend({ code: ErrorCode.catch('
 
 export interface ClientOptions {
   url: string;
-  /** Left out by the daemon's own page, whose cookie does for it. */
+  /** Not needed by the daemon's own page, which has a cookie. */
   token?: string;
   fetch?: typeof fetch;
 }
 
-/** A typed function per route, over fetch. What the daemon refuses is thrown as an AppError with the daemon's code. */
+/** A typed function per route, over fetch. A refusal of the daemon is thrown as an AppError with the daemon's code. */
 export function createClient(options: ClientOptions): Api {
   const entries = (Object.keys(routes) as RouteName[]).map((name) => [
     name,
@@ -33,7 +33,7 @@ async function once(
   try {
     answer = await response.json();
   } catch (error) {
-    // The daemon always sends JSON: it was cut off.
+    // The daemon always sends JSON, so this response was cut off.
     throw unreachable(options.url, error);
   }
   return routes[name].output.parse(answer);
@@ -42,20 +42,20 @@ async function once(
 async function* lines(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
   const response = await send(options, name, input, signal);
   const decoder = new TextDecoder();
-  // Not `for await` over the body: not every browser can.
+  // Not `for await` over the body: some browsers do not support it.
   const reader = response.body!.getReader();
   let rest = '';
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const parts = (rest + decoder.decode(part.value, { stream: true })).split('\n');
       rest = parts.pop() ?? '';
-      // A blank line is the daemon's sign of life.
+      // A blank line is the daemon's heartbeat.
       for (const line of parts) if (line !== '') yield routes[name].output.parse(JSON.parse(line));
     }
   } catch (error) {
     if (!signal?.aborted) throw unreachable(options.url, error);
   } finally {
-    // A reader who leaves early must not keep the connection; for a broken one there is nothing left to end.
+    // A reader that stops early must release the connection. A broken connection needs no cancel.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -104,7 +104,7 @@ async function refusalOf(response: Response): Promise<AppError> {
     const { code, message, hint } = parsed.data.error;
     return new AppError(code, message, { hint });
   }
-  return new AppError('internal', `the daemon answered ${response.status} without an explanation`, {
+  return new AppError('internal', `the daemon returned ${response.status} without an explanation`, {
     hint: 'See daemon.log in the data folder.',
   });
 }

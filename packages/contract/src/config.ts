@@ -17,16 +17,16 @@ export const Duration = z
     return Number.parseFloat(value) * factor;
   });
 
-/** What every agent that is a program of its own may be given. */
+/** Settings of every agent that is a separate program. */
 const surroundings = {
   env: z.record(z.string(), z.string()).default({}),
   /** Names of environment variables the agent gets from the daemon's environment, such as an API key. */
   pass: z.array(z.string().min(1)).default([]),
   /** Folders outside the worktree that a sandboxed agent may write, relative to the repository's root. */
   writable: z.array(z.string().min(1)).default([]),
-  /** A run of it costs nothing: one that reports no usage is not counted as a request of unknown price. */
+  /** Its runs cost nothing: without reported usage, no request of unknown price is charged. */
   free: z.boolean().optional(),
-  /** Entries of `agents` that take over, in this order, while this one is down or out of credit. */
+  /** Entries of `agents` that replace it, in this order, while it is down or out of credit. */
   fallback: z.array(z.string().min(1)).default([]),
 };
 
@@ -81,7 +81,7 @@ const GateName = z
   .regex(/^[a-z][a-z0-9_-]*$/, 'a gate name is lower-case letters, digits, - and _')
   .refine((name) => name !== 'integrity', 'the gate integrity is built in; choose another name');
 
-/** How much a gate checks, and with it how long it may take when it names no `timeout` of its own. */
+/** How much a gate checks. It sets the time limit of a gate without its own `timeout`. */
 export const GateLevel = z.enum(['quick', 'standard', 'thorough', 'comprehensive', 'release']);
 export type GateLevel = z.infer<typeof GateLevel>;
 const LEVEL_LIMIT_MS: Record<GateLevel, number> = {
@@ -92,7 +92,7 @@ const LEVEL_LIMIT_MS: Record<GateLevel, number> = {
   release: 7_200_000,
 };
 
-/** What a command of the project may be given beside its small environment. */
+/** What a command of the project may get in addition to its small environment. */
 const commandSurroundings = {
   env: z.record(z.string(), z.string()).default({}),
   /** Names of environment variables that the command gets from the daemon's environment. */
@@ -117,10 +117,10 @@ export const GateConfig = z
   .transform((gate) => ({ ...gate, timeout: gate.timeout ?? LEVEL_LIMIT_MS[gate.level] }));
 export type GateConfig = z.infer<typeof GateConfig>;
 
-/** A command that makes what a worktree needs and git does not track, such as installed dependencies. */
+/** A command that creates what a worktree needs and git does not track, such as installed dependencies. */
 export const PrepareStep = z.strictObject({
   run: z.string().min(1, 'a step of `prepare` needs a command in `run`'),
-  /** The step runs again only when one of these changed; globs. None: it runs once, until `prepare` changes. */
+  /** The step runs again only when one of these changed; globs. Without globs it runs once, until `prepare` changes. */
   files: z.array(z.string().min(1)).default([]),
   timeout: Duration.default(600_000),
   network: z.boolean().default(true),
@@ -140,12 +140,12 @@ export const Config = z.strictObject({
   budget: BudgetLimits.extend({ timeZone: z.string().min(1).optional() }).prefault({}),
   push: z.boolean().default(true),
   sandbox: z.enum(['auto', 'off']).default('auto'),
-  /** Paths where a conflict is always a person's to resolve. */
+  /** Paths where only a person resolves conflicts. */
   critical: z.array(z.string()).default([]),
   agents: z.record(z.string(), AgentConfig).refine((agents) => 'default' in agents, {
     message: 'agents needs an entry named default',
   }),
-  /** What every worktree and every proof needs before a command can run in it. */
+  /** What every worktree and every gate run needs before a command can run in it. */
   prepare: z.array(PrepareStep).default([]),
   /** Files that git ignores and a worktree needs, as globs; a `.worktreeinclude` file adds to them. */
   include: z.array(z.string().min(1)).default([]),
@@ -154,10 +154,10 @@ export const Config = z.strictObject({
   /** Folders outside the repository that sandboxed agents and gates may read. */
   readable: z.array(z.string().min(1)).default([]),
   gates: z.array(GateConfig).default([]),
-  /** Where a person is told what needs them, and can answer. */
+  /** Where a person gets notifications and can answer. */
   channels: z.record(ChannelName, ChannelConfig).default({}),
   notify: NotifyConfig.prefault({}),
-  /** Where figures are sent: an OpenTelemetry collector's address for metrics. */
+  /** Where metrics are sent: the address of an OpenTelemetry collector. */
   telemetry: z
     .strictObject({
       otlp: z.url({ protocol: /^https?$/, error: 'is an address such as http://127.0.0.1:4318/v1/metrics' }).optional(),

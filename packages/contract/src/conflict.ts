@@ -1,29 +1,29 @@
 import { z } from 'zod';
 
-/** A task whose change and the target's do not fit together, and which waits for a person. */
+/** A task whose change conflicts with the target and waits for a person. */
 export const ConflictSummary = z.object({
   number: z.number(),
   title: z.string(),
   branch: z.string(),
   target: z.string(),
   since: z.number(),
-  /** `resolving` once a file of it was resolved here. */
+  /** `resolving` when a file of it was resolved here. */
   status: z.enum(['pending', 'resolving']),
   files: z.array(z.string()),
-  /** Why a machine does not resolve it. */
+  /** Why no agent resolves it. */
   why: z.string(),
 });
 export type ConflictSummary = z.infer<typeof ConflictSummary>;
 
-/** How a person resolved a file: by its text, or by taking a side whole. */
+/** How a person resolved a file: by its text, or by taking one side. */
 export const FileResolution = z.enum(['text', 'ours', 'theirs', 'deleted']);
 export type FileResolution = z.infer<typeof FileResolution>;
 
-/** What it is: only `text` can be written here; of the others a side is taken, or git's own commands are used. */
+/** Only `text` can be edited here. For the others a person takes one side, or uses git. */
 export const ConflictForm = z.enum(['text', 'binary', 'large', 'symlink', 'submodule']);
 export type ConflictForm = z.infer<typeof ConflictForm>;
 
-/** What the two sides did to it. A renamed file shows as one that is gone and one that was added. */
+/** What the two sides did to it. A renamed file is shown as one deleted and one added file. */
 export const ConflictKind = z.enum([
   ...['both_changed', 'both_added', 'both_deleted', 'deleted_by_task', 'deleted_by_target'],
   ...['added_by_task', 'added_by_target'],
@@ -37,14 +37,14 @@ export const ConflictFile = z.object({
   path: z.string(),
   kind: ConflictKind,
   form: ConflictForm,
-  /** Binary files and those that are too large have no text here: they are resolved with git's own commands. */
+  /** Binary and very large files have no text here: a person resolves them with git. */
   isText: z.boolean(),
   base: side,
   /** The target's. */
   theirs: side,
   /** The task's. */
   ours: side,
-  /** As it lies in the worktree, with markers while it is not resolved. */
+  /** The file in the worktree, with markers while it is not resolved. */
   current: side,
   isResolved: z.boolean(),
   /** Conflict markers are left in `current`. */
@@ -54,15 +54,15 @@ export type ConflictFile = z.infer<typeof ConflictFile>;
 
 export const ConflictDetail = ConflictSummary.omit({ files: true }).extend({
   worktree: z.string(),
-  /** The target has moved on since this merge began. What is resolved stays; landing merges the rest. */
+  /** The target has moved since this merge began. What is resolved stays; landing merges the rest. */
   isBehind: z.boolean(),
   files: z.array(ConflictFile),
-  /** What does the same in a terminal, in this order. */
+  /** The commands that do the same in a terminal, in this order. */
   commands: z.array(z.string()),
 });
 export type ConflictDetail = z.infer<typeof ConflictDetail>;
 
-/** How one file is resolved: by its text, or by taking a side whole. */
+/** How one file is resolved: by its text, or by taking one side. */
 export const Resolution = z.union([
   z.strictObject({ text: z.string().max(5_000_000) }),
   z.strictObject({ take: FileResolution.exclude(['text']) }),

@@ -1,4 +1,4 @@
-/** "48 s", "3 min", "2 h 5 min", "4 d": never more than a person needs, the same words on every surface. */
+/** "48 s", "3 min", "2 h 5 min", "4 d": short, and the same on every surface. */
 export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -9,5 +9,5 @@ export function elapsed(ms: number): string {
   return `${Math.floor(hours / 24)} d`;
 }
 
-/** What a gate or a run took, which is often less than a second. */
+/** The duration of a gate or a run, often less than a second. */
 export const took = (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : elapsed(ms));

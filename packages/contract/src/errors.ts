@@ -36,11 +36,11 @@ export const ErrorCode = z.enum([
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;
 
-/** An expected "no": nothing changed, and `hint` says what would be right. */
+/** An expected rejection: nothing changed, and `hint` says what to do. */
 export const Refusal = z.object({ code: ErrorCode, message: z.string(), hint: z.string().default('') });
 export type Refusal = z.infer<typeof Refusal>;
 
-/** Infrastructure trouble, and refusals at the edge of the program. Bugs throw plain errors. */
+/** Infrastructure failures, and refusals at the program's boundary. Bugs throw plain errors. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly hint: string;

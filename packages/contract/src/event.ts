@@ -20,24 +20,24 @@ const MEANINGS = new Map<EventType, Meaning<EventBody>>(
 );
 const meaningOf = (type: EventType): Meaning<EventBody> => MEANINGS.get(type)!;
 
-/** In words. */
+/** The event in words. */
 export const describeEvent = (body: EventBody): EventText => meaningOf(body.type).says(body);
 
-/** Who is shown it. */
+/** Its audience. */
 export function shownTo(body: EventBody): Audience {
   const { shown = 'page' } = meaningOf(body.type);
   return typeof shown === 'function' ? shown(body) : shown;
 }
 
-/** Readings of the API that may be out of date after an event of this type. */
+/** API queries that may be out of date after an event of this type. */
 export const staleAfter = (type: EventType): readonly Reading[] => meaningOf(type).stale ?? [];
 
 export const isSignOfLife = (type: EventType): boolean => meaningOf(type).isSignOfLife === true;
 
-/** Whether the summary of its task may show something else. */
+/** Whether it may change the summary of its task. */
 export const changesSummary = (type: EventType): boolean => meaningOf(type).leavesSummary !== true;
 
-/** An event with its place: `seq` is the cursor of every stream, in commit order and without gaps. */
+/** An event with its position: `seq` is the cursor of every stream, in commit order and without gaps. */
 export interface LoggedEvent {
   seq: number;
   projectId: string;
@@ -55,7 +55,7 @@ export const EventLine: z.ZodType<LoggedEvent> = z.object({
 });
 export const EVENT_VERSION = 2;
 
-/** What an event is about: a task, or another subject; null for what is about the daemon or the whole project. */
+/** What an event is about: a task, or another subject; null for events about the daemon or the whole project. */
 export function subjectIdOf(body: EventBody): string | null {
   if (body.type === 'evidence.recorded') return body.evidence.taskId;
   if ('subjectId' in body) return body.subjectId;

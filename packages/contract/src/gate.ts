@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const GateStatus = z.enum(['pass', 'fail', 'unverified']);
 export type GateStatus = z.infer<typeof GateStatus>;
 
-/** The gate every change must pass whatever a project configures: see daemon/gates/integrity. */
+/** The gate that every change must pass in every project: see daemon/gates/integrity. */
 export const INTEGRITY_GATE = 'integrity';
 
 export const GateCounts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() });
@@ -22,14 +22,14 @@ export const Receipt = z.object({
   level: z.string().default(''),
   /** Where it ran: platform, sandbox, network. */
   environment: z.string().default(''),
-  /** The hash of all settings that decide what the gate does. Empty on receipts from before there was one. */
+  /** The hash of all settings that decide what the gate does. Empty on old receipts. */
   config: z.string().default(''),
-  /** 2 when the gate had failed on the same tree just before: a pass then is a flake. */
+  /** 2 when the gate had just failed on the same tree: a pass is then a flake. */
   attempt: z.number().int().min(1).default(1),
 });
 export type Receipt = z.infer<typeof Receipt>;
 
-/** A receipt in the project's chain: `hash` covers the receipt, its place and `prev`. */
+/** A receipt in the project's chain: `hash` covers the receipt, its position and `prev`. */
 export const Evidence = Receipt.extend({
   id: z.string(),
   projectId: z.string(),

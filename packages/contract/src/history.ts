@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MetricPeriod } from './metrics.ts';
 import { Mode } from './run.ts';
 
-/** How things went over time, in equal steps: what charts are drawn from. */
+/** Figures over time in equal steps, for charts. */
 export const HistoryPoint = z.object({
   /** Where the step begins. */
   at: z.number(),
@@ -30,11 +30,11 @@ export type SpendPoint = z.infer<typeof SpendPoint>;
 export const HistoryView = z.object({
   period: MetricPeriod,
   computedAt: z.number(),
-  /** They could not be computed anew: these are the last known. */
+  /** They could not be recomputed: these are the last known. */
   isStale: z.boolean(),
   stepMs: z.number(),
   points: z.array(HistoryPoint),
-  /** Of all projects, so that they can be compared. */
+  /** All projects, for comparison. */
   spend: z.array(SpendPoint),
 });
 export type HistoryView = z.infer<typeof HistoryView>;

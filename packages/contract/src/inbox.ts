@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { Severity } from './alert.ts';
 
-/** One thing a person has to decide or should know, whatever noun it comes from. */
+/** One thing a person has to decide or should know, from any noun. */
 export const InboxItem = z.object({
-  /** What a person types to name it. */
+  /** Its name on the command line. */
   ref: z.string(),
   kind: z.enum(['question', 'approval', 'escalation', 'alert']),
   severity: Severity,
-  /** Work stands still until somebody acts. */
+  /** Work is stopped until a person acts. */
   isBlocking: z.boolean(),
   at: z.number(),
   title: z.string(),
   text: z.string(),
   task: z.object({ number: z.number(), title: z.string() }).nullable(),
-  /** What settles it. */
+  /** The actions that resolve it. */
   command: z.string(),
 });
 export type InboxItem = z.infer<typeof InboxItem>;

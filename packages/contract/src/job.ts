@@ -6,8 +6,8 @@ import { FailureClass } from './run.ts';
 import { Lease } from './worker.ts';
 
 /**
- * Work of an agent that is not the stage of a task. It is leased, run, paid for and tried again as a task's stage is; its
- * end is one event, and the noun that requested it decides what follows.
+ * Work of an agent that is not the stage of a task. It is leased, run, paid for and retried like a task's stage. Its end
+ * is one event, and the noun that requested it decides what follows.
  */
 export const Job = z.object({
   noun: z.literal('job'),
@@ -16,13 +16,13 @@ export const Job = z.object({
   /** What it is about. */
   subjectId: z.string(),
   mode: z.enum(JOB_MODES),
-  /** What its agent is given beside the mode's prompt. */
+  /** What its agent gets in addition to the mode's prompt. */
   input: z.string(),
   status: z.enum(['open', 'done', 'failed', 'cancelled']),
   lease: Lease.nullable(),
   /** The newest token. */
   fence: z.number().int(),
-  /** It may be leased from then on. */
+  /** It may be leased from this time. */
   notBefore: z.number(),
   attempts: z.number().int(),
   lastRunId: z.string().nullable(),
@@ -34,7 +34,7 @@ export const Job = z.object({
 });
 export type Job = z.infer<typeof Job>;
 
-/** The most text that a job's agent is given. */
+/** The maximum text for a job's agent. */
 export const JobInput = PlainText.max(400_000);
 
 export const jobKind = recordKind(Job, ({ subjectId, status, lease, notBefore }) => {

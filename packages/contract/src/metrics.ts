@@ -7,23 +7,23 @@ export type MetricPeriod = z.infer<typeof MetricPeriod>;
 const DAY = 24 * 3_600_000;
 export const METRIC_PERIOD_MS: Record<MetricPeriod, number> = { '24h': DAY, '7d': 7 * DAY, '30d': 30 * DAY };
 
-/** Null is a figure for which nothing happened yet. */
+/** Null: there is no data for this figure yet. */
 export const MetricFigures = z.object({
-  /** Tasks that were done. A worker has its share in each that it worked on with success. */
+  /** Tasks that were done. For a worker: those that it worked on successfully. */
   completed: z.number().int(),
   /** From the first claim to done, on average. */
   cycleTimeMs: z.number().nullable(),
-  /** The part of the first reviews that approved. */
+  /** The share of first reviews that approved. */
   firstReviewPassRate: z.number().nullable(),
   /** Runs that failed. */
   errors: z.number().int(),
   /** Failed runs per task that was worked on. */
   errorRate: z.number().nullable(),
-  /** All runs, the failed and interrupted ones too. */
+  /** All runs, including failed and interrupted ones. */
   costUsd: z.number(),
   /** What the done tasks have cost, on average. */
   costPerTaskUsd: z.number().nullable(),
-  /** The part of the time in which an agent was at work. */
+  /** The share of time in which an agent was active. */
   uptime: z.number(),
 });
 export type MetricFigures = z.infer<typeof MetricFigures>;
@@ -31,11 +31,11 @@ export type MetricFigures = z.infer<typeof MetricFigures>;
 export const MetricsView = z.object({
   period: MetricPeriod,
   computedAt: z.number(),
-  /** The figures could not be computed anew: these are the last known. */
+  /** The figures could not be recomputed: these are the last known. */
   isStale: z.boolean(),
   workers: z.array(MetricFigures.extend({ name: z.string(), role: Role })),
   total: MetricFigures,
-  /** Gates that failed and then passed on the same code: how often, of how many times they were run. */
+  /** Gates that failed and then passed on the same code: how often, of how many runs. */
   flakes: z.array(z.object({ gate: z.string(), runs: z.number().int(), flakes: z.number().int() })).default([]),
 });
 export type MetricsView = z.infer<typeof MetricsView>;

@@ -7,13 +7,13 @@ interface ModeTraits {
   subject: SubjectKind;
   /** Where its runs work: in the task's worktree, or in an empty folder that is removed afterwards. */
   place: 'worktree' | 'scratch';
-  /** Whether its runs may change files there. What a run of another mode changes is undone. */
+  /** Whether its runs may change files there. Changes by runs of other modes are undone. */
   writes: boolean;
-  /** Who takes it. */
+  /** The role that takes it. */
   role: 'builder' | 'reviewer';
   limitMs: number;
   turns: number;
-  /** What a run is expected to cost while nothing is known about runs like it. */
+  /** The expected cost of a run without data on similar runs. */
   firstGuessUsd: number;
   /** The outcomes it may propose. `needs_info` and `failed` are always possible. The first one is success. */
   outcomes: readonly [string, ...string[]];
@@ -21,7 +21,7 @@ interface ModeTraits {
   fields: readonly ResultField[];
   /** The name of the note that later runs of the task get about it. */
   note: string;
-  /** The mode whose entry in `agents` serves it too, where it has none of its own. */
+  /** The mode whose entry in `agents` it uses when it has none. */
   continues?: string;
 }
 
@@ -48,8 +48,8 @@ const building = {
 } as const;
 
 /**
- * What agents do. A mode is a line here and a prompt in `prompts/agents/<mode>.md`. This file loads nothing, so that the
- * scripted agent starts quickly.
+ * What agents do. A mode is an entry here and a prompt in `prompts/agents/<mode>.md`. This file imports nothing, so that
+ * the scripted agent starts quickly.
  */
 export const MODES = {
   plan: { ...planning, note: 'plan_summary' },
@@ -73,7 +73,7 @@ export const MODES = {
     fields: ['review'],
     note: 'review',
   },
-  /** Shows that an agent can work here: `tidemill agents test`. */
+  /** Shows whether an agent works here: `tidemill agents test`. */
   trial: {
     subject: 'project',
     place: 'scratch',

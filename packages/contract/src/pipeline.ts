@@ -21,7 +21,7 @@ export const MergeStage = z.strictObject({
 });
 export const HumanStage = z.strictObject({
   actor: z.literal('human'),
-  /** A stage with this flag is passed through as approved unless the project asks to review plans. */
+  /** A stage with this flag is skipped as approved unless the project requires plan reviews. */
   onlyIfPlansAreReviewed: z.boolean().default(false),
   on: z.strictObject({ approved: z.string(), changes_requested: z.string() }),
 });

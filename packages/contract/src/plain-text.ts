@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
 /**
- * Text that agents, tools and people hand in ends up in commits, on terminals and on pages. It must not be able to do
- * anything there but be read: no terminal commands, no characters that reorder or hide what stands beside them.
+ * Text from agents, tools and people appears in commits, on terminals and on pages. It must be harmless there: no terminal
+ * commands, no characters that reorder or hide the text around them.
  */
 
-/** Colours, cursor moves, window titles, links. The parts are bounded, so that no text makes this slow. */
+/** Colours, cursor moves, window titles, links. Repetitions are bounded, so that no input makes this slow. */
 const TERMINAL =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them
   /(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b[\]PX^_][^\u0007\u001b\u009c]{0,4096}(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]?[0-~]/g;
 
 /**
- * Controls; direction marks and overrides; characters without width or form, among them the tag characters that can carry
- * whole hidden sentences. Line breaks and tabs are decided about before.
+ * Controls; direction marks and overrides; invisible characters, including tag characters that can carry hidden sentences.
+ * Line breaks and tabs are handled before.
  */
 const UNSEEN = new RegExp(
   `[\\p{Cc}${[
@@ -23,7 +23,7 @@ const UNSEEN = new RegExp(
   'gu',
 );
 
-/** Joiners belong to some scripts and to composed pictures; after anything else they only hide. */
+/** Joiners belong to some scripts and to composed emoji; elsewhere they only hide text. */
 const JOINERS = /(^|.)(?:\u200c|\u200d)+/gsu;
 const JOINABLE = /[^\P{L}\p{ASCII}]|\p{M}|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u;
 
@@ -43,9 +43,9 @@ export function plainText(text: string): string {
 /** One line, for titles, names and labels. */
 export const plainLine = (text: string): string => plainText(text).replace(/\s+/g, ' ').trim();
 
-/** A file's name as it can be shown: in quotes, with its odd characters spelled out or gone, where it has any. */
+/** A file's name, safe to show: with unusual characters it is quoted, and they are escaped or removed. */
 export const plainName = (name: string): string => (plainLine(name) === name ? name : plainLine(JSON.stringify(name)));
 
-/** What comes in through these is plain from then on. */
+/** Schemas that make their input plain. */
 export const PlainText = z.string().overwrite(plainText);
 export const PlainLine = z.string().overwrite(plainLine);

@@ -25,11 +25,11 @@ export const Project = z.object({
   name: z.string(),
   /** Where its repository is now. */
   root: z.string(),
-  /** Where the history of its repository begins; null when nobody knew at its registration. */
+  /** The first commit of its repository; null when it was unknown at registration. */
   firstCommit: z.string().nullable().default(null),
   createdAt: z.number(),
   nextNumber: z.number().int(),
-  /** Of the next question that is about no task. */
+  /** The number of the next question that is not about a task. */
   nextQuestion: z.number().int().default(1),
   rules: ProjectRules,
   evidence: z.object({ head: z.string(), count: z.number().int() }),

@@ -6,7 +6,7 @@ import { PlainLine, PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
 
 /**
- * blocking waits for ever; clarifying takes its default after 4 h; confirming counts as yes after 24 h; educational is
+ * blocking waits forever; clarifying takes its default after 4 h; confirming counts as yes after 24 h; educational is
  * dismissed after a week; celebratory is acknowledged; preference is learned from.
  */
 export const QuestionType = z.enum([
@@ -31,12 +31,12 @@ const QuestionText = PlainText.trim()
   .min(1, 'a question needs a text')
   .max(20_000, 'a question has at most 20,000 characters');
 
-/** A question as whoever asks it writes it; a bare text is a blocking one. */
+/** A question as the asker writes it; a bare text is a blocking question. */
 export const AskedQuestion = z.preprocess(
   (value) => (typeof value === 'string' ? { text: value } : value),
   z.object({
     text: QuestionText,
-    /** Untyped means that nobody said it could go on without. */
+    /** A question without a type is blocking. */
     type: QuestionType.default('blocking'),
     context: PlainText.max(20_000).default(''),
     options: z
@@ -53,7 +53,7 @@ export const AskedQuestion = z.preprocess(
 );
 export type AskedQuestion = z.infer<typeof AskedQuestion>;
 
-/** Where a question comes from, and what of there it is about. */
+/** Where a question comes from, and the id of its source. */
 export const QuestionSource = z.enum(['eval', 'prd', 'plan', 'execute', 'engine', 'supervisor', 'catalogue']);
 export type QuestionSource = z.infer<typeof QuestionSource>;
 
@@ -62,7 +62,7 @@ export type AnswerSource = z.infer<typeof AnswerSource>;
 
 export const Answer = z.object({
   text: z.string(),
-  /** The label chosen, when it was one of the options. */
+  /** The chosen label, if it was one of the options. */
   option: z.string().nullable(),
   source: AnswerSource,
   by: Actor,
@@ -70,7 +70,7 @@ export const Answer = z.object({
 });
 export type Answer = z.infer<typeof Answer>;
 
-/** What an answer decides, beyond being handed on: an approval lets work on or sends it back; others are commands. */
+/** The effect of an answer. An approval lets work continue or sends it back; others are commands. */
 export const QuestionEffect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('none') }),
   z.object({
@@ -78,19 +78,19 @@ export const QuestionEffect = z.discriminatedUnion('kind', [
     matters: z.array(HilConfig.keyof()),
     sendBackTo: z.string(),
     contents: MatterContents.optional(),
-    /** Names the content of changed files that decide what gates check: the approval is for this content only. */
+    /** The content of changed files that decide what gates check: the approval is for this content only. */
     checks: z.string().optional(),
   }),
-  /** The supervisor's about a stuck task: wait, skip or retry. */
+  /** From the supervisor about a stuck task: wait, skip or retry. */
   z.object({ kind: z.literal('stuck') }),
-  /** About a blocked task: whatever is said sets it to work again with it, but for these labels, which leave it. */
+  /** About a blocked task: any answer restarts it with that answer, except these labels, which leave it blocked. */
   z.object({ kind: z.literal('unblock'), leaves: z.array(z.string()) }),
 ]);
 
 export const Question = z.object({
   noun: z.literal('question'),
   id: z.string(),
-  /** What a person calls it: `Q7.2` is the second about task #7, `Q3` the third about the project. */
+  /** Its name for people: `Q7.2` is the second about task #7, `Q3` the third about the project. */
   ref: z.string().default(''),
   projectId: z.string(),
   taskId: z.string().nullable(),
@@ -105,16 +105,16 @@ export const Question = z.object({
   context: z.string(),
   options: z.array(QuestionOption),
   allowFreeText: z.boolean(),
-  /** What is taken when nobody answers; null when nothing can be. */
+  /** The answer when nobody answers; null when there is none. */
   defaultAnswer: z.string().nullable(),
   /** True when `defaultAnswer` was learned from earlier answers: shown as such. */
   isDefaultLearned: z.boolean().default(false),
   tags: z.array(z.string()),
-  /** The task stands still until this is answered. */
+  /** The task waits until this is answered. */
   holds: z.boolean(),
-  /** What makes it the same question again. */
+  /** Equal for the same question. */
   fingerprint: z.string(),
-  /** Questions of the same agent and stage within 5 minutes share one. */
+  /** Questions of the same agent and stage within 5 minutes share a batch. */
   batchId: z.string(),
   effect: QuestionEffect.default({ kind: 'none' }),
   askedAt: z.number(),
@@ -127,7 +127,7 @@ export const Question = z.object({
 });
 export type Question = z.infer<typeof Question>;
 
-/** An answer that was given before, used for the next question of the same kind until somebody revokes it. */
+/** An earlier answer that is used for the same question until a person revokes it. */
 export const Preference = z.object({
   noun: z.literal('preference'),
   id: z.string(),

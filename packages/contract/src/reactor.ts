@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Something in the daemon that follows the log or the clock, as `doctor` lists it. */
+/** A part of the daemon that follows the log or the clock, as `doctor` lists it. */
 export const ReactorView = z.object({
   name: z.string(),
   /** Null: it serves all projects. */

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 
-/** What a query needs to know of a record without reading it. */
+/** The columns of a record, for queries that do not read it. */
 export interface RecordColumns {
   /** What it belongs to: a task, or its project. */
   parent: string;
-  /** Waits for something: an answer, a delivery. */
+  /** Still waiting: for an answer, a delivery. */
   isOpen: boolean;
-  /** When somebody has to look at it; null when nobody has to. */
+  /** When it must be processed; null when it need not be. */
   dueAt: number | null;
 }
 
-/** A noun that needs no table of its own: its rows are kept with those of others, found by these columns. */
+/** A noun without its own table: its rows share one table and are found by these columns. */
 export const recordKind = <S extends z.ZodType<{ noun: string; id: string; projectId: string }>>(
   schema: S,
   columns: (row: z.infer<S>) => RecordColumns,

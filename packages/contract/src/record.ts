@@ -5,8 +5,8 @@ import type { RecordColumns } from './record-kind.ts';
 type Schemas<E extends readonly { schema: unknown }[]> = { [I in keyof E]: E[I]['schema'] };
 
 /**
- * Nouns that need no columns of their own: a store keeps them in one table, found by id, by noun and project, by parent,
- * and by whether something is still due.
+ * Nouns without their own columns: a store keeps them in one table, found by id, by noun and project, by parent, and by
+ * whether they are open.
  */
 export const StoredRecord = z.discriminatedUnion(
   'noun',

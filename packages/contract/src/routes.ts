@@ -4,7 +4,7 @@ import { recordRoutes } from './routes/record.ts';
 
 export type { Route } from './routes/route.ts';
 
-/** By subject. Those of the log need every event, so they cannot be among the nouns' own. */
+/** By subject. The routes of the log need every event, so they cannot be among the nouns. */
 export const routeGroups = { ...ROUTES, records: recordRoutes };
 
 type Groups = typeof routeGroups;
@@ -27,11 +27,11 @@ export type RouteAnswer<N extends RouteName> = Routes[N]['stream'] extends true
   : Promise<RouteOutput<N>>;
 
 export interface CallOptions {
-  /** A request that is sent again with the same key is not done again: it gets the first one's answer. */
+  /** A request that is sent again with the same key is not executed again: it gets the first response. */
   idempotencyKey?: string;
 }
 
-/** Every route as a function: a client of a running daemon and the handlers themselves both are one. */
+/** Every route as a function: implemented by the client and by the handlers. */
 export type Api = {
   [N in RouteName]: (input: RouteInput<N>, signal?: AbortSignal, options?: CallOptions) => RouteAnswer<N>;
 };

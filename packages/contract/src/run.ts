@@ -32,7 +32,7 @@ export const FailureClass = z.enum([
   'agent_reported',
   'validation',
   'unverified_gate',
-  /** The same code again, after a gate had failed on it. */
+  /** The agent returned the same code after a gate had failed on it. */
   'no_progress',
   'crash',
   'network',
@@ -51,37 +51,37 @@ export const FailureClass = z.enum([
 ]);
 export type FailureClass = z.infer<typeof FailureClass>;
 
-/** The most that is counted of money and of things: sums stay there. What grew to infinity could not be stored as JSON. */
+/** The maximum of amounts and counts: sums stop there. JSON cannot store infinity. */
 export const MAX_USD = 1_000_000_000_000;
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 /** Adds two amounts of money, or two counts. */
 export const sumUsd = (one: number, other: number) => Math.min(one + other, MAX_USD);
 export const sumCount = (one: number, other: number) => Math.min(one + other, MAX_COUNT);
 
-/** A number in the store. Earlier versions let it grow without a limit, and wrote infinity as null. */
+/** A number in the store. Earlier versions had no maximum, and wrote infinity as null. */
 export const storedNumber = (most: number) =>
   z.preprocess((value) => {
     if (value === null) return most;
     return typeof value === 'number' ? Math.min(value, most) : value;
   }, z.number().nonnegative());
 
-/** What a run has used, as it is kept. */
+/** What a run has used, as stored. */
 export const Usage = z.object({
   inputTokens: storedNumber(MAX_COUNT).default(0),
   outputTokens: storedNumber(MAX_COUNT).default(0),
-  /** Null when nobody said what it cost. */
+  /** Null when the cost was not reported. */
   costUsd: storedNumber(MAX_USD).nullable().default(null),
   requests: storedNumber(MAX_COUNT).default(0),
-  /** The part of `costUsd` that nobody told: requests without a price, at UNKNOWN_REQUEST_USD each. */
+  /** The part of `costUsd` that is assumed: requests without a price, at UNKNOWN_REQUEST_USD each. */
   assumedUsd: storedNumber(MAX_USD).optional(),
 });
 export type Usage = z.infer<typeof Usage>;
-/** What a request counts when nobody says what it cost: too much rather than too little. */
+/** The assumed cost of a request without a price: rather too high than too low. */
 export const UNKNOWN_REQUEST_USD = 0.5;
 
 const reportedCount = (most: number) => z.number().int().nonnegative().max(most).default(0);
 
-/** Usage as somebody outside the engine reports it: whole counts, and nothing that no request could have used. */
+/** Usage as agents and outside workers report it: whole counts, within what a request can use. */
 export const ReportedUsage = z.object({
   inputTokens: reportedCount(1_000_000_000_000),
   outputTokens: reportedCount(1_000_000_000_000),
@@ -89,7 +89,7 @@ export const ReportedUsage = z.object({
   requests: reportedCount(1_000_000),
 });
 
-/** A report that cannot be read still tells of a request: one, of unknown price. */
+/** A report that cannot be read counts as one request of unknown price. */
 export function readUsage(reported: unknown): Usage {
   const read = ReportedUsage.safeParse(reported);
   return read.success ? read.data : { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 1 };
@@ -107,7 +107,7 @@ export const ReviewVerdict = z.object({
 });
 export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 
-/** What an agent proposes. The engine decides what becomes of it. */
+/** What an agent proposes. The engine decides. */
 export const AgentEnvelope = z.object({
   outcome: Outcome,
   summary: PlainText.default(''),
@@ -117,7 +117,7 @@ export const AgentEnvelope = z.object({
   subtasks: z.array(PlainText).optional(),
   review: ReviewVerdict.optional(),
   open_questions: z.array(AskedQuestion).max(50).optional(),
-  /** Matters a person may want to decide that this work touches, as the agent sees it. */
+  /** Matters that this work touches, according to the agent. */
   declares: z.array(HilConfig.keyof()).optional(),
 });
 export type AgentEnvelope = z.infer<typeof AgentEnvelope>;
@@ -132,7 +132,7 @@ export const Run = z.object({
   stage: z.string(),
   mode: Mode,
   agent: z.string(),
-  /** How many runs this task has had in this mode, this one included. */
+  /** The number of the task's runs in this mode, including this one. */
   attempt: z.number().int(),
   status: z.enum(['running', 'finished']),
   outcome: Outcome.nullable(),
@@ -144,11 +144,11 @@ export const Run = z.object({
   /** Times the gates sent the agent back within this run. */
   validationRetries: z.number().int(),
   progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
-  /** The vendor's own session, so that a later run can go on with it. */
+  /** The vendor's session id, so that a later run can continue it. */
   session: z.string().nullable().default(null),
-  /** Set aside for it from the budget when it began. */
+  /** Reserved from the budget when it started. */
   reservedUsd: storedNumber(MAX_USD).default(0),
-  /** Its agent costs nothing, so that it may end without having reported a request. */
+  /** Its agent costs nothing, so it may end without reporting a request. */
   isFree: z.boolean().optional(),
   /** How long the prompt was, and what was left out of it to fit. */
   briefing: z
@@ -158,7 +158,7 @@ export const Run = z.object({
 });
 export type Run = z.infer<typeof Run>;
 
-/** The part of an ended run that figures are made of: a month holds many, and each is read. */
+/** The part of an ended run that figures need. Kept small: a month has many runs. */
 export const EndedRun = Run.pick({
   id: true,
   subjectId: true,

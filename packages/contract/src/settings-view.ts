@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** It is checked while somebody types: a longer one would hold others up. */
+/** It is checked on each keystroke: a longer one would block other requests. */
 export const MAX_CONFIG_CHARS = 100_000;
 
-/** A project's config file as it stands. `hash` names this very text: a save that started from another is refused. */
+/** A project's current config file. `hash` identifies this text: a save based on another text is refused. */
 export const ConfigText = z.object({
   path: z.string(),
   text: z.string(),
@@ -18,15 +18,15 @@ export type ConfigProblem = z.infer<typeof ConfigProblem>;
 export const ConfigCheck = z.object({ problems: z.array(ConfigProblem), warnings: z.array(z.string()) });
 export type ConfigCheck = z.infer<typeof ConfigCheck>;
 
-/** An agent program that Tidemill knows by name, as it was looked for on this machine. */
+/** A known agent program, and whether it is on this machine. */
 export const AgentView = z.object({
   name: z.string(),
-  /** As it would stand in the config. */
+  /** Its entry for the config. */
   config: z.record(z.string(), z.string()),
   installed: z.boolean(),
   version: z.string().nullable(),
   answers: z.boolean(),
-  /** Where it was found, or what would put it there. */
+  /** Where it was found, or how to install it. */
   where: z.string(),
   can: z.object({ hooks: z.boolean(), cost: z.boolean(), structuredOutput: z.boolean(), resume: z.boolean() }),
 });

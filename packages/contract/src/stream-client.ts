@@ -7,7 +7,7 @@ import { type Follow, pollOnce, type StreamSubscription } from './stream-poll.ts
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 5000;
 const OPEN_MS = 5000;
-/** The daemon gives a sign of life every 20 s; a connection that is quiet for longer is dead, whatever it says. */
+/** The daemon sends a heartbeat every 20 s. A connection that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 
 /**
@@ -16,7 +16,7 @@ const SILENCE_MS = 45_000;
  */
 export type StreamState = 'connecting' | 'live' | 'polling' | 'offline' | 'signed_out';
 
-/** As much of a WebSocket as is used here: the browser's, Node's and those of libraries all fit. */
+/** The part of WebSocket that is used here: those of browsers, Node and libraries all fit. */
 export interface StreamSocket {
   send(text: string): void;
   close(): void;
@@ -27,22 +27,22 @@ export interface StreamSocket {
 export interface StreamOptions {
   /** The daemon's address. */
   url: string;
-  /** Asked while there is no socket. */
+  /** Polled while there is no socket. */
   api: Api;
-  /** For programs, which send their token with the upgrade; a browser sends its cookie by itself. */
+  /** For programs, which send their token with the upgrade. A browser sends its cookie automatically. */
   open?(url: string): StreamSocket;
   subscribe: StreamSubscription;
-  /** In order, each event once, whether it came by the socket or by asking. */
+  /** In order, each event once, from the socket or from polling. */
   onMessage(message: StreamMessage): void;
   onState(state: StreamState): void;
 }
 
-/** Keeps a subscription alive over everything that can go wrong in between. */
+/** Keeps a subscription alive across connection failures. */
 export interface Stream {
   readonly state: StreamState;
-  /** All up to here has been handed over; null before the first answer. */
+  /** Everything up to this cursor was delivered; null before the first message. */
   readonly cursor: number | null;
-  /** A run's output from an offset on; it goes on where it was when the connection comes back. */
+  /** Follows a run's output from an offset; after a reconnect it continues from the same place. */
   follow(run: string, offset?: number): void;
   unfollow(run: string): void;
   close(): void;
@@ -84,7 +84,7 @@ class ReconnectingStream implements Stream {
     this.#closing.abort();
   }
 
-  /** One thing at a time, so that what was polled and what was sent cannot overlap. */
+  /** Either the socket or polling, so that their messages cannot overlap. */
   async run(): Promise<void> {
     const { signal } = this.#closing;
     this.#options.onState(this.#state);
@@ -101,7 +101,7 @@ class ReconnectingStream implements Stream {
     }
   }
 
-  /** Settles when the connection is over: whether there ever was one. */
+  /** Resolves when the connection ends: true if there was one. */
   #connect(): Promise<boolean> {
     const { signal } = this.#closing;
     return new Promise((resolve) => {
@@ -109,7 +109,7 @@ class ReconnectingStream implements Stream {
       try {
         socket = (this.#options.open ?? openGlobal)(socketUrl(this.#options.url));
       } catch {
-        resolve(false); // an address that no socket may have, by the page's own policy for instance
+        resolve(false); // the address is not allowed, for example by the page's security policy
         return;
       }
       let isLive = false;
@@ -140,7 +140,7 @@ class ReconnectingStream implements Stream {
     });
   }
 
-  /** One round of asking, which also tells why there is no socket. */
+  /** One poll, which also finds out why there is no socket. */
   async #poll(): Promise<void> {
     const { signal } = this.#closing;
     try {
@@ -187,7 +187,7 @@ class ReconnectingStream implements Stream {
   }
 }
 
-/** A newer daemon may tell of things that this program does not know yet: what it does know still arrives. */
+/** A newer daemon may send events that this program does not know. The known ones are still delivered. */
 function parseMessage(text: string): StreamMessage {
   let value: unknown;
   try {
@@ -210,12 +210,12 @@ function refusal(error: unknown): StreamMessage {
     const { code, message, hint } = error;
     return { type: 'refused', code, message, hint };
   }
-  const message = `a message of the daemon could not be understood: ${error instanceof Error ? error.message : error}`;
+  const message = `a message from the daemon could not be read: ${error instanceof Error ? error.message : error}`;
   return {
     type: 'refused',
     code: 'internal',
     message,
-    hint: 'Load the page anew: the daemon may be of a newer version.',
+    hint: 'Reload the page: the daemon may have a newer version.',
   };
 }
 

@@ -5,7 +5,7 @@ import type { StreamMessage, StreamSubscribe } from './stream.ts';
 import { TaskSummary } from './view.ts';
 import { workerName } from './worker.ts';
 
-/** What a page wants to hear of: a project's log, or a part of it. */
+/** What a page subscribes to: a project's log, or a part of it. */
 export type StreamSubscription = Omit<z.input<typeof StreamSubscribe>, 'type'> & { project: string };
 export interface Follow {
   run: string;
@@ -18,7 +18,7 @@ const PAGE = 500;
 const ASKED_SINGLY = 20;
 const LIST_PAGE = 1000;
 
-/** What the socket would have sent since the cursor, by asking for it: the same messages, the same order. */
+/** What the socket would have sent since the cursor, by polling: the same messages in the same order. */
 export async function* pollOnce(
   api: Api,
   wish: StreamSubscription,
@@ -74,7 +74,7 @@ async function summaries(api: Api, project: string, ids: Set<string>, soon: () =
 }
 
 async function* newOutput(api: Api, { run, offset }: Follow, soon: () => AbortSignal): AsyncGenerator<StreamMessage> {
-  // Asked before reading: what was written before a run ended is read after its end was seen.
+  // Checked before reading, so that all output from before the run's end is read.
   const isOver = (await api.run({ run }, soon())).status !== 'running';
   let end = offset;
   for await (const chunk of api.runLog({ run, offset }, soon())) {

@@ -13,25 +13,25 @@ export const Priority = z.number().int().min(0).max(4);
 export const Criterion = z.object({
   id: z.string(),
   text: z.string(),
-  /** The last reviewer's verdict; null while nobody has judged it. */
+  /** The last reviewer's verdict; null before the first review. */
   met: z.boolean().nullable().default(null),
   evidence: z.string().default(''),
 });
 export type Criterion = z.infer<typeof Criterion>;
 
-/** What one run hands on to the next: summaries, review feedback, a person's note. */
+/** What one run passes to the next: summaries, review feedback, a person's note. */
 export const ContextEntry = z.object({
   runId: z.string().nullable(),
   source: z.enum(['agent', 'reviewer', 'engine', 'person']),
   entryType: z.string(),
   summary: z.string().max(2000),
   at: z.number(),
-  /** Who of the people, where that is known. */
+  /** The person, if known. */
   by: Actor.optional(),
 });
 export type ContextEntry = z.infer<typeof ContextEntry>;
 
-/** What an agent must deal with in its next run: gate output, review comments, conflicting files. */
+/** What an agent must address in its next run: gate output, review comments, conflicting files. */
 export const Feedback = z.object({
   kind: z.enum(['gate', 'review', 'conflict', 'person', 'agent']),
   text: z.string(),
@@ -54,16 +54,16 @@ export const BlockReason = z.enum([
 ]);
 export type BlockReason = z.infer<typeof BlockReason>;
 
-/** The candidate commit recorded before the target moves, so that a crash in between can be told apart from a loss. */
+/** The candidate commit recorded before the target moves, so that recovery can find it after a crash. */
 export const PreparedMerge = z.object({ commit: z.string(), tree: z.string(), base: z.string() });
 export type PreparedMerge = z.infer<typeof PreparedMerge>;
 
 export const TaskCounters = z.object({
-  /** Failures since the last success, by class; verify, merge and conflict count until a person steps in. */
+  /** Failures since the last success, by class; verify, merge and conflict count until a person intervenes. */
   failures: z.record(z.string(), z.number()).default({}),
   reviewCycles: z.number().default(0),
   interruptions: z.number().default(0),
-  /** How often the very same failure was seen, by its fingerprint; only a person wipes them. */
+  /** How often the same failure occurred, by fingerprint; only a person resets them. */
   fingerprints: z.record(z.string(), z.number()).default({}),
 });
 
@@ -77,7 +77,7 @@ export const Task = z.object({
   pipeline: z.string(),
   stage: z.string(),
   stageSince: z.number(),
-  /** Whose hands the stage needs; null where only a person or nobody can act. */
+  /** The role the stage needs; null when no worker can act. */
   role: Role.nullable(),
   criteria: z.array(Criterion),
   files: z.array(z.string()),
@@ -90,7 +90,7 @@ export const Task = z.object({
   /** Grows with each claim; a write that carries an older one is refused. */
   fence: z.number().int(),
   branch: z.string(),
-  /** Engine's last commit on the branch and its tree, once there is one. */
+  /** The engine's last commit on the branch and its tree, if any. */
   head: z.object({ commit: z.string(), tree: z.string() }).nullable(),
   builders: z.array(z.string()),
   counters: TaskCounters,
@@ -102,29 +102,29 @@ export const Task = z.object({
   /** Where a parked task resumes. */
   resumeStage: z.string().nullable(),
   blocked: z.object({ reason: BlockReason, text: z.string() }).nullable(),
-  /** Open questions that hold the task: it goes on when all of them are answered. */
+  /** Open questions that hold the task: it continues when all of them are answered. */
   openQuestions: z.array(z.object({ id: z.string(), text: z.string() })),
-  /** What was asked about this task, by fingerprint: nothing is asked twice within a day. */
+  /** Questions about this task, by fingerprint: none is asked twice within a day. */
   asked: z.record(z.string(), z.object({ questionId: z.string(), at: z.number() })).default({}),
-  /** Questions about it so far, whoever asked. */
+  /** The number of questions about it so far. */
   questionCount: z.number().int().default(0),
-  /** Matters a person has agreed to for this task. */
+  /** Matters that a person has approved for this task. */
   approved: z.array(HilConfig.keyof()).default([]),
-  /** And what it was that they agreed to, where the files show it. */
+  /** And the content they approved, where files show it. */
   approvedContents: MatterContents.default({}),
-  /** Contents of changed checks that a person agreed to; see `checks` of an approval. */
+  /** Contents of changed checks that a person approved; see `checks` of an approval. */
   approvedChecks: z.array(z.string()).default([]),
   /** Overrides the project's autonomy. */
   hilConfig: HilConfig.nullable().default(null),
-  /** Gates that fail on the target itself, and that this task is to repair. */
+  /** Gates that fail on the target itself and that this task repairs. */
   repairs: z.array(z.string()).default([]),
-  /** The one worker that may take it, when a person said so. */
+  /** The only worker that may take it, if a person assigned it. */
   assignee: z.string().nullable().default(null),
-  /** Set while a stage cannot go on because of something a person holds, such as a dirty checkout. */
+  /** Set while a stage cannot continue because of a person's work, such as a dirty checkout. */
   waiting: z.string().nullable(),
   notBefore: z.number(),
   prepared: PreparedMerge.nullable(),
-  /** Who settled the conflict, from then until the commit that concludes the merge is on record. */
+  /** Who is settling the conflict, until the merge commit is recorded. */
   settling: z.object({ by: Actor, at: z.number() }).nullable().default(null),
   landedCommit: z.string().nullable(),
   lastRunId: z.string().nullable(),
@@ -133,14 +133,14 @@ export const Task = z.object({
 });
 export type Task = z.infer<typeof Task>;
 
-/** When a task came and went, and how often it was worked on: what figures need of it. */
+/** When a task was created and ended, and its number of runs, for figures. */
 export const TaskSpan = Task.pick({ id: true, number: true, stage: true, createdAt: true, stageSince: true }).extend({
   /** Runs so far, of all modes. */
   runs: z.number().int(),
 });
 export type TaskSpan = z.infer<typeof TaskSpan>;
 
-/** What a person hands in to make a task. `after` holds task numbers. */
+/** A person's input for a new task. `after` holds task numbers. */
 export const NewTask = z.strictObject({
   title: PlainLine.min(1, 'a task needs a title').max(300, 'a title has at most 300 characters'),
   body: PlainText.max(200_000).default(''),
@@ -151,12 +151,12 @@ export const NewTask = z.strictObject({
   after: z.array(z.number().int().positive()).default([]),
   priority: Priority.default(2),
   hilConfig: HilSetting.optional(),
-  /** Gates that fail on the target itself, and that this task is to repair. */
+  /** Gates that fail on the target itself and that this task repairs. */
   repairs: z.array(z.string().min(1)).default([]),
 });
 export type NewTask = z.input<typeof NewTask>;
 
-/** What a person may change of a task that is not finished. What is left out stays. */
+/** What a person may change in an unfinished task. Missing fields stay. */
 export const TaskEdit = z.strictObject({
   title: NewTask.shape.title.optional(),
   body: PlainText.max(200_000).optional(),

@@ -7,11 +7,11 @@ import { Mode, Run } from './run.ts';
 import { BlockReason, NewTask, Task } from './task.ts';
 import { DesiredState, Role, WorkerHealth, WorkerStatus } from './worker.ts';
 
-/** Shapes that exist only for readers: what a surface shows, put together from several nouns. */
+/** Shapes for readers only: what a surface shows, combined from several nouns. */
 
 const after = z.array(z.number());
 
-/** A line of a list. `after` holds numbers, because a person knows no ids. */
+/** A line of a list. `after` holds numbers, because people do not see ids. */
 export const TaskSummary = Task.pick({
   id: true,
   number: true,
@@ -32,12 +32,12 @@ export const TaskSummary = Task.pick({
 }).extend({ after, worker: z.string().nullable() });
 export type TaskSummary = z.infer<typeof TaskSummary>;
 
-/** Where a person may put a task. `via` null: it cannot go there, and `why` says what would have to be. */
+/** Where a person may move a task. `via` is null when it cannot go there; `why` then says what is needed. */
 export const TaskMove = z.object({
   to: z.string(),
   via: z.enum(['approve', 'reject', 'retry', 'cancel']).nullable(),
   why: z.string(),
-  /** A person has to say something along with it. */
+  /** The person must add a note. */
   needsNote: z.boolean(),
 });
 export type TaskMove = z.infer<typeof TaskMove>;
@@ -58,19 +58,19 @@ export const TaskDetail = z.object({
   evidence: z.array(Evidence),
   questions: z.array(QuestionView),
   moves: z.array(TaskMove),
-  /** What it waits for and what waits for it, over all steps, with what each waits for: a graph. */
+  /** The graph of its dependencies and dependents, direct and indirect. */
   related: z.array(neighbour.extend({ after })),
-  /** Its folder, while there is one. */
+  /** Its folder, if it exists. */
   worktree: z.string().nullable(),
   costUsd: z.number(),
 });
 export type TaskDetail = z.infer<typeof TaskDetail>;
 
-/** A text that may be long: `isCut` says that there is more than this. */
+/** A text that may be long: `isCut` says that it was cut. */
 export const CutText = z.object({ text: z.string(), isCut: z.boolean() });
 export type CutText = z.infer<typeof CutText>;
 
-/** A task's change. `of`: the worktree as it lies there, the commit that landed, or nothing yet. */
+/** A task's change. `of`: the current worktree, the commit that landed, or nothing yet. */
 export const TaskDiff = CutText.extend({ of: z.enum(['worktree', 'landed', 'nothing']) });
 export type TaskDiff = z.infer<typeof TaskDiff>;
 
@@ -88,10 +88,10 @@ export const ImportedTask = NewTask.extend({
   after: z.array(z.union([z.number().int().positive(), z.string().min(1)])).default([]),
 });
 export type ImportedTask = z.input<typeof ImportedTask>;
-/** A list becomes one transaction, and nothing else is written meanwhile. */
+/** A list becomes one transaction, which blocks other writes. */
 export const ImportedTasks = z
   .array(ImportedTask)
-  .min(1, 'the file holds no tasks')
+  .min(1, 'the file contains no tasks')
   .max(10_000, 'at most 10,000 tasks are added at once; split the list');
 
 export const SandboxView = z.object({ active: z.boolean(), text: z.string() });
@@ -101,7 +101,7 @@ export const WorkerView = z.object({
   /** By `workerLabel`. */
   name: z.string(),
   role: Role,
-  /** No child of the daemon. */
+  /** Not started by the daemon. */
   isOutside: z.boolean().default(false),
   task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
   /** Since the worker took the task. */
@@ -128,16 +128,16 @@ export const EmergencyImpact = z.object({
 });
 export type EmergencyImpact = z.infer<typeof EmergencyImpact>;
 
-/** Why a task stands still until a person acts, and the command that moves it on. */
+/** Why a task waits for a person, and the command that continues it. */
 export const NeedsYou = z.object({
   number: z.number(),
   title: z.string(),
   stage: z.string(),
   why: z.string(),
   command: z.string(),
-  /** The stage whose gate holds it back: where it goes on. */
+  /** The stage where it continues. */
   at: z.string().default(''),
-  /** What holds it, for those who say it in words of their own. */
+  /** The kind of block, for surfaces with their own words. */
   holds: z.union([BlockReason, z.enum(['question', 'approval', 'waiting', 'cancelled_dependency'])]).default('waiting'),
 });
 export type NeedsYou = z.infer<typeof NeedsYou>;
@@ -145,10 +145,10 @@ export type NeedsYou = z.infer<typeof NeedsYou>;
 export const DaemonInfo = z.object({
   pid: z.number(),
   url: z.string(),
-  /** How other machines reach it, when they may. */
+  /** Its address for other machines, if they have access. */
   publicUrl: z.string().nullable().default(null),
   startedAt: z.number(),
-  /** A page of another version loads itself anew. */
+  /** A page of another version reloads itself. */
   version: z.string().default(''),
 });
 export type DaemonInfo = z.infer<typeof DaemonInfo>;
@@ -156,26 +156,26 @@ export type DaemonInfo = z.infer<typeof DaemonInfo>;
 export const ProjectStatus = z.object({
   project: z.object({ id: z.string(), name: z.string(), root: z.string(), target: z.string() }),
   daemon: DaemonInfo.nullable(),
-  /** True while a daemon works on this project. */
+  /** True while a daemon is working on this project. */
   running: z.boolean(),
-  /** Nothing is left that a machine could do. */
+  /** No work is left that does not need a person. */
   idle: z.boolean(),
   tasks: z.record(z.string(), z.number()),
   total: z.number(),
   workers: z.array(WorkerView),
   needsYou: z.array(NeedsYou),
-  /** Open questions, the most pressing first; at most 20. */
+  /** Open questions, the most urgent first; at most 20. */
   questions: z.array(QuestionView).default([]),
   gates: z.array(z.string()),
   sandbox: SandboxView,
   /** The project's account, and the one of all projects together. */
   budget: z.object({ project: AccountView, all: AccountView }).optional(),
-  /** How many things wait for a person, of whatever kind; and conflicts among them. */
+  /** How many things wait for a person, and how many of them are conflicts. */
   inbox: z.number().default(0),
   conflicts: z.number().default(0),
   /** Open alerts, the worst first; at most 5. */
   alerts: z.array(InboxItem).default([]),
-  /** About its settings: values that were replaced, a changed file that cannot be used. */
+  /** Notes on its settings: replaced values, a changed file that cannot be used. */
   warnings: z.array(z.string()).default([]),
   lastSeq: z.number(),
 });
@@ -207,7 +207,7 @@ export const SnapshotView = z.object({
   commit: z.string(),
 });
 
-/** What an agent would be told now, and what its template's head asks for; null leaves it to the agent and the mode. */
+/** The prompt an agent would get now, and the settings of its template; null leaves them to the agent and the mode. */
 export const PromptView = z.object({
   number: z.number(),
   mode: Mode,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
 
-/** builder and reviewer run agents; verifier and merger are the engine's own hands for system stages. */
+/** builder and reviewer run agents; verifier and merger are the engine's own workers for system stages. */
 export const Role = z.enum(['builder', 'reviewer', 'verifier', 'merger']);
 export type Role = z.infer<typeof Role>;
 
@@ -11,30 +11,30 @@ export const Lease = z.object({
   /** The daemon instance that runs the worker, or `outside/NAME@TOKEN`. A lease of an instance known to be dead is an orphan. */
   owner: z.string(),
   token: z.number().int(),
-  /** Time it stood still by a person's order left out. */
+  /** Without the time it was frozen by a person. */
   claimedAt: z.number(),
   expiresAt: z.number(),
 });
 export type Lease = z.infer<typeof Lease>;
 
-/** A sign of life, with what the worker's processes use. */
+/** A heartbeat, with the memory and CPU of the worker's processes. */
 export const Beat = z.object({ at: z.number(), memoryMb: z.number(), cpuPercent: z.number() });
 export type Beat = z.infer<typeof Beat>;
 export const BEATS_KEPT = 10;
 
-/** What a person wants of a worker. A paused one finishes what it has in hand; a frozen one stands still at once. */
+/** What a person wants of a worker. A paused one finishes its current stage; a frozen one stops immediately. */
 export const DesiredState = z.enum(['running', 'paused', 'frozen', 'stopped']);
 export type DesiredState = z.infer<typeof DesiredState>;
 
 /**
- * Names repeat over projects and over the hosts of one store, ids do not. One outside the daemon has no host; and workers
- * from before there were hosts keep the id they had.
+ * Names repeat across projects and hosts of one store, ids do not. A worker outside the daemon has no host. Workers from
+ * versions without hosts keep their id.
  */
 export const workerIdOf = (projectId: string, name: string, host = '') =>
   host === '' ? `${projectId}/${name}` : `${projectId}/${host}/${name}`;
 export const workerName = (workerId: string) => workerId.slice(workerId.lastIndexOf('/') + 1);
 
-/** What a person calls a worker: its name, and its host where another has the same name. */
+/** A worker's label: its name, and its host where another has the same name. */
 export const workerLabel = ({ name, host }: Pick<Worker, 'name' | 'host'>, among: Pick<Worker, 'name'>[]) =>
   host !== '' && among.filter((other) => other.name === name).length > 1 ? `${name}@${host}` : name;
 
@@ -44,30 +44,30 @@ export const Worker = z.object({
   projectId: z.string(),
   name: z.string(),
   role: Role,
-  /** The data folder whose daemon runs it. Empty for one outside, and until the first daemon takes over an older row. */
+  /** The data folder whose daemon runs it. Empty for an outside worker, and for an older row until a daemon takes it over. */
   host: z.string().default(''),
-  /** No child of the daemon: it takes work and hands it in through the API, and nobody here can start or end it. */
+  /** Not started by the daemon: it claims and delivers work through the API, and the daemon cannot start or end it. */
   isOutside: z.boolean().default(false),
   desired: DesiredState.default('running'),
   desiredBy: Actor.nullable().default(null),
   desiredAt: z.number().default(0),
   /** Newest last, at most BEATS_KEPT. */
   beats: z.array(Beat).default([]),
-  /** Its processes ended by themselves (crashed) or never began (failed): until it is restarted or works again. */
+  /** Its processes ended by themselves (crashed) or did not start (failed). Cleared when it is restarted or works again. */
   crash: z
     .object({ error: z.string(), at: z.number(), status: z.enum(['crashed', 'failed']).default('crashed') })
     .nullable()
     .default(null),
-  /** Since `resetAt`: tasks it built that have landed, or reviews it gave; and runs of it that failed. */
+  /** Since `resetAt`: its landed tasks or completed reviews, and its failed runs. */
   completed: z.number().int().default(0),
   errors: z.number().int().default(0),
   lastError: z.string().nullable().default(null),
-  /** Counts from here on: a reset worker has no past. */
+  /** Figures count from here. */
   resetAt: z.number().default(0),
 });
 export type Worker = z.infer<typeof Worker>;
 
-/** As the session file and every surface say it. */
+/** As the session file and every surface show it. */
 export const WorkerStatus = z.enum([
   'idle',
   'working',
@@ -83,11 +83,11 @@ export type WorkerStatus = z.infer<typeof WorkerStatus>;
 export const WorkerHealth = z.enum(['healthy', 'degraded', 'unresponsive']);
 export type WorkerHealth = z.infer<typeof WorkerHealth>;
 
-/** What lies in `.claude-sessions/<name>.session`. A mirror for other programs: the store is the truth. */
+/** The content of `.claude-sessions/<name>.session`. A copy for other programs: the store is authoritative. */
 export const SessionFile = z.object({
   agentId: z.string().min(1),
   status: WorkerStatus,
-  /** The number of the task in hand. */
+  /** The number of the current task. */
   currentProjectNumber: z.number().int().nullable(),
   currentPhase: z.string().nullable(),
   branchName: z.string().nullable(),

@@ -11,18 +11,18 @@ export const alertEvents = [
       kind: z.string(),
       text: z.string(),
       severity: Severity.default('warning'),
-      /** What it is about, so that the same is not told twice in a row: a worker, a task, a budget. */
+      /** What it is about, so that it is not repeated: a worker, a task, a budget. */
       subject: z.string().default(''),
-      /** How often it was raised so far, this time and the unheard times included. */
+      /** How often it was raised so far, including this time and suppressed repeats. */
       count: z.number().int().default(1),
     },
     { stale: ['inbox'], shown: 'terminal', says: ({ kind, text }) => mill(`${spaced(kind)}: ${text}`) },
   ),
-  /** The same matter again, too soon to be told anew. */
+  /** The same alert again, too soon for another notice. */
   event(
     'alert.repeated',
     { alertId: z.string() },
-    { stale: ['inbox'], shown: 'log', says: () => mill('the same alert again') },
+    { stale: ['inbox'], shown: 'log', says: () => mill('the same alert was raised again') },
   ),
   event(
     'alert.acknowledged',
@@ -35,14 +35,14 @@ export const alertEvents = [
     {
       stale: ['channels'],
       shown: 'log',
-      says: ({ notification: { channel, title } }) => mill(`tells ${channel}: ${title}`),
+      says: ({ notification: { channel, title } }) => mill(`queued a message for ${channel}: ${title}`),
     },
   ),
   event(
     'notification.tried',
     {
       notificationId: z.string(),
-      /** Null when it got through. */
+      /** Null when it was delivered. */
       error: z.string().nullable(),
       reference: z.string().nullable(),
       nextAt: z.number().nullable(),
@@ -50,7 +50,7 @@ export const alertEvents = [
     {
       stale: ['channels'],
       shown: 'log',
-      says: ({ error }) => mill(error === null ? 'a message was delivered' : `not delivered: ${error}`),
+      says: ({ error }) => mill(error === null ? 'a message was delivered' : `a message was not delivered: ${error}`),
     },
   ),
 ] as const;

@@ -29,7 +29,7 @@ export const budgetEvents = [
         mill(`${threshold} % of the ${period} budget: ${usd(spentUsd)} of ${usd(limitUsd)}`),
     },
   ),
-  /** What running runs may still spend of an account, by run: more for one that used up its part, less for the others. */
+  /** What running runs may still spend of an account, by run. */
   event(
     'budget.reserved',
     { accountId: z.string(), reserved: z.record(z.string(), z.number()) },

@@ -12,20 +12,20 @@ export const conflictEvents = [
       says: ({ by, path, how }) => said(by, `resolved ${path}${how === 'text' ? '' : ` (${how})`}`),
     },
   ),
-  /** All files are resolved, and the commit that concludes the merge is about to be made. */
+  /** All files are resolved. The merge commit comes next. */
   event(
     'conflict.settle_begun',
     { ...ofTask, by: Actor },
-    { stale: ['task'], says: ({ by }) => said(by, 'settles the conflict') },
+    { stale: ['task'], says: ({ by }) => said(by, 'is settling the conflict') },
   ),
-  /** A person says that all of it is resolved; the commit that concludes the merge is on the branch. */
+  /** A person marked the conflict as resolved; the merge commit is on the branch. */
   event(
     'conflict.settled',
     { ...ofTask, files: z.array(z.string()), by: Actor },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'terminal',
-      says: ({ by }) => said(by, 'says that the conflict is resolved'),
+      says: ({ by }) => said(by, 'marked the conflict as resolved'),
     },
   ),
   /** The work so far is kept in the snapshot; the task starts again on another branch. */

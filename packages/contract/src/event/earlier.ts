@@ -1,30 +1,30 @@
 import { type Actor, engineActor, personActor } from '../actor.ts';
 
 /**
- * What earlier versions wrote, in today's shape. The log is never rewritten, and a row keeps its old shape until it is
- * saved again: both are brought up to date here, each time they are read.
+ * What earlier versions wrote, in the current shape. The log is never rewritten, and a row keeps its old shape until it
+ * is saved again: both are converted here on every read.
  */
 
 type Document = Record<string, unknown>;
 
-/** Today's types by the names they had before. */
+/** Current event types by their earlier names. */
 const RENAMED: Record<string, string> = { 'worker.wished': 'worker.steered' };
-/** Names that only the engine signed with, while an actor was no more than a name. */
+/** Names that only the engine used, when an actor was only a name. */
 const ENGINE_NAMES = ['Tidemill', 'supervisor', 'delivery', 'budget', 'time', 'learned'];
 
-/** The names under which events of these types are in the log. */
+/** All names of these event types in the log. */
 export function storedTypes(types: readonly string[]): string[] {
   const before = Object.keys(RENAMED).filter((name) => types.includes(RENAMED[name]!));
   return [...types, ...before];
 }
 
-/** The body of a stored event. What is no document is returned as it is: the schema says what is wrong with it. */
+/** The body of a stored event. A value that is not a document is returned unchanged: the schema reports the fault. */
 export function eventToday(stored: unknown): unknown {
   if (!isDocument(stored)) return stored;
   const type = RENAMED[String(stored.type)];
   const renamed = type === undefined ? stored : { ...desiredToday(stored), type };
   const body = actorsToday(OF_SUBJECT.test(String(stored.type)) ? subjectToday(renamed) : renamed);
-  // The note of a person.
+  // A person's note.
   return isDocument(body.entry) ? { ...body, entry: actorsToday(body.entry) } : body;
 }
 
@@ -37,7 +37,7 @@ export function rowToday(stored: unknown): unknown {
   return { ...row, context: row.context.map((entry) => (isDocument(entry) ? actorsToday(entry) : entry)) };
 }
 
-/** A worker's desired state was its `wish`. */
+/** The desired state of a worker was called `wish`. */
 function desiredToday(stored: Document): Document {
   if (!('wish' in stored)) return stored;
   const { wish, wishedBy, wishedAt, ...rest } = stored;
@@ -49,7 +49,7 @@ function desiredToday(stored: Document): Document {
   };
 }
 
-/** Events about runs and leases, and the runs themselves: they were about tasks only. */
+/** Runs, and events about runs and leases, were only about tasks. */
 const OF_SUBJECT = /^(run|lease|guard)\./;
 function subjectToday(stored: Document): Document {
   if (!('taskId' in stored)) return stored;
@@ -57,7 +57,7 @@ function subjectToday(stored: Document): Document {
   return { subjectId: taskId, ...rest };
 }
 
-/** Whoever did something was a name. */
+/** An actor was only a name. */
 function actorsToday(stored: Document): Document {
   const { by, revokedBy, answer } = stored;
   const changed: Document = {};
@@ -67,7 +67,7 @@ function actorsToday(stored: Document): Document {
   return Object.keys(changed).length === 0 ? stored : { ...stored, ...changed };
 }
 
-/** Nobody wrote down whether a name had come with a token. */
+/** The old data does not say whether a name came with a token. */
 const actorToday = (name: string): Actor => (ENGINE_NAMES.includes(name) ? engineActor(name) : personActor(name));
 
 const isDocument = (value: unknown): value is Document =>

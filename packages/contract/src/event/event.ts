@@ -1,33 +1,33 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 
-/** An event as a person would tell it: who, and what they did. The task it is about stands beside it. */
+/** An event in words: who, and what they did. Surfaces show its task next to it. */
 export interface EventText {
   who: string;
   text: string;
 }
 
-/** A reading of the API that the page keeps, by the first part of its key. The status and the tasks come by themselves. */
+/** An API query that the page caches, by the first part of its key. Status and tasks are pushed. */
 export type Reading = string;
 
-/** Who is shown an event: `terminal` all who follow, `page` those who read the feed, `log` those who read everything. */
+/** Who sees an event: `terminal` all followers, `page` readers of the feed, `log` readers of everything. */
 export type Audience = 'terminal' | 'page' | 'log';
 
 /** What an event means outside of core. */
 export interface Meaning<Body> {
-  /** Readings that may be out of date after it. */
+  /** Queries that may be out of date after it. */
   stale?: readonly Reading[];
-  /** Changes nothing that anybody could act on. */
+  /** Changes nothing that needs a reaction. */
   isSignOfLife?: true;
-  /** Changes nothing that the summary of its task shows. */
+  /** Does not change the summary of its task. */
   leavesSummary?: true;
-  /** `page` where nothing is said. */
+  /** Default: `page`. */
   shown?: Audience | ((body: Body) => Audience);
   says(body: Body): EventText;
 }
 
 /**
- * Facts, in the past tense. An event carries all that `reduce` needs, so that replaying the log gives the same rows.
+ * Facts, in the past tense. An event carries all that `reduce` needs, so that a replay of the log gives the same rows.
  * A new field gets a default; a changed meaning gets a new type.
  */
 export function event<T extends string, S extends z.ZodRawShape>(
@@ -41,10 +41,10 @@ export function event<T extends string, S extends z.ZodRawShape>(
 /** The field of an event that is about a task. */
 export const ofTask = { taskId: z.string() };
 
-/** The fields of an event about a run or a lease: what is worked on, and the job where it is not a task's stage. */
+/** The fields of an event about a run or a lease: its subject, and the job if it belongs to one. */
 export const ofSubject = { subjectId: z.string(), jobId: z.string().optional() };
 
-/** The actor when nobody else is one. */
+/** The actor of events without another actor. */
 export const MILL = 'mill';
 
 export const said = (who: string | Actor, text: string): EventText => ({

@@ -15,7 +15,7 @@ export const jobEvents = [
   event(
     'job.postponed',
     { ...ofJob, failure: FailureClass, count: z.number().int(), notBefore: z.number(), why: z.string() },
-    { stale: ['jobs'], says: ({ failure, why }) => mill(`tries again after ${spaced(failure)}: ${why}`) },
+    { stale: ['jobs'], says: ({ failure, why }) => mill(`will retry after ${spaced(failure)}: ${why}`) },
   ),
   event(
     'job.ended',

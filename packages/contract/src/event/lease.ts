@@ -12,17 +12,21 @@ export const leaseEvents = [
       token: z.number(),
       expiresAt: z.number(),
     },
-    { stale: ['task'], shown: 'log', says: ({ workerId }) => said(workerName(workerId), 'took it') },
+    { stale: ['task'], shown: 'log', says: ({ workerId }) => said(workerName(workerId), 'claimed it') },
   ),
-  /** `frozenMs` is the time the worker stood still by a person's order: it counts towards no limit. */
+  /** `frozenMs` is the time the worker was frozen by a person: it does not count towards limits. */
   event(
     'lease.renewed',
     { ...ofSubject, token: z.number(), expiresAt: z.number(), frozenMs: z.number().optional() },
-    { isSignOfLife: true, leavesSummary: true, shown: 'log', says: () => mill('it is still being worked on') },
+    { isSignOfLife: true, leavesSummary: true, shown: 'log', says: () => mill('the lease was renewed') },
   ),
   event(
     'lease.released',
     { ...ofSubject, workerId: z.string(), token: z.number(), why: z.string() },
-    { stale: ['task'], shown: 'log', says: ({ workerId, why }) => said(workerName(workerId), `let go${because(why)}`) },
+    {
+      stale: ['task'],
+      shown: 'log',
+      says: ({ workerId, why }) => said(workerName(workerId), `released it${because(why)}`),
+    },
   ),
 ] as const;

@@ -9,7 +9,7 @@ export const mergeEvents = [
     {
       stale: ['task', 'landed', 'conflicts'],
       shown: 'log',
-      says: ({ commit }) => mill(`is ready to land it as ${commit.slice(0, 10)}`),
+      says: ({ commit }) => mill(`prepared to land it as ${commit.slice(0, 10)}`),
     },
   ),
   event(
@@ -23,7 +23,7 @@ export const mergeEvents = [
       ...ofTask,
       commit: z.string(),
       tree: z.string(),
-      /** In whose figures it counts as completed. */
+      /** The workers whose figures count it as completed. */
       workers: z.array(z.string()).optional(),
     },
     {

@@ -6,9 +6,9 @@ export const projectEvents = [
   event(
     'project.registered',
     { name: z.string(), root: z.string(), rules: ProjectRules, firstCommit: z.string().nullable().default(null) },
-    { stale: ['projects', 'config'], says: ({ name }) => mill(`got to know the project ${name}`) },
+    { stale: ['projects', 'config'], says: ({ name }) => mill(`registered the project ${name}`) },
   ),
-  /** Its repository lies elsewhere now. */
+  /** Its repository has another path now. */
   event(
     'project.moved',
     { root: z.string() },
@@ -22,7 +22,7 @@ export const projectEvents = [
       says: ({ rules }) => mill(`read the settings, ${counted(rules.gates.length, 'gate')}`),
     },
   ),
-  /** Stands for an event of the log that cannot be read. It is never stored. */
+  /** Replaces an event of the log that cannot be read. It is never stored. */
   event(
     'log.unreadable',
     { taskId: z.string().nullable(), was: z.string(), why: z.string() },

@@ -23,13 +23,13 @@ export const questionEvents = [
         said(by, `answered${source === 'user' ? '' : ` (${source})`}: ${text}`),
     },
   ),
-  /** It was asked as one that can wait, but the agent cannot go on without it after all. */
+  /** It was asked as one that can wait, but now the agent cannot continue without an answer. */
   event(
     'question.held',
     { taskId: z.string(), questionId: z.string(), text: z.string() },
     {
       stale: ['inbox', 'questions', 'task'],
-      says: ({ text }) => said('agent', `cannot go on without an answer: ${text}`),
+      says: ({ text }) => said('agent', `cannot continue without an answer: ${text}`),
     },
   ),
   event(
@@ -39,9 +39,9 @@ export const questionEvents = [
       questionId: z.string(),
       remindAt: z.number().nullable(),
     },
-    { stale: ['inbox', 'questions', 'task'], shown: 'log', says: () => mill('reminded of a question') },
+    { stale: ['inbox', 'questions', 'task'], shown: 'log', says: () => mill('sent a reminder of a question') },
   ),
-  /** Nobody needs to know any more: dismissed by time, or its task is gone. */
+  /** No answer is needed any more: it expired, or its task ended. */
   event(
     'question.closed',
     {
@@ -65,12 +65,12 @@ export const questionEvents = [
     {
       stale: ['preferences'],
       says: ({ isActive, text, answer }) =>
-        mill(isActive ? `learned: "${text}" is answered with "${answer}"` : `noted an answer to "${text}"`),
+        mill(isActive ? `learned the default "${answer}" for "${text}"` : `counted an answer to "${text}"`),
     },
   ),
   event(
     'preference.revoked',
     { preferenceId: z.string(), by: Actor },
-    { stale: ['preferences'], says: ({ by }) => said(by, 'revoked an answer that was learned') },
+    { stale: ['preferences'], says: ({ by }) => said(by, 'revoked a learned default') },
   ),
 ] as const;

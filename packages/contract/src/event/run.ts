@@ -15,27 +15,24 @@ export const runEvents = [
       agent: z.string(),
       attempt: z.number(),
       reservedUsd: storedNumber(MAX_USD).default(0),
-      /** Its agent is declared free: a run that reports nothing costs nothing. */
+      /** Its agent is declared free: a run without reported usage costs nothing. */
       isFree: z.boolean().optional(),
     },
     {
       stale: ['task', 'runs'],
       shown: 'terminal',
       says: ({ workerId, mode, agent, attempt }) =>
-        said(
-          workerName(workerId),
-          `began to ${spaced(mode)} with ${agent}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
-        ),
+        said(workerName(workerId), `started ${spaced(mode)} with ${agent}${attempt > 1 ? `, attempt ${attempt}` : ''}`),
     },
   ),
-  /** It has spent what was set aside for it, and the budget has no more. */
+  /** It has spent its reservation, and the budget is exhausted. */
   event(
     'run.overdrawn',
     { ...ofSubject, runId: z.string(), spentUsd: storedNumber(MAX_USD) },
     {
       stale: ['task', 'runs'],
       leavesSummary: true,
-      says: ({ spentUsd }) => mill(`the run has spent ${usd(spentUsd)}, all it was given`),
+      says: ({ spentUsd }) => mill(`the run has spent ${usd(spentUsd)}, its whole reservation`),
     },
   ),
   event(
@@ -47,7 +44,7 @@ export const runEvents = [
       says: ({ percent, text }) => said('agent', `${Math.round(percent)} %, ${text}`),
     },
   ),
-  /** Provisional while the run goes on: an interrupted run has cost this much. */
+  /** Provisional while the run is active: an interrupted run has cost this much. */
   event(
     'run.spent',
     { ...ofSubject, runId: z.string(), usage: Usage },
@@ -93,7 +90,7 @@ export const runEvents = [
     {
       stale: ['task', 'runs'],
       shown: 'terminal',
-      says: ({ gates, retry }) => mill(`sent the agent back to repair ${gates.join(', ')} (${retry})`),
+      says: ({ gates, retry }) => mill(`sent the agent back to repair ${gates.join(', ')} (retry ${retry})`),
     },
   ),
   event(
@@ -106,7 +103,7 @@ export const runEvents = [
       message: z.string(),
       envelope: AgentEnvelope.nullable(),
       usage: Usage,
-      /** Whose figures it counts in. */
+      /** The worker whose figures count it. */
       workerId: z.string().optional(),
     },
     {

@@ -26,7 +26,7 @@ export const taskEvents = [
     },
     { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: () => said('somebody', 'added it') },
   ),
-  /** What is asked for, as it is from now on; what is left out stayed. */
+  /** The new values; missing fields did not change. */
   event(
     'task.edited',
     {
@@ -50,7 +50,7 @@ export const taskEvents = [
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       says: ({ workerId, by }) =>
-        said(by, workerId === null ? 'lets any worker take it' : `wants ${workerName(workerId)} to take it`),
+        said(by, workerId === null ? 'removed the assignment' : `assigned it to ${workerName(workerId)}`),
     },
   ),
   event(
@@ -58,7 +58,7 @@ export const taskEvents = [
     {
       ...ofTask,
       matters: z.array(HilConfig.keyof()),
-      /** The content of changed checks that was agreed to. */
+      /** The content of changed checks that was approved. */
       checks: z.string().optional(),
       contents: MatterContents.optional(),
       by: Actor,
@@ -66,7 +66,7 @@ export const taskEvents = [
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       says: ({ matters, checks, by }) =>
-        said(by, `agreed to ${[...matters, ...(checks ? ['changed checks'] : [])].join(', ')}`),
+        said(by, `approved ${[...matters, ...(checks ? ['changed checks'] : [])].join(', ')}`),
     },
   ),
   event(
@@ -110,7 +110,7 @@ export const taskEvents = [
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'terminal',
-      says: ({ questions }) => mill(`stands still until this is answered: ${questions.join(' / ')}`),
+      says: ({ questions }) => mill(`waits for an answer: ${questions.join(' / ')}`),
     },
   ),
   event(
@@ -118,14 +118,14 @@ export const taskEvents = [
     { ...ofTask, why: z.string(), until: z.number(), isPassing: z.boolean().optional() },
     { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: ({ why }) => mill(`waits: ${why}`) },
   ),
-  /** A person stepped in: what failed before no longer counts. */
+  /** A person intervened: earlier failures no longer count. */
   event(
     'task.counters_reset',
     { ...ofTask, by: Actor },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'log',
-      says: ({ by }) => said(by, 'lets it count from zero again'),
+      says: ({ by }) => said(by, 'reset its failure counters'),
     },
   ),
   event(
@@ -137,8 +137,8 @@ export const taskEvents = [
       says: ({ feedback }) =>
         mill(
           feedback.length === 0
-            ? 'everything asked for is dealt with'
-            : `hands on: ${feedback.map(({ text }) => text.split('\n')[0]).join(' / ')}`,
+            ? 'cleared the feedback'
+            : `feedback: ${feedback.map(({ text }) => text.split('\n')[0]).join(' / ')}`,
         ),
     },
   ),
@@ -173,13 +173,13 @@ export const taskEvents = [
     { ...ofTask, failure: z.string(), count: z.number(), notBefore: z.number() },
     { shown: 'log', says: ({ failure, count }) => mill(`failure ${count}: ${spaced(failure)}`) },
   ),
-  /** Seen again with nothing but numbers, paths and times changed. */
+  /** The same failure, apart from numbers, paths and times. */
   event(
     'failure.recognised',
     { ...ofTask, fingerprint: z.string(), count: z.number() },
     {
       shown: 'log',
-      says: ({ count }) => mill(count > 1 ? `the same failure, ${count} times now` : 'a failure not seen before'),
+      says: ({ count }) => mill(count > 1 ? `the same failure, ${count} times now` : 'a new failure'),
     },
   ),
   event(

@@ -9,22 +9,22 @@ export const tokenEvents = [
     {
       name: z.string(),
       role: AccessRole,
-      /** Of the token, which nobody could find from it. */
+      /** A hash of the token. */
       hash: z.string(),
       createdAt: z.number(),
       lastUsedAt: z.number().nullable(),
       by: Actor,
     },
-    { shown: 'log', says: ({ by, name, role }) => said(by, `made a token for ${name}, who may act as ${role}`) },
+    { shown: 'log', says: ({ by, name, role }) => said(by, `created the token ${name} with the role ${role}`) },
   ),
   event(
     'token.revoked',
     { name: z.string(), by: Actor },
-    { shown: 'log', says: ({ by, name }) => said(by, `revoked the token of ${name}`) },
+    { shown: 'log', says: ({ by, name }) => said(by, `revoked the token ${name}`) },
   ),
   event(
     'token.used',
     { name: z.string() },
-    { isSignOfLife: true, shown: 'log', says: ({ name }) => said(name, 'used their token') },
+    { isSignOfLife: true, shown: 'log', says: ({ name }) => said(name, 'used its token') },
   ),
 ] as const;

@@ -22,13 +22,17 @@ export const workerEvents = [
       host: z.string().optional(),
       isOutside: z.boolean().optional(),
     },
-    { says: ({ name, role, isOutside }) => said(name, `is there (${isOutside ? 'from outside' : role})`) },
+    { says: ({ name, role, isOutside }) => said(name, `was registered (${isOutside ? 'outside the daemon' : role})`) },
   ),
-  event('worker.removed', { workerId: z.string() }, { says: ({ workerId }) => said(workerName(workerId), 'left') }),
+  event(
+    'worker.removed',
+    { workerId: z.string() },
+    { says: ({ workerId }) => said(workerName(workerId), 'was removed') },
+  ),
   event(
     'worker.steered',
     { workerId: z.string(), desired: DesiredState, by: Actor },
-    { shown: 'terminal', says: ({ workerId, desired, by }) => said(by, `wants ${workerName(workerId)} ${desired}`) },
+    { shown: 'terminal', says: ({ workerId, desired, by }) => said(by, `set ${workerName(workerId)} to ${desired}`) },
   ),
   event(
     'worker.beat',
@@ -48,13 +52,13 @@ export const workerEvents = [
     },
     { shown: 'terminal', says: ({ workerId, error, status }) => said(workerName(workerId), `${status}: ${error}`) },
   ),
-  /** Errors and figures count from here on. */
+  /** Errors and figures restart at zero here. */
   event(
     'worker.reset',
     { workerId: z.string(), by: Actor },
-    { says: ({ workerId, by }) => said(by, `set ${workerName(workerId)} back to zero`) },
+    { says: ({ workerId, by }) => said(by, `reset the figures of ${workerName(workerId)}`) },
   ),
-  /** What the supervisor decided, and why; acts follow as events of their own. */
+  /** What the supervisor decided, and why. Its actions are separate events. */
   event(
     'supervisor.decided',
     {
@@ -65,7 +69,7 @@ export const workerEvents = [
     },
     { says: ({ action, subject, reason }) => said('supervisor', `${action} ${subject}: ${reason}`) },
   ),
-  /** The audit of what stops or throws away: who, when, what it hit. */
+  /** The audit of operations that stop or discard work: who, when, what was affected. */
   event(
     'emergency.executed',
     {
@@ -78,7 +82,7 @@ export const workerEvents = [
     {
       shown: 'terminal',
       says: ({ operation, by, reason, workers }) =>
-        said(by, `${spaced(operation)}, ${reason}: ${workers.map(workerName).join(', ') || 'nobody was at work'}`),
+        said(by, `${spaced(operation)}, ${reason}: ${workers.map(workerName).join(', ') || 'no worker was active'}`),
     },
   ),
 ] as const;

@@ -6,13 +6,13 @@ import { AgentView } from '../settings-view.ts';
 import { DaemonInfo, EmergencyImpact, Finding } from '../view.ts';
 import { by, get, post } from './route.ts';
 
-/** What belongs to the daemon rather than to a project. */
+/** Routes of the daemon rather than of a project. */
 export const daemonRoutes = {
-  health: get('/v1/health', 'Tells that the daemon answers, and since when', z.strictObject({}), DaemonInfo),
+  health: get('/v1/health', 'Says that the daemon is running, and since when', z.strictObject({}), DaemonInfo),
   whoami: get('/v1/whoami', 'Whose token this is and what it may do', z.strictObject({}), Caller.omit({ since: true })),
   stop: post(
     '/v1/stop',
-    'Stops the daemon: at the next checkpoints, or now',
+    'Stops the daemon: at the next checkpoints, or immediately',
     z.strictObject({ now: z.boolean().default(false) }),
     z.object({ stopping: z.literal(true) }),
     { role: 'admin' },
@@ -24,19 +24,19 @@ export const daemonRoutes = {
     z.object({
       ok: z.boolean(),
       findings: z.array(Finding),
-      /** Null: no daemon runs, so nothing follows the log. */
+      /** Null: no daemon is running, so nothing follows the log. */
       reactors: z.array(ReactorView).nullable().default(null),
     }),
   ),
   agents: get(
     '/v1/agents',
-    'Looks for the agent programs that are known by name',
+    'Looks for the known agent programs on this machine',
     z.strictObject({ project: z.string().min(1).optional() }),
     z.array(AgentView),
   ),
   budget: get(
     '/v1/budget',
-    'What was spent of which budget, by project and over all',
+    'Spending and limits of each budget, by project and in total',
     z.strictObject({}),
     z.array(AccountView),
   ),
@@ -44,22 +44,22 @@ export const daemonRoutes = {
   emergencyStop: post(
     '/v1/emergency',
     'Kills every agent of every project within seconds; work is kept',
-    z.strictObject({ by, reason: z.string().trim().max(1000).default('asked for') }),
+    z.strictObject({ by, reason: z.string().trim().max(1000).default('requested') }),
     z.object({ workers: z.array(z.string()), tasks: z.array(z.number()) }),
   ),
-  tokens: get('/v1/tokens', 'The tokens that were given out', z.strictObject({}), z.array(NamedToken), {
+  tokens: get('/v1/tokens', 'The tokens that were created', z.strictObject({}), z.array(NamedToken), {
     role: 'admin',
   }),
   addToken: post(
     '/v1/tokens',
-    'Makes a token with a name and a role; it is shown this once',
+    'Creates a token with a name and a role; it is shown only once',
     z.strictObject({ name: TokenName, role: AccessRole }),
     NamedToken.extend({ token: z.string() }),
     { role: 'admin' },
   ),
   revokeToken: post(
     '/v1/tokens/:name/revoke',
-    'Makes a token worthless, at once',
+    'Revokes a token immediately',
     z.strictObject({ name: TokenName }),
     z.object({ revoked: z.string() }),
     { role: 'admin' },

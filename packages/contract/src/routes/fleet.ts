@@ -11,16 +11,11 @@ const fenced = { ...ofTask, fence: z.number().int().nonnegative() };
 export const fleetRoutes = {
   workers: get(
     '/v1/projects/:project/workers',
-    'The workers and what each does',
+    'The workers and what each is doing',
     z.strictObject({ project }),
     z.array(WorkerView),
   ),
-  addWorker: post(
-    '/v1/projects/:project/workers',
-    'One more agent that builds',
-    z.strictObject({ project }),
-    WorkerView,
-  ),
+  addWorker: post('/v1/projects/:project/workers', 'Adds a builder', z.strictObject({ project }), WorkerView),
   steerWorkers: post(
     '/v1/projects/:project/workers/:worker/steer',
     'Starts, pauses, freezes, resumes, stops, restarts or resets a worker, or all',
@@ -29,28 +24,28 @@ export const fleetRoutes = {
   ),
   removeWorker: post(
     '/v1/projects/:project/workers/:worker/remove',
-    'One agent fewer; what it has in hand goes back',
+    'Removes a builder; its task is released',
     z.strictObject({ project, worker }),
     z.object({ removed: z.string() }),
   ),
   recoverStuck: post(
     '/v1/projects/:project/recover',
-    'Takes back what has been held for too long',
+    'Releases tasks that made no progress for too long',
     z.strictObject({ project, by }),
     tasks,
   ),
   purgeQueue: post(
     '/v1/projects/:project/purge',
-    'Cancels every task nobody has begun',
+    'Cancels every task that has not started',
     z.strictObject({ project, by }),
     tasks,
   ),
 
   claims: get('/v1/projects/:project/claims', 'Who holds which task', z.strictObject({ project }), z.array(ClaimView)),
-  /** For a worker that is no child of the daemon. */
+  /** For a worker that the daemon did not start. */
   claimWork: post(
     '/v1/projects/:project/claims',
-    'Takes the next task for a worker outside the daemon; null when there is none',
+    'Claims the next task for a worker outside the daemon; null when there is none',
     z.strictObject({
       project,
       worker: OutsideWorkerName,
@@ -60,21 +55,21 @@ export const fleetRoutes = {
   ),
   beatClaim: post(
     '/v1/projects/:project/claims/:task/heartbeat',
-    'Tells that the outside worker still works; without it for 120 s the task is taken back',
+    'Heartbeat of an outside worker; after 120 s without one its task is released',
     z.strictObject({ ...fenced, percent: z.number().min(0).max(100).optional(), text: z.string().max(300).optional() }),
     z.object({ expiresAt: z.number() }),
     { role: 'worker' },
   ),
   releaseClaim: post(
     '/v1/projects/:project/claims/:task/release',
-    'Gives a task back unfinished; what lies in its worktree is kept',
+    'Releases an unfinished task; its worktree is kept',
     z.strictObject({ ...fenced, why: z.string().trim().min(1).max(1000).default('given back') }),
     TaskSummary,
     { role: 'worker' },
   ),
   finishClaim: post(
     '/v1/projects/:project/claims/:task/finish',
-    'Proposes an outcome; the engine commits what lies in the worktree and checks it',
+    'Proposes an outcome; the engine commits the worktree and checks it',
     z.strictObject({ ...fenced, result: AgentEnvelope, usage: ReportedUsage.prefault({}) }),
     TaskSummary,
     { role: 'worker' },

@@ -5,14 +5,14 @@ import { Preference } from '../question.ts';
 import { QuestionView } from '../view.ts';
 import { by, flag, get, post, project, task } from './route.ts';
 
-/** `Q7.1`, `7.1`, `#7` for the only open one of a task, an id, or its ending. */
+/** `Q7.1`, `7.1`, `#7` for a task's only open question, an id, or the end of one. */
 const question = z.string().trim().min(1).max(300);
 
-/** What is asked of people, and told to them. */
+/** Questions to people, and notifications. */
 export const peopleRoutes = {
   questions: get(
     '/v1/projects/:project/questions',
-    'Open questions, or all that were ever asked',
+    'Open questions, or all questions',
     z.strictObject({ project, all: flag(), task: task.optional() }),
     z.array(QuestionView),
   ),
@@ -28,7 +28,7 @@ export const peopleRoutes = {
     z.strictObject({
       ...{ project, question, by },
       text: z.string().optional(),
-      /** The number of one of its options, from 1 on. */
+      /** The number of one of its options, starting at 1. */
       option: z.number().int().positive().optional(),
       useDefault: z.boolean().default(false),
     }),
@@ -36,38 +36,38 @@ export const peopleRoutes = {
   ),
   answerDefaults: post(
     '/v1/projects/:project/answer-defaults',
-    'Every open question that has a default gets it',
+    'Answers every open question that has a default with it',
     z.strictObject({ project, by }),
     z.object({ answered: z.array(QuestionView), left: z.array(QuestionView) }),
   ),
   preferences: get(
     '/v1/projects/:project/preferences',
-    'Answers that were learned',
+    'Learned defaults',
     z.strictObject({ project, all: flag() }),
     z.array(Preference),
   ),
   revokePreference: post(
     '/v1/projects/:project/preferences/revoke',
-    'No longer answers by what was learned',
+    'Revokes a learned default',
     z.strictObject({ project, by, preference: z.string().min(1).max(300) }),
     Preference,
   ),
   inbox: get(
     '/v1/projects/:project/inbox',
-    'Everything that waits for a person, the most pressing first',
+    'Everything that waits for a person, the most urgent first',
     z.strictObject({ project }),
     z.array(InboxItem),
   ),
   acknowledge: post(
     '/v1/projects/:project/inbox/acknowledge',
-    'Puts an alert aside, or all of them',
+    'Acknowledges an alert, or all of them',
     /** `ref` as the inbox shows it, or an id. */
     z.strictObject({ project, by, ref: z.string().min(1).optional() }),
     z.object({ acknowledged: z.number().int() }),
   ),
   channels: get(
     '/v1/projects/:project/channels',
-    'The channels, and what is under way on each',
+    'The channels, and the undelivered messages of each',
     z.strictObject({ project }),
     z.array(ChannelView),
   ),

@@ -7,12 +7,12 @@ import { count, flag, get, maxBytes, post, project, stream, task, words } from '
 
 const run = z.string().min(1);
 
-/** What is on record: runs, evidence, snapshots, the log. */
+/** Records: runs, evidence, snapshots, the log. */
 export const recordRoutes = {
   run: get('/v1/runs/:run', 'One attempt of an agent', z.strictObject({ run }), Run),
   runLog: stream(
     '/v1/runs/:run/log',
-    "A run's output from an offset on, or live",
+    "A run's output from an offset, or live",
     z.strictObject({ run, offset: count().default(0), follow: flag() }),
     LogChunk,
   ),
@@ -30,19 +30,19 @@ export const recordRoutes = {
   ),
   evidenceLog: get(
     '/v1/projects/:project/evidence/:evidence/log',
-    'What a gate said',
+    "A gate's output",
     z.strictObject({ project, evidence: z.string().min(1), maxBytes: maxBytes(10_000_000) }),
     CutText,
   ),
   verifyEvidence: get(
     '/v1/projects/:project/evidence/verify',
-    'Whether a landed commit is what its trailer says',
+    'Checks that a landed commit matches its trailer',
     z.strictObject({ project, commit: z.string().min(1).optional() }),
     Verification,
   ),
   snapshots: get(
     '/v1/projects/:project/snapshots',
-    'Work that was set aside',
+    'Snapshots of work',
     z.strictObject({ project }),
     z.array(SnapshotView),
   ),
@@ -51,12 +51,12 @@ export const recordRoutes = {
     "Writes a snapshot's files into a new folder",
     z.strictObject({ project, ref: z.string().min(1), to: z.string().min(1) }),
     z.object({ ref: z.string(), to: z.string() }),
-    // It writes wherever the daemon may.
+    // It can write to every path that the daemon can.
     { role: 'admin' },
   ),
   events: stream(
     '/v1/events',
-    'The log from a cursor on, to its present end or live',
+    'The log from a cursor, to its current end or live',
     z.strictObject({
       after: count().default(0),
       follow: flag(),
@@ -67,7 +67,7 @@ export const recordRoutes = {
     }),
     EventLine,
   ),
-  /** Backwards, for feeds and timelines that begin at the end. */
+  /** Backwards, for feeds and timelines that start at the end. */
   recentEvents: get(
     '/v1/projects/:project/recent-events',
     'The newest events, in pages towards the past',

@@ -27,7 +27,7 @@ export const taskRoutes = {
     z.array(TaskSummary),
     { page: { cursor: 'afterNumber', field: 'number' } },
   ),
-  task: get('/v1/projects/:project/tasks/:task', 'All about a task', z.strictObject(ofTask), TaskDetail),
+  task: get('/v1/projects/:project/tasks/:task', 'A task with all details', z.strictObject(ofTask), TaskDetail),
   taskDiff: get(
     '/v1/projects/:project/tasks/:task/diff',
     "A task's change against the target",
@@ -36,29 +36,29 @@ export const taskRoutes = {
   ),
   prompt: get(
     '/v1/projects/:project/tasks/:task/prompt/:mode',
-    'What an agent would be told now',
+    'The prompt that an agent would get now',
     z.strictObject({ ...ofTask, mode: z.string().min(1) }),
     PromptView,
   ),
   editTask: put(
     '/v1/projects/:project/tasks/:task',
-    'Changes what is asked for',
+    'Edits a task',
     TaskEdit.extend(ofTask).extend({ by }),
     TaskSummary,
   ),
   noteTask: post(
     '/v1/projects/:project/tasks/:task/notes',
-    'Says something to whoever works on a task next',
-    z.strictObject({ ...ofTask, by, text: z.string().trim().min(1, 'a note needs words').max(2000) }),
+    'Adds a note for the next run of a task',
+    z.strictObject({ ...ofTask, by, text: z.string().trim().min(1, 'the note is empty').max(2000) }),
     TaskSummary,
   ),
   moveTask: post(
     '/v1/projects/:project/tasks/:task/move',
-    'Puts a task into another stage, where its pipeline allows a person to',
+    'Moves a task to another stage, if its pipeline allows it',
     z.strictObject({
       ...{ ...ofTask, by },
       to: z.string().min(1),
-      /** Only if it still is in this stage, the one that the person saw it in. */
+      /** Only if it is still in this stage, which the person saw. */
       from: z.string().min(1).optional(),
       note: note.optional(),
     }),
@@ -66,7 +66,7 @@ export const taskRoutes = {
   ),
   bulkTasks: post(
     '/v1/projects/:project/tasks/bulk',
-    'Does the same to many tasks; says for each that refused why',
+    'Applies one action to many tasks; returns the reason of each refusal',
     z.strictObject({
       ...{ project, by },
       tasks: z.array(z.number().int().positive()).min(1).max(500),
@@ -83,31 +83,31 @@ export const taskRoutes = {
   ),
   retryTask: post(
     '/v1/projects/:project/tasks/:task/retry',
-    'Sets a task that stands still to work again',
+    'Restarts a task that does not move',
     z.strictObject({ ...ofTask, by, note: note.optional(), stage: z.string().min(1).optional() }),
     TaskSummary,
   ),
   approveTask: post(
     '/v1/projects/:project/tasks/:task/approve',
-    'Says yes where a task waits for a person',
+    'Approves a task that waits for a person',
     z.strictObject({ ...ofTask, by, note: note.optional() }),
     TaskSummary,
   ),
   rejectTask: post(
     '/v1/projects/:project/tasks/:task/reject',
-    'Says no, and why',
+    'Rejects a task with a note',
     z.strictObject({ ...ofTask, by, note: note.min(1, 'a rejection needs a note: say what is wrong') }),
     TaskSummary,
   ),
   setDependencies: put(
     '/v1/projects/:project/tasks/:task/after',
-    'Says which tasks come first',
+    'Sets which tasks must be done first',
     z.strictObject({ ...ofTask, after: z.array(z.number().int().positive()) }),
     TaskSummary,
   ),
   reassignTask: post(
     '/v1/projects/:project/tasks/:task/reassign',
-    'Takes a task from its worker, for another or for whoever comes first',
+    'Takes a task from its worker, for another worker or for any',
     z.strictObject({ ...ofTask, worker: worker.nullable().default(null), by }),
     TaskSummary,
   ),

@@ -92,7 +92,7 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
       taskId: task.id,
       from: 'open',
       to: pipeline.start,
-      because: `${worker.name} took it`,
+      because: `${worker.name} claimed it`,
     });
   return accept(...events);
 }
