@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 
 type Behaviour = 'honest' | 'sloppy' | 'idle liar' | 'crash' | 'silent' | 'asks' | 'slow' | 'out of role';
 
-/** An agent drawn anew for each run: mostly honest, now and then anything else. */
+/** A random agent for each run: mostly honest, sometimes anything else. */
 const WHICH_TIDE = AskedQuestion.parse('Which tide?');
 
 export class SimAgent implements Agent {
@@ -56,7 +56,7 @@ export class SimAgent implements Agent {
       if (!stop.aborted && this.#isAlive()) sink.usage(this.#request());
     }
     if (stop.aborted) return failed('crash', 'stopped');
-    // An agent dies with its daemon; what it had written stays.
+    // An agent dies with its daemon; the files it wrote stay.
     if (!this.#isAlive()) return new Promise(() => undefined);
     if (takesMs > timeoutMs) return failed('timeout', 'took too long');
     switch (behaviour) {
@@ -85,7 +85,7 @@ export class SimAgent implements Agent {
     return this.#random.chance(0.5) ? [WHICH_TIDE] : [WHICH_TIDE, more];
   }
 
-  /** One request to a model; now and then nobody says what it cost. */
+  /** One request to a model; sometimes without a price. */
   #request(): Usage {
     const costUsd = this.#random.chance(0.1) ? null : (1 + this.#random.int(40)) / 100;
     return { inputTokens: 1000, outputTokens: 100, requests: 1, costUsd };
@@ -154,15 +154,15 @@ const failed = (failure: 'crash' | 'network' | 'rate_limit' | 'no_result' | 'tim
   exitCode: null,
 });
 
-/** Gates that look at what really lies in the worktree when they run, and report it for the tree they were told. */
+/** Gates that check the actual files of the worktree, and report for the tree they were given. */
 export class SimGates implements Gates {
   readonly names = [INTEGRITY_GATE, 'test'];
-  /** A file that many tasks change decides what the gate checks: it lands reviewed, or with a person's word. */
+  /** A file that many tasks change decides what the gate checks: it lands after a review or an approval. */
   readonly checks = [{ name: 'test', run: 'test', proves: ['shared'] }];
   readonly #repository: SimRepository;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Trees on which the gates really ran and passed: what the invariants believe. */
+  /** Trees on which the gates really ran and passed, for the invariants. */
   readonly passed: Set<string>;
 
   constructor(repository: SimRepository, clock: Clock, random: Random, passed: Set<string>) {

@@ -3,7 +3,7 @@ import { simulate } from './simulation.ts';
 const CALM = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
 const STORY = { seed: 24, days: 0.06, tasksPerDay: 50 };
 
-/** Plays one story once for each crash: at each of its writes, before or after it takes effect, or both. */
+/** Runs one story once per crash: at each of its writes, before or after it takes effect, or both. */
 export async function crashEverywhere(
   momentsOf: (write: number) => boolean[],
 ): Promise<{ landed: number; crashes: number; broken: string | null }> {

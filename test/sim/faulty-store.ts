@@ -9,16 +9,16 @@ export interface Faults {
   delay: number;
   duplicate: number;
   lostHeartbeat: number;
-  /** Crash exactly at this write of the instance instead of by chance, before or after it took effect. */
+  /** Crash exactly at this write of the instance instead of randomly, before or after it took effect. */
   crashAt?: { write: number; after: boolean };
 }
 
 const never = <T>(): Promise<T> => new Promise(() => undefined);
 
-/** The store as one daemon instance sees it: its own writes may be lost, late, doubled, or its last. */
+/** The store as one daemon instance sees it: a write may be lost, late or duplicated, or the instance may crash. */
 export class FaultyStore {
   isDead = false;
-  /** Whoever listens for this instance need not go on. */
+  /** Ends the listeners of this instance. */
   readonly death = new AbortController();
   writes = 0;
   readonly #store: Store;
@@ -47,7 +47,7 @@ export class FaultyStore {
   async execute(command: Command): Promise<Reply> {
     if (this.isDead) return never();
     const faults = this.#faults();
-    // Signs of life come all the time: a crash at one of them is a crash between two of the others.
+    // Heartbeats are frequent: a crash at one of them equals a crash between two other writes.
     if (command.type === 'worker.beat') {
       if (this.#random.chance(faults.lostHeartbeat)) throw new Error('heartbeat lost');
       return this.#store.execute(command);
@@ -59,7 +59,7 @@ export class FaultyStore {
     if (this.#random.chance(faults.delay)) await this.#clock.sleep(this.#random.int(240_000));
     const reply = await this.#store.execute(command);
     if (this.#random.chance(faults.duplicate)) await this.#store.execute(command);
-    // Nobody was told if the daemon died meanwhile; a delayed message may still have taken effect.
+    // If the daemon died meanwhile, nobody gets the reply; a delayed write may still have taken effect.
     if (this.isDead) return never();
     if (reply.ok) this.#invariants.acknowledged(reply.events);
     return reply;
@@ -80,7 +80,7 @@ export class FaultyStore {
     return reply;
   }
 
-  /** The daemon dies with this write on its way: it never happened, it happened, or it arrives minutes later. */
+  /** The daemon dies during this write: it is lost, it takes effect, or it arrives minutes later. */
   async #crash(write: () => Promise<unknown>, after: boolean): Promise<never> {
     this.isDead = true;
     this.death.abort('dead');
@@ -91,7 +91,7 @@ export class FaultyStore {
   }
 }
 
-/** The same port, dead with its instance: whatever a dead daemon awaits never comes. */
+/** The same port, which ends with its instance: the calls of a dead daemon never resolve. */
 export function mortal<T extends object>(port: T, isDead: () => boolean): T {
   return new Proxy(port, {
     get(target, key) {

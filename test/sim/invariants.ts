@@ -11,11 +11,11 @@ export class BrokenInvariant extends Error {
   }
 }
 
-/** Named truths, checked from outside: none of them asks the code under test whether all is well. */
+/** Named invariants, checked from outside: none of them uses the code under test. */
 export class Invariants {
-  /** The first one broken; the simulation ends with it. */
+  /** The first broken invariant; it ends the simulation. */
   broken: BrokenInvariant | null = null;
-  /** Filled by the gates themselves: trees they really ran on and passed. */
+  /** Filled by the gates: trees on which they really ran and passed. */
   readonly passedTrees = new Set<string>();
   readonly people = new PeopleInvariants((invariant, detail) => this.break(invariant, detail));
   readonly #acknowledged: LoggedEvent[] = [];
@@ -34,7 +34,7 @@ export class Invariants {
     if (!decision.ok || !('token' in command) || decision.events.length === 0) return;
     const jobId = 'jobId' in command ? command.jobId : undefined;
     const work = jobId === undefined ? slice.tasks.get(command.subjectId) : slice.record('job', jobId);
-    // What an interrupted run had cost is told when its agent is gone, after the lease: money, and nothing about the task.
+    // An interrupted run reports its cost after its lease ended: this changes accounts, not the task.
     const isLateBill =
       command.type === 'run.spend' &&
       slice.runs.get(command.runId)?.outcome === 'interrupted' &&

@@ -3,7 +3,7 @@ import { crashEverywhere } from './crashes.ts';
 import { plantedBugs } from './planted.ts';
 import { type Report, simulate } from './simulation.ts';
 
-/** Without arguments: the stories of which `npm test` plays the first 60. */
+/** Without arguments: the stories of which `npm test` runs the first 60. */
 const MANY = { seeds: '1000', days: '0.2', tasksPerDay: '36' };
 const ONE = { seeds: '1', days: '10', tasksPerDay: '12' };
 const usual = process.argv.length > 2 ? ONE : MANY;

@@ -6,7 +6,7 @@ const DAY = 86_400_000;
 
 type Break = (invariant: string, detail: string) => void;
 
-/** Named truths about questions, money and alerts, from the log alone. */
+/** Named invariants about questions, money and alerts, from the log alone. */
 export class PeopleInvariants {
   readonly #break: Break;
   /** Open questions that hold a task, by task. */
@@ -17,7 +17,7 @@ export class PeopleInvariants {
   #day = 0;
   /** Read from the project's settings as they change. */
   dailyUsd = Number.POSITIVE_INFINITY;
-  /** The dearest request there was: nobody knows its price before it is made. */
+  /** The most expensive request so far: its price is unknown before it is made. */
   dearestUsd = 0;
 
   constructor(onBreak: Break) {
@@ -35,11 +35,11 @@ export class PeopleInvariants {
         return;
       case 'task.parked':
         if (this.#leased(body.taskId).size === 0)
-          this.#break('no task is parked without a question', `${body.taskId} waits for nothing`);
+          this.#break('no task is parked without a question', `${body.taskId} has no open question`);
         return;
       case 'task.moved':
         if (body.from === 'needs_info' && body.because === 'answered' && this.#leased(body.taskId).size > 0)
-          this.#break('a task goes on when all of its questions are answered', `${body.taskId} went on too early`);
+          this.#break('a task continues when all of its questions are answered', `${body.taskId} continued too early`);
         return;
       case 'run.spent':
       case 'run.finished':
@@ -57,7 +57,7 @@ export class PeopleInvariants {
     for (const task of tasks.filter(({ stage }) => stage === 'needs_info')) {
       const open = await store.records({ noun: 'question', taskId: task.id, isOpen: true });
       if (!open.some(({ holds }) => holds))
-        this.#break('no task is lost in needs_info', `#${task.number} waits, and nobody is asked anything`);
+        this.#break('no task is lost in needs_info', `#${task.number} waits without an open question`);
     }
   }
 
@@ -67,25 +67,25 @@ export class PeopleInvariants {
     return leased;
   }
 
-  /** One request may be under way when the limit is reached: it is paid for, and nothing after it is begun. */
+  /** One request may be running when the limit is reached: it is paid for, and no further one starts. */
   #book(at: number, runId: string, usage: Usage): void {
     const cost = usage.costUsd ?? 0;
     const more = cost - (this.#costs.get(runId) ?? 0);
     if (more <= 0) return;
     this.#costs.set(runId, cost);
-    // A clock that is set back does not bring yesterday back.
+    // A clock that is set back does not start yesterday again.
     this.#day = Math.max(this.#day, Math.floor(at / DAY));
     const spent = (this.#spent.get(this.#day) ?? 0) + more;
     this.#spent.set(this.#day, spent);
     const most = this.dailyUsd + this.dearestUsd;
     if (spent > most + 1e-9)
-      this.#break('no overspend beyond a request under way', `${spent.toFixed(2)} of ${this.dailyUsd} USD`);
+      this.#break('no overspend beyond a running request', `${spent.toFixed(2)} of ${this.dailyUsd} USD`);
   }
 
   #alert(at: number, key: string): void {
     const last = this.#alerts.get(key);
     this.#alerts.set(key, at);
     if (last !== undefined && at >= last && at - last < QUIET_MS)
-      this.#break('no alert storm', `${key} was told twice within ${Math.round((at - last) / 1000)} s`);
+      this.#break('no alert storm', `${key} was raised twice within ${Math.round((at - last) / 1000)} s`);
   }
 }

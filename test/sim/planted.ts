@@ -3,8 +3,8 @@ import { type Command, type DecideEnv, type Decision, decide, type Slice } from 
 import type { Store } from '../../packages/daemon/src/ports.ts';
 
 /**
- * One mistake at a time, as somebody might make it, wrapped around the real code: the simulator must find each.
- * `decide` replaces core's; `store` alters what the engine reads.
+ * Typical mistakes, one at a time, wrapped around the real code: the simulator must find each.
+ * `decide` replaces core's; `store` changes what the engine reads.
  */
 export interface PlantedBug {
   decide?: typeof decide;
@@ -50,13 +50,13 @@ export const plantedBugs: Record<string, PlantedBug> = {
       return { ok: true, events: [...decision.events, moved] };
     },
   },
-  'the budget is told, not kept': {
+  'the budget is not enforced': {
     decide: (slice, command, env) => {
       const isPaid = command.type === 'run.start' || command.type === 'work.claim' || command.type === 'run.spend';
       return isPaid ? decide(unlimited(slice, command.projectId), command, env) : decide(slice, command, env);
     },
   },
-  'alerts are never quiet': {
+  'alerts are repeated without a pause': {
     decide: (slice, command, env) => {
       const decision = decide(slice, command, env);
       if (command.type !== 'alert.raise' || !decision.ok) return decision;
@@ -66,7 +66,7 @@ export const plantedBugs: Record<string, PlantedBug> = {
   },
 };
 
-/** The same world, in which money is no matter. */
+/** The same store with unlimited budgets. */
 function unlimited(slice: Slice, projectId: string): Slice {
   const project = slice.projects.get(projectId)!;
   const rich = { ...project, rules: { ...project.rules, budget: { ...project.rules.budget, ...PLENTY } } };

@@ -1,4 +1,4 @@
-/** Seeded chance: the same seed plays the same story. */
+/** Seeded random numbers: the same seed gives the same story. */
 export class Random {
   #state: number;
   constructor(seed: number) {

@@ -30,7 +30,7 @@ interface Branch {
   exists: boolean;
 }
 
-/** Contents are the truth, so two trees are equal exactly when their ids are. */
+/** Ids are made from contents, so two trees are equal exactly when their ids are. */
 export function treeOf(files: Files): string {
   return [...files]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -38,13 +38,13 @@ export function treeOf(files: Files): string {
     .join('|');
 }
 
-/** What the gate would say of these files. Both words of a pair together fail though each alone is fine. */
+/** The gate's result for these files. Both words of a pair fail together, although each alone passes. */
 export function isSound(files: Files): boolean {
   const text = [...files.values()].join(' ');
   return !text.includes('bug') && !text.includes('<<<') && !(text.includes('ebb') && text.includes('flood'));
 }
 
-/** A repository reduced to what the engine can tell apart: contents, commits, branches, a target that moves. */
+/** A repository reduced to what the engine can observe: contents, commits, branches, a moving target. */
 export class SimRepository implements Workspace {
   readonly commits = new Map<string, Commit>();
   readonly branches = new Map<string, Branch>();

@@ -14,12 +14,12 @@ async function firstBroken(seeds: number, from: number, plant?: (typeof plantedB
 }
 
 describe('simulation', () => {
-  // `npm run sim` plays 1,000 of them.
-  it('plays 60 seeds without a broken invariant', async () => {
+  // `npm run sim` runs 1,000 of them.
+  it('runs 60 seeds without a broken invariant', async () => {
     expect(await firstBroken(60, 1)).toBeNull();
   }, 600_000);
 
-  it('plays the same story for the same seed', async () => {
+  it('runs the same story for the same seed', async () => {
     const [first, second] = [await simulate({ seed: 42, ...STORY }), await simulate({ seed: 42, ...STORY })];
     expect(second).toEqual(first);
   });

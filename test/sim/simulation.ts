@@ -35,13 +35,13 @@ const RULES = {
   reviewPlans: false,
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
-  // Little enough to be used up now and then.
+  // Small enough to be exhausted sometimes.
   budget: { dailyUsd: 8, monthlyUsd: 100, timeZone: 'UTC' },
 };
 
 export interface Options {
   seed: number;
-  /** Tasks arrive and faults happen for this long; after that the mill must come to rest. */
+  /** Tasks arrive and faults happen for this long; after that all work must end. */
   days: number;
   tasksPerDay: number;
   faults?: Partial<Faults>;
@@ -56,14 +56,14 @@ export interface Report {
   landed: number;
   crashes: number;
   stages: Record<string, number>;
-  /** Writes of the longest-lived instance: how many places a crash can be put. */
+  /** Writes of the longest-lived instance: the number of possible crash points. */
   writes: number;
 }
 
 const USUAL_FAULTS: Faults = { crash: 0.01, delay: 0.01, duplicate: 0.02, lostHeartbeat: 0.05 };
 const NO_FAULTS: Faults = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
 
-/** One story: the real core, engine, supervisor and memory store; everything around them simulated from one seed. */
+/** One story: the real core, engine, supervisor and memory store; everything else is simulated from one seed. */
 export async function simulate(options: Options): Promise<Report> {
   const simulation = new Simulation(options);
   return simulation.run();
@@ -102,7 +102,7 @@ class Simulation {
     this.#isCalm = true;
     await this.#makePeace();
     this.#repository.isDirty = false;
-    // Two quiet days are ample for whatever is under way; then everything must have come to an end.
+    // Two days without faults are enough for running work; then everything must have ended.
     for (let step = 0; step < 96 && !(await this.#isAtRest()); step += 1)
       await this.#advance(this.#clock.elapsed() + DAY / 48);
     await this.#invariants.atEnd(this.#store, PROJECT, this.#repository);
@@ -136,7 +136,7 @@ class Simulation {
     });
   }
 
-  /** The invariants read the log as any subscriber would. */
+  /** The invariants read the log like any subscriber. */
   async #follow(): Promise<void> {
     let last = 0;
     for await (const event of this.#store.subscribe(0, {}, new AbortController().signal)) {
@@ -210,7 +210,7 @@ class Simulation {
     this.#boot();
   }
 
-  /** People hand in tasks, some waiting for others, some with a file scope, a few without criteria. */
+  /** People add tasks: some depend on others, some have a file scope, a few have no criteria. */
   async #arrivals(until: number): Promise<void> {
     const known: string[] = [];
     const between = DAY / this.#options.tasksPerDay;
@@ -236,14 +236,14 @@ class Simulation {
     }
   }
 
-  /** Work that is not a task's, and now and then not needed after all. */
+  /** Jobs, some of which are cancelled. */
   async #requestJob(number: number): Promise<void> {
     const about = { projectId: PROJECT, subjectId: PROJECT, jobId: `job_${String(number).padStart(6, '0')}` };
     await this.#store.execute({ type: 'job.request', ...about, mode: 'trial', input: 'x', by: personActor('person') });
     if (this.#random.chance(0.1)) await this.#store.execute({ type: 'job.cancel', ...about, why: 'not needed' });
   }
 
-  /** A person who looks in every hour, answers, retries, approves, cancels, and gives up on a task after five tries. */
+  /** A person who comes every hour, answers, retries, approves, cancels, and cancels a task after five retries. */
   async #person(): Promise<void> {
     for (;;) {
       await this.#clock.sleep(60 * MINUTE);
@@ -271,7 +271,7 @@ class Simulation {
     }
   }
 
-  /** Half of what is asked is answered one by one, as people do who read the questions. */
+  /** Half of the questions are answered one by one. */
   async #answers(): Promise<void> {
     for (const { id, taskId, options } of await this.#store.records({ noun: 'question', isOpen: true, limit: 50 })) {
       if (!this.#random.chance(0.5)) continue;
@@ -288,7 +288,7 @@ class Simulation {
     }
   }
 
-  /** Workers are paused, frozen, stopped, restarted and let on again. */
+  /** Workers are paused, frozen, stopped, restarted and resumed. */
   async #steering(until: number): Promise<void> {
     while (this.#clock.elapsed() < until) {
       await this.#clock.sleep(this.#random.int(90 * MINUTE));
@@ -298,7 +298,7 @@ class Simulation {
       const worker = this.#random.pick(workers);
       const { id: workerId } = worker;
       const desired = this.#random.pick(['running', 'running', 'paused', 'frozen', 'stopped'] as const);
-      // One that runs already is restarted instead.
+      // A running worker is restarted instead.
       if (desired === 'running' && worker.desired === 'running')
         await restartWorker(this.#store, worker, { by: personActor('person'), isReset: workers.length % 2 > 0 }).catch(
           ifRemoved,
@@ -314,7 +314,7 @@ class Simulation {
     }
   }
 
-  /** The person gives out more money and lets everybody work. */
+  /** The person raises the budget and resumes all workers. */
   async #makePeace(): Promise<void> {
     const rules = { ...RULES, budget: { ...RULES.budget, dailyUsd: 1000, monthlyUsd: 10_000 } };
     this.#invariants.people.dailyUsd = rules.budget.dailyUsd;
@@ -389,7 +389,7 @@ function bound(store: Store): Store {
   ) as unknown as Store;
 }
 
-/** A dead daemon hears of no commit and follows no log. */
+/** A dead daemon gets no wake-ups and no events. */
 function onlyAlive(store: Store, death: AbortSignal): Pick<Store, 'subscribe' | 'onCommit'> {
   return {
     onCommit(listener) {
@@ -409,7 +409,7 @@ function onlyAlive(store: Store, death: AbortSignal): Pick<Store, 'subscribe' | 
   };
 }
 
-/** The engine removes workers that are too many: one may be gone by the time a person restarts it. */
+/** The engine removes surplus workers: one may be gone when a person restarts it. */
 function ifRemoved(error: unknown): void {
   if (!(error instanceof AppError && error.code === 'not_found')) throw error;
 }

@@ -8,8 +8,8 @@ interface Timer {
 }
 
 /**
- * Time that passes only when everybody waits. `now` may jump, as wall clocks do; sleepers measure a steady time, as
- * timers do.
+ * Time that passes only when all code waits. `now` may jump, like a wall clock; sleepers use a steady time, like
+ * timers.
  */
 export class VirtualClock implements Clock {
   #steady = 0;
@@ -42,7 +42,7 @@ export class VirtualClock implements Clock {
       );
     });
   }
-  /** Lets everything that can run now run, then moves to the next timer. False when nobody waits for time any more. */
+  /** Runs everything that can run now, then moves to the next timer. False when no timer is left. */
   async step(until: number): Promise<boolean> {
     await settle();
     let timer = this.#pop();
@@ -89,7 +89,7 @@ export class VirtualClock implements Clock {
 
 const isBefore = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Every promise and batch that waits for no virtual time is through after this. */
+/** After this, every promise and batch that does not wait for virtual time has settled. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 2; i += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -30,7 +30,7 @@ function changedIn(mill: Mill, before: unknown[]): unknown[] {
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
-/** Plays the dice; `around` sees each command before and after it is executed. */
+/** Executes random commands; `around` sees each one before and after it. */
 function play(throws: Dice[], around: (mill: Mill, command: Command, execute: () => Decision) => void): Mill {
   const mill = new Mill();
   for (const each of throws) {
@@ -42,7 +42,7 @@ function play(throws: Dice[], around: (mill: Mill, command: Command, execute: ()
 }
 
 describe('any sequence of commands', { timeout: 120_000 }, () => {
-  test('a refusal changes nothing; the same events follow from the scope and from the whole world', () => {
+  test('a refusal changes nothing; the scope and all rows lead to the same events', () => {
     fc.assert(
       fc.property(story, (throws) => {
         play(throws, (mill, command, execute) => {
@@ -73,11 +73,11 @@ describe('any sequence of commands', { timeout: 120_000 }, () => {
     );
   });
 
-  test('commands that share a transaction come out as one by one', () => {
+  test('commands that share a transaction have the same results as one by one', () => {
     fc.assert(
       fc.property(story, fc.array(dice, { minLength: 2, maxLength: 8 }), (throws, batch) => {
         const mill = play(throws, (_mill, _command, execute) => execute());
-        // A claim may miss what became ready a moment ago: the commit wakes the claimer again.
+        // A claim may miss what just became ready: the commit wakes the claimer again.
         const commands = batch
           .map((each) => commandOf(mill, each))
           .filter((each) => each && each.type !== 'work.claim');
@@ -91,7 +91,7 @@ describe('any sequence of commands', { timeout: 120_000 }, () => {
     );
   });
 
-  test('what must always hold, holds after each', () => {
+  test('the invariants hold after each', () => {
     const reached = new Set<string>();
     fc.assert(
       fc.property(story, (throws) => {
@@ -105,7 +105,7 @@ describe('any sequence of commands', { timeout: 120_000 }, () => {
       }),
       RUNS,
     );
-    // Else the sequences are too tame to mean anything.
+    // Otherwise the sequences test too little.
     for (const stage of ['implement', 'verify', 'review', 'merge', 'done', 'blocked', 'needs_info', 'cancelled'])
       expect(reached).toContain(stage);
   });
@@ -129,7 +129,7 @@ function checkSteps(before: Map<string, Task>, events: EventBody[]): void {
   }
 }
 
-/** What is wrong with the world as it is; empty when nothing is. Written without `expect`, which is slow in such numbers. */
+/** The broken invariants. Written without `expect`, which is slow for so many checks. */
 function faultsOf(mill: Mill): string[] {
   const tasks = [...mill.tasks.values()];
   const holders = tasks.flatMap(({ lease }) => (lease ? [lease.workerId] : []));
@@ -146,7 +146,7 @@ function faultsOf(mill: Mill): string[] {
       ['the role is that of the stage', role === roleOf(mill.rules(), task.pipeline, stage)],
       ['blocked says why', (task.blocked !== null) === (stage === 'blocked')],
       ['needs_info says what', stage !== 'needs_info' || task.openQuestions.length > 0],
-      // One that was asked while the agent works parks the task when the run ends.
+      // A question during a run parks the task when the run ends.
       ['an open question holds the task', task.openQuestions.length === 0 || isParked || isOver || lease !== null],
       ['a parked task knows where it resumes', (task.resumeStage !== null) === isParked],
       ['review cycles ≤ 3', task.counters.reviewCycles <= 3],
@@ -166,7 +166,7 @@ function faultsOf(mill: Mill): string[] {
     const work = jobId === undefined ? mill.task(subjectId) : jobsOf(mill).find((job) => job.id === jobId);
     const { lastRunId, lease } = work!;
     if (status === 'running' && !(lastRunId === id && lease?.workerId === workerId))
-      faults.push(`${id}: nobody runs it`);
+      faults.push(`${id}: its run is not active`);
   }
   return faults;
 }

@@ -4,7 +4,7 @@ import { Rows, Slice } from './slice.ts';
 
 const projectId = 'project_1';
 
-describe('commands of one transaction see what those before them did', () => {
+describe('commands of one transaction see the changes of earlier ones', () => {
   test('a cycle that two of them would make together is refused', () => {
     const mill = new Mill();
     const [a, b] = [mill.add(), mill.add()];
@@ -15,7 +15,7 @@ describe('commands of one transaction see what those before them did', () => {
     expect(decisions[1]).toMatchObject({ ok: false, refusal: { code: 'dependency_cycle' } });
   });
 
-  test('a task that is made while the one it waits for lands is not left waiting', () => {
+  test('a task that is created while its dependency lands does not wait forever', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     mill.bring(id, 'merge');
@@ -59,7 +59,7 @@ describe('rows', () => {
     expect(rows.removed.size).toBe(0);
   });
 
-  test('what two lookups find is there once, and what was not looked up cannot be read', () => {
+  test('a row found by two lookups is loaded once, and other rows cannot be read', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     mill.bring(mill.add(), 'merge');
     const links = [...mill.evidence.values()];

@@ -4,8 +4,8 @@ import { EventBody } from '../event.ts';
 import { Worker } from '../worker.ts';
 import { eventToday, rowToday, storedTypes } from './earlier.ts';
 
-describe('what earlier versions wrote', () => {
-  test('a wish of a worker is its desired state', () => {
+describe('data of earlier versions', () => {
+  test('the wish of a worker becomes its desired state', () => {
     const row = {
       ...{ id: 'p/agent-1', projectId: 'p', name: 'agent-1', role: 'builder' },
       ...{ wish: 'paused', wishedBy: 'ada', wishedAt: 7 },
@@ -17,7 +17,7 @@ describe('what earlier versions wrote', () => {
     expect(EventBody.parse(eventToday(body))).toMatchObject({ type: 'worker.steered', desired: 'paused' });
   });
 
-  test('a name is an actor, wherever it stood', () => {
+  test('a name becomes an actor in every field', () => {
     const ada = personActor('ada');
     expect(eventToday({ type: 'task.edited', by: 'ada' })).toEqual({ type: 'task.edited', by: ada });
     expect(eventToday({ type: 'lease.take', by: 'supervisor' })).toMatchObject({ by: engineActor('supervisor') });
@@ -30,19 +30,19 @@ describe('what earlier versions wrote', () => {
     expect(rowToday({ context: [{ by: 'ada' }, {}] })).toEqual({ context: [{ by: ada }, {}] });
   });
 
-  test('what is in the shape of today is left alone', () => {
+  test('data in the current shape is not changed', () => {
     const row = { id: 'x', answer: { by: personActor('ada') }, context: [{ by: personActor('ada') }] };
     expect(rowToday(row)).toBe(row);
     const body = { type: 'task.edited', by: personActor('ada'), entry: undefined };
     expect(eventToday(body)).toBe(body);
   });
 
-  test('events are found by the names they had', () => {
+  test('events are found by their earlier names', () => {
     expect(storedTypes(['worker.steered', 'task.moved'])).toEqual(['worker.steered', 'task.moved', 'worker.wished']);
     expect(storedTypes(['task.moved'])).toEqual(['task.moved']);
   });
 
-  test('what is no document is left to the schema', () => {
+  test('a value that is not a document is left to the schema', () => {
     for (const stored of [null, 'text', 7, [1]]) {
       expect(eventToday(stored)).toBe(stored);
       expect(rowToday(stored)).toBe(stored);

@@ -44,7 +44,7 @@ export const daemonRoutes = {
   emergencyStop: post(
     '/v1/emergency',
     'Kills every agent of every project within seconds; work is kept',
-    z.strictObject({ by, reason: z.string().trim().max(1000).default('requested') }),
+    z.strictObject({ by, reason: z.string().trim().max(1000).default('asked for') }),
     z.object({ workers: z.array(z.string()), tasks: z.array(z.number()) }),
   ),
   tokens: get('/v1/tokens', 'The tokens that were created', z.strictObject({}), z.array(NamedToken), {

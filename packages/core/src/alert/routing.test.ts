@@ -5,13 +5,13 @@ import { channelsFor, isUrgent, quietUntil, severityOf } from './routing.ts';
 const channels = { desk: { type: 'desktop' }, term: { type: 'terminal' } } satisfies NotifySettings['channels'];
 const settings = (notify: object): NotifySettings => ({ channels, notify: NotifyConfig.parse(notify) });
 
-describe('which channels are told', () => {
+describe('which channels get a message', () => {
   it.each([
-    ['all of them, unless said otherwise', {}, 'info', ['desk', 'term']],
+    ['all of them by default', {}, 'info', ['desk', 'term']],
     ['none below the least severity', { minSeverity: 'error' }, 'warning', []],
     ['from the least severity on', { minSeverity: 'error' }, 'error', ['desk', 'term']],
     ['those named for the severity', { channels: { critical: ['term'] } }, 'critical', ['term']],
-    ['all, for a severity nobody named', { channels: { critical: ['term'] } }, 'error', ['desk', 'term']],
+    ['all, for a severity without an entry', { channels: { critical: ['term'] } }, 'error', ['desk', 'term']],
     ['none, when the list is empty', { channels: { info: [] } }, 'info', []],
   ] as const)('%s', (_, notify, severity, expected) => {
     expect(channelsFor(settings(notify), severity)).toEqual(expected);

@@ -20,7 +20,7 @@ const thresholds = (events: EventBody[]) =>
 const claimWith = (agent: string) => ({ plan: agent, implement: agent, review: agent });
 
 describe('a run’s reservation', () => {
-  it('is set aside when it begins, used up by what it spends, and gone when it ends', () => {
+  it('is made at its start, reduced by its spending, and removed at its end', () => {
     const mill = world();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -32,7 +32,7 @@ describe('a run’s reservation', () => {
     expect(own(mill)).toMatchObject({ spentDayUsd: 0.3, reserved: {} });
   });
 
-  it('is gone however the run ended', () => {
+  it('is removed however the run ended', () => {
     const mill = world();
     const id = mill.add();
     const taskId = id;
@@ -61,13 +61,13 @@ describe('a run’s reservation', () => {
       expect(Object.keys(own(mill).reserved)).toEqual([runId]);
       end(fence, runId);
       expect(own(mill).reserved).toEqual({});
-      // Decided without its accounts at hand, a command would begin them anew.
+      // If the accounts were not loaded, the command would create new ones.
       expect(own(mill).spentMonthUsd).toBeCloseTo(spent);
       mill.now += 60_000;
     }
   });
 
-  it('follows what runs like it have cost, by agent, mode and size', () => {
+  it('follows the cost of similar runs, by agent, mode and size', () => {
     const mill = world(50);
     for (const cost of [2, 2]) {
       const id = mill.add();
@@ -83,7 +83,7 @@ describe('a run’s reservation', () => {
     expect(mill.runs.get(mill.startRun(mill.add({ body: 'x'.repeat(20_000) })).runId)?.reservedUsd).toBe(0.5);
   });
 
-  it('is refused when the budget does not cover it, and so is the claim that asks with the agent’s name', () => {
+  it('is refused when it exceeds the budget, and so is a claim that names the agent', () => {
     const mill = world(1.2);
     mill.add();
     mill.add();
@@ -126,17 +126,17 @@ describe('thresholds', () => {
     return upTo.map((costUsd) => mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) }));
   };
 
-  it('50, 75, 90 and 100 % are each told once', () => {
+  it('50, 75, 90 and 100 % are each reported once', () => {
     const mill = world(10, 1000);
     const told = spend(mill, [4.9, 5, 6, 7.5, 8.9, 9, 9.9, 10, 10.5]).map(thresholds);
     expect(told).toEqual([[], ['daily 50'], [], ['daily 75'], [], ['daily 90'], [], ['daily 100'], []]);
   });
 
-  it('a single request may pass several: the highest is told', () => {
+  it('a single request may pass several: the highest is reported', () => {
     expect(spend(world(10, 12), [9.5]).map(thresholds)).toEqual([['daily 90', 'monthly 75']]);
   });
 
-  it('from 90 % on nothing new is begun, reviews included, until the day is over', () => {
+  it('from 90 % no new work starts, reviews included, until the day is over', () => {
     const mill = world();
     const [, last] = spend(mill, [1, 9]);
     expect(thresholds(last!)).toEqual(['daily 90']);
@@ -148,7 +148,7 @@ describe('thresholds', () => {
     expect(mill.offered('agent-2')).toBe(2);
   });
 
-  it('a raised limit lets work go on, and has its thresholds before it again', () => {
+  it('a raised limit lets work continue, and its thresholds can be reached again', () => {
     const mill = world();
     spend(mill, [10]);
     mill.add();
@@ -162,7 +162,7 @@ describe('thresholds', () => {
     expect(thresholds(mill.must({ type: 'run.spend', ...fence, usage: usage(21) }))).toEqual(['daily 50']);
   });
 
-  it('a run is overdrawn when what was set aside for it and the limit are both used up', () => {
+  it('a run is overdrawn when its reservation and the limit are both used up', () => {
     const mill = world(2, 100);
     const { fence, runId } = mill.startRun(mill.add());
     const other = mill.add();
@@ -173,7 +173,7 @@ describe('thresholds', () => {
       typesOf(mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) })).includes('run.overdrawn');
     expect(overdrawn(0.6)).toBe(false);
     expect(overdrawn(1.49)).toBe(false);
-    // The other's half dollar is not this one's to spend.
+    // This run must not spend the other's half dollar.
     expect(overdrawn(1.5)).toBe(true);
   });
 });
@@ -187,7 +187,7 @@ describe('the budget of all projects', () => {
     });
   };
 
-  it('holds for each, and a project’s own is not set by command', () => {
+  it('applies to each, and a project’s own is not set by command', () => {
     const mill = world(500, 5000);
     expect(limit(mill, 3).ok).toBe(true);
     const { fence, runId } = mill.startRun(mill.add());
@@ -197,7 +197,7 @@ describe('the budget of all projects', () => {
     );
     mill.add();
     expect(mill.offered('agent-2')).toBe('budget_exhausted');
-    // Midnight of Berlin, not of Greenwich.
+    // Midnight in Berlin, not in Greenwich.
     mill.now = Date.parse('2026-11-16T23:00:00Z');
     expect(mill.offered('agent-2')).toBe(2);
     const command = { type: 'budget.limit', projectId, accountId: accountId(projectId), timeZone: 'UTC' } as const;
@@ -206,7 +206,7 @@ describe('the budget of all projects', () => {
     );
   });
 
-  it('the same limits again are no news', () => {
+  it('setting the same limits again changes nothing', () => {
     const mill = world();
     limit(mill, 3);
     const again = limit(mill, 3);
@@ -214,8 +214,8 @@ describe('the budget of all projects', () => {
   });
 });
 
-describe('what a person sees', () => {
-  it('spent, set aside, percent and a forecast in a straight line', () => {
+describe('the view of an account', () => {
+  it('spent, reserved, percent and a linear forecast', () => {
     const mill = world();
     const { fence, runId } = mill.startRun(mill.add());
     mill.must({ type: 'run.spend', ...fence, runId, usage: usage(0.4) });
@@ -230,7 +230,7 @@ describe('what a person sees', () => {
     expect(budgetAccountOf(project, undefined, mill.now, calendars).account.spentDayUsd).toBe(0);
   });
 
-  it('why nothing is begun, until when, and what to do about it', () => {
+  it('why no work starts, until when, and what to do', () => {
     const mill = world();
     const { fence, runId } = mill.startRun(mill.add());
     mill.must({ type: 'run.spend', ...fence, runId, usage: usage(10) });
@@ -241,7 +241,7 @@ describe('what a person sees', () => {
   });
 });
 
-describe('amounts that nobody could have spent', () => {
+describe('impossible amounts', () => {
   const [huge, none] = [1e308, Number.POSITIVE_INFINITY];
 
   it.each([
@@ -249,9 +249,9 @@ describe('amounts that nobody could have spent', () => {
     ['infinity', [none, none]],
     ['no number', [Number.NaN, Number.NaN]],
     ['less than nothing', [-5, -huge]],
-  ])('add up to numbers that can be stored, whoever let them in: %s', (_name, amounts) => {
+  ])('add up to numbers that can be stored: %s', (_name, amounts) => {
     const mill = world(1_000_000, 1_000_000);
-    // Both begin before the first has spent all there is; what they cost is told when they are over.
+    // Both start before the first has spent everything; they report their cost at their end.
     const started = amounts.map((_, index) => {
       const begun = mill.startRun(mill.add({ priority: index === 0 ? 1 : 0 }));
       mill.must({ type: 'lease.release', ...begun.fence, why: 'shutdown' });

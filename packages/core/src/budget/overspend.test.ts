@@ -30,9 +30,9 @@ interface Running {
   runId: string;
   /** As it was reported. */
   usage: Usage;
-  /** Of requests that it has made and not told of yet. */
+  /** The cost of requests that it has made and not reported yet. */
   untoldUsd: number;
-  /** The engine stops it: no request is made any more. */
+  /** The engine stops it: it makes no more requests. */
   isStopped: boolean;
 }
 
@@ -58,14 +58,14 @@ function chance(seed: number) {
   };
 }
 
-/** Many agents of several projects, of which nobody knows what the next request will cost. */
+/** Many agents of several projects. The cost of the next request is unknown. */
 class Market {
   readonly world = new CommandWorld();
   readonly running: Running[] = [];
   readonly #chance: ReturnType<typeof chance>;
   dispatched = 0;
   stopped = 0;
-  /** How far a limit that was passed may be passed, by account, kind of period and limit. */
+  /** How far a limit may be exceeded, by account, kind of period and limit. */
   readonly #most = new Map<string, number>();
   readonly #spent = new Map<string, number>();
 
@@ -152,12 +152,12 @@ class Market {
     this.running.push({ ...fence, runId, usage, untoldUsd: 0, isStopped: false });
   }
 
-  /** What one more request costs: mostly little, now and then a lot. */
+  /** The cost of one more request: mostly little, sometimes a lot. */
   #cost(): number {
     return this.#chance.next() ** 4 * 6;
   }
 
-  /** All that it has not told yet, in one go; now and then the same again, less than before, or nonsense. */
+  /** Everything not reported yet; sometimes a duplicate, less than before, or nonsense. */
   #told(run: Running): Usage {
     const dice = this.#chance.next();
     const costUsd = run.usage.costUsd ?? 0;
@@ -172,7 +172,7 @@ class Market {
     return usage;
   }
 
-  /** Books what a run tells, and holds what came of it against what is promised. */
+  /** Books a run's report, and checks the result against the promise. */
   #book(run: Running, usage: Usage, book: () => EventBody[]): void {
     const moreUsd = Math.max(0, (usage.costUsd ?? 0) - (run.usage.costUsd ?? 0));
     run.usage = usage;
@@ -186,13 +186,13 @@ class Market {
         expect(Number.isFinite(spent)).toBe(true);
         expect(promised, `${account.id} sets aside`).toBeLessThanOrEqual(Math.max(0, limit - spent) + 1e-6);
         const key = `${account.id} ${period} ${limit}`;
-        // A new day begins at zero; a clock that is put right takes the figures with it.
+        // A new day begins at zero; a corrected clock keeps the figures.
         if (spent < (this.#spent.get(key) ?? 0) + moreUsd - 1e-6) this.#most.delete(key);
         this.#spent.set(key, spent);
-        // The promise: what the running agents had asked for and not told of when the limit was reached, and no more.
+        // The promise: at most the unreported requests of running agents exceed the limit.
         const payers = this.running.filter((each) => account.id === ALL || account.id === accountId(each.projectId));
         const untold = payers.reduce((sum, each) => sum + each.untoldUsd, moreUsd);
-        // A limit that was raised to less than what is spent by then is passed already.
+        // A limit that was raised to less than is already spent is exceeded from the start.
         const from = Math.max(limit, spent - moreUsd);
         if (spent > limit && !this.#most.has(key)) this.#most.set(key, from + untold);
         expect(spent, `${account.id} in ${period}`).toBeLessThanOrEqual((this.#most.get(key) ?? limit) + 1e-6);
@@ -200,7 +200,7 @@ class Market {
     }
   }
 
-  /** The promise: whoever makes a request does so before the limit is reached, so at most that one goes beyond it. */
+  /** The promise: every request starts before the limit is reached, so at most that one exceeds it. */
   #checkBefore(run: Running): void {
     for (const { account, limits } of this.#accounts(run.projectId)) {
       expect(account.spentDayUsd, `${account.id} in a day`).toBeLessThan(limits.dailyUsd);
@@ -214,7 +214,7 @@ class Market {
     const run = this.#chance.pick(able);
     this.#checkBefore(run);
     run.untoldUsd += this.#cost();
-    // Most tell at once, others when it suits them.
+    // Most report immediately, others at a random time.
     if (this.#chance.next() < 0.6) this.#report(run);
   }
 
@@ -254,7 +254,7 @@ class Market {
       world.must({ type: 'task.cancel', projectId, taskId, by: personActor('ada') });
       world.must({ type: 'task.retry', projectId, taskId, by: personActor('ada'), stage: 'open' });
     } else {
-      // The last request may come with the end, and what one that was stopped had not told yet.
+      // The end may report the last request, and what a stopped run had not reported yet.
       const isAble = !run.isStopped && way === 5;
       if (isAble) this.#checkBefore(run);
       const untold = run.untoldUsd + (isAble ? this.#cost() : 0);
@@ -296,7 +296,7 @@ class Market {
 }
 
 describe('over 10,000 concurrent dispatches', () => {
-  it('a limit is passed by what running agents had asked for and not told of, and nothing stays set aside', {
+  it('a limit is exceeded only by unreported requests of running agents, and no reservation is left', {
     timeout: 240_000,
   }, () => {
     let dispatched = 0;
@@ -304,7 +304,7 @@ describe('over 10,000 concurrent dispatches', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const market = new Market(seed);
-        // The calendar moves on, or a month's limit would end every story early.
+        // The calendar moves, because a month's limit would end every story early.
         for (let steps = 0; market.dispatched < 1_050 && steps < 30_000; steps += 1) {
           market.step();
           if (steps % 400 === 399) market.world.now += 9 * 24 * HOUR;

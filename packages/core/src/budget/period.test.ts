@@ -8,7 +8,7 @@ const calendars = new Calendars();
 const at = (text: string) => Date.parse(text);
 const HOUR = 3_600_000;
 
-describe('a day is as long as its clocks make it', () => {
+describe('a day can be shorter or longer than 24 hours', () => {
   test.each([
     ['Europe/Berlin, an ordinary day', 'Europe/Berlin', '2026-11-16T10:00:00Z', '2026-11-16T23:00:00Z', 24],
     ['Europe/Berlin, clocks go forward', 'Europe/Berlin', '2026-03-29T00:30:00Z', '2026-03-29T22:00:00Z', 23],
@@ -54,7 +54,7 @@ describe('an account over time', () => {
   test('the same day changes nothing, up to its last millisecond', () => {
     expect(later('2026-11-16T08:00:00Z', '2026-11-16T22:59:59.999Z').spentDayUsd).toBe(7);
   });
-  test('midnight begins a day at zero, keeps the month, and keeps what is set aside for running work', () => {
+  test('midnight begins a day at zero, keeps the month, and keeps reservations of running work', () => {
     const next = later('2026-11-16T08:00:00Z', '2026-11-16T23:00:00Z');
     expect(next).toMatchObject({ day: '2026-11-17', spentDayUsd: 0, spentMonthUsd: 40, reserved: { run_1: 2 } });
     expect(next.told).toEqual({ daily: 0, monthly: 0 });
@@ -63,14 +63,14 @@ describe('an account over time', () => {
     const next = later('2026-11-30T12:00:00Z', '2026-11-30T23:00:00Z');
     expect(next).toMatchObject({ day: '2026-12-01', month: '2026-12', spentDayUsd: 0, spentMonthUsd: 0 });
   });
-  test('a clock that jumps a day forward and back pays no second time', () => {
+  test('a clock that jumps a day forward and back gives no second budget', () => {
     const ahead = later('2026-11-16T12:00:00Z', '2026-11-17T12:00:00Z');
     const spent = { ...ahead, spentDayUsd: 10 };
     expect(rolled(spent, limits, at('2026-11-16T12:00:00Z'), calendars)).toEqual(spent);
     expect(rolled(spent, limits, at('2026-11-17T13:00:00Z'), calendars).spentDayUsd).toBe(10);
     expect(rolled(spent, limits, at('2026-11-18T13:00:00Z'), calendars).spentDayUsd).toBe(0);
   });
-  test('a clock that had been years ahead is put right, what was spent kept', () => {
+  test('a clock that had been years ahead is corrected, and the spending is kept', () => {
     const back = rolled(account('2036-01-01T12:00:00Z'), limits, at('2026-11-16T12:00:00Z'), calendars);
     expect(back).toMatchObject({ day: '2026-11-16', month: '2026-11', spentDayUsd: 7, spentMonthUsd: 40 });
     expect(rolled(back, limits, at('2026-11-17T12:00:00Z'), calendars).spentDayUsd).toBe(0);

@@ -38,7 +38,7 @@ describe('a conflict that waits for a person', () => {
     expect(mill.refusal({ type: 'conflict.settle', ...of, commit: 'c9', tree: 't9', notes: [] })).toBe('wrong_stage');
   });
 
-  test('is aborted: the task begins anew, on another branch each time, and says why', () => {
+  test('is aborted: the task starts again, on another branch each time, and says why', () => {
     const mill = new Mill();
     const taskId = conflicting(mill);
     const { branch } = mill.task(taskId);
@@ -66,7 +66,7 @@ describe('a conflict that waits for a person', () => {
 });
 
 describe('more than five of them', () => {
-  test('builders get nothing new, others do; one alert; with five it goes on', () => {
+  test('builders get no new work, others do; one alert; with five it continues', () => {
     const mill = new Mill();
     const ids = [1, 2, 3, 4, 5].map(() => conflicting(mill));
     const next = mill.add();
@@ -74,7 +74,7 @@ describe('more than five of them', () => {
     expect(alerts(mill.log)).toHaveLength(0);
     const verifying = mill.add({ priority: 0 });
     mill.bring(verifying, 'verify');
-    // The one that is too many is told, the one after it is not.
+    // The sixth raises an alert, the seventh does not.
     const merging = [mill.add({ priority: 0 }), mill.add({ priority: 1 })];
     for (const id of merging) mill.bring(id, 'merge');
     for (const id of merging)
@@ -84,7 +84,7 @@ describe('more than five of them', () => {
     expect(mill.offered('verifier')).toBe(mill.task(verifying).number);
     cancel(mill, ids[0]!);
     expect(mill.offered('agent-1')).toBe('conflicts_open');
-    // In one transaction a claim sees what was resolved just before it.
+    // A claim sees what the same transaction resolved before it.
     const [, claimed] = mill.executeBatch([
       { type: 'task.cancel', projectId, taskId: ids[1]!, by: personActor('ada') },
       { type: 'work.claim', projectId, workerId: 'agent-1', role: 'builder', owner: 'daemon-1', window: 50 },

@@ -23,7 +23,7 @@ describe('workers of two hosts', () => {
   const register = (host: string, workerId: string) =>
     ({ type: 'worker.register', projectId, workerId, name: 'agent-1', role: 'builder', host }) as const;
 
-  test('have ids of their own; the host is said where two have the same name', () => {
+  test('have their own ids; the host is shown where two have the same name', () => {
     const mill = new Mill();
     const ids = ['here', 'there'].map((host) => workerIdOf(projectId, 'agent-1', host));
     mill.must(register('here', ids[0]!));
@@ -34,7 +34,7 @@ describe('workers of two hosts', () => {
     expect(ids.map(workerName)).toEqual(['agent-1', 'agent-1']);
   });
 
-  test('a row from before there were hosts goes to the first that takes it over, with its figures', () => {
+  test('a row without a host goes to the first host that takes it over, with its figures', () => {
     const mill = new Mill();
     steer(mill, 'paused');
     const events = mill.must(register('here', 'agent-1'));
@@ -55,7 +55,7 @@ describe('the desired state', () => {
     expect(steer(mill, 'running')).toEqual([]);
   });
 
-  test.each(['paused', 'frozen', 'stopped'] as const)('nothing is claimed by a worker that is %s', (is) => {
+  test.each(['paused', 'frozen', 'stopped'] as const)('a worker that is %s claims nothing', (is) => {
     const mill = new Mill();
     mill.add();
     steer(mill, is);
@@ -65,7 +65,7 @@ describe('the desired state', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('outlives the registration of the next start', () => {
+  test('survives the registration of the next start', () => {
     const mill = new Mill();
     steer(mill, 'stopped');
     mill.must({ type: 'worker.register', projectId, workerId: 'agent-1', name: 'agent-1', role: 'builder' });
@@ -85,7 +85,7 @@ describe('the desired state', () => {
   });
 });
 
-test('a name belongs to the daemon or to somebody outside, never to both', () => {
+test('a name belongs to the daemon or to an outside worker, never to both', () => {
   const mill = new Mill();
   const register = { type: 'worker.register', projectId, role: 'builder' } as const;
   mill.must({ ...register, workerId: 'alpha', name: 'alpha', isOutside: true });
@@ -109,7 +109,7 @@ describe('a worker as it is shown', () => {
     expect(workerStatus({ ...idle, role: 'reviewer' }, { mode: 'review' })).toBe('reviewing');
   });
 
-  test('a crash shows while it has nothing in hand', () => {
+  test('a crash is shown while it has no task', () => {
     expect(workerStatus({ ...idle, crash }, null)).toBe('crashed');
     expect(workerStatus({ ...idle, crash: { ...crash, status: 'failed' } }, null)).toBe('failed');
     expect(workerStatus({ ...idle, crash }, { mode: 'plan' })).toBe('working');
@@ -126,7 +126,7 @@ describe('a worker as it is shown', () => {
   });
 });
 
-describe('what a worker says of itself', () => {
+describe('what a worker reports', () => {
   test('the last ten heartbeats are kept, newest last', () => {
     const mill = new Mill();
     for (let i = 0; i < BEATS_KEPT + 3; i += 1) {
@@ -137,7 +137,7 @@ describe('what a worker says of itself', () => {
     expect(worker(mill).beats.at(-1)?.at).toBe(mill.now);
   });
 
-  test('a crash stays with its error until it claims again or is let run anew', () => {
+  test('a crash stays with its error until it claims again or is started again', () => {
     const mill = new Mill();
     mill.add();
     const die = () => mill.must({ type: 'worker.crash', projectId, workerId: 'agent-1', error: 'exit 3' });
@@ -170,7 +170,7 @@ describe('what a worker says of itself', () => {
   });
 });
 
-describe('giving a task to a worker', () => {
+describe('assigning a task to a worker', () => {
   test('the lease is taken, the run interrupted, and only that worker may take it', () => {
     const mill = new Mill();
     const id = mill.add();
@@ -191,7 +191,7 @@ describe('giving a task to a worker', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('one that asked something meanwhile waits for the answer where everybody sees it, and then goes on', () => {
+  test('one with an open question waits in needs_info for the answer, and then continues', () => {
     const mill = new Mill();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -212,7 +212,7 @@ describe('giving a task to a worker', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('a refused claim says that others may be luckier', () => {
+  test('a refused claim says that others may get a task', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: personActor('ada') });
@@ -231,13 +231,13 @@ describe('giving a task to a worker', () => {
   test.each([
     ['nobody', 'not_found'],
     ['reviewer', 'bad_input'],
-  ])('%s cannot be given one', (workerId, code) => {
+  ])('%s cannot be assigned one', (workerId, code) => {
     const mill = new Mill();
     const id = mill.add();
     expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId, by: personActor('ada') })).toBe(code);
   });
 
-  test('nor can one that is over be given', () => {
+  test('a finished task cannot be assigned', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
@@ -266,14 +266,14 @@ describe('giving a task to a worker', () => {
     expect(interrupt()).toMatchObject({ lease: null, stage: 'blocked', blocked: { reason: 'no_progress' } });
   });
 
-  test('taking a lease that is not there changes nothing', () => {
+  test('taking a lease that does not exist changes nothing', () => {
     const mill = new Mill();
     const id = mill.add();
     expect(mill.must({ type: 'lease.take', projectId, subjectId: id, by: personActor('ada'), why: '' })).toEqual([]);
   });
 });
 
-test('time a worker stood still counts towards no limit of its lease', () => {
+test('frozen time does not count towards the limit of a lease', () => {
   const mill = new Mill();
   const id = mill.add();
   const { fence } = mill.startRun(id);
@@ -288,7 +288,7 @@ test('time a worker stood still counts towards no limit of its lease', () => {
   expect(renew(1, 0)).toContain('task.blocked');
 });
 
-test('an emergency is on record with who and what it hit', () => {
+test('an emergency is recorded with who and what was affected', () => {
   const mill = new Mill();
   const about = {
     operation: 'emergency_stop',

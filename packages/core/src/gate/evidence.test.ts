@@ -26,7 +26,7 @@ describe('the chain of evidence', () => {
     expect(chainFaults(links, START, digest)).toEqual([]);
   });
 
-  test('a stretch of it holds on its own', () => {
+  test('a part of it can be checked alone', () => {
     const { links } = recorded();
     const { hash: prev, position } = links[3]!;
     expect(chainFaults(links.slice(4), { prev, position }, digest)).toEqual([]);
@@ -48,14 +48,14 @@ describe('the chain of evidence', () => {
     );
   });
 
-  test('a forger who also mends the hash is found by the next link', () => {
+  test('a forged link with a corrected hash is found by the next link', () => {
     const { links } = recorded();
     const changed = { ...links[2]!, status: 'fail' as const };
     const forged = links.with(2, { ...changed, hash: evidenceHash(changed, digest) });
     expect(chainFaults(forged, START, digest)).toEqual(['link 4 does not follow the previous link']);
   });
 
-  test('a link left out, doubled or moved is found', () => {
+  test('a missing, duplicate or moved link is found', () => {
     const { links } = recorded();
     const [first, second, ...rest] = links as [Evidence, Evidence, ...Evidence[]];
     expect(chainFaults([first, ...rest], START, digest)).not.toEqual([]);
@@ -70,7 +70,7 @@ describe('has a tree passed?', () => {
   const passed = (tree: string, gates: string[]) =>
     hasPassed(mill.loadAll(), mill.projects.get(mill.projectId)!, tree, gates);
 
-  test('every gate must have passed for that very tree', () => {
+  test('every gate must have passed for exactly that tree', () => {
     const { tree } = links[0]!;
     expect(passed(tree, ['integrity', 'test'])).toBe(true);
     expect(passed(tree, ['integrity', 'test', 'lint'])).toBe(false);

@@ -31,17 +31,17 @@ function running(files: string[] = [], priority = 2) {
 }
 
 describe('the health of workers', () => {
-  it('every worker is judged in one look', () => {
+  it('every worker is judged in one pass', () => {
     const workers = [worker('agent-1', 0), worker('agent-2', 61_000), worker('agent-3', 121_000), worker('new', null)];
     expect(kinds({ workers })).toEqual(['warning worker_degraded agent-2', 'error worker_unresponsive agent-3']);
   });
 
-  it('one that is not heard of for two minutes is an error that says what to do', () => {
+  it('one without a heartbeat for two minutes is an error that says what to do', () => {
     const { findings } = examine(observation({ workers: [worker('agent-1', 121_000)] }));
     expect(findings).toMatchObject([{ severity: 'error', text: expect.stringContaining('tidemill workers restart') }]);
   });
 
-  it('says nothing of one that was stopped', () => {
+  it('ignores one that was stopped', () => {
     expect(kinds({ workers: [{ ...worker('agent-1', 999_000), desired: 'stopped' }] })).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('the health of workers', () => {
     [3, []],
     [10, []],
     [11, ['warning queue_high queue']],
-  ])('%i tasks wait to be begun', (queueDepth, expected) => {
+  ])('%i tasks wait to start', (queueDepth, expected) => {
     expect(kinds({ queueDepth })).toEqual(expected);
   });
 });
@@ -93,8 +93,8 @@ describe('a task without progress', () => {
   });
 });
 
-describe('who waits for whom', () => {
-  it('finds every circle once, however it is entered', () => {
+describe('the wait graph', () => {
+  it('finds every cycle once, wherever it is entered', () => {
     const graph = new Map([
       ['#1', ['#2']],
       ['#2', ['#3', '#4']],

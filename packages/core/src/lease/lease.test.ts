@@ -49,7 +49,7 @@ describe('claiming', () => {
     }
   });
 
-  test('a task whose stage is gone from its pipeline asks a person instead of going round', () => {
+  test('a task whose stage was removed from its pipeline asks a person', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.bring(id, 'review');
@@ -62,7 +62,7 @@ describe('claiming', () => {
     expect(mill.offered('merger')).toBe(1);
   });
 
-  test('a task whose stage now needs other hands is offered to those', () => {
+  test('a task whose stage now needs another role is offered to that role', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.bring(id, 'review');
@@ -80,7 +80,7 @@ describe('claiming', () => {
     expect(mill.task(id).stage).toBe('merge');
   });
 
-  test('an open task whose pipeline is gone asks a person', () => {
+  test('an open task whose pipeline was removed asks a person', () => {
     const mill = new Mill();
     const id = mill.add({ pipeline: 'quick' });
     const { feature } = mill.rules().pipelines;
@@ -124,7 +124,7 @@ describe('holding a lease', () => {
     });
   });
 
-  test('releasing ends the run as interrupted, which nobody counts, and leaves the task in its stage', () => {
+  test('releasing ends the run as interrupted, which is not counted, and leaves the task in its stage', () => {
     const { mill, id, fence, runId } = leased();
     mill.must({ type: 'lease.release', ...fence, why: 'shutdown' });
     expect(mill.task(id)).toMatchObject({ stage: 'plan', lease: null, counters: { failures: {}, interruptions: 1 } });
@@ -153,7 +153,7 @@ describe('holding a lease', () => {
     expect(mill.refusal({ type: 'lease.expire', ...fence, ownerIsDead: true })).toBe('conflict');
   });
 
-  test('waiting gives the worker back until later, and leaves no run under way', () => {
+  test('waiting releases the worker, and leaves no running run', () => {
     const { mill, id, fence, runId } = leased();
     mill.must({ type: 'stage.wait', ...fence, why: 'the checkout is dirty', untilMs: 5_000 });
     expect(mill.task(id)).toMatchObject({ waiting: 'the checkout is dirty', notBefore: mill.now + 5_000, lease: null });

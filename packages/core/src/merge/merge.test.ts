@@ -12,7 +12,7 @@ const inMerge = () => {
 const candidate = { commit: 'c', tree: 'T', base: 'b' };
 
 describe('landing', () => {
-  test('prepared with evidence for the very tree, then landed: the task is done and its dependents know', () => {
+  test('prepared with evidence for exactly that tree, then landed: the task is done, and its dependents are updated', () => {
     const { mill, id, fence } = inMerge();
     const dependent = mill.add({ dependsOn: [id] });
     mill.prove(fence, 'T');
@@ -94,7 +94,7 @@ describe('landing', () => {
     expect(building.refusal({ type: 'merge.land', ...leased, commit: 'c' })).toBe('wrong_stage');
   });
 
-  test('is the only way to done: saying so is not enough', () => {
+  test('is the only way to done: an outcome is not enough', () => {
     const { mill, fence } = inMerge();
     expect(mill.refusal({ type: 'stage.finish', ...fence, outcome: 'approved' })).toBe('wrong_stage');
   });
@@ -118,7 +118,7 @@ describe('a candidate that may have landed', () => {
     return { mill, id, fence };
   };
 
-  test('stays on record over a crash, and lands as the very same commit', () => {
+  test('stays recorded after a crash, and lands as the same commit', () => {
     const { mill, id, fence } = crashed();
     mill.must({ type: 'lease.expire', ...fence, ownerIsDead: true });
     expect(mill.task(id)).toMatchObject({ stage: 'merge', prepared: candidate, lease: null });

@@ -11,7 +11,7 @@ const withStages = (stages: Record<string, unknown>, start = 'implement') =>
   ({ ...sound, start, stages: { ...sound.stages, ...stages } }) as Pipeline;
 
 describe('pipelines', () => {
-  test.each(Object.entries(builtinPipelines))('%s is sound', (name, pipeline) => {
+  test.each(Object.entries(builtinPipelines))('%s is valid', (name, pipeline) => {
     expect(pipeline.name).toBe(name);
     expect(checkPipeline(pipeline, GATES)).toEqual([]);
   });
@@ -19,7 +19,7 @@ describe('pipelines', () => {
   test.each<[string, Pipeline, string, RegExp]>([
     ['a reserved name', withStages({ blocked: verify }), 'stages.blocked', /built in/],
     [
-      'start names nothing',
+      'an unknown start stage',
       withStages({}, 'begin'),
       'start',
       /is not the name of a stage; the stages are implement, verify, merge/,
@@ -81,7 +81,7 @@ describe('pipelines', () => {
     ]);
   });
 
-  test('all faults are told at once', () => {
+  test('all faults are reported at once', () => {
     const pipeline = withStages({ open: verify, island: { ...merge, on: { ...merge!.on, failed: 'x' } } }, 'begin');
     expect(checkPipeline(pipeline, GATES).length).toBeGreaterThan(3);
   });

@@ -26,7 +26,7 @@ const WAYS: Record<string, Record<string, Partial<Record<Outcome, string>>>> = {
   },
 };
 
-/** What becomes of an outcome that a stage gives no way for. */
+/** What happens to an outcome without a transition. */
 const ELSE: Record<Outcome, string> = {
   ...{ plan_complete: 'no_transition', investigation_complete: 'no_transition', pr_ready: 'no_transition' },
   ...{
@@ -77,7 +77,7 @@ describe('the end of a stage', () => {
     expect(mill.task(id)).toMatchObject({ stage: 'plan_review', role: null, lease: null });
   });
 
-  test('a verify stage is passed through when every gate has passed for the very tree', () => {
+  test('a verify stage is skipped when every gate has passed for the same tree', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.bring(id, 'implement');
@@ -102,7 +102,7 @@ describe('the end of a stage', () => {
     expect(mill.task(id)).toMatchObject({ stage: 'verify', role: 'verifier' });
   });
 
-  test('an agent stage ends with its run, not beside it', () => {
+  test('an agent stage ends only with its run', () => {
     const mill = new Mill();
     const { fence } = mill.startRun(mill.add());
     expect(mill.refusal({ type: 'stage.finish', ...fence, outcome: 'approved' })).toBe('wrong_stage');
@@ -118,7 +118,7 @@ describe('the end of a stage', () => {
 
 describe('failures of an agent', () => {
   test.each(FailureClass.options.filter((failure) => Number.isFinite(RETRY_POLICY[failure].retries)))(
-    '%s is tried again as often as its policy says, then a person is asked',
+    '%s is retried as often as its policy says, then a person is asked',
     (failure) => {
       const mill = new Mill({ defaultPipeline: 'quick' });
       const id = mill.add();

@@ -39,7 +39,7 @@ describe('a task that needs to know', () => {
     ).toEqual(['Asked: Which host?\nAnswer: localhost', 'Asked: Which port?\nAnswer: 8080']);
   });
 
-  test('has not failed, even if its agent calls it so', () => {
+  test('has not failed, even if its agent says so', () => {
     const mill = new Mill();
     const task = mill.add();
     mill.bring(task, 'implement');
@@ -47,7 +47,7 @@ describe('a task that needs to know', () => {
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', counters: { failures: {} } });
   });
 
-  test('goes on with the default of a question that could have waited, and with none by its own judgement', () => {
+  test('continues with the default of a question, or with its own judgement if there is none', () => {
     const mill = new Mill();
     const task = mill.add();
     const question = (text: string, more = {}) => ({ text, type: 'clarifying', ...more });
@@ -62,7 +62,7 @@ describe('a task that needs to know', () => {
     );
   });
 
-  test('that asks again what was answered is not sent round in circles', () => {
+  test('that repeats answered questions is blocked instead of looping', () => {
     const mill = new Mill();
     const task = mill.add();
     mill.end(task, 'needs_info', asks('Which port?'));
@@ -71,7 +71,7 @@ describe('a task that needs to know', () => {
     expect(mill.task(task)).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_progress' } });
   });
 
-  test('that cannot go on without what it asked in passing waits for that very question', () => {
+  test('that cannot continue without an earlier question waits for that question', () => {
     const mill = new Mill();
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
@@ -86,7 +86,7 @@ describe('a task that needs to know', () => {
     expect(mill.task(task).stage).toBe('plan');
   });
 
-  test('whose question is answered by what was learned just runs again', () => {
+  test('whose question has a learned answer runs again', () => {
     const mill = new Mill();
     const tabs = { text: 'Tabs?', type: 'preference' };
     const first = mill.add();
@@ -111,7 +111,7 @@ describe('a task that needs to know', () => {
     expect(open(mill, task)).toEqual([]);
   });
 
-  test('is there for everybody to see when its worker died after asking', () => {
+  test('is in needs_info when its worker died after asking', () => {
     const mill = new Mill();
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
@@ -199,7 +199,7 @@ describe('an approval', () => {
     expect(mill.task(free).stage).toBe('review');
   });
 
-  test('notify_and_proceed tells and goes on', () => {
+  test('notify_and_proceed raises an alert and continues', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     const task = mill.add();
     mill.bring(task, 'implement');
@@ -225,7 +225,7 @@ describe('an approval', () => {
     },
   );
 
-  test('is also given and refused as tasks are', () => {
+  test('is also given and refused by approving or rejecting the task', () => {
     const { mill, task } = waiting();
     mill.must({ type: 'task.approve', projectId, taskId: task, by: personActor('ada'), note: 'fine' });
     expect(mill.task(task)).toMatchObject({ stage: 'review', approved: ['dependencyModifications'] });
@@ -235,7 +235,7 @@ describe('an approval', () => {
     expect(open(other, sentBack)).toEqual([]);
   });
 
-  test('that was refused is asked for again when the same comes again', () => {
+  test('that was refused is asked for again for the same change', () => {
     const { mill, task } = waiting();
     mill.must({ type: 'task.reject', projectId, taskId: task, by: personActor('ada'), note: 'no left-pad' });
     touching(mill, task);
@@ -247,24 +247,24 @@ describe('an approval', () => {
     expect(mill.task(task).stage).toBe('review');
   });
 
-  test('holds for what was approved, and is asked for again when that is swapped', () => {
+  test('is for the approved content, and is asked for again when the content changes', () => {
     const { mill, task } = waiting();
     answer(mill, open(mill, task)[0]!, APPROVE);
     mill.review(task, false);
-    // The same again, merged with whatever came between, is what was approved.
+    // The same change, merged with a newer target, is still approved.
     touching(mill, task);
     expect(mill.task(task).stage).toBe('review');
     mill.review(task, false);
     touching(mill, task, { touches: { dependencyModifications: 'left-pad 1 and evil-pad 9' } });
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info', resumeStage: 'review' });
     expect(open(mill, task)).toMatchObject([{ context: expect.stringContaining('has changed since you approved') }]);
-    // Going back to what was approved needs no other word; what was swapped in was never approved.
+    // GGoing back to the approved content needs no new approval.
     mill.must({ type: 'task.reject', projectId, taskId: task, by: personActor('ada'), note: 'no evil-pad' });
     touching(mill, task);
     expect(mill.task(task).stage).toBe('review');
   });
 
-  test('is asked for again when the files were swapped before they were proven', () => {
+  test('is asked for again when the files changed before the gates ran', () => {
     const { mill, task } = waiting();
     mill.must({ type: 'task.approve', projectId, taskId: task, by: personActor('ada') });
     mill.must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada'), stage: 'verify' });
@@ -280,7 +280,7 @@ describe('an approval', () => {
     expect(open(mill, task)).toMatchObject([{ effect: { kind: 'approval', sendBackTo: 'implement' } }]);
   });
 
-  test('of a plan that declares a matter does not cover the files that come of it', () => {
+  test('of a plan that declares a matter does not cover the resulting files', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
@@ -293,7 +293,7 @@ describe('an approval', () => {
     expect(mill.task(task).stage).toBe('needs_info');
   });
 
-  test('cannot be walked around: a retry sends back, and no other stage may be named', () => {
+  test('cannot be bypassed: a retry sends back, and no other stage may be named', () => {
     const { mill, task } = waiting();
     const retry = { type: 'task.retry', projectId, taskId: task, by: personActor('ada') } as const;
     expect(mill.refusal({ ...retry, note: 'go', stage: 'merge' })).toBe('wrong_stage');
@@ -301,7 +301,7 @@ describe('an approval', () => {
     expect(mill.task(task)).toMatchObject({ stage: 'implement', approved: [] });
   });
 
-  test('is never learned, never given by time', () => {
+  test('is never learned and never given by a timeout', () => {
     const { mill, task } = waiting();
     expect(open(mill, task)).toMatchObject([{ expiresAt: null, defaultAnswer: null, isDefaultLearned: false }]);
     answer(mill, open(mill, task)[0]!, APPROVE);
@@ -364,7 +364,7 @@ describe('a question about a blocked task', () => {
     const mill = new Mill();
     const task = mill.add();
     mill.end(task, 'failed', { failure: 'refused', message: 'no' });
-    const question = AskedQuestion.parse({ text: 'How shall it go on?', options: ['Try again', 'Leave it'] });
+    const question = AskedQuestion.parse({ text: 'How should it continue?', options: ['Try again', 'Leave it'] });
     const effect = { kind: 'unblock' as const, leaves: ['Leave it'] };
     const asker = { agent: 'tidemill', source: 'catalogue', sourceId: 'task_failed_repeatedly', effect } as const;
     const ask = {
@@ -379,9 +379,9 @@ describe('a question about a blocked task', () => {
     return { mill, task, ask };
   };
 
-  test('sets it to work with what was said', () => {
+  test('restarts it with the answer', () => {
     const { mill, task } = blocked();
-    expect(mill.task(task)).toMatchObject({ stage: 'blocked', openQuestions: [{ text: 'How shall it go on?' }] });
+    expect(mill.task(task)).toMatchObject({ stage: 'blocked', openQuestions: [{ text: 'How should it continue?' }] });
     answer(mill, open(mill, task)[0]!, 'Use the v2 API');
     expect(mill.task(task)).toMatchObject({
       stage: 'plan',
@@ -399,7 +399,7 @@ describe('a question about a blocked task', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('is withdrawn when it is retried, and not asked when somebody was quicker', () => {
+  test('is withdrawn when it is retried, and not asked when it is no longer blocked', () => {
     const { mill, task, ask } = blocked();
     mill.must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada') });
     expect(named(mill, 'Q1.1').status).toBe('withdrawn');

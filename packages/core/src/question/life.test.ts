@@ -24,7 +24,7 @@ const remind = (mill: Mill, { id: questionId, taskId }: Question) =>
 const answer = (mill: Mill, { id: questionId, taskId }: Question, text: string, name = 'ada') =>
   mill.execute({ type: 'question.answer', projectId, taskId, questionId, by: personActor(name), source: 'user', text });
 
-/** What became of a question that nobody answered, and when. */
+/** What happens to a question without an answer, and when. */
 const LIVES: { type: QuestionType; overAfter: number | null; reminders: number; ends: Partial<Question> }[] = [
   { type: 'blocking', overAfter: null, reminders: 12 * 24 * 8, ends: { status: 'open', answer: null } },
   { type: 'clarifying', overAfter: 4 * HOUR, reminders: 1, ends: { status: 'answered' } },
@@ -82,7 +82,7 @@ describe('the life of a question that nobody answers', () => {
     expect(now(mill, question!)).toMatchObject({ status: 'dismissed', answer: null });
   });
 
-  test('nobody can end it before its time', () => {
+  test('it does not expire early', () => {
     const mill = new Mill();
     const [question] = ask(mill, mill.add(), { text: 'Tabs?', type: 'clarifying', default: 'No' });
     mill.now += 4 * HOUR - 1;
@@ -91,7 +91,7 @@ describe('the life of a question that nobody answers', () => {
     expect(remind(mill, question!)).toEqual([]);
   });
 
-  test('the asker may say how long it waits, but for a blocking one', () => {
+  test('the asker may set its expiry, except for a blocking one', () => {
     const mill = new Mill();
     const [quick, blocking] = ask(
       mill,
@@ -139,7 +139,7 @@ describe('an answer', () => {
     expect(now(mill, question!).answer).toMatchObject({ by: personActor('ada'), text: 'as ada says' });
   });
 
-  test('comes too late after the default, and after the task is gone', () => {
+  test('is too late after the default, and after the task was cancelled', () => {
     const mill = new Mill();
     const [late] = ask(mill, mill.add(), { text: 'Tabs?', type: 'clarifying', default: 'No' });
     mill.now += 4 * HOUR;
@@ -205,7 +205,7 @@ describe('a question', () => {
     ['without a text', ''],
     ['of blanks', ' \n '],
     ['of a megabyte', 'x'.repeat(1024 * 1024)],
-  ])('%s is none', (_name, text) => {
+  ])('%s is invalid', (_name, text) => {
     expect(AskedQuestion.safeParse({ text }).success).toBe(false);
   });
 
@@ -283,7 +283,7 @@ describe('what was learned', () => {
   const tabs = { text: 'Tabs?', type: 'clarifying', default: 'No' };
   const told = (mill: Mill) => [...mill.records.values()].filter((each) => each.noun === 'preference');
 
-  test('is an answer given twice: the next time it is taken, shown as learned, and told to the task', () => {
+  test('is an answer given twice: the next time it is used, shown as learned, and noted in the task', () => {
     const mill = new Mill();
     for (const _ of [1, 2]) answer(mill, ask(mill, mill.add(), tabs)[0]!, 'Yes');
     const [third] = ask(mill, mill.add(), tabs);
@@ -294,7 +294,7 @@ describe('what was learned', () => {
     expect(blocking).toMatchObject({ status: 'open', isDefaultLearned: true, holds: true, defaultAnswer: 'Yes' });
   });
 
-  test('is not what was said once, nor two different answers, nor what only time said', () => {
+  test('is not a single answer, nor two different ones, nor a timeout', () => {
     const mill = new Mill();
     answer(mill, ask(mill, mill.add(), tabs)[0]!, 'Yes');
     answer(mill, ask(mill, mill.add(), tabs)[0]!, 'No');

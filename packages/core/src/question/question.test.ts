@@ -19,7 +19,7 @@ function asked({ a, b }: Dice): AskedQuestion {
   return AskedQuestion.parse({ text: at(TEXTS, a), type, ...(b % 2 ? { default: 'No' } : {}) });
 }
 
-/** Every second command is about a question, the others are the usual bustle. */
+/** Every second command is about a question, the others are random. */
 function anyCommand(mill: Mill, thrown: Dice): Command | null {
   const { kind, task, a, b } = thrown;
   const tasks = [...mill.tasks.values()];
@@ -63,7 +63,7 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
 function expectSound(mill: Mill): void {
   const known = new Map(questionsIn(mill).map((question) => [question.id, question]));
   for (const task of mill.tasks.values()) {
-    // Nobody is lost in needs_info: there is always an answer that lets the task go on.
+    // No task is stuck in needs_info: there is always an answer that lets it continue.
     if (task.stage === 'needs_info') {
       expect(task.openQuestions).not.toEqual([]);
       expect(task).toMatchObject({ lease: null, role: null, resumeStage: expect.any(String) });
@@ -110,7 +110,7 @@ describe('any sequence of questions and answers among other commands', () => {
     );
   });
 
-  test('whoever answers all that is open sets every parked task to work', () => {
+  test('answering all open questions restarts every parked task', () => {
     fc.assert(
       fc.property(story, (throws) => {
         const mill = new Mill();

@@ -6,7 +6,7 @@ const projectId = 'project_1';
 const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.2, requests: 0 };
 
 describe('a run', () => {
-  test('is on record from its start to its end', () => {
+  test('is recorded from its start to its end', () => {
     const mill = new Mill();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -33,7 +33,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('only one is under way at a time, and only the one under way can be written', () => {
+  test('only one runs at a time, and only the running one can be written', () => {
     const mill = new Mill();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -70,7 +70,7 @@ describe('a run', () => {
     expect(mill.task(id).plan).toBe('smaller plan');
   });
 
-  test('an answer to a question of the first attempt makes no revision of a plan that is not there', () => {
+  test('an answer to a question of the first attempt does not start a plan revision', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.end(id, 'needs_info', { envelope: { open_questions: ['which database?'] } });
@@ -80,7 +80,7 @@ describe('a run', () => {
     expect(mill.task(id).plan).toBe('use sqlite');
   });
 
-  test("a person's word before anything was built does not make the first attempt a rework", () => {
+  test("a person's note before anything was built does not make the first attempt a rework", () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada'), note: 'keep it small' });
@@ -88,7 +88,7 @@ describe('a run', () => {
     expect(mill.task(id).runs).toEqual({ implement: 1 });
   });
 
-  test('what later runs get to know is capped, and a failed run adds nothing', () => {
+  test('what later runs see is capped, and a failed run adds nothing', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.end(id, 'failed', { failure: 'no_result', envelope: { summary: 'half' } });
@@ -97,7 +97,7 @@ describe('a run', () => {
     expect(mill.task(id).context[0]?.summary).toHaveLength(2_000);
   });
 
-  test('an agent that calls its own run interrupted has failed: else it would be tried for ever', () => {
+  test('an agent that reports its own run as interrupted has failed', () => {
     const mill = new Mill();
     const id = mill.add();
     for (let attempt = 1; attempt <= 3; attempt += 1) mill.end(id, 'interrupted');
@@ -108,7 +108,7 @@ describe('a run', () => {
     });
   });
 
-  test("work.commit puts the branch's commit on record once, and again when there is something to say", () => {
+  test("work.commit records the branch's commit once, and again when there are notes", () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     const { fence } = mill.startRun(id);

@@ -46,7 +46,7 @@ describe('a review', () => {
     '"."',
     '"\u3164\u3164\u3164"',
     "it's what isn't wrong",
-  ])('whose evidence is %j points at nothing: it is no verdict', (evidence) => {
+  ])('whose evidence is %j cites nothing: the verdict is invalid', (evidence) => {
     const { mill, id } = inReview(['fast']);
     mill.end(id, 'approved', { envelope: verdict(['C1', true, evidence]), shownFiles: ['src/sum.ts'] });
     expect(mill.task(id)).toMatchObject({ stage: 'review', counters: { failures: { invalid_result: 1 } } });
@@ -73,7 +73,7 @@ describe('a review', () => {
     expect(mill.task(id).criteria).toMatchObject([{ met: null }, { met: false }]);
   });
 
-  test('that says both met and not met has not said met', () => {
+  test('that says both met and not met counts as not met', () => {
     for (const order of [
       [true, false],
       [false, true],
@@ -89,7 +89,7 @@ describe('a review', () => {
     ['has no verdict', { envelope: { summary: 'looks good to me' } }],
     ['judges criteria nobody asked for', { envelope: verdict(['C8', true], ['C9', true]) }],
     ['has no envelope', { envelope: null }],
-  ])('that approves and %s is no verdict: tried again, then a person is asked', (_name, ending) => {
+  ])('that approves and %s is invalid: retried, then a person is asked', (_name, ending) => {
     const { mill, id } = inReview();
     for (const attempt of [1, 2]) {
       mill.end(id, 'approved', ending);
@@ -104,14 +104,14 @@ describe('a review', () => {
     expect(mill.task(id).criteria.every(({ met }) => met === null)).toBe(true);
   });
 
-  test('that asks for changes without a word still sends the task back', () => {
+  test('that asks for changes without comments still sends the task back', () => {
     const { mill, id } = inReview();
     mill.end(id, 'changes_requested', { envelope: null });
     expect(mill.task(id).stage).toBe('implement');
     expect(mill.task(id).feedback[0]?.text).toMatch(/without saying which/);
   });
 
-  test("the reviewer's comments reach the builder once, and are gone when dealt with", () => {
+  test("the reviewer's comments reach the builder once, and are removed when addressed", () => {
     const { mill, id } = inReview();
     mill.review(id, false, ['rename it', 'test it']);
     expect(mill.task(id).feedback.map(({ text }) => text)).toEqual([
@@ -158,7 +158,7 @@ describe('the third rejection', () => {
     expect([counters.reviewCycles, resumeStage]).toEqual([3, 'review']);
   });
 
-  test('a yes overrules the reviewer: nothing of it reaches the builder when the merge sends the task back', () => {
+  test('approval overrules the reviewer: its comments do not reach the builder when the merge sends the task back', () => {
     const { mill, id } = escalated();
     mill.must({ type: 'task.approve', projectId, taskId: id, by: personActor('ada'), note: 'good enough' });
     expect(mill.task(id)).toMatchObject({ stage: 'merge', feedback: [], rework: false, counters: { reviewCycles: 0 } });
@@ -170,7 +170,7 @@ describe('the third rejection', () => {
     expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { reviewCycles: 1 } });
   });
 
-  test('a no gives the builder both words, and three more cycles', () => {
+  test('rejection gives the builder both comments, and three more cycles', () => {
     const { mill, id } = escalated();
     mill.must({ type: 'task.reject', projectId, taskId: id, by: personActor('ada'), note: 'do as it says' });
     expect(mill.task(id)).toMatchObject({ stage: 'implement', counters: { reviewCycles: 0 } });

@@ -92,7 +92,7 @@ describe('overlap of file scopes', () => {
     );
   });
 
-  test('a spiteful pattern costs no more than a plain one', () => {
+  test('a hostile pattern costs no more than a plain one', () => {
     const spite = `${'a*'.repeat(200)}b`;
     expect(scopesOverlap([spite], [`${'a'.repeat(400)}c`])).toBe(false);
     const deep = `${'**/a/'.repeat(100)}b`;

@@ -51,7 +51,7 @@ describe('what a worker gets', () => {
     expect(mill.offered('agent-2')).toBe(2);
   });
 
-  test('only builders are held back by file scopes: what is built gets reviewed and landed', () => {
+  test('file scopes hold back only builders: finished work is reviewed and landed', () => {
     const mill = new Mill();
     const [a, b] = [mill.add({ files: ['src/'] }), mill.add({ files: ['src/'] })];
     mill.bring(a, 'review');
@@ -59,7 +59,7 @@ describe('what a worker gets', () => {
     expect(mill.offered('reviewer')).toBe(1);
   });
 
-  test('when all of the window is held back, it says that there may be more behind', () => {
+  test('when all of the window is locked, it says that there may be more tasks', () => {
     const mill = new Mill();
     for (let index = 0; index < 4; index += 1) mill.add({ files: ['src/'] });
     mill.add({ files: ['docs/'] });
@@ -98,7 +98,7 @@ describe('what a worker gets', () => {
     expect(from('somebody-else')).toBe(task);
   });
 
-  test('who built is on record, once per worker', () => {
+  test('builders are recorded, once per worker', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     mill.build(id, 'tree', 'fail');

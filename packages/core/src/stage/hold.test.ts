@@ -32,7 +32,7 @@ test('an approval of changed checks is for their content only', () => {
   expect(mill.task(taskId)).toMatchObject({ stage: 'needs_info', lease: null });
 });
 
-test('refused, the work goes back to its builder with the person’s words, and is asked about again', () => {
+test('after a rejection the work goes back to its builder with the note, and is asked about again', () => {
   const mill = new Mill();
   const taskId = merging(mill);
   hold(mill, taskId, 'one');
@@ -46,7 +46,7 @@ test('refused, the work goes back to its builder with the person’s words, and 
   expect(mill.task(taskId)).toMatchObject({ stage: 'needs_info' });
 });
 
-test('a pipeline is reviewed when no way leads past the review', () => {
+test('a pipeline is reviewed when no path skips the review', () => {
   const mill = new Mill();
   const { rules } = mill.projects.get(projectId)!;
   const task = mill.task(mill.add());
@@ -62,7 +62,7 @@ test('a pipeline is reviewed when no way leads past the review', () => {
   const verify = { ...stages.verify, on: { approved: 'look', failed: 'implement' } };
   expect(is('own', own({ merge, verify, look: { ...human, onlyIfPlansAreReviewed: false } }))).toBe(true);
   expect(is('own', own({ merge, verify, look: { ...human, onlyIfPlansAreReviewed: true } }))).toBe(false);
-  // A way around: whatever is small goes straight on.
+  // A path that skips the review.
   expect(is('own', own({ implement: { ...stages.implement, on: { pr_ready: 'verify', no_changes: 'merge' } } }))).toBe(
     false,
   );

@@ -47,7 +47,7 @@ describe('creating a task', () => {
     expect(mill.task(mill.add(fields)).pipeline).toBe(pipeline);
   });
 
-  test('what cannot be is refused and changes nothing', () => {
+  test('invalid input is refused and changes nothing', () => {
     const mill = new Mill();
     mill.add();
     const before = mill.log.length;
@@ -62,7 +62,7 @@ describe('creating a task', () => {
     expect(mill.log.length).toBe(before);
   });
 
-  test("another project's tasks cannot be waited for, nor touched", () => {
+  test("another project's tasks cannot be dependencies and cannot be changed", () => {
     const mill = new Mill();
     const id = mill.add();
     const other = { projectId: 'project_2' };
@@ -111,7 +111,7 @@ describe('dependencies', () => {
     expect(mill.task(b)).toMatchObject({ dependsOn: [a], unmet: 0 });
   });
 
-  test('one that was taken away again is not met twice', () => {
+  test('a removed dependency is not met twice', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const [a, b] = [mill.add(), mill.add()];
     const c = mill.add({ dependsOn: [a, b] });
@@ -120,7 +120,7 @@ describe('dependencies', () => {
     expect(mill.task(c).unmet).toBe(1);
   });
 
-  test('nor when it is taken away in the very transaction that finishes it', () => {
+  test('nor when the transaction that finishes it removes it', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const [a, b] = [mill.add(), mill.add()];
     const c = mill.add({ dependsOn: [a, b] });
@@ -133,7 +133,7 @@ describe('dependencies', () => {
     expect([mill.task(a).stage, mill.task(c).unmet]).toEqual(['done', 1]);
   });
 
-  test('a cancelled one stays unmet until it comes back and is done', () => {
+  test('a cancelled one stays unmet until it is retried and done', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const a = mill.add();
     const b = mill.add({ dependsOn: [a] });
@@ -157,7 +157,7 @@ describe('dependencies', () => {
     expect(mill.task(a).dependsOn).toEqual([]);
   });
 
-  test('only an open task can still wait for others, and only for those that exist', () => {
+  test('only an open task can get dependencies, and only tasks that exist', () => {
     const mill = new Mill();
     const [a, b] = [mill.add(), mill.add()];
     expect(setAfter(mill, b, 'task_9')).toBe('not_found');

@@ -32,7 +32,7 @@ describe('acceptance criteria from a body', () => {
     expect(found('- [ ] boxed\nAC-1: numbered', ['given'])).toEqual(['C1 given', 'C2 boxed', 'AC-1 numbered']);
   });
 
-  test('nobody has judged them yet', () => {
+  test('they start unjudged', () => {
     expect(criteriaOf('- [x] one', [])).toEqual([{ id: 'C1', text: 'one', met: null, evidence: '' }]);
   });
 

@@ -25,7 +25,7 @@ describe('an edit', () => {
     expect(mill.must({ type: 'task.edit', ...of, body: 'new', files: [], accept: ['it works'] })).toEqual([]);
   });
 
-  test('keeps the verdict of a criterion whose words stayed; the others start unjudged', () => {
+  test('keeps the verdict of a criterion with unchanged text; the others start unjudged', () => {
     const { mill, id, of } = at('review', { accept: ['a', 'b', 'c'] });
     mill.review(id, true);
     mill.must({ type: 'task.edit', ...of, accept: ['c', 'b, but better', 'a'] });
@@ -36,7 +36,7 @@ describe('an edit', () => {
     ]);
   });
 
-  test('gives no criterion an id that a reviewer who is at it has read as another', () => {
+  test('gives no criterion an id that a running review knows with another text', () => {
     const { mill, id, of } = at('review', { accept: ['a', 'b'] });
     const { fence, runId } = mill.startRun(id);
     mill.must({ type: 'task.edit', ...of, accept: ['a', 'new'] });
@@ -48,7 +48,7 @@ describe('an edit', () => {
     expect(mill.task(id).stage).toBe('review');
   });
 
-  test('of the body brings new criteria and takes those along that it no longer has', () => {
+  test('of the body adds its new criteria and removes those it no longer has', () => {
     const { mill, id, of } = at('open', { accept: ['given'], body: '- [ ] one\n- [ ] two\nAC-7: three' });
     const texts = () => mill.task(id).criteria.map((criterion) => [criterion.id, criterion.text]);
     mill.must({ type: 'task.edit', ...of, body: '- [ ] two\nAC-7: three\nAC-8: four' });
@@ -58,7 +58,7 @@ describe('an edit', () => {
       ['AC-7', 'three'],
       ['AC-8', 'four'],
     ]);
-    // A list is the whole list: what a person struck out does not come back with the next change of the body.
+    // A list is complete: a removed criterion does not come back with the next change of the body.
     mill.must({ type: 'task.edit', ...of, accept: ['two'] });
     mill.must({ type: 'task.edit', ...of, body: '- [ ] two\nAC-7: three\nAC-8: four\n\nMore words.' });
     expect(texts()).toEqual([['C3', 'two']]);
@@ -72,7 +72,7 @@ describe('an edit', () => {
   });
 });
 
-test('a note is kept with who said it, also while an agent works; a task that is done hears none', () => {
+test('a note is kept with its author, also while an agent works; a task that is done refuses it', () => {
   const { mill, id, of } = at('implement');
   mill.startRun(id);
   mill.must({ type: 'task.note', ...of, text: 'mind the tests' });

@@ -20,14 +20,14 @@ function commandFor(via: NonNullable<TaskMove['via']>, taskId: string, stage: st
   return via === 'retry' ? { type: 'task.retry', ...of, stage } : { type: `task.${via}`, ...of };
 }
 
-/** Where a person's command leads, whether it is meant to or not; null when it is refused. */
+/** The stage after a person's command; null when it is refused. */
 function tried(mill: Mill, command: Command, taskId: string): string | null {
   const world = mill.copy();
   return world.execute(command).ok ? world.tasks.get(taskId)!.stage : null;
 }
 
 describe('moves', () => {
-  test('what is offered leads there, and what is not offered no command of a person does', () => {
+  test('each offered move works, and no command makes a move that is not offered', () => {
     const seen = new Set<string>();
     const story = fc.array(dice, { minLength: 20, maxLength: 120, size: 'max' });
     fc.assert(
@@ -67,7 +67,7 @@ describe('moves', () => {
     expect(to(mill, id, 'verify')).toMatchObject({ via: null, why: expect.stringContaining('you have approved it') });
   });
 
-  test('nobody jumps over a check, but back, and past the work of an agent, a person may', () => {
+  test('a person may move a task back or skip an agent’s work, but not skip a check', () => {
     const mill = new Mill();
     const id = mill.add();
     expect(to(mill, id, 'verify')?.via).toBe('retry');
@@ -85,7 +85,7 @@ describe('moves', () => {
     expect(to(mill, id, 'review')?.via).toBe('retry');
   });
 
-  test('what is in somebody’s hands says whose; what is done, landing or cancelled says so', () => {
+  test('a leased task names its worker; a done, landing or cancelled one says so', () => {
     const mill = new Mill();
     const id = mill.add({ pipeline: 'quick' });
     mill.take(id);
@@ -103,7 +103,7 @@ describe('moves', () => {
     expect(moves(done, finished).every(({ via }) => via === null)).toBe(true);
   });
 
-  test('a task that asks goes on with a word, and one without criteria is not reviewed', () => {
+  test('a task with a question continues with a note, and one without criteria is not reviewed', () => {
     const mill = new Mill();
     const id = mill.add({ accept: [] });
     mill.bring(id, 'implement');

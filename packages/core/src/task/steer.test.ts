@@ -20,7 +20,7 @@ describe('cancel', () => {
     expect(mill.must({ type: 'task.cancel', ...of })).toEqual([]);
   });
 
-  test('while an agent works: its run ends and its lease is gone', () => {
+  test('while an agent works: its run and its lease end', () => {
     const { mill, id, of } = at('implement');
     const { runId, fence } = mill.startRun(id);
     expect(typesOf(mill.must({ type: 'task.cancel', ...of }))).toEqual([
@@ -38,7 +38,7 @@ describe('cancel', () => {
     expect(mill.refusal({ type: 'task.cancel', ...of, taskId: 'task_9' })).toBe('not_found');
   });
 
-  test('a cancelled task comes back as an open one, and nothing of its old life is in its way', () => {
+  test('a cancelled task is retried as an open one, without its old state', () => {
     const { mill, id, of } = at('implement');
     mill.end(id, 'needs_info', { envelope: { open_questions: ['which?'] } });
     mill.must({ type: 'task.cancel', ...of });
@@ -50,7 +50,7 @@ describe('cancel', () => {
 });
 
 describe('retry', () => {
-  test('goes on where the task was blocked, with the note for the agent and for the record', () => {
+  test('continues where the task was blocked, with the note for the agent and in the log', () => {
     const { mill, id, of } = at('implement');
     mill.end(id, 'failed', { failure: 'unknown', message: 'broken' });
     mill.must({ type: 'task.retry', ...of, note: 'use the other library' });
@@ -61,7 +61,7 @@ describe('retry', () => {
     expect(mill.task(id).context.at(-1)).toMatchObject({ source: 'person', summary: 'use the other library' });
   });
 
-  test('to another stage when told so, but only to one there is', () => {
+  test('to another stage on request, but only to an existing one', () => {
     const { mill, id, of } = at('review');
     mill.must({ type: 'task.retry', ...of, stage: 'implement' });
     expect(mill.task(id).stage).toBe('implement');
@@ -69,13 +69,13 @@ describe('retry', () => {
       expect(mill.refusal({ type: 'task.retry', ...of, stage })).toBe('bad_input');
   });
 
-  test('to verify: the verifier proves it anew, whatever was proven before', () => {
+  test('to verify: the gates run again, whatever passed before', () => {
     const { mill, id, of } = at('review');
     mill.must({ type: 'task.retry', ...of, stage: 'verify' });
     expect(mill.task(id)).toMatchObject({ stage: 'verify', role: 'verifier' });
     mill.verify(id);
     const again = { type: 'task.retry', ...of, stage: 'verify' } as const;
-    // Also when another command of the same transaction has brought the evidence along.
+    // Also when another command of the same transaction recorded the evidence.
     expect(decide(mill.loadAll(), again, mill.env())).toEqual(mill.execute(again));
     expect(mill.task(id).stage).toBe('verify');
   });
@@ -103,7 +103,7 @@ describe('a question', () => {
     expect(mill.ready(projectId, 'builder')).toEqual([]);
   });
 
-  test('an answer lets it go on where it was; no answer does not', () => {
+  test('it continues where it was only after an answer', () => {
     const { mill, id, of } = at('implement');
     mill.end(id, 'needs_info', { envelope: { open_questions: ['which?', 'where?'] } });
     expect(mill.refusal({ type: 'task.retry', ...of })).toBe('bad_input');
@@ -113,7 +113,7 @@ describe('a question', () => {
     expect(mill.task(id).context.at(-1)?.summary).toBe('Asked: which? / where?\nAnswer: the second');
   });
 
-  test('of an agent in the middle of rework loses none of what it has to deal with', () => {
+  test('of an agent during rework keeps its feedback', () => {
     const { mill, id, of } = at('review');
     mill.review(id, false, ['rename it']);
     mill.end(id, 'needs_info', { envelope: { open_questions: ['to what?'] } });
@@ -147,7 +147,7 @@ describe('approve and reject', () => {
   });
 });
 
-describe('for the record', () => {
+describe('records', () => {
   test('a snapshot needs its task, an alert does not', () => {
     const { mill, id } = at('implement');
     expect(mill.must({ type: 'snapshot.note', projectId, taskId: id, ref: 'refs/x', why: 'y' })).toHaveLength(1);
@@ -160,7 +160,7 @@ describe('for the record', () => {
     expect(mill.task(id)).toBe(before);
   });
 
-  test('the same alert is counted for five minutes, and a clock that was set back silences none', () => {
+  test('the same alert is only counted for five minutes, and a clock that was set back silences none', () => {
     const { mill } = at('implement');
     const raise = () =>
       mill.must({ type: 'alert.raise', projectId, taskId: null, kind: 'disk', text: 'x' }).map(({ type }) => type);
@@ -171,7 +171,7 @@ describe('for the record', () => {
     expect(raise()).toEqual(['alert.raised']);
   });
 
-  test('a task that is stuck is told of every half an hour, and sooner when it has become worse', () => {
+  test('an alert about a stuck task repeats every half hour, and sooner when it became worse', () => {
     const { mill } = at('implement');
     const about = { type: 'alert.raise', projectId, taskId: null, kind: 'stuck', subject: '#1', text: 'x' } as const;
     const raise = (severity: 'warning' | 'critical') => mill.must({ ...about, severity }).map(({ type }) => type);

@@ -5,30 +5,30 @@ import type { RowNoun, Store, StoredRow } from '../ports.ts';
 const PAGE = 1000;
 const MOST_FAULTS = 100;
 
-/** A row that is not what the log says. */
+/** A row that differs from the log. */
 export interface Misfit {
   noun: RowNoun;
   id: string;
   why: string;
-  /** What the log says; null when it knows nothing of it. */
+  /** The row according to the log; null when the log does not have it. */
   expected: object | null;
 }
 
 export interface Comparison {
   rows: Misfit[];
-  /** What is wrong with the log itself. */
+  /** Faults of the log itself. */
   log: string[];
-  /** Events that cannot be read. They are left out; nothing can be made of them again. */
+  /** Events that cannot be read. They are ignored and cannot be restored. */
   unread: string[];
-  /** As the log makes them. */
+  /** The rows according to the log. */
   slice: Slice;
 }
 
 type Read = Pick<Store, 'events' | 'rows'>;
 
 /**
- * Folds the whole log again and compares every row with what is stored. The store may be in use meanwhile: a row that an
- * event touched after the first reading began is left out, since it may be seen either way.
+ * Replays the whole log and compares every row with the stored one. The store may be in use meanwhile: a row that an event
+ * changed after the reading began is ignored, because either version may be seen.
  */
 export async function compare(store: Read): Promise<Comparison> {
   const found: Comparison = { rows: [], log: [], unread: [], slice: new Slice({ isWhole: true }) };
@@ -49,21 +49,21 @@ export async function compare(store: Read): Promise<Comparison> {
   return found;
 }
 
-/** Why the row is not what the log says, or null. */
+/** How the row differs from the log, or null. */
 function faultOf(stored: StoredRow | undefined, expected: object | null): string | null {
   if (stored && stored.row === null) return `cannot be read: ${stored.why}`;
-  if (expected === null) return 'is stored, but the log knows nothing of it';
-  if (!stored) return 'is missing, the log has it';
+  if (expected === null) return 'is stored, but the log does not have it';
+  if (!stored) return 'is missing, but the log has it';
   const fields = differences(stored.row, expected);
   return fields.length > 0 ? `differs from the log in ${fields.join(', ')}` : null;
 }
 
-/** All that is wrong, in words. Empty when log and rows agree. */
+/** All faults, in words. Empty when log and rows agree. */
 export async function compareLogWithProjection(store: Read): Promise<string[]> {
   const { rows, log } = await compare(store);
   const faults = [...log, ...rows.map(({ noun, id, why }) => `${noun} ${id} ${why}`)];
   if (faults.length <= MOST_FAULTS) return faults;
-  return [...faults.slice(0, MOST_FAULTS), `more than ${MOST_FAULTS} faults: the rest is left out`];
+  return [...faults.slice(0, MOST_FAULTS), `more than ${MOST_FAULTS} faults: the rest is not listed`];
 }
 
 async function fold(store: Read, { slice, log, unread }: Comparison, after: number): Promise<number> {
@@ -83,7 +83,7 @@ async function fold(store: Read, { slice, log, unread }: Comparison, after: numb
   }
 }
 
-/** Rows are replaced, never changed: the same object later means that nothing happened to it. */
+/** Rows are replaced, never changed: the same object means that the row did not change. */
 function snapshot(slice: Slice): Map<string, object> {
   const rows = new Map<string, object>();
   const add = <T extends { id: string }>(noun: RowNoun, from: Rows<T>) => {
@@ -98,7 +98,7 @@ function snapshot(slice: Slice): Map<string, object> {
   return rows;
 }
 
-/** As a database would give it back: a field that is undefined and one that is absent are the same. */
+/** As a database returns it: an undefined field and a missing one are the same. */
 function plain(row: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(row)) as Record<string, unknown>;
 }

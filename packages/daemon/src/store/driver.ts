@@ -2,7 +2,7 @@ import { AppError, type EventBody } from '@tidemill/contract';
 import type { Lookup, Slice } from '@tidemill/core';
 import type { RepairedRow, Store, Workload } from '../ports.ts';
 
-/** An event that has no place in the log yet; the driver gives it one as the last thing before the commit. */
+/** An event without a sequence number; the driver assigns it just before the commit. */
 export interface PendingEvent {
   projectId: string;
   at: number;
@@ -14,31 +14,31 @@ type ReadName = Exclude<
   'execute' | 'executeAll' | 'repair' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'
 >;
 
-/** Reads of committed state, as the port has them. Plain closures, so that the store can take them over as they are. */
+/** Reads of committed state, as the port has them. Plain closures, so that the store can use them directly. */
 export interface Reads extends Pick<Store, ReadName> {
   workload(projectId: string, now: number): Promise<Workload>;
   nextNotBefore(projectId: string, now: number): Promise<number | null>;
 }
 
-/** A database, reduced to what the store needs of it. Deciding, batching and subscriptions are the same over all. */
+/** A database, reduced to what the store needs. Decisions, batches and subscriptions are the same for all. */
 export interface Driver {
   readonly reads: Reads;
   /**
    * One transaction: loads what is looked up into a slice, lets `work` decide on it, saves the rows it changed and appends its
-   * events. All or nothing, durable when it resolves. Answers the number before the first event's.
+   * events. All or nothing, durable when it resolves. Returns the sequence number before the first event.
    * `work` is called again on a fresh slice when the transaction lost a race or its connection.
    */
   transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number>;
-  /** When to start the next batch: late enough that calls of the same moment come together. */
+  /** When to start the next batch: late enough to include calls made at the same time. */
   defer(start: () => void): void;
-  /** Watches for commits of other processes. With `keepAlive` the watch keeps this process running. Answers its end. */
+  /** Watches for commits of other processes. With `keepAlive` the watch keeps this process running. Returns a function that ends it. */
   watch(wake: () => void, keepAlive: boolean): () => void;
-  /** In one transaction that keeps all writers out: see `Store.repair`. */
+  /** In one transaction that blocks all writers: see `Store.repair`. */
   repair(): Promise<RepairedRow[]>;
   close(): Promise<void>;
 }
 
-/** A row clashed with a stored one: two commands of different batches made the same thing. */
+/** A row violates a constraint: two commands of different batches created the same thing. */
 export class ConstraintError extends Error {}
 
 export function storeFailed(what: string, cause: unknown): AppError {

@@ -16,7 +16,7 @@ import type { Clock, Ids } from '../ports.ts';
 import { ConstraintError, type Driver, type PendingEvent } from './driver.ts';
 import { UnreadableRow } from './loaded-slice.ts';
 
-/** More would hold the event loop (SQLite) or the rows' locks (Postgres) for longer than it gains. */
+/** A larger batch would hold the event loop (SQLite) or row locks (Postgres) for too long. */
 const LARGEST_BATCH = 256;
 
 export interface Rules {
@@ -24,14 +24,14 @@ export interface Rules {
   reduce: typeof reduce;
 }
 
-/** Commands that hold together: all of them happen, or none. */
+/** Commands of one call: all of them happen, or none. */
 interface Call {
   commands: readonly Command[];
   resolve(reply: ReplyToAll): void;
   reject(error: unknown): void;
 }
 
-/** What a command came to, before its events have their numbers. */
+/** The result of a command, before its events have their numbers. */
 interface Accepted {
   events: PendingEvent[];
   task: Task | null;
@@ -42,7 +42,7 @@ type Outcome =
   | { kind: 'refused'; reply: Extract<ReplyToAll, { ok: false }> }
   | { kind: 'threw'; error: unknown };
 
-/** A call that failed has changed the slice already, so the batch starts over without it. */
+/** A failed call has already changed the slice, so the batch starts again without it. */
 class SpoiledSlice extends Error {
   readonly call: Call;
   readonly outcome: Exclude<Outcome, { kind: 'accepted' }>;
@@ -54,9 +54,9 @@ class SpoiledSlice extends Error {
 }
 
 /**
- * Group commit: calls that arrive together, or while a transaction is under way, share the next one. One fsync, then
- * every caller is answered; nobody is answered before. Commands of a batch are decided in the order of their calls,
- * each on the state its predecessors left.
+ * Group commit: calls that arrive together, or during a transaction, share the next one. Callers get their replies after
+ * its fsync, never before. Commands of a batch are decided in the order of their calls, each on the state after the
+ * previous one.
  */
 export class GroupCommit {
   readonly #driver: Driver;
@@ -92,7 +92,7 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Resolves when every call made so far is answered; later ones are rejected. */
+  /** Resolves when every call made so far has its reply; later calls are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
@@ -149,7 +149,7 @@ export class GroupCommit {
     return { kind: 'accepted', each };
   }
 
-  /** One command's fault is not its neighbours': what can be told apart is tried again without it. */
+  /** A faulty call must not fail the others: the batch is retried without it. */
   async #recover(batch: Call[], error: unknown): Promise<void> {
     if (error instanceof SpoiledSlice) {
       answer([error.call], [error.outcome], 0);
@@ -182,7 +182,7 @@ function answer(batch: Call[], outcomes: Outcome[], before: number): void {
   });
 }
 
-/** The task a command was about: the one it names, or the one it claimed. */
+/** The task of a command: the one it names, or the one it claimed. */
 function subject(slice: Slice, command: Command, events: PendingEvent[]): Task | null {
   const claimed = events.find((event) => event.body.type === 'lease.claimed')?.body;
   const named = 'taskId' in command ? command.taskId : 'subjectId' in command ? command.subjectId : null;
@@ -192,7 +192,7 @@ function subject(slice: Slice, command: Command, events: PendingEvent[]): Task |
 
 function clash(error: ConstraintError): AppError {
   return new AppError('conflict', `The store already holds a row like this one: ${error.message}`, {
-    hint: 'Somebody else made the same thing at the same moment. Read it again, then decide.',
+    hint: 'Another command created the same thing at the same time. Read it again, then decide.',
     cause: error,
   });
 }

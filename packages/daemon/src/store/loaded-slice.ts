@@ -12,12 +12,12 @@ import {
 } from '@tidemill/core';
 import { ZodError, type z } from 'zod';
 
-/** Twice as many texts at most; a batch of the largest size finds all of its candidates again. */
+/** At most twice as many texts are kept, which is enough for all candidates of the largest batch. */
 const GENERATION = 500;
 
 /**
- * The same text is parsed once: a project's long document is in every batch and hardly ever changes, a candidate that
- * was not taken is in the next batch again. Rows are replaced, never mutated, so batches and readers may share them.
+ * Parses the same text once: a project's long document is in every batch and rarely changes, and a candidate that was
+ * not claimed is in the next batch again. Rows are replaced, never mutated, so batches and readers may share them.
  */
 export class Memo<T> {
   readonly #schema: z.ZodType<T>;
@@ -43,7 +43,7 @@ export class Memo<T> {
   }
 }
 
-/** How a document of each table is read. Rows that come again and again are remembered. */
+/** How a document of each table is read. Rows that are read often are cached. */
 export class RowMemo {
   readonly calendars = new Calendars();
   readonly #memos = {
@@ -71,7 +71,7 @@ export class RowMemo {
   }
 }
 
-/** A row that is no row of its table. Whoever needs others beside it may go on without it. */
+/** A row that does not fit its schema. Readers of several rows may ignore it. */
 export class UnreadableRow extends AppError {
   readonly why: string;
   constructor(noun: string, text: string, cause: unknown) {
@@ -93,7 +93,7 @@ function reasonOf(cause: unknown): string {
   return (cause instanceof Error ? cause.message : String(cause)).slice(0, 500);
 }
 
-/** A document of an earlier version is read in today's shape; one that is broken is named. */
+/** A document of an earlier version is read in the current shape; a broken one is an error. */
 export function parseRow<T>(schema: z.ZodType<T>, noun: string, text: string, today = rowToday): T {
   try {
     return schema.parse(today(JSON.parse(text)));
@@ -102,7 +102,7 @@ export function parseRow<T>(schema: z.ZodType<T>, noun: string, text: string, to
   }
 }
 
-/** Null for one that cannot be read. */
+/** Null for a row that cannot be read. */
 export function ifReadable<T>(read: () => T): T | null {
   try {
     return read();
@@ -113,7 +113,7 @@ export function ifReadable<T>(read: () => T): T | null {
 }
 
 /**
- * A slice being filled from a database, and what was there before: saving needs to tell a new row from a changed one.
+ * A slice loaded from a database, and which rows existed before: saving must distinguish new from changed rows.
  * `Rows.load` keeps the first row of an id, so rows that were read under a lock must be loaded before those that were
  * not, whatever the order they were read in.
  */
@@ -132,7 +132,7 @@ export class LoadedSlice {
   take(lookup: Lookup, docs: readonly string[]): void {
     this.slice.load(lookup, this.#read(lookup.find, docs));
   }
-  /** The documents that several lookups of one kind found together: each gets those that fit it. */
+  /** The documents that several lookups of one kind found together: each gets its matches. */
   takeAll(lookups: readonly Lookup[], docs: readonly string[]): void {
     const [first] = lookups;
     if (!first || lookups.length === 1) {

@@ -19,7 +19,7 @@ const INDEXED = (Object.keys(LOOKUPS) as LookupName[]).filter((find) => {
   return (kind === 'rows' || kind === 'count' || kind === 'window') && where[0] !== 'id';
 });
 
-/** Rows in maps, with an index for each lookup: what the databases have indexes for. */
+/** Rows in maps, with an index for each lookup, like the databases. */
 export class MemoryTables {
   readonly #rows = Object.fromEntries(Object.keys(TABLES).map((table) => [table, new Map()])) as {
     [T in TableName]: Map<string, TableRows[T]>;
@@ -41,7 +41,7 @@ export class MemoryTables {
     this.#rows[table].delete(id);
   }
 
-  /** The rows that fit, in the order that a database would give them in. */
+  /** The matching rows, in the order of a database. */
   find(lookup: Lookup, now: number): Row[] {
     const { table, where, order = ['id'], due, kind } = declared(lookup.find);
     const rows = this.#rows[table] as Map<string, Row>;

@@ -25,7 +25,7 @@ import { MemoryTables } from './memory-tables.ts';
 import { runCount } from './run-count.ts';
 import { tasksWhere } from './task-query.ts';
 
-/** Rows in maps, for the simulator and for tests. Rows are never changed in place, so they are handed out as they are. */
+/** Rows in maps, for the simulator and for tests. Rows are never changed in place, so they are returned without a copy. */
 export class MemoryDriver implements Driver {
   readonly #tables = new MemoryTables();
   readonly #projects = this.#tables.rows('projects');
@@ -50,14 +50,14 @@ export class MemoryDriver implements Driver {
     this.#save(slice);
     return before;
   }
-  /** A microtask, not a timer: under a virtual clock nothing else would run it. */
+  /** A microtask, not a timer: a virtual clock does not run timers. */
   defer(start: () => void): void {
     queueMicrotask(start);
   }
   watch(): () => void {
     return () => undefined;
   }
-  /** What is not stored cannot have been damaged. */
+  /** Rows in memory cannot be damaged. */
   async repair(): Promise<RepairedRow[]> {
     return [];
   }

@@ -1,7 +1,7 @@
 /**
  * The schema's history. A released step is never edited: a change is a new step at the end, in both dialects.
  * Rows are documents (`doc`, `body`) with the columns that queries need beside them. A new field of a noun gets a
- * default in its zod schema and needs no step; a new column does, and fills itself from the documents there.
+ * default in its zod schema and needs no step. A new column needs one, which fills it from the documents.
  */
 export interface Migration {
   version: number;
@@ -33,24 +33,24 @@ CREATE INDEX records_due ON records (noun, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX runs_ended ON runs (project_id, ended_at) WHERE ended_at IS NOT NULL;
 `;
 
-/** The type lies in it so that a search for a rare one reads no bodies. */
+/** It contains the type, so that a search for a rare type reads no bodies. */
 const logIndexes = `
 CREATE INDEX events_project ON events (project_id, seq, type);
 `;
 
-/** The documents' text, because a field of another may hold what Postgres cannot take out of it (\\u0000). */
+/** Searches the documents' text, because Postgres cannot extract fields from a document with \\u0000. */
 const conflicts = `
 UPDATE tasks SET conflicting = 1 WHERE stage = 'blocked' AND doc LIKE '%"blocked":{"reason":"conflict"%';
 CREATE INDEX tasks_conflicting ON tasks (project_id) WHERE conflicting = 1;
 `;
 
-/** Everything that lists and searches ask of a task, so that only the documents of the found ones are read. */
+/** Everything that lists and searches need of a task, so that only the documents of matches are read. */
 const listIndexes = `
 CREATE INDEX tasks_list ON tasks (project_id, number, stage, title_key, id);
 CREATE INDEX records_of_task ON records (task_id, noun, id) WHERE task_id IS NOT NULL;
 `;
 
-/** All that figures need of a run: a month of them is read without opening a document. */
+/** All that figures need of a run, so that a month of runs is read without documents. */
 const figureIndex = `
 CREATE INDEX runs_figures ON runs (
   project_id, ended_at, id, task_id, doc->>'workerId', doc->>'mode', doc->>'agent', doc->>'attempt', doc->>'outcome',
@@ -153,12 +153,12 @@ ${conflicts.replace('doc LIKE', 'doc::text LIKE')}`,
   },
   {
     version: 5,
-    // Letters beyond ASCII get their one case with the next save of their task.
+    // Letters beyond ASCII become lower case with the next save of their task.
     sqlite: `
 ALTER TABLE tasks ADD COLUMN title_key TEXT NOT NULL DEFAULT '';
 UPDATE tasks SET title_key = lower(coalesce(json_extract(doc, '$.title'), ''));
 ${listIndexes}`,
-    // Postgres takes nothing out of a document with a \\u0000 anywhere: such a task is found with its next save.
+    // Postgres cannot extract fields from a document with \\u0000: such a task is found after its next save.
     postgres: `
 ALTER TABLE tasks ADD COLUMN title_key text NOT NULL DEFAULT '';
 UPDATE tasks SET title_key = lower(replace(replace(
@@ -166,11 +166,11 @@ UPDATE tasks SET title_key = lower(replace(replace(
 WHERE position('\\u0000' in doc::text) = 0;
 ${listIndexes}`,
   },
-  // Read by sqlite-figures.ts. Postgres parses a document once per field: there it is taken over whole.
+  // Read by sqlite-figures.ts. Postgres parses a document once per field, so it reads the whole document instead.
   { version: 6, sqlite: figureIndex, postgres: '' },
-  // A record belongs to something: to a task, or to its project.
+  // A record belongs to a task or to its project.
   { version: 7, sqlite: recordParents, postgres: recordParents },
-  // Actors, hosts and desired states in documents and events came with it, too: an older version must not read past them.
+  // This step also marks actors, hosts and desired states in documents and events: an older version must not open them.
   {
     version: 8,
     sqlite: `ALTER TABLE runs ADD COLUMN job_id TEXT;\n${subjects}`,

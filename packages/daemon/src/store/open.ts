@@ -20,7 +20,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
 async function openDriver({ url, schema = 'tidemill', migrations }: OpenOptions): Promise<Driver> {
   if (url === 'memory:') return new MemoryDriver();
   if (/^postgres(ql)?:/.test(url)) {
-    // Loaded only when asked for: most installations never need the driver.
+    // Imported only when needed: most installations do not use Postgres.
     const { PostgresDriver } = await import('./postgres.ts');
     return PostgresDriver.open(url, schema, migrations);
   }

@@ -12,8 +12,8 @@ const MOST_PREPARED = 200;
 const asText = { getTypeParser: () => (value: string) => value };
 
 /**
- * A writer must never hang on somebody who froze in mid-transaction, and always goes by the indexes: a plan made while
- * a table was empty stays in use when it has a million rows.
+ * A writer must not wait forever for a session that is stuck in a transaction. It must always use the indexes: a plan made
+ * for an empty table stays in use when the table has a million rows.
  */
 const WRITER_SETTINGS = {
   standard_conforming_strings: 'on',
@@ -75,7 +75,7 @@ export class PostgresAddress {
   }
 }
 
-/** One connection's, within a transaction: nothing is tried again. */
+/** Reads within one connection's transaction: no retry. */
 export function clientQuery(client: pg.Client): RunQuery {
   return async (sql, values) => {
     let place = 0;
@@ -84,7 +84,7 @@ export function clientQuery(client: pg.Client): RunQuery {
   };
 }
 
-/** Reads over a pool; statements that repeat are prepared once per connection. A lost connection is no reader's concern. */
+/** Reads over a pool; repeated statements are prepared once per connection. A lost connection is retried. */
 export function poolQuery(pool: pg.Pool): RunQuery {
   const names = new Map<string, { name: string; text: string }>();
   return async (sql, values) => {
@@ -100,7 +100,7 @@ export function poolQuery(pool: pg.Pool): RunQuery {
   };
 }
 
-/** A server that restarts is back within seconds; callers wait that long before they are told. */
+/** A restarting server is back within seconds; callers wait that long before they get an error. */
 export const ATTEMPTS = 8;
 const FIRST_RETRY_MS = 20;
 
@@ -108,11 +108,11 @@ export function pause(attempt: number): Promise<void> {
   return sleep(FIRST_RETRY_MS * 2 ** (Math.min(attempt, ATTEMPTS) - 1));
 }
 
-/** What became of a commit must be known before anything else is: whoever asks waits longer. */
+/** The result of a commit must be known before the next batch, so this waits longer. */
 const SETTLE_ATTEMPTS = 60;
 export const untilBack = <T>(read: () => Promise<T>) => retrying(read, SETTLE_ATTEMPTS);
 
-/** For what can be done twice without harm. */
+/** For operations that are safe to repeat. */
 async function retrying<T>(read: () => Promise<T>, attempts = ATTEMPTS): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,13 +1,13 @@
 import type { AppError } from '@tidemill/contract';
 import { ConstraintError, diskFull, storeFailed } from './driver.ts';
 
-/** What a failed transaction allows: `race` and `lost` may be tried again, the others are final. */
+/** How a transaction failed: `race` and `lost` may be retried, the others are final. */
 export type Failure = 'race' | 'clash' | 'lost' | 'full' | 'fault';
 
 const RACES = ['40001', '40P01', '55P03'];
 const UNIQUE_VIOLATION = '23505';
 const DISK_FULL = '53100';
-/** Shutdown, crash, starting up; then statements that are gone or outdated, which a new session prepares again. */
+/** Shutdown, crash, start-up; then missing or outdated prepared statements, which a new session prepares again. */
 const LOST = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '26000', '0A000'];
 const NETWORK = [
   'ECONNRESET',
@@ -27,7 +27,7 @@ export function classify(error: unknown): Failure {
   if (code === UNIQUE_VIOLATION) return 'clash';
   if (code === DISK_FULL) return 'full';
   if (LOST.includes(code) || NETWORK.includes(code) || code.startsWith('08')) return 'lost';
-  // `pg` reports a connection that ended in mid-query by text alone.
+  // `pg` reports a connection that ended during a query only by its message.
   return /^Connection terminated|connection error|timeout expired|Connection ended/i.test(error.message)
     ? 'lost'
     : 'fault';
@@ -39,7 +39,7 @@ export function explain(error: unknown, failure: Failure): AppError | Constraint
   return storeFailed('Postgres failed', error);
 }
 
-/** What the server reported, as opposed to a mistake of ours on the way. */
+/** True for errors of the server, false for bugs in our code. */
 export function isServerError(error: unknown): boolean {
   return error instanceof Error && 'severity' in error;
 }

@@ -4,7 +4,7 @@ import type { PostgresAddress } from './postgres-connection.ts';
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
 
-/** LISTENs on a connection of its own and comes back by itself. What was missed meanwhile is made up by one wake-up. */
+/** LISTENs on its own connection and reconnects automatically. One wake-up covers what was missed. */
 export function listen(address: PostgresAddress, instance: string, wake: () => void, keepAlive: boolean): () => void {
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -24,7 +24,7 @@ export function listen(address: PostgresAddress, instance: string, wake: () => v
     fresh.on('error', () => again(fresh));
     fresh.on('end', () => again(fresh));
     fresh.on('notification', ({ payload }) => {
-      // Own commits have woken everybody already.
+      // Commits of this process have already woken all subscribers.
       if (payload !== instance) wake();
     });
     fresh
@@ -41,7 +41,7 @@ export function listen(address: PostgresAddress, instance: string, wake: () => v
   return () => {
     ended = true;
     clearTimeout(timer);
-    // Ending is a courtesy to the server; a connection that is gone already needs none.
+    // A connection that is already closed needs no end.
     client?.end().catch(() => undefined);
   };
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { newerStore } from './driver.ts';
 import { type Migration, stepsAfter } from './migrations.ts';
 
-/** One migrator at a time, whoever else starts: the others wait for the lock and then find nothing to do. */
+/** One migrator at a time: the others wait for the lock and then find nothing to do. */
 export async function migrate(client: pg.Client, schema: string, migrations: readonly Migration[]): Promise<void> {
   await client.query('BEGIN');
   try {

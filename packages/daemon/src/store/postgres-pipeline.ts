@@ -5,15 +5,15 @@ export interface PreparedCall {
   name: string;
   values: (string | null)[];
 }
-/** Values by position, as the text Postgres sent: a prepared statement's columns are known to whoever wrote it. */
+/** Values by position, as the text Postgres sent: the caller knows a prepared statement's columns. */
 export type Rowset = (string | null)[][];
 
 /**
  * Prepared statements sent in one packet, with one Sync at its end: one round trip, and nothing is parsed or described
- * again. The server works them off one after the other, so each sees what was committed while its predecessors waited
- * for locks. After an error it skips the rest, the COMMIT among them.
+ * again. The server executes them in order, so each sees what was committed while the previous ones waited for
+ * locks. After an error it skips the rest, including COMMIT.
  *
- * `pg` hands the server's messages to whatever query is under way, by these method names.
+ * `pg` passes the server's messages to the active query by these method names.
  */
 class Pipeline implements pg.Submittable {
   readonly #steps: PreparedCall[];
@@ -30,7 +30,7 @@ class Pipeline implements pg.Submittable {
   }
 
   submit({ stream }: pg.Connection): void {
-    // Nothing is sent over a connection that is gone; `pg` tells its query when it notices.
+    // Nothing is sent over a closed connection; `pg` informs the query when it notices.
     if (stream.writable) stream.write(packet(this.#steps));
   }
 
@@ -53,7 +53,7 @@ export function ask(client: pg.Client, steps: PreparedCall[]): Promise<Rowset[]>
   return client.query(new Pipeline(steps)).answers;
 }
 
-/** Bind and Execute for each step, then Sync: less than half the work of `pg`'s own writer, which makes a buffer for each. */
+/** Bind and Execute for each step, then Sync: less than half the work of `pg`'s own writer, which creates a buffer for each. */
 function packet(steps: PreparedCall[]): Buffer {
   const buffer = Buffer.allocUnsafe(steps.reduce((size, step) => size + mostBytes(step), SYNC.length));
   let end = 0;
@@ -94,7 +94,7 @@ export interface JsonText {
 }
 export type Value = string | number | null | JsonText;
 
-/** A list becomes an array, of documents a JSON array: those are all quotes, which an array would have to escape. */
+/** A list becomes an array. Documents become a JSON array, because an array would have to escape their quotes. */
 export function encode(value: Value | Value[]): string | null {
   if (Array.isArray(value))
     return isDocuments(value) ? `[${value.map(encode).join(',')}]` : `{${value.map(element).join(',')}}`;

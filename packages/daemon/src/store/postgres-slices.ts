@@ -13,17 +13,17 @@ import { LoadedSlice, type RowMemo } from './loaded-slice.ts';
 import type { JsonText, PreparedCall, Rowset, Value } from './postgres-pipeline.ts';
 import { call, columnsOf, type StatementName } from './postgres-statements.ts';
 
-/** From here on one statement over arrays is quicker than one per row (measured). */
+/** From this many rows, one statement over arrays is faster than one per row (measured). */
 const MANY = 5;
 
 interface Load {
   step: PreparedCall;
-  /** Rows under a lock are the newest there are; they go into the slice before those that were merely read. */
+  /** Locked rows are the newest; they go into the slice before rows that were only read. */
   locked: boolean;
   take(rows: Rowset, loaded: LoadedSlice): void;
 }
 
-/** The statements that load what is looked up, in the order in which locks must be taken, and what to do with their answers. */
+/** The statements that execute lookups, in the order of locking, and what to do with their results. */
 export function loadsOf(lookups: readonly Lookup[], now: number): Load[] {
   const byName = Map.groupBy(lookups, ({ find }) => find);
   return [...byName].flatMap(([find, all]) =>
@@ -42,7 +42,7 @@ function windowLoad(lookup: Lookup, now: number): Load {
   };
 }
 
-/** One statement for all arguments of a lookup: each gets the rows that fit it. */
+/** One statement for all arguments of a lookup: each gets its matching rows. */
 function listLoad(find: LookupName, all: Lookup[]): Load {
   const { where, lock } = declared(find);
   const lists = where.map((_, index) => all.map(({ by }) => by[index]!));
@@ -70,7 +70,7 @@ export function fill(loads: Load[], answers: Rowset[], memo: RowMemo): LoadedSli
   return loaded;
 }
 
-/** What other processes are told of a commit. */
+/** The notification of a commit for other processes. */
 interface Notification {
   channel: string;
   payload: string;
@@ -132,7 +132,7 @@ function json(row: unknown): JsonText {
   return { json: JSON.stringify(row) };
 }
 
-/** Statements that load rows answer the document first, then whose it is. */
+/** Statements that load rows return the document first, then its owner. */
 function doc(row: Rowset[number]): string {
   return String(row[0]);
 }

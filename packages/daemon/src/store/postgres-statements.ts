@@ -18,10 +18,10 @@ const EVENT: Columns = {
   body: 'json',
 };
 
-/** A statement that finds what a lookup asks for; rows carry their document. Several arguments at once are lists. */
+/** The statement of a lookup; rows carry their document. Several arguments at once are lists. */
 function finding(find: LookupName): string {
   const { kind, table, where, fixed = {}, present, due, order = [], lock } = declared(find);
-  // The transaction's id tells, should the answer to the COMMIT get lost, whether it took place (see postgres.ts).
+  // If the reply to COMMIT is lost, the transaction's id shows whether it took place (see postgres.ts).
   if (find === 'project')
     return `(text[]) AS SELECT projects.doc, pg_current_xact_id()
       FROM (VALUES (1)) AS always LEFT JOIN projects ON projects.id = ANY ($1)`;
@@ -30,7 +30,7 @@ function finding(find: LookupName): string {
   if (kind === 'edges')
     return `(text[]) AS SELECT depends_on, task_id FROM tasks JOIN dependencies ON task_id = tasks.id
       WHERE project_id = ANY ($1) AND stage <> 'done'`;
-  // Found first, then locked in the order of their ids: as one join, ids in order would cost a walk over every edge.
+  // Found first, then locked in the order of their ids: one sorted join would read every edge.
   if (where[0] === 'depends_on')
     return `(text[]) AS SELECT doc FROM tasks
       WHERE id = ANY (ARRAY(SELECT task_id FROM dependencies WHERE depends_on = ANY ($1))) ORDER BY id FOR UPDATE`;
@@ -41,7 +41,7 @@ function finding(find: LookupName): string {
   const locking = { none: '', wait: ' FOR UPDATE', skip: ' FOR UPDATE SKIP LOCKED' }[lock];
   if (kind === 'window') {
     const compared = where.map((column, index) => `${column} = $${index + 1}`);
-    // The sum keeps the moment out of the index scan, which would compare it for a page of candidates, not for a few.
+    // The sum keeps the time out of the index scan, which would compare it for a page of candidates, not for a few.
     if (due !== undefined) compared.push(`${due} + 0 <= $${where.length + 1}`);
     const types = [...where.map(() => 'text'), ...(due === undefined ? [] : ['bigint']), 'integer'];
     const sorted = order.map((column) => (column.startsWith('-') ? `${column.slice(1)} DESC` : column)).join(', ');
@@ -82,7 +82,7 @@ const STATEMENTS = {
   save_records: `${inserting('records', columnsOfTable('records'))} ON CONFLICT (id) DO UPDATE SET
     parent = excluded.parent, is_open = excluded.is_open, due_at = excluded.due_at, doc = excluded.doc`,
   insert_evidence: inserting('evidence', columnsOfTable('evidence')),
-  // The head's lock is the last one taken and is held over the commit, so events become visible in the order of seq.
+  // The head's lock is taken last and held until the commit, so events become visible in the order of seq.
   append_events: `(text, text, integer, ${lists(EVENT)}) AS
     WITH head AS (UPDATE log_head SET seq = seq + $3 RETURNING seq - $3 AS before),
     appended AS (INSERT INTO events (seq, ${names(EVENT)})
@@ -92,7 +92,7 @@ const STATEMENTS = {
 };
 export type StatementName = keyof typeof STATEMENTS;
 
-/** One by one: with each use the server copies the whole text that a statement was prepared in. */
+/** One by one: on each use the server copies the whole text in which a statement was prepared. */
 export const PREPARATIONS = Object.entries(STATEMENTS).map(([name, text]) => `PREPARE "${name}" ${text}`);
 
 function inserting(table: string, columns: Columns): string {

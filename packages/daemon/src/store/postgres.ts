@@ -16,19 +16,19 @@ import { setFaultyRowsAside } from './repair.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
 
-/** The second time a row clashes it is no race: the first try again has seen the other's row. */
+/** A second constraint error is not a race: the first retry has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
 const BEGIN: PreparedCall = { name: 'begin_batch', values: [] };
-/** All that a writer could change. */
+/** All tables that a writer can change. */
 const TABLES = 'log_head, projects, workers, tasks, dependencies, runs, evidence, records, events';
 const COMMIT: PreparedCall = { name: 'commit_batch', values: [] };
 
-/** Identifies a transaction whose COMMIT was sent, for the case that its answer never comes. */
+/** Identifies a transaction whose COMMIT was sent, in case its reply is lost. */
 interface Doubt {
   xid: string;
   head: number;
 }
-/** The connection broke while the COMMIT was under way: it may or may not have taken place. */
+/** The connection broke during the COMMIT: it may or may not have taken place. */
 class InDoubt extends Error {
   readonly doubt: Doubt;
   constructor(doubt: Doubt, cause: unknown) {
@@ -38,7 +38,7 @@ class InDoubt extends Error {
 }
 
 /**
- * One writing session, so that batches of this process follow each other; other processes are held off by row locks.
+ * One writing session, so that batches of this process run in sequence; row locks keep other processes away.
  * A batch is two round trips: BEGIN and all loads, then all saves, the log and COMMIT.
  */
 export class PostgresDriver implements Driver {
@@ -47,7 +47,7 @@ export class PostgresDriver implements Driver {
   readonly #instance = randomUUID();
   readonly #memo = new RowMemo();
   #writer: pg.Client | null = null;
-  /** Where the log ended when this process last looked: its next events come after that. */
+  /** The last sequence number that this process has seen: its next events come after it. */
   #head = 0;
   readonly reads: Reads;
 
@@ -121,7 +121,7 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  /** Back to a session without a transaction; one that cannot get there is given up. */
+  /** Rolls back; a session where this fails is closed. */
   async #abandon(writer: pg.Client, error: unknown): Promise<void> {
     try {
       if (classify(error) === 'lost') throw error;
@@ -132,7 +132,7 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  /** Asks the server what became of a commit; if it took place, where its events begin. Null: nothing was kept. */
+  /** Asks the server whether a commit took place. Returns where its events begin, or null if nothing was saved. */
   async #settle({ xid, head }: Doubt): Promise<number | null> {
     for (let attempt = 1; ; attempt++) {
       const { rows } = await untilBack(() =>
@@ -158,7 +158,7 @@ export class PostgresDriver implements Driver {
     try {
       await writer.connect();
       for (const text of PREPARATIONS) await writer.query(text);
-      // PREPARE does not take these; running them once leaves them prepared as well.
+      // PREPARE does not accept these; running them once prepares them as well.
       await writer.query({ name: BEGIN.name, text: 'BEGIN' });
       await writer.query({ name: COMMIT.name, text: 'COMMIT' });
       const { rows } = await writer.query<Row>('SELECT seq FROM log_head');
@@ -202,7 +202,7 @@ export class PostgresDriver implements Driver {
   }
 }
 
-/** The connection is useless by now; whether it ends in order does not matter. */
+/** The connection is unusable; errors while closing it do not matter. */
 async function discard(client: pg.Client): Promise<void> {
   await client.end().catch(() => undefined);
 }

@@ -13,18 +13,18 @@ const TABLES: Record<RowNoun, string> = {
   record: 'records',
 };
 
-/** Made when it is first needed: most stores never hold anything in it. */
+/** Created when first needed: most stores never use it. */
 const SET_ASIDE = 'CREATE TABLE IF NOT EXISTS set_aside (noun text, id text, doc text, why text, at text)';
 
 export interface Repair {
   rows: RepairedRow[];
-  /** The rows to be saved, as the log makes them. */
+  /** The rows to save, according to the log. */
   loaded: LoadedSlice;
 }
 
 /**
- * Within a transaction: takes every row out of its table that cannot be read or is not what the log says, and keeps it
- * beside. Whoever asked saves the rows that the log makes in their place.
+ * Within a transaction: moves every row that cannot be read or differs from the log to the table `set_aside`. The caller
+ * then saves the rows according to the log.
  */
 export async function setFaultyRowsAside(run: RunQuery, reads: Pick<Reads, 'events' | 'rows'>): Promise<Repair> {
   const { rows: misfits, slice } = await compare(reads);

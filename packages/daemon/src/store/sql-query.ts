@@ -19,19 +19,19 @@ export interface Query {
 
 const PAGE = 500;
 
-/** The largest number that fits Postgres' integer, which complains about larger ones; no mill has as many of anything. */
+/** The largest integer in Postgres, which rejects larger ones. */
 const LARGEST = 2 ** 31 - 1;
 export const isInteger = (number: number) => Math.abs(number) <= LARGEST;
-/** For comparisons: no row lies beyond. */
+/** For comparisons: no row exceeds it. */
 export const asInteger = (number: number | undefined) =>
   number === undefined ? undefined : Math.max(-LARGEST, Math.min(number, LARGEST));
 
-/** Of a row that cannot be read only its id is known, and why. */
+/** For a row that cannot be read: its id and the reason. */
 export type Found<T> = { id: string; row: T } | { id: string; row: null; why: string };
 
 /**
- * Reading documents of one table, each parsed by its schema: a row of an older version gets the newer fields' defaults.
- * One that cannot be read is missing in a list, and an error where it alone is asked for.
+ * Reads documents of one table, each parsed by its schema: a row of an older version gets defaults for newer fields. A
+ * row that cannot be read is missing in a list, and an error when it is read alone.
  */
 export function select<T extends { id: string }>(run: RunQuery, table: string, schema: z.ZodType<T>) {
   const memo = new Memo(schema, `row of ${table}`);
@@ -80,7 +80,7 @@ export async function selectEvents(run: RunQuery, query: Query): Promise<LoggedE
   }));
 }
 
-/** An event that cannot be read keeps its place: who follows the log goes on with the next one. */
+/** An event that cannot be read keeps its position: followers of the log continue with the next one. */
 function bodyOf({ subject_id, type, body }: Row): EventBody {
   try {
     return parseRow(EventBody, 'event', String(body), eventToday);
@@ -96,7 +96,7 @@ export function compose(head: string, { where = [], orderBy, limit }: Query): { 
   const tests: string[] = [];
   for (const [test, value] of where.filter((each) => each.length === 1 || each[1] !== undefined)) {
     if (Array.isArray(value)) {
-      // An empty list matches nothing, but `IN ()` is no SQL.
+      // An empty list matches nothing, but `IN ()` is not valid SQL.
       tests.push(value.length > 0 ? `${test} (${value.map(() => '?').join(', ')})` : '1 = 0');
       values.push(...value);
     } else if (value === undefined) {

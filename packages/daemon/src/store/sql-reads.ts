@@ -154,7 +154,7 @@ export function sqlReads(run: RunQuery): Reads {
 
 const BACKOFF = 'FROM tasks WHERE project_id = ? AND ready_role IS NOT NULL AND not_before > 0 AND not_before > ?';
 
-/** One statement, so that a task being claimed is counted on one side or the other, never on neither. */
+/** One statement, so that a task that is being claimed is counted exactly once. */
 const WORKLOAD = `
 SELECT 'stage' AS kind, stage AS name, count(*) AS n FROM tasks WHERE project_id = ? GROUP BY stage
 UNION ALL SELECT 'conflicts', '', count(*) FROM tasks WHERE project_id = ? AND conflicting = 1

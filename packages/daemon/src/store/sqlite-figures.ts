@@ -3,12 +3,12 @@ import { type EndedRun, Task, TaskSpan } from '@tidemill/contract';
 import type { Reads } from './driver.ts';
 import { runCount } from './run-count.ts';
 
-/** Word for word what the index runs_figures holds: so the rows come from it alone, and no document is opened. */
+/** Exactly the columns of the index runs_figures, so that no document is read. */
 const ENDED = `
 SELECT id, subject_id, ended_at, doc->>'workerId', doc->>'mode', doc->>'agent', doc->>'attempt', doc->>'outcome',
   doc->>'failure', doc->>'startedAt', doc->'usage'->>'costUsd'
 FROM runs WHERE project_id = ? AND ended_at > ? ORDER BY ended_at LIMIT ?`;
-/** In its order, as SQLite gives it: what was checked when it was written is not checked for each of a month. */
+/** The columns in that order, as SQLite returns them. Not validated: a month has too many rows. */
 type EndedRow = [
   id: string,
   subjectId: string,
@@ -24,14 +24,14 @@ type EndedRow = [
 ];
 const ALL = -1;
 
-/** Postgres stumbles over a zero character anywhere in a document; SQLite takes the small part out of the long whole. */
+/** SQLite only: Postgres cannot extract fields from a document with a zero character. */
 const SPANS = `
 SELECT id, number, stage, doc->>'createdAt', doc->>'stageSince', doc->>'runs'
 FROM tasks WHERE project_id = ? AND number > ? ORDER BY number LIMIT ?`;
 
 /**
- * A busy project has a hundred thousand runs in a month, whose documents would take a second to parse. Rows come as
- * lists: as objects they take twice as long.
+ * A busy project has a hundred thousand runs in a month, whose documents would take a second to parse. Rows are read as
+ * arrays: objects take twice as long.
  */
 export function figureReads(db: DatabaseSync): Pick<Reads, 'runsEnded' | 'taskSpans'> {
   const ended = db.prepare(ENDED);

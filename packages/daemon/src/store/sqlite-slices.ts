@@ -28,7 +28,7 @@ export class SqliteSlices {
     this.#find = each(Object.keys(LOOKUPS) as LookupName[], selection);
     this.#save = {
       ...each(TABLE_NAMES, (table) => upsert(table, [...Object.keys(TABLES[table]), 'doc'])),
-      // A link of the chain is never written over.
+      // A link of the chain is never overwritten.
       evidence: db.prepare(insert('evidence', [...Object.keys(TABLES.evidence), 'doc'])),
       dependency: db.prepare(insert('dependencies', ['task_id', 'depends_on'])),
       event: db.prepare(insert('events', ['seq', 'project_id', 'subject_id', 'type', 'at', 'v', 'body'])),

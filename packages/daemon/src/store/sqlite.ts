@@ -21,15 +21,15 @@ const BUSY_TIMEOUT_MS = 5000;
 const POLL_MS = 500;
 const MOST_COMPILED = 200;
 
-/** Result codes of SQLite that mean something to a caller; extended codes carry them in their low byte. */
+/** Result codes of SQLite that callers need; extended codes carry them in their low byte. */
 const FULL = 13;
-/** The shared-memory file beside the log could not grow: on a full disk this comes before FULL does. */
+/** The shared-memory file of the WAL could not grow: on a full disk this occurs before FULL. */
 const SHM_FULL = 4874;
 const CONSTRAINT = 19;
 
 /**
- * One connection for everything. Each transaction runs within one turn of the event loop, so that reads, which come
- * in between, see committed state only. Other processes may have the file open: BEGIN IMMEDIATE waits for them.
+ * One connection for everything. Each transaction runs within one turn of the event loop, so that reads see
+ * committed state only. Other processes may have the file open: BEGIN IMMEDIATE waits for them.
  */
 export class SqliteDriver implements Driver {
   readonly #path: string;
@@ -79,7 +79,7 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  /** SQLite ends a transaction by itself on some errors (a full disk), and then there is nothing to roll back. */
+  /** SQLite rolls back by itself on some errors (a full disk). */
   #rollback(): void {
     if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK');
   }
@@ -99,7 +99,7 @@ export class SqliteDriver implements Driver {
   /** `data_version` changes when another connection has committed. */
   watch(wake: () => void, keepAlive: boolean): () => void {
     const look = () => Number(this.#dataVersion.get()?.data_version);
-    // A file that cannot be read now (a full disk) is looked at again; whoever reads is told.
+    // A file that cannot be read now (a full disk) is checked again later; readers get the error.
     const lookIfPossible = () => {
       try {
         return look();
@@ -172,7 +172,7 @@ function sqliteCode(error: unknown): number | null {
   return error.errcode === SHM_FULL ? FULL : Number(error.errcode) & 0xff;
 }
 
-/** Statements that repeat are compiled once; a query with a list in it has as many forms as the list has lengths. */
+/** Repeated statements are compiled once; a query with a list has one form per list length. */
 function runner(db: DatabaseSync): RunQuery {
   const compiled = new Map<string, StatementSync>();
   return async (sql, values) => {

@@ -7,7 +7,7 @@ import { follow } from './subscription.ts';
 export interface StoreOptions {
   clock: Clock;
   ids: Ids;
-  /** Replaced by the simulator, which plants bugs here to see whether its invariants notice. */
+  /** Replaced by the simulator, which plants bugs here to test its invariants. */
   rules?: Partial<Rules>;
 }
 
@@ -41,7 +41,7 @@ export function createStore(driver: Driver, options: StoreOptions): Store {
   };
 }
 
-/** Who wants to hear of commits. Other processes are watched only while somebody does. */
+/** Listeners for commits. Other processes are watched only while there are listeners. */
 class Wakeups {
   readonly #driver: Driver;
   readonly #listeners = new Map<symbol, { listener: (isQuiet: boolean) => void; keepAlive: boolean }>();
@@ -51,13 +51,13 @@ class Wakeups {
   constructor(driver: Driver) {
     this.#driver = driver;
   }
-  /** `isQuiet`: nothing but signs of life. What another process committed may be anything. */
+  /** `isQuiet`: only heartbeats. Always false for commits of other processes. */
   readonly wake = (isQuiet = false): void => {
     for (const { listener } of [...this.#listeners.values()]) {
       try {
         listener(isQuiet);
       } catch (error) {
-        // A listener's bug must surface, but not as the failure of a write that is already kept.
+        // A listener's bug must be reported, but not as the failure of a committed write.
         queueMicrotask(() => {
           throw error;
         });

@@ -6,7 +6,7 @@ import type { Reads } from './driver.ts';
 const PAGE = 500;
 const AGAIN_MS = 500;
 
-/** Something happened since the last look: a flag that can be waited for, so that a wake-up between two looks counts. */
+/** A flag that can be awaited, so that a wake-up between two reads is not lost. */
 class Bell {
   #rung = false;
   #ring: (() => void) | null = null;
@@ -32,7 +32,7 @@ async function readPage(reads: Reads, cursor: number, filter: EventFilter): Prom
   return { head, page: await reads.events({ ...filter, after: cursor, upTo: head, limit: PAGE }) };
 }
 
-/** Whoever follows waits for a store that is away: nothing of the log is lost meanwhile. */
+/** Followers wait while the store is unavailable: nothing of the log is lost. */
 async function patiently(signal: AbortSignal, read: () => Promise<Page>): Promise<Page> {
   for (;;) {
     try {
@@ -46,9 +46,9 @@ async function patiently(signal: AbortSignal, read: () => Promise<Page>): Promis
 }
 
 /**
- * Reads the log page by page behind a cursor. Wake-ups only say "look again": a lost or doubled one changes nothing,
- * because what is delivered comes from the log alone. The cursor moves to the head that was read before the page, so a
- * sparse filter does not search the same stretch twice.
+ * Reads the log page by page after a cursor. A wake-up only triggers a read: a lost or duplicate one does no harm, because
+ * events come from the log alone. The cursor moves to the head that was read before the page, so that a sparse filter
+ * does not search the same part twice.
  */
 export async function* follow(
   reads: Reads,

@@ -3,7 +3,7 @@ import { isReady, searchKey } from '@tidemill/core';
 import type { TaskQuery } from '../ports.ts';
 import { asInteger, compose, isInteger, type Query, type SqlCondition } from './sql-query.ts';
 
-/** Values in one statement: SQLite takes 32,766, Postgres 65,535, and neither likes so many. */
+/** Values in one statement: SQLite allows 32,766, Postgres 65,535, and both are slow with so many. */
 export const MOST_VALUES = 1000;
 
 const WAITING: SqlCondition = ['ready_role IS NOT NULL AND waiting = 1'];
@@ -34,16 +34,16 @@ export function sqlOfTasks(query: TaskQuery): Query {
     const marks = waitingFor.map(() => '?').join(', ') || 'NULL';
     named.push([`id IN (SELECT task_id FROM dependencies WHERE depends_on IN (${marks}))`, { values: waitingFor }]);
   }
-  // Written so that no planner takes the project's index, and with it every task, where a few are named by id.
+  // Written so that the planner does not use the project's index, and read every task, when a few ids are given.
   if (ids ?? waitingFor) return { where: [["project_id || '' =", projectId], ...named, ...where], orderBy, limit };
   const mine: SqlCondition = ['project_id =', projectId];
   if (numbers || limit === undefined) return { where: [mine, ...named, ...where], orderBy, limit };
-  // What is passed over is judged by the index alone: documents may be long, and only those of the page are read.
+  // Filtered by the index alone: documents may be long, and only those of the page are read.
   const { sql, values } = compose('SELECT id FROM tasks', { where: [mine, ...where], orderBy, limit });
   return { where: [[`id IN (${sql})`, { values }]], orderBy };
 }
 
-/** The same over rows at hand, which come ascending by number. */
+/** The same for rows in memory, ascending by number. */
 export function tasksWhere(all: Task[], query: TaskQuery): Task[] {
   const { stages, ids, numbers, waitingFor, isStranded, isWaiting, newestFirst, afterNumber = 0, limit } = query;
   const cancelled = new Set(isStranded && all.flatMap(({ id, stage }) => (stage === 'cancelled' ? [id] : [])));

@@ -53,13 +53,13 @@ describe('a test that checks less', () => {
       /1 assertion is removed or changed: `expect\(sum\(1, 2\)\)/,
     ],
     [
-      'an assertion less',
+      'an assertion removed',
       'sum.test.ts',
       TEST,
       edit(TEST, '    expect(sum(2, 2)).toBe(4);\n', ''),
       '1 assertion is removed',
     ],
-    ['a test less', 'sum.test.ts', TEST, `import { sum } from './sum.ts';\n`, '2 tests are removed'],
+    ['tests removed', 'sum.test.ts', TEST, `import { sum } from './sum.ts';\n`, '2 tests are removed'],
     ['a skip', 'sum.test.ts', TEST, edit(TEST, 'test(', 'test.skip('), 'skips tests'],
     ['an only', 'sum.test.ts', TEST, `${TEST}test.only('x', () => {});\n`, 'skips tests, or runs only some'],
     ['a skip by its option', 'sum.test.js', TEST, `${TEST}test('x', { skip: true }, () => {});\n`, 'skips tests'],
@@ -179,7 +179,7 @@ describe('a test that checks less', () => {
     expect(why(path, old, now)).toMatch(expected);
   });
 
-  test('deleted, moved out of sight, or made a link', () => {
+  test('deleted, moved away, or made a link', () => {
     expect(why('test/sum.test.ts', TEST, null)).toBe('a test is deleted');
     for (const to of ['test/sum.test.ts.bak', 'docs/sum.test.ts', 'test/sum.ts', 'test/old/sum.test.ts'])
       expect(told([change('test/sum.test.ts', TEST, null), change(to, null, TEST)])).toMatchObject([
@@ -235,7 +235,7 @@ describe('a file that decides', () => {
     expect(why(path, 'x', 'y')).toBeNull();
   });
 
-  test('package.json: only what gates go by', () => {
+  test('package.json: only what gates use', () => {
     const base = { name: 'a', scripts: { test: 'vitest run' }, devDependencies: { vitest: '5.0.0' } };
     const now = (more: object) => why('package.json', json(base), json({ ...base, ...more }));
     expect(now({ version: '2.0.0', dependencies: { 'left-pad': '^1.0.0' } })).toBeNull();
@@ -259,7 +259,7 @@ describe('a file that decides', () => {
     expect(why('Cargo.toml', rust, edit(rust, '[dep', 'autotests = false\n[dep'))).toContain('which tests are built');
   });
 
-  test('the script a gate names, and what lies beside it', () => {
+  test('the script a gate names, and the files next to it', () => {
     const checks = [{ name: 'check', run: 'cd tools && bash ./verify.sh --fast', proves: ['data/*.csv'] }];
     expect(why('tools/verify.sh', 'a', 'b', checks)).toContain('command of gate check');
     expect(why('tools/lib/part.sh', 'a', 'b', checks)).toContain('in the same folder as a script');
@@ -279,7 +279,7 @@ describe('a file that decides', () => {
     expect(told([change('x.js', 'a', 'b')], [npmTest], manifests)).toEqual([]);
   });
 
-  test('helpers of tests, and what they compare with', () => {
+  test('helpers and expected results of tests', () => {
     for (const path of ['test/helper.js', 'tests/fixtures/a.json', 'src/__snapshots__/a.snap', 'spec/support/x.rb'])
       expect(why(path, 'a', 'b')).toContain('helper or an expected result');
     expect(why('test/helper.js', 'a', null)).toContain('deleted');
@@ -326,12 +326,12 @@ describe('a file that decides', () => {
     expect(told([lock, change('package.json', '{}', '{"dependencies":{"a":"2"}}')])).toEqual([]);
   });
 
-  test('code that cannot be looked into', () => {
+  test('code that cannot be examined', () => {
     expect(told([{ path: 'src/a.ts', before: null, after: fact(null) }])[0]?.why).toContain('too large');
     expect(told([{ path: 'logo.png', before: null, after: fact(null) }])).toEqual([]);
   });
 
-  test('names are shown without what would change a terminal', () => {
+  test('names are shown without control characters', () => {
     expect(told([change('a\u001b[2J\n/.npmrc', null, 'x')])[0]?.file).toBe('a?[2J?/.npmrc');
   });
 });
@@ -341,7 +341,7 @@ describe('honest work', () => {
     ['source', [change('src/sum.ts', 'a', 'b')]],
     ['a new test', [change('src/sub.test.ts', null, TEST)]],
     [
-      'a test more',
+      'a test added',
       [
         change(
           'sum.test.ts',
@@ -383,7 +383,7 @@ describe('honest work', () => {
     ['a comment in a test', [change('sum.test.ts', TEST, before(TEST, '    expect(sum(1', '    // the usual case'))]],
     ['a test renamed', [change('sum.test.ts', TEST, null), change('addition.test.ts', null, TEST)]],
     [
-      'a Python test more',
+      'a Python test added',
       [
         change(
           'tests/test_add.py',
@@ -393,7 +393,7 @@ describe('honest work', () => {
       ],
     ],
     [
-      'a Go test more',
+      'a Go test added',
       [
         change(
           'sum_test.go',
@@ -412,7 +412,7 @@ describe('honest work', () => {
   });
 });
 
-test('a file made to take long is looked through in no time', () => {
+test('a hostile file is examined quickly', () => {
   const long = LARGEST_LOOKED_INTO.bytes;
   const evil = [
     'exit '.repeat(long / 5),
