@@ -35,7 +35,7 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
     expect(trial.usage()).toEqual({ inputTokens: 0, outputTokens: 0, costUsd: null, requests: 2 });
   });
 
-  it('is told why when it ends its turn over a denial, and goes on', async () => {
+  it('gets the reason when it ends its turn after a denial, and continues', async () => {
     const push = runs('git push --force', { ends: 'cancelled' });
     const trial = start({ turns: [[push], [{ echo: true }, { say: RESULT }]] })({ guard: deny });
     expect(await trial.end).toEqual(DONE);

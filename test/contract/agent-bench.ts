@@ -6,7 +6,7 @@ import type { AgentBrief, AgentEnd, AgentRequest, AgentSession, AgentSink } from
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
 import { leakedProcesses } from '../../packages/daemon/src/process/leaks.ts';
 
-/** What the port is told, and waits for in tests. */
+/** What the port reports, and what tests wait for. */
 export interface Trial {
   session: AgentSession;
   end: Promise<AgentEnd>;
@@ -15,24 +15,24 @@ export interface Trial {
   sessions: string[];
   /** Tool uses that the adapter itself refused. */
   denied: { tool: string; guard: string; reason: string }[];
-  /** As the engine adds it up; the cost is null as long as it lacks the price of a request. */
+  /** As the engine sums it; the cost is null while the price of a request is missing. */
   usage(): { inputTokens: number; outputTokens: number; requests: number; costUsd: number | null };
   /** Resolves once the output contains the text. */
   says(text: string): Promise<void>;
 }
 
 const KEPT = 64 * 1024;
-/** From the wish to stop until nothing is left: five seconds, and what a busy machine needs for the rest. Not twice five. */
+/** From the request to stop until nothing is left: five seconds plus what a busy machine needs. Less than twice five. */
 export const MOST_MS = 9_500;
-/** Whoever is still waited for after this was not asked to end, or was not heard to have ended. */
+/** An agent still running after this was not asked to end, or its end was missed. */
 export const AT_ONCE_MS = 4_900;
 
-/** A folder laid out as the product lays it out: a repository, and beside it a data folder with the worktree. */
+/** A folder with the product's layout: a repository, and next to it a data folder with the worktree. */
 export class Bench {
   readonly base: string;
   readonly host: ChildHost;
   readonly worktree: string;
-  /** Questions put while agents worked. */
+  /** Questions asked while agents worked. */
   readonly asked: AskedQuestion[] = [];
 
   protected constructor(base: string, sandbox: ChildHost['sandbox']) {
@@ -137,7 +137,7 @@ export function watch(start: (sink: AgentSink) => AgentSession): Trial {
   };
 }
 
-/** One behaviour, said in both languages: as a shell program for `command`, as steps for `scripted`. */
+/** One behaviour in both forms: as a shell program for `command`, as steps for `scripted`. */
 export interface Behaviour {
   shell: string;
   steps: unknown[];

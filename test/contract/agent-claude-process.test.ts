@@ -15,7 +15,7 @@ import { onClaudeBench } from './claude-suite.ts';
 
 const sandbox = await sandboxStatus();
 
-/** Starts a command with a child of its own that ignores the request to end, and tells of both by a file. */
+/** Starts a command with a child that ignores the request to end, and writes both process ids to a file. */
 const BUSY = call('Bash', {
   command: `sh -c 'trap "" TERM; sleep 600 & echo ready > ready; wait; sleep 600'`,
 });

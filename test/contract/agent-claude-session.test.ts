@@ -127,7 +127,7 @@ describe('a session that was cut short', () => {
     expect(JSON.stringify(twice?.body.messages)).toMatch(/The first prompt[\s\S]*And on[\s\S]*And further on/);
   });
 
-  it('begins anew when nothing is left of it', async () => {
+  it('starts a new session when nothing is left of it', async () => {
     const first = await killed();
     await truncate(await sessionFile(), 0);
     const server = await bench.model(DONE);
@@ -138,7 +138,7 @@ describe('a session that was cut short', () => {
     expect(next.usage()).toMatchObject({ requests: 1, costUsd: 0.0008 });
   });
 
-  it('begins anew when it is not there any more', async () => {
+  it('starts a new session when it no longer exists', async () => {
     const server = await bench.model(DONE);
     expect(await bench.start(server.url, { resume: crypto.randomUUID() }).end).toEqual(done);
   });

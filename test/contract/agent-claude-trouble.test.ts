@@ -27,7 +27,7 @@ describe('the vendor’s trouble', () => {
     const trial = bench.start(server.url);
     expect(await trial.end).toMatchObject({ kind: 'failed', failure, message: expect.stringContaining(says) });
     expect(await bench.leftOver()).toEqual([]);
-    // An answer that is no more than an error costs nothing.
+    // An error response costs nothing.
     if ('status' in turn) expect(trial.usage()).toMatchObject({ requests: 0, costUsd: 0 });
   });
 

@@ -53,7 +53,7 @@ describe('the work', () => {
     expect(sent).not.toContain('swordfish');
   });
 
-  it('goes on when it ended too early', async () => {
+  it('continues when it ended too early', async () => {
     const server = await bench.model([
       DONE,
       write('more.txt', 'x'),
@@ -97,7 +97,7 @@ describe('a guard', () => {
     return lastResult(server);
   };
 
-  it('denies, and the agent hears why', async () => {
+  it('denies, and the agent gets the reason', async () => {
     const asked: ToolCall[] = [];
     const heard = await guarded([write('.env', 'x'), DONE], async (toolCall) => {
       asked.push(toolCall);

@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)('a codex agent', () => {
     });
   });
 
-  it('begins anew when the session is gone', async () => {
+  it('starts a new session when the old one is gone', async () => {
     const server = await bench.model([turn(answer(RESULT))]);
     const trial = bench.start(server.url, { resume: '01a1e176-9c02-7a11-b2b1-a376798fcff5' });
     expect(await trial.end).toMatchObject({ kind: 'result' });

@@ -88,7 +88,7 @@ describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', 
     expect(trial.output()).not.toContain('does not ask the guards');
   });
 
-  it('goes on when it wanted to end too early', async () => {
+  it('continues when it tried to end too early', async () => {
     const reasons = ['the test gate fails'];
     const server = await bench.model([
       turn(answer(RESULT)),

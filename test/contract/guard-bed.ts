@@ -25,10 +25,10 @@ export interface Attempt {
 }
 
 const SECRET = 'hunter2';
-/** It would show up in what the agent is told if a read had not been stopped. */
+/** It would appear in the agent's input if a read had not been stopped. */
 export const LEAKS = new RegExp(`${SECRET}|line 1400|SQLite format`);
 
-/** Everything that some built-in guard is there to stop. */
+/** Everything that a built-in guard must stop. */
 export function attempts({ folder, data }: { folder: string; data: string }): Attempt[] {
   const building = (guard: string, shell: string): Attempt => ({
     guard,
@@ -149,7 +149,7 @@ export class GuardBed {
   }
 }
 
-/** That the agent heard the very reason that is on record for this guard. */
+/** Checks that the agent got exactly the recorded reason of this guard. */
 export function expectDenied({ guard }: Attempt, heard: string, events: LoggedEvent['body'][]): void {
   const reasons = events.flatMap((body) => (body.type === 'guard.denied' && body.guard === guard ? [body.reason] : []));
   expect(
@@ -174,7 +174,7 @@ export function resultOf(mode: GuardedMode, prompt: string): Record<string, unkn
   return { outcome: 'approved', summary: 'fine', review: { criteria, comments: [] } };
 }
 
-/** The command lines on this machine in which the text stands, for everybody to read. */
+/** The command lines on this machine that contain the text, which every user can read. */
 export function commandLinesWith(text: string): string[] {
   const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return found.map((pid) => commandLineOf(pid)).filter((line) => line.includes(text));

@@ -30,7 +30,7 @@ const missing = 'missing' in vendor ? vendor.missing : '';
 /** Not among the tools that Claude Code is started with, so the guard need not be asked. */
 const TAKEN_AWAY = ['other-worktree', 'reviewer'];
 
-/** The key to the model, which must not stand in anybody's arguments. */
+/** The key to the model, which must not be in any process's arguments. */
 const KEY = `sk-${crypto.randomUUID()}`;
 let shown: string[] = [];
 
@@ -64,7 +64,7 @@ function toolUse({ shell, write, claude }: Attempt, request: MessagesRequest) {
 }
 
 describe('the real Claude Code', { timeout: 240_000 }, () => {
-  it('is stopped by every built-in guard, hears why, and each denial is on record', async (context) => {
+  it('is stopped by every built-in guard, gets the reason, and each denial is recorded', async (context) => {
     context.skip(missing !== '', missing);
     const all = attempts({ folder: bed.machine.folder, data: bed.machine.data });
     expect([...new Set(all.map(({ guard }) => guard))].toSorted()).toEqual(await builtinGuards());

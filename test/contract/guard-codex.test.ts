@@ -30,7 +30,7 @@ const missing = 'missing' in vendor ? vendor.missing : '';
 /** About tools that Codex does not have. */
 const NO_SUCH_TOOL = ['other-worktree', 'secrets-in-search'];
 
-/** The key to the model, which must not stand in anybody's arguments. */
+/** The key to the model, which must not be in any process's arguments. */
 const KEY = `sk-${crypto.randomUUID()}`;
 let shown: string[] = [];
 
@@ -55,7 +55,7 @@ const toolUse = ({ shell, write }: Attempt) =>
   turn(shell === undefined ? patch(`*** Add File: ${write!.file}`, `+${write!.content}`) : exec(shell));
 
 describe('the real Codex', { timeout: 240_000 }, () => {
-  it('is stopped by every built-in guard, hears why, and each denial is on record', async (context) => {
+  it('is stopped by every built-in guard, gets the reason, and each denial is recorded', async (context) => {
     context.skip(missing !== '', missing);
     const all = attempts({ folder: bed.machine.folder, data: bed.machine.data }).filter(({ claude }) => !claude);
     const tried = new Set([...all.map(({ guard }) => guard), ...NO_SUCH_TOOL]);

@@ -108,7 +108,7 @@ describe('an agent without hooks', { timeout: 120_000 }, () => {
       'echo x > /etc/evil',
       'echo x > /usr/evil',
     ];
-    /** They seem to work, in a place that is gone with the agent. */
+    /** They seem to work, in a place that is removed with the agent. */
     const lost = [
       `echo x > '${folder}/evil.txt'`,
       `echo x > "$HOME/evil.txt"`,

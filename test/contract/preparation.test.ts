@@ -143,7 +143,7 @@ describe('a step that fails', () => {
     const { worktree: prepare } = preparation(fails(how));
     const changed = await withLock(await open(1), 'two\n');
     expect(await prepare(changed, { signal })).toMatchObject({ kind: 'failed', isEnvironment });
-    // Nobody who has the target's files is touched by it.
+    // It does not affect worktrees with the target's files.
     expect(await prepare(await open(2), { signal })).toEqual(READY);
   });
 
@@ -169,7 +169,7 @@ describe('included files', () => {
     const one = await open(1);
     await preparation({ run: 'sh install.sh' }, ['.env.test', '../*']).worktree(one, { signal });
     expect([read(one, '.env.test'), read(one, '.env.local')]).toEqual(['A=1\n', 'B=1\n']);
-    // What git does not ignore would become a part of the agent's work.
+    // A file that git does not ignore would become part of the agent's work.
     expect(['.env.secret', 'draft.txt'].filter((name) => existsSync(at(one, name)))).toEqual([]);
     const clean = await bed.workspace.checkOut(one.tip);
     await preparation({ run: 'sh install.sh' }, ['.env.test']).checkout(clean, { signal });

@@ -36,7 +36,7 @@ describe.each(Object.entries({ memory: memoryPlace, ...sharedPlaces(inject('post
     });
 
     async function conflict(): Promise<Task> {
-      // What an agent wrote may hold anything, a NUL included.
+      // An agent's text may contain anything, including a NUL.
       await mill.create({ pipeline: 'landing', body: 'a \u0000 in it' });
       const claimed = await mill.claim('merger', 8, 'merger');
       if (!claimed.ok) throw new Error(claimed.refusal.message);
@@ -53,7 +53,7 @@ describe.each(Object.entries({ memory: memoryPlace, ...sharedPlaces(inject('post
       return 'a task';
     };
 
-    test('with more than five open, builders get nothing; one alert; it goes on by itself', async () => {
+    test('with more than five open, builders get nothing; one alert; work resumes automatically', async () => {
       await mill.create({ pipeline: 'agent' });
       const tasks: Task[] = [];
       for (let count = 1; count <= 5; count += 1) tasks.push(await conflict());
@@ -61,7 +61,7 @@ describe.each(Object.entries({ memory: memoryPlace, ...sharedPlaces(inject('post
       expect(await offered()).toBe('a task');
       tasks.push(await conflict(), await conflict());
       expect(await offered()).toBe('conflicts_open');
-      // The merger still gets what is there to land.
+      // The merger still gets tasks to land.
       tasks.push(await conflict());
       const of = (task: Task) => ({ projectId: PROJECT, taskId: task.id, by: personActor('ada') });
       await mill.must({ type: 'conflict.abort', ...of(tasks[0]!), snapshot: null });

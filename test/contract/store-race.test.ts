@@ -85,7 +85,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       for (const other of others) await other.store.close();
     });
 
-    test('tasks that are made while what they wait for is being finished are all freed', {
+    test('tasks that are created while their dependency finishes are all freed', {
       timeout: 60_000,
     }, async () => {
       const other = await open(place);

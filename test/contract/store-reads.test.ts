@@ -86,7 +86,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
       3,
     ]);
     expect((await mill.store.tasks({ projectId: PROJECT, afterNumber: 3 })).map((t) => t.number)).toEqual([4]);
-    // What waits is not handed out before its time.
+    // A task in backoff is not claimed early.
     expect((await mill.mustClaim('w2')).number).toBe(3);
   });
 

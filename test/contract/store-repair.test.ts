@@ -6,7 +6,7 @@ import { open, type Place, PROJECT, rules, sharedPlaces } from './store-bed.ts';
 
 const OTHER = 'project_2';
 const ALL = accountId('all');
-/** What two usage lines of 1e308 had come to, and a task and a project that somebody has broken. */
+/** The result of two usage lines of 1e308, and a damaged task and project. */
 const sql = (cast: string) => `
 UPDATE records SET doc = replace(doc${cast}, '"spentDayUsd":3', '"spentDayUsd":null')${cast && '::json'}
   WHERE id = '${ALL}';
@@ -47,7 +47,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
     });
     afterEach(() => place.remove());
 
-    test('is read and written but for the rows that cannot be, and each of those is named', async () => {
+    test('is read and written except for damaged rows, and each of those is named', async () => {
       const { store } = await open(place, { migrations: [...MIGRATIONS, spoil] });
       expect((await store.projects()).map(({ id }) => id)).toEqual([PROJECT]);
       expect((await store.tasks({ projectId: PROJECT })).map(({ number }) => number)).toEqual([1, 3]);
@@ -69,7 +69,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       await store.close();
     });
 
-    test('a claim passes over a task that cannot be read, and does not fail with a neighbour that needs it', async () => {
+    test('a claim skips a task that cannot be read, and does not fail with another command that needs it', async () => {
       const mill = await open(place, { migrations: [...MIGRATIONS, spoil] });
       const note = (taskId: string) =>
         mill.store.execute({ type: 'task.note', projectId: PROJECT, taskId, by: personActor('ada'), text: 'x' });
@@ -82,7 +82,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       await mill.store.close();
     });
 
-    test('is whole again after a repair: the rows are made from the log, and what was there is kept', async () => {
+    test('is intact after a repair: the rows come from the log, and the damaged ones are kept', async () => {
       const mill = await open(place, { migrations: [...MIGRATIONS, spoil] });
       const repaired = await mill.store.repair();
       expect(repaired.map(({ noun, id, isRebuilt }) => [noun, id, isRebuilt])).toEqual([
@@ -94,7 +94,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       expect(await mill.store.lastSeq()).toBe(events);
       expect((await mill.store.projects()).map(({ id }) => id)).toEqual([PROJECT, OTHER]);
       expect(await mill.store.taskByNumber(PROJECT, 2)).toMatchObject({ title: 'Two', unmet: 0 });
-      // The end of the run tells what it cost, too.
+      // The end of the run also reports its cost.
       expect(await mill.store.record('account', ALL)).toMatchObject({ spentDayUsd: 3, reserved: {} });
       expect(await mill.store.repair()).toEqual([]);
       await mill.create({ title: 'Four' });

@@ -42,7 +42,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))('the sc
     await again.store.close();
   });
 
-  test('a store of a newer version is refused and left as it is', async () => {
+  test('a store of a newer version is refused and not changed', async () => {
     const newer = { migrations: [...MIGRATIONS, NEWER] };
     await (await open(place, newer)).store.close();
     await expect(open(place)).rejects.toMatchObject({
@@ -54,7 +54,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))('the sc
     await mill.store.close();
   });
 
-  test('a step that fails leaves the version before it', async () => {
+  test('a step that fails leaves the previous version', async () => {
     await expect(open(place, { migrations: [...MIGRATIONS, BROKEN] })).rejects.toMatchObject({ code: 'store_failed' });
     const mill = await open(place);
     expect(await mill.store.tasks({ projectId: PROJECT })).toHaveLength(3);

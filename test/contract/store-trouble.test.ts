@@ -41,7 +41,7 @@ test('a path that cannot be opened is named', async () => {
   });
 });
 
-test('a file that is no database is refused and left as it is', async () => {
+test('a file that is not a database is refused and not changed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemill-store-'));
   const path = join(folder, 'store.db');
   writeFileSync(path, 'These are my notes, not a database.\n'.repeat(100));
@@ -52,14 +52,14 @@ test('a file that is no database is refused and left as it is', async () => {
 });
 
 describe.skipIf(!postgresUrl)('trouble with Postgres', () => {
-  test('an address where nobody answers is a clear refusal', async () => {
+  test('an unreachable address is a clear error', async () => {
     await expect(open({ url: 'postgres://nobody@127.0.0.1:9/none', schema: '' })).rejects.toMatchObject({
       code: 'store_failed',
       retriable: true,
     });
   });
 
-  test('lost connections cost no caller anything: every write is kept exactly once', { timeout: 60_000 }, async () => {
+  test('lost connections do not affect callers: every write is kept exactly once', { timeout: 60_000 }, async () => {
     const place = await postgresPlace(postgresUrl);
     const mill = await (await open(place)).register();
     const stop = new AbortController();
@@ -102,7 +102,7 @@ describe.skipIf(!postgresUrl)('trouble with Postgres', () => {
     await place.remove();
   });
 
-  test('deadlocked batches are tried again', { timeout: 60_000 }, async () => {
+  test('deadlocked batches are retried', { timeout: 60_000 }, async () => {
     const place = await postgresPlace(postgresUrl);
     const mill = await (await open(place)).register(4);
     const other = await open(place);

@@ -32,7 +32,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     mill = await open(place, more);
   };
 
-  test('keeps events and rows together and answers with both', async () => {
+  test('keeps events and rows together and returns both', async () => {
     await mill.register(1);
     const reply = accepted(await mill.store.execute(newTask({ title: 'First', body: "it's \\ \u0000 ☃ 'quoted'" })));
     expect(reply.events.map((event) => [event.seq, event.body.type])).toEqual([[3, 'task.created']]);
@@ -57,7 +57,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(await mill.store.tasks({ projectId: PROJECT })).toEqual([]);
   });
 
-  test('commands given together are decided in order, each on what the ones before it left', async () => {
+  test('commands given together are decided in order, each on the state after the previous one', async () => {
     await mill.register(3);
     const replies = await Promise.all([
       mill.store.execute(newTask({ taskId: 'task_a', priority: 1 })),
@@ -71,7 +71,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(second).toMatchObject({ ok: false, refusal: { code: 'nothing_ready' } });
   });
 
-  test('commands that hold together happen all or not at all, beside others of the same moment', async () => {
+  test('commands of one call happen all or not at all, together with other calls', async () => {
     await mill.register(1);
     const [before, refused, accepted, after] = await Promise.all([
       mill.store.execute(newTask({ taskId: 'task_a' })),
@@ -90,7 +90,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(log).toHaveLength(4);
   });
 
-  test('calls of one moment share a commit', async () => {
+  test('concurrent calls share a commit', async () => {
     await mill.register();
     let commits = 0;
     mill.store.onCommit(() => void commits++);
@@ -128,7 +128,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(await compareLogWithProjection(mill.store)).toEqual([]);
   });
 
-  test('an event that cannot be applied takes only its own command with it', async () => {
+  test('an event that cannot be applied fails only its own command', async () => {
     await restart({
       rules: {
         reduce: (slice, projectId, at, body) => {
@@ -200,7 +200,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(await set(a.id, [c.id])).toMatchObject({ ok: true, task: { unmet: 1 } });
   });
 
-  test('dependents of finished tasks are freed, also those made at the same moment', async () => {
+  test('dependents of finished tasks are freed, also those created at the same time', async () => {
     await mill.register(20);
     const bases = await Promise.all(Array.from({ length: 20 }, () => mill.create()));
     const leased = await Promise.all(bases.map((_, index) => mill.mustClaim(`w${index + 1}`)));
@@ -232,7 +232,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(await compareLogWithProjection(mill.store)).toEqual([]);
   });
 
-  test('a closed store answers what it had taken on, and refuses the rest', async () => {
+  test('a closed store completes accepted calls, and refuses the rest', async () => {
     await mill.register();
     const last = mill.create();
     const closing = mill.store.close();

@@ -44,7 +44,7 @@ const events = async (...types: string[]) =>
   (await store.events({ projectId, types, limit: 100 })).map(({ body }) => body);
 
 describe('a data folder of an earlier version', () => {
-  test('is read in the shape of today', async () => {
+  test('is read in the current shape', async () => {
     const ada = personActor('ada');
     const worker = (await store.workers(projectId)).find(({ id }) => id === workerId);
     expect(worker).toMatchObject({ desired: 'paused', desiredBy: ada, host: '' });
@@ -61,13 +61,13 @@ describe('a data folder of an earlier version', () => {
     expect(unread).toEqual([]);
   });
 
-  test('takes its tokens along', async () => {
+  test('keeps its tokens', async () => {
     expect(await tokens.callerOf(TOKEN)).toMatchObject({ name: 'ci-box', role: 'worker' });
     expect(existsSync(join(home, 'tokens.json'))).toBe(false);
     expect(existsSync(join(home, 'tokens.json.taken-over'))).toBe(true);
   });
 
-  test('one of its tasks goes on, with its workers under their old ids', async () => {
+  test('one of its tasks continues, with its workers under their old ids', async () => {
     const about = { projectId, workerId };
     const register = { ...about, name: 'agent-1', role: 'builder', host: 'here' } as const;
     expect(await store.execute({ type: 'worker.register', ...register })).toMatchObject({ ok: true });

@@ -19,14 +19,14 @@ const fileAt = (commit: string, path: string) => git(bed.root, 'show', `${commit
 const admin = () => join(bed.root, '.git/worktrees/7-a-b');
 const old = new Date(Date.now() - 60_000);
 
-/** What must hold after every capture, whatever happened before it. */
+/** What must be true after every capture. */
 async function expectSettled(commit: string) {
   expect(await git(bed.root, 'rev-parse', task.branch)).toBe(commit);
   expect(await git(tree.path, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${task.branch}`);
   expect(await git(tree.path, 'status', '--porcelain')).toBe('');
 }
 
-describe('an agent that meddles with git', () => {
+describe('an agent that changes git state', () => {
   it('changes nothing: no commit, no files', async () => {
     const captured = await capture();
     expect(captured).toMatchObject({ commit: tree.base, files: [], notes: [] });
@@ -132,7 +132,7 @@ describe('an agent that meddles with git', () => {
   });
 });
 
-describe('an agent that meddles with its worktree', () => {
+describe('an agent that damages its worktree', () => {
   it('deletes all of it: the last commit comes back, with a note', async () => {
     await write(tree.path, { 'x.txt': 'x\n' });
     const first = await capture();

@@ -167,7 +167,7 @@ describe('a conflict in a worktree', () => {
     expect(await git(bed.root, 'ls-tree', commit, 'run.sh')).toMatch(/^100755 /);
     expect(await git(bed.root, 'show', `${commit}:windows.txt`)).toBe('one\r\nboth\r\nthree');
     expect(await bed.workspace.candidate(TASK)).toMatchObject({ kind: 'clean' });
-    // Once more does no harm: the first answer may have got lost.
+    // Repeating it is safe: the first reply may have been lost.
     expect(await settle()).toMatchObject({ kind: 'settled', commit });
   });
 

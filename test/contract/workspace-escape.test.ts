@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bed, git, makeBed, write } from './workspace-bed.ts';
 
 /**
- * Everything an agent can write into its worktree to have a git that comes along later run something. The daemon's git runs
- * outside the sandbox, so none of it may be run. Each case does its mischief and then has the workspace do all it ever does.
+ * Everything an agent can write into its worktree to make a later git run something. The daemon's git runs
+ * outside the sandbox, so none of it may be run. Each case prepares its attack and then runs all operations of the workspace.
  */
 const task = { number: 7, branch: 'task/7-a-b' };
 let bed: Bed;
@@ -177,7 +177,7 @@ const CASES: Case[] = [
   },
 ];
 
-/** All that the daemon's git ever does about a task, in about the order in which it happens. */
+/** All git operations of the daemon for a task, roughly in order. */
 async function everything(): Promise<string[]> {
   const { workspace } = bed;
   await workspace.lookAtWork(task, 100_000);

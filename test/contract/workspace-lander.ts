@@ -1,7 +1,7 @@
 import { openWorkspace } from '../../packages/daemon/src/workspace/workspace.ts';
 import { realClock } from './workspace-bed.ts';
 
-/** A process of its own that lands a commit, for tests that kill it meanwhile. */
+/** A separate process that lands a commit, for tests that kill it. */
 const [root = '', dataDir = '', commit = '', base = ''] = process.argv.slice(2);
 const workspace = await openWorkspace({
   root,

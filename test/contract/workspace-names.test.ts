@@ -176,7 +176,7 @@ describe('what lies in a worktree', () => {
       expect(captured.refused).toEqual([expect.stringMatching(refused)]);
       expect(captured.notes).toEqual(expect.arrayContaining(captured.refused));
     }
-    // What is told about it can be shown anywhere.
+    // The note about it is safe to show.
     expect(JSON.stringify(captured.notes)).not.toMatch(/\\u00|\u202e/);
     // A second capture neither fails nor finds anything new, and the worktree can be put back.
     expect((await bed.workspace.capture(task, 'Again\n')).tree).toBe(captured.tree);

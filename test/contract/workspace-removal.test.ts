@@ -219,7 +219,7 @@ describe('a killed process', () => {
       });
       const ended = once(child, 'exit');
       await once(child.stdout, 'data');
-      // Not a wait for a result: the point is to be killed wherever this moment happens to fall.
+      // Not a wait for a result: the process must be killed at a random moment.
       const timer = setTimeout(() => killWithChildren(child.pid!), delayMs);
       await ended;
       clearTimeout(timer);

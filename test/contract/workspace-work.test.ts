@@ -101,7 +101,7 @@ describe('commits', () => {
 });
 
 describe('what was left half done', () => {
-  it('a checkout git never finished is made anew', async () => {
+  it('a checkout that git did not finish is created again', async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);
     const admin = join(bed.root, '.git/worktrees/3-x');

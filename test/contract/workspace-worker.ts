@@ -1,7 +1,7 @@
 import { openWorkspace } from '../../packages/daemon/src/workspace/workspace.ts';
 import { realClock, write } from './workspace-bed.ts';
 
-/** A process of its own that takes one task round and round, for tests that kill it meanwhile. */
+/** A separate process that repeats one task, for tests that kill it. */
 const [root = '', dataDir = ''] = process.argv.slice(2);
 const task = { number: 5, branch: 'task/5-gone' };
 const workspace = await openWorkspace({

@@ -1,5 +1,5 @@
-// An agent that speaks the protocol's lines by hand and does what it is told in its first argument, so that tests can
-// have it do what no decent agent does: { hello, sessions, turns: [[step, …], …] }. The last turn is taken again and again.
+// An agent that writes the protocol's lines itself and follows its first argument, so that tests can make it
+// misbehave: { hello, sessions, turns: [[step, …], …] }. The last turn repeats.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -55,7 +55,7 @@ const steps = {
       onCancel = resolve;
     }),
   hang: () => new Promise(() => undefined),
-  /** Says which of the options was chosen; a rejection may end the turn, as it does with some agents. */
+  /** Prints the chosen option; a rejection may end the turn, as with some agents. */
   permit: async (session, { toolCall, options = OPTIONS, ends }) => {
     update(session, { sessionUpdate: 'tool_call', status: 'pending', title: 'a tool', ...toolCall });
     const params = { sessionId: session, toolCall: { toolCallId: toolCall.toolCallId }, options };

@@ -36,12 +36,12 @@ const executablePath = findChromium();
 export const hasBrowser = executablePath !== undefined;
 export const NO_BROWSER = 'no chromium on PATH (Debian package chromium)';
 
-/** Patience for what the page shows by itself, on a machine that is busy with other tests too. */
+/** The time limit for what the page shows by itself, on a machine that also runs other tests. */
 export const PATIENCE_MS = 30_000;
 
 /** With the page built from the sources as they are. */
 export async function launchBrowser(env: NodeJS.ProcessEnv): Promise<Browser> {
-  // What `npm test` has done already; here for whoever runs one file alone.
+  // `npm test` has already done this; needed for a run of a single file.
   execFileSync(process.execPath, [join(ROOT, 'scripts', 'ensure-page.mjs')]);
   mkdirSync(OUTPUT, { recursive: true });
   return chromium.launch({ executablePath, args: ARGS, env: env as Record<string, string> });

@@ -17,12 +17,12 @@ import { alertId, type CommandOf, type CommandType } from '@tidemill/core';
 import type { Mill } from './mill.ts';
 import { receipt } from './mill.ts';
 
-/** What a generator draws from: the world, a task of it, the task that a worker holds, and two numbers. */
+/** A generator's input: the world, one of its tasks, a leased task, and two numbers. */
 export interface Draw {
   mill: Mill;
   /** Some task; the world has at least two. */
   task: Task;
-  /** The task whose worker writes, else the same as `task`; its fence may be an old one. */
+  /** A leased task, else the same as `task`; its fence may be old. */
   leased: Task;
   fence: { projectId: string; subjectId: string; jobId?: string; token: number };
   workerId: string;
@@ -48,14 +48,14 @@ const usageOf = (a: number): Usage => ({
 
 const some = (mill: Mill, bits: number) => [...mill.tasks.keys()].filter((_, index) => (bits >> (index % 6)) & 1);
 
-/** A record of the noun, or an id that nothing has. */
+/** A record of the noun, or an unknown id. */
 function recordOf<N extends RecordNoun>(mill: Mill, noun: N, index: number): RecordOf<N> | undefined {
   const all = [...mill.records.values()].filter((record): record is RecordOf<N> => record.noun === noun);
   return all.length > 0 ? at(all, index) : undefined;
 }
 const idOf = (mill: Mill, noun: RecordNoun, index: number) => recordOf(mill, noun, index)?.id ?? `${noun}_0`;
 
-/** A question and the task it is about, now and then of another. */
+/** A question and its task, sometimes a wrong one. */
 function aboutQuestion({ mill, task, a, b }: Draw): { questionId: string; taskId: string | null } {
   const question: Question | undefined = recordOf(mill, 'question', a);
   return { questionId: question?.id ?? 'question_0', taskId: b % 7 === 0 || !question ? task.id : question.taskId };
@@ -75,7 +75,7 @@ function failureOf(outcome: Outcome, b: number) {
 const of = ({ task }: Draw) => ({ projectId, taskId: task.id, by: personActor('ada') });
 const runIdOf = ({ leased }: Draw) => leased.lastRunId ?? 'run_0';
 
-/** One generator for every command: sensible now and then, often not. A command without one does not compile. */
+/** One generator for every command; many of its commands are invalid. A command without one does not compile. */
 export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>, 'type'> } = {
   'project.register': ({ mill }) => ({ projectId, name: 'again', root: '/again', rules: mill.rules() }),
   'project.move': ({ a }) => ({ projectId, root: at(['/here', '/there'], a) }),
@@ -191,7 +191,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'run.ask': (draw) => ({ ...draw.fence, runId: runIdOf(draw), questions: [asked(draw.a, draw.b)] }),
   'run.progress': (draw) => ({ ...draw.fence, runId: runIdOf(draw), percent: draw.a, text: 'x' }),
   'run.spend': (draw) => {
-    // Now and then for a run that lost its lease.
+    // Sometimes for a run that lost its lease.
     const late = [...draw.mill.runs.values()].find(({ outcome }) => outcome === 'interrupted');
     const about = draw.b % 3 === 0 && late ? { taskId: late.subjectId, runId: late.id } : { runId: runIdOf(draw) };
     return { ...draw.fence, ...about, usage: usageOf(draw.a) };

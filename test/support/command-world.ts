@@ -31,7 +31,7 @@ export interface WorldEvent {
 }
 
 /**
- * The smallest store there is: rows in maps, one command at a time, each decided on exactly what its scope names.
+ * A minimal store: rows in maps, one command at a time, each decided on exactly the rows of its scope.
  * Everything handed to core is frozen, so that a change in place throws.
  */
 export class CommandWorld {
@@ -45,11 +45,11 @@ export class CommandWorld {
   now = 1_000_000;
   #ids = 0;
 
-  /** Decides, folds the events into the rows and saves them. A refusal changes nothing. */
+  /** Decides, applies the events to the rows and saves them. A refusal changes nothing. */
   execute(command: Command): Decision {
     return this.executeBatch([command])[0]!;
   }
-  /** As a store does that lets several commands share a transaction: one slice, loaded once for all of them. */
+  /** Several commands in one transaction: one slice, loaded once for all of them. */
   executeBatch(commands: Command[]): Decision[] {
     const slice = this.load(commands.flatMap(scopeOf));
     const decisions = commands.map((command) => this.#apply(slice, command));
@@ -66,7 +66,7 @@ export class CommandWorld {
     this.#ids += decision.events.length;
     return decision;
   }
-  /** A world of its own with the same past. */
+  /** A separate world with the same history. */
   copy(): CommandWorld {
     const copy = new CommandWorld();
     const from = [this.projects, this.tasks, this.runs, this.workers, this.evidence, this.records] as Map<
@@ -125,7 +125,7 @@ export class CommandWorld {
     return slice;
   }
 
-  /** A slice that holds all there is, whatever a scope asks for. */
+  /** A slice with all rows. */
   loadAll(): Slice {
     const slice = new Slice({ isWhole: true, now: this.now });
     for (const row of this.projects.values()) slice.projects.load(row);
@@ -155,7 +155,7 @@ export class CommandWorld {
   }
 }
 
-/** The rows that the events alone lead to, from nothing. */
+/** The rows according to the events alone. */
 export function replay(log: WorldEvent[]): Record<string, unknown[]> {
   const slice = new Slice({ isWhole: true });
   for (const { projectId, at, body } of log)
@@ -180,7 +180,7 @@ const edgesOf = (tasks: Task[], projectId: string) =>
     .filter((task) => task.projectId === projectId && task.stage !== 'done')
     .flatMap(({ id, dependsOn }) => dependsOn.map((on) => [id, on] as const));
 
-/** Good enough to tell texts apart, and needs nothing of any runtime. */
+/** Good enough to distinguish texts, and needs no runtime API. */
 export function digest(text: string): string {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let i = 0; i < text.length; i += 1) {

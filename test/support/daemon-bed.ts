@@ -7,7 +7,7 @@ import { ServedDaemon } from './served-daemon.ts';
 
 const NO_USAGE = { inputTokens: 1, outputTokens: 1, costUsd: 0.25, requests: 1 };
 
-/** A daemon that works on nothing, and its store: the test itself does what an engine would. */
+/** A daemon without an engine, and its store: the test itself does what an engine would. */
 export class DaemonBed extends ServedDaemon {
   store!: Store;
 
@@ -37,7 +37,7 @@ export class DaemonBed extends ServedDaemon {
   fence({ id: taskId, fence: token }: Task): { projectId: string; subjectId: string; token: number } {
     return { projectId: this.project, subjectId: taskId, token };
   }
-  /** A run that ends with this commit on record, and the gates' receipts for its tree. */
+  /** A run that ends with this commit, and the gates' receipts for its tree. */
   async build(task: Task, commit: string, receipts: Partial<Receipt>[] = [{}]): Promise<string> {
     const fence = this.fence(task);
     const tree = this.repository.git('rev-parse', `${commit}^{tree}`);
@@ -64,7 +64,7 @@ export class DaemonBed extends ServedDaemon {
       level: 'standard',
       environment: '',
       attempt: 1,
-      // A receipt made under other settings proves nothing.
+      // A receipt made under other settings does not count.
       config: gateConfigs[gate] ?? '',
       ...receipts[index],
     }));

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 
 export const checkout = resolve(import.meta.dirname, '../..');
 
-/** The README and the pages it leads to, by path. */
+/** The README and the pages it links to, by path. */
 export function readDocuments(): Map<string, string> {
   const pages = readdirSync(join(checkout, 'docs')).filter((name) => name.endsWith('.md'));
   const paths = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages.map((name) => `docs/${name}`)];
@@ -29,7 +29,7 @@ export function callsIn(text: string): string[] {
   return [...codeSpans(text), ...lines].filter((code) => /^tidemill [a-z]/.test(code));
 }
 
-/** Links that lead nowhere: a file that is missing, or a heading that its page does not have. */
+/** Broken links: to a missing file or a missing heading. */
 export function deadLinks(path: string, text: string): string[] {
   const links = [...text.replace(FENCED, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => to!);
   return links.filter((link) => {
@@ -41,7 +41,7 @@ export function deadLinks(path: string, text: string): string[] {
   });
 }
 
-/** As the anchors of the rendered page are named. */
+/** The anchor of a heading on the rendered page. */
 const headingsOf = (text: string): string[] =>
   [...text.replace(FENCED, '').matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
     title!

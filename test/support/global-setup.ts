@@ -4,14 +4,14 @@ import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Empty when no Postgres could be started; tests that need one then skip and say so. */
+    /** Empty when no Postgres could be started; tests that need one are then skipped with a reason. */
     postgresUrl: string;
     /** The program's launcher, as it is installed. */
     launcher: string;
   }
 }
 
-/** One Postgres and one installed program for the whole run; each test makes a schema of its own in the database. */
+/** One Postgres and one installed program for the whole run; each test creates its own schema in the database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   project.provide('launcher', await installedLauncher());
   try {

@@ -68,7 +68,7 @@ export class Mill extends CommandWorld {
       this.must({ type: 'worker.register', projectId, workerId, name: workerId, role });
   }
 
-  /** A task with one criterion, unless said otherwise. Returns its id. */
+  /** A task, by default with one criterion. Returns its id. */
   add(fields: NewTaskFields = {}): string {
     this.#made += 1;
     const taskId = `task_${this.#made}`;
@@ -96,7 +96,7 @@ export class Mill extends CommandWorld {
     const claimed = decision.events.find((event) => event.type === 'lease.claimed');
     return claimed ? this.task(claimed.subjectId).number : 'none';
   }
-  /** Claims this very task with the first worker of its role. Returns the fence of its commands. */
+  /** Claims this task with the first worker of its role. Returns the fence of its commands. */
   take(id: string): { projectId: string; subjectId: string; token: number } {
     const { role } = this.task(id);
     const worker = [...this.workers.values()].find((each) => each.role === role);
@@ -115,7 +115,7 @@ export class Mill extends CommandWorld {
     return { fence, runId };
   }
 
-  /** Lets the task's stage end in this outcome, whoever has to do it. */
+  /** Ends the task's stage with this outcome, for any actor. */
   end(id: string, outcome: Outcome, { envelope, ...more }: Ending = {}): EventBody[] {
     if (this.task(id).role === 'verifier' || this.task(id).role === 'merger')
       return this.must({ type: 'stage.finish', ...this.take(id), outcome, ...more });
@@ -164,7 +164,7 @@ export class Mill extends CommandWorld {
     return this.must({ type: 'merge.land', ...fence, commit });
   }
 
-  /** Walks the happy path until the task is in this stage; an open task is as good as in its first. */
+  /** Follows the happy path until the task is in this stage; an open task counts as in its first. */
   bring(id: string, to: string): Task {
     for (let steps = 0; this.task(id).stage !== to; steps += 1) {
       const { stage, pipeline } = this.task(id);

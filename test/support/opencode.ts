@@ -17,7 +17,7 @@ const model = (id: string, cost: { input: number; output: number }) => ({
   limit: { context: 200_000, output: 64_000 },
 });
 
-/** What it would otherwise know of a hundred providers; to read that takes it more than a second of a core at every start. */
+/** Replaces its list of a hundred providers, which takes more than a second of CPU at every start. */
 const MODELS = {
   anthropic: {
     id: 'anthropic',

@@ -20,7 +20,7 @@ const AGENT = `agents:
   default: { type: scripted, script: .tidemill/scenario.yaml }
 `;
 
-/** The real daemon on a real repository, with agents that do as they are told, and a real browser that looks at it. */
+/** The real daemon on a real repository, with scripted agents, and a real browser. */
 export class PageBed {
   readonly machine = new TidemillHome({ USER: 'ada' });
   readonly repository = new TemporaryRepository();
@@ -32,7 +32,7 @@ export class PageBed {
   browser!: Browser;
   context!: BrowserContext;
   page!: Page;
-  /** In the repository's own folder: an agent in its cage can see it. */
+  /** In the repository's own folder, where a sandboxed agent can see it. */
   /** A sandbox shows it, and git does not. */
   readonly #doors = join(this.repository.root, '.doors');
 
@@ -77,7 +77,7 @@ export class PageBed {
     await page.goto(new URL(path, this.daemon.url).href);
   }
 
-  /** Without loading the page anew, as a person would: by its tab. */
+  /** Without reloading the page: by its tab, like a person. */
   async show(tab: string): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: tab }).click();
   }
@@ -86,7 +86,7 @@ export class PageBed {
     return (await this.api.addTask({ project: this.project, title, ...more })).number;
   }
 
-  /** Waits for the store, not for the page: what the page shows is what is tested. */
+  /** Waits for the store, not for the page, because the page is what is tested. */
   async when(task: number, isSo: (detail: TaskDetail) => boolean): Promise<void> {
     const { api, project } = this;
     const look = async () => isSo(await api.task({ project, task }));
@@ -100,7 +100,7 @@ export class PageBed {
     writeFileSync(join(this.#doors, name), '');
   }
 
-  /** Killed without a word, and started again on the same address and data. */
+  /** Killed, and started again on the same address and data. */
   async restart(): Promise<void> {
     await this.kill();
     await this.start();

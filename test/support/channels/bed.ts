@@ -11,7 +11,7 @@ import { rules } from '../../contract/store-bed.ts';
 
 type Asking = Parameters<typeof AskedQuestion.parse>[0];
 
-/** A store with a project, and a delivery for it: as the daemon has them, without its engine. */
+/** A store with a project, and a delivery for it, like the daemon's, but without an engine. */
 export class DeliveryBed {
   readonly store: Store;
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export class DeliveryBed {
     });
   }
 
-  /** A delivery over the same store, as a daemon that starts (again) has one. */
+  /** A delivery over the same store, like that of a restarted daemon. */
   async start(
     channels: Record<string, ChannelConfig>,
     { notify = {}, open = this.opener(), projectId = 'project_1' }: StartOptions = {},
@@ -104,7 +104,7 @@ export class DeliveryBed {
 
   notifications = (): Promise<Notification[]> => this.store.records({ noun: 'notification' });
 
-  /** Follows the log from now on until an event of the type is there. */
+  /** Follows the log from now until an event of the type arrives. */
   async event(type: string, count = 1): Promise<void> {
     const over = new AbortController();
     let left = count;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Something that came in, and a way to wait for the next one. */
+/** Received items, and a way to wait for the next one. */
 export class Inflow<T> {
   readonly all: T[] = [];
   #waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Inflow<T> {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** The first one, of those there are and will be, that fits. */
+  /** The first match among present and future items. */
   async first(fits: (item: T) => boolean = () => true): Promise<T> {
     for (;;) {
       const found = this.all.find(fits);
@@ -22,7 +22,7 @@ export class Inflow<T> {
   }
 }
 
-/** An HTTP server on a loopback port that stands in for somebody else's. */
+/** An HTTP server on a loopback port that replaces an external one. */
 export class LoopbackServer {
   readonly server: Server;
   url = '';

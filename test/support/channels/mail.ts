@@ -9,7 +9,7 @@ export interface Mail {
   raw: string;
 }
 
-/** A mail server that keeps what it is given. */
+/** A mail server that keeps the mails it gets. */
 export class MailStandIn {
   readonly mails = new Inflow<Mail>();
   readonly password = 'letters-and-digits-42';

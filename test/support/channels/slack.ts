@@ -12,7 +12,7 @@ interface Block {
   elements?: { action_id: string; value: string; text: { text: string } }[];
 }
 
-/** Slack's web API and its Socket Mode, as far as a bot that asks and hears answers needs them. */
+/** The parts of Slack's web API and Socket Mode that a bot with questions and answers needs. */
 export class SlackStandIn {
   readonly token = 'xoxb-real-looking-token';
   readonly appToken = 'xapp-real-looking-token';

@@ -15,7 +15,7 @@ export interface TelegramCall {
 
 const LIMIT = 4096;
 
-/** Telegram's bot API, as far as a bot that asks and hears answers needs it. */
+/** The parts of Telegram's bot API that a bot with questions and answers needs. */
 export class TelegramStandIn {
   readonly token = '123456:AAE-real-looking_token';
   readonly calls = new Inflow<TelegramCall>();

@@ -5,7 +5,7 @@ const build = (shell: string) => `case $mode in implement|request_changes) ${she
 const bad = (shell: string) => build(`echo 'echo BAD' > src/bad-$number.sh; ${shell}`);
 const uses = (file: string) => `echo ". ./${file}" >> src/app.sh`;
 
-/** Ways to make gates pass on something other than what would land. Each was seen to work once. */
+/** Ways to make gates pass on something other than what would land. Each of them worked once. */
 export const CHEATS: Mischief[] = [
   { title: 'honest-work', lands: true, does: build('echo "echo $number" > src/work-$number.sh') },
   {
@@ -63,7 +63,7 @@ export const CHEATS: Mischief[] = [
   },
   {
     title: 'background-of-the-agent',
-    // It may be quick enough to put the work in order before it is taken: then what lands is in order.
+    // It may repair the work before it is captured: then what lands is correct.
     lands: 'either',
     does: bad("setsid env -i sh -c 'while :; do sed -i s/BAD/good/ src/bad-*.sh; sleep 0.05; done' >/dev/null 2>&1 &"),
   },

@@ -1,4 +1,4 @@
-/** Stands in everything that no agent and no gate may read. */
+/** A marker in everything that no agent and no gate may read. */
 export const MARK = 'private-51c7';
 
 /** What surrounds a sandboxed command in these trials. */
@@ -22,14 +22,14 @@ export interface Surroundings {
 export interface Escape {
   name: string;
   does: string;
-  /** It may seem to work, in a place that is gone with the command: only what is left of it outside counts. */
+  /** It may seem to work in a temporary place: only what remains outside counts. */
   maySucceed?: boolean;
 }
 
 const connect = (target: string) =>
   `node -e "require('net').connect(${target}).on('data',(d)=>{console.log(''+d);process.exit(0)}).on('error',(e)=>{console.log(e.code);process.exit(1)})"`;
 
-/** Opens without writing: should it work, nothing on the machine is changed by it. */
+/** Opens without writing, so that success changes nothing on the machine. */
 const open = (file: string) => `sh -c 'exec 3>>"${file}"'`;
 
 const reads = ({ home, root, dataDir, other, neighbour, disk, victim, worktree }: Surroundings): Escape[] => [
@@ -147,7 +147,7 @@ const powers = ({ victim, other, root, socket, port, abstract }: Surroundings): 
 
 export const escapes = (around: Surroundings): Escape[] => [...reads(around), ...writes(around), ...powers(around)];
 
-/** Runs what its standard input lists, one after another, and prints what came of each. */
+/** Runs the commands on its standard input in order, and prints the result of each. */
 export const TRIER = `
 import { spawnSync } from 'node:child_process';
 let input = '';

@@ -37,7 +37,7 @@ gates:
   - { name: lint, run: "sh scripts/lint.sh", timeout: 20s }
 `;
 
-/** Finds its mischief by the task's title, as a file of shell; reviewers and planners that have none are honest. */
+/** Finds its cheat, a shell file, by the task's title; reviewers and planners without one are honest. */
 const AGENT = `#!/bin/sh
 input=$(cat)
 field() { printf '%s' "$input" | sed -n "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/p"; }
@@ -60,7 +60,7 @@ exit 0
 export interface Mischief {
   title: string;
   does: string;
-  /** Whether the task may land: only where what lands is in order. */
+  /** Whether the task may land: only if what lands is correct. */
   lands: boolean | 'either';
   pipeline?: string;
 }

@@ -16,20 +16,20 @@ const write = (file, text) => {
   writeFileSync(file, text);
 };
 
-/** Writes a file of its own and its slot of a shared one. Doing it twice is the same as doing it once. */
+/** Writes its own file and its slot of a shared one. Idempotent. */
 async function honest() {
   await delay(150 + ((task.number * 37 + attempt * 61) % 250));
   write(`out/${task.number}.txt`, `made by #${task.number}\n`);
   await delay(50);
   const lying = readFileSync('shared.txt', 'utf8');
-  // Whoever was killed in the middle of writing left it cut short.
+  // An agent that was killed while writing leaves a truncated file.
   const shared = lying.includes('slot 12') ? lying : git('show', 'HEAD:shared.txt').toString();
   writeFileSync('shared.txt', shared.replace(`slot ${task.number}: empty`, `slot ${task.number}: #${task.number}`));
   if (task.title.includes('pair')) meet('pair.txt');
   result('pr_ready');
 }
 
-/** Adds a line to a file where somebody else adds one too, and keeps both when they met. */
+/** Adds a line to a file where another task adds one too, and keeps both on a conflict. */
 function meet(file) {
   const lying = readFileSync(file, 'utf8');
   const lines = (lying.includes('first line') ? lying : git('show', `HEAD:${file}`).toString())

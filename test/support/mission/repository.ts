@@ -15,7 +15,7 @@ export interface MissionOptions {
 /** A repository with a gate, agents that are programs, and tasks in the queue. Returns its root. */
 export async function makeMission(machine: TidemillHome, options: MissionOptions): Promise<string> {
   const root = join(machine.folder, options.name ?? 'project');
-  // The agent lies outside the repository, as a person's own would.
+  // The agent is outside the repository, like a person's own.
   const tools = join(machine.folder, 'tools');
   mkdirSync(join(root, '.tidemill'), { recursive: true });
   mkdirSync(tools, { recursive: true });

@@ -4,7 +4,7 @@ import type { Sent } from '../model/mind.ts';
 import type { TidemillHome } from '../tidemill-home.ts';
 import { until } from '../until.ts';
 
-/** A command that is in the middle of something the first time it is run in a worktree, and does nothing the second. */
+/** A command that keeps running the first time in a worktree, and does nothing the second time. */
 export const BUSY_ONCE = 'if [ -e busy ]; then rm busy; else touch busy; sleep 300 & sleep 300; fi';
 
 /** Waits until an agent runs BUSY_ONCE. */
@@ -25,7 +25,7 @@ export interface Price {
   output: number;
 }
 
-/** What the books must say of these answers. */
+/** The expected usage for these answers. */
 export function bill(sent: Sent[], price: Price) {
   const sum = (pick: (one: Sent) => number) => sent.reduce((total, one) => total + pick(one), 0);
   const usd = sum(
@@ -40,7 +40,7 @@ export function bill(sent: Sent[], price: Price) {
   };
 }
 
-/** The same of what is in the books, over several runs. */
+/** The recorded usage of several runs. */
 export function booked(runs: { usage: Usage }[]) {
   const sum = (pick: (usage: Usage) => number) => runs.reduce((total, { usage }) => total + pick(usage), 0);
   return {

@@ -7,7 +7,7 @@ export const TWO_TASKS = [
   { title: 'Add the largest of a list', accept: ['largest([1, 3]) is 3', 'An empty list throws'], pipeline: 'feature' },
 ];
 
-/** #1 is wrong until a gate has said so, #2 until the reviewer has; whoever only reads answers at once. */
+/** #1 is wrong until a gate fails, #2 until the reviewer rejects it; read-only modes answer immediately. */
 export function twoTasksMind({ mode, task, prompt, results }: Assignment): Move {
   const inTurn = (...moves: Move[]) => moves[results.length] ?? result('pr_ready');
   if (mode === 'plan') return result('plan_complete', { plan: `1. Write it.\n2. Test it.` });

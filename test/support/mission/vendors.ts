@@ -38,7 +38,7 @@ import { installVendor } from '../vendor.ts';
 type Settings = Pick<Extract<AgentConfig, { type: 'claude' | 'codex' | 'acp' }>, 'type' | 'env'> &
   Record<string, unknown>;
 
-/** A vendor's program, and the model server that speaks to it: one mind, told in each vendor's own words. */
+/** A vendor's program and its model server: one script, in each vendor's protocol. */
 export interface Vendor {
   name: string;
   npm: [name: string, version: string, program: string];
@@ -46,11 +46,11 @@ export interface Vendor {
   agent(url: string, installed: Installed): Settings;
 }
 
-/** Decides by what each request says: agents work at the same time, in no order. */
+/** Decides by the content of each request, because agents work concurrently. */
 export type Mind = (about: Assignment) => Move;
 
 export interface VendorModel extends Pick<ModelServer, 'url' | 'others' | 'stop'> {
-  /** What went out with each whole answer: what the books must agree with. */
+  /** The usage sent with each complete answer; the recorded usage must match it. */
   sent: Sent[];
 }
 
@@ -117,9 +117,9 @@ export const opencode: Vendor = {
 
 const anthropicEnv = (url: string) => ({
   ANTHROPIC_BASE_URL: url,
-  // As with a subscription: only those are told when a limit is over.
+  // As with a subscription: only there the server says when a limit ends.
   CLAUDE_CODE_OAUTH_TOKEN: 'dummy',
-  // Its own patience would only hide the daemon's.
+  // Its own retries would hide those of the daemon.
   CLAUDE_CODE_MAX_RETRIES: '0',
 });
 
@@ -139,7 +139,7 @@ async function serveMessages(
 ): Promise<VendorModel> {
   const sent: Sent[] = [];
   const { write, file, shell } = WORDS[words];
-  // Claude Code tries to go on with a summary that it asks the same model for; that is too long here as well.
+  // Claude Code tries to continue with a summary from the same model; that is too long here as well.
   const full = new Set<unknown>();
   const server = await startMessagesServer((request): MessagesTurn => {
     const session = request.headers['x-claude-code-session-id'];
@@ -179,7 +179,7 @@ function toldInMessages({ body }: MessagesRequest): Told {
     for (const { id, name } of blocks) if (id && name) toolOf.set(id, name);
     if (role === 'assistant') return [];
     return blocks.map((block) => {
-      // What is answered to a result that was handed in is no tool's answer.
+      // The reply to a delivered result is not a tool's output.
       const isTool = block.type === 'tool_result' && toolOf.get(block.tool_use_id ?? '') !== 'StructuredOutput';
       return { kind: isTool ? 'tool' : 'words', text: block.text ?? JSON.stringify(block.content ?? '') };
     });

@@ -17,7 +17,7 @@ export interface ModelServer<Body = unknown> {
   url: string;
   /** Every request of the spoken protocol, in the order of arrival. */
   requests: ModelRequest<Body>[];
-  /** What else was asked for: a vendor's program that calls home shows here. */
+  /** Other requests: they show whether a vendor's program calls home. */
   others: string[];
   /** Resolves once that many requests have arrived. */
   arrived(count: number): Promise<void>;
@@ -30,7 +30,7 @@ export interface ModelProtocol<Body> {
   answer(request: ModelRequest<Body>, response: ServerResponse): Promise<void>;
 }
 
-/** The part of a scripted model server that no protocol cares about: loopback only, all recorded, closed for sure. */
+/** The protocol-independent part of a scripted model server: loopback only, all requests recorded, always closed. */
 export async function startModelServer<Body>(protocol: ModelProtocol<Body>): Promise<ModelServer<Body>> {
   const requests: ModelRequest<Body>[] = [];
   const others: string[] = [];
@@ -49,7 +49,7 @@ export async function startModelServer<Body>(protocol: ModelProtocol<Body>): Pro
     await protocol.answer(request, response);
   };
   const server = createServer((incoming, response) => {
-    // A client that goes away in the middle is part of what is tested.
+    // Tests include clients that disconnect.
     response.on('error', () => response.destroy());
     hear(incoming, response).catch((error: Error) => {
       if (response.headersSent) response.destroy();
@@ -99,7 +99,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
         response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`, () => resolve());
       }),
     end: () => void response.end(),
-    /** As a network that breaks: no last chunk, no goodbye. */
+    /** Like a broken network: no last chunk. */
     cut: () => void response.destroy(),
   };
 }

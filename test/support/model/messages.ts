@@ -10,8 +10,8 @@ import {
   turnOf,
 } from './http.ts';
 
-// A model that speaks the Anthropic Messages API as far as the vendor's own programs ask for it: they complete real
-// tool calls against it. What it says comes from the script.
+// A model behind the part of the Anthropic Messages API that the vendor's own programs use: they complete real tool
+// calls against it. Its answers come from the script.
 
 interface Message {
   role: string;
@@ -51,7 +51,7 @@ export interface Spoken {
   stopReason?: string;
   /** Between any two pieces of the stream. */
   paceMs?: number;
-  /** Nothing is answered before this resolves. */
+  /** The answer waits until this resolves. */
   after?: Promise<unknown>;
   /** The connection breaks after that many events of the stream. */
   cutAfter?: number;
@@ -76,7 +76,7 @@ export const call = (name: string, input: Record<string, unknown>, more: Partial
 export const structured = (output: Record<string, unknown>, more: Partial<Spoken> = {}): Spoken =>
   call('StructuredOutput', output, more);
 
-/** What the vendor's servers answer when they do not. */
+/** Error responses of the vendor's servers. */
 export const refusals = {
   auth: { status: 401, type: 'authentication_error', message: 'invalid x-api-key' },
   credit: {
@@ -99,7 +99,7 @@ export const refusals = {
       'anthropic-ratelimit-requests-reset': new Date(Date.now() + seconds * 1000).toISOString(),
     },
   }),
-  /** What a subscription is told when it is used up until `reset` (epoch seconds). */
+  /** The error of a subscription that is used up until `reset` (epoch seconds). */
   usageLimit: (reset: number): Refused => ({
     status: 429,
     type: 'rate_limit_error',
@@ -235,7 +235,7 @@ function eventsOf(request: MessagesRequest, turn: Spoken): StreamEvent[] {
 
 const emptied = (block: Block): Block => (block.type === 'text' ? { ...block, text: '' } : { ...block, input: {} });
 
-/** In pieces, as the real one sends them: programs must put them together again. */
+/** In pieces, like the real server: programs must join them. */
 function piecesOf({ type, text = '', input }: Block): Record<string, unknown>[] {
   if (type === 'text') return cut(text).map((piece) => ({ type: 'text_delta', text: piece }));
   return cut(JSON.stringify(input)).map((piece) => ({ type: 'input_json_delta', partial_json: piece }));

@@ -1,4 +1,4 @@
-/** A request to a model, put in the same form whatever the protocol: what the model was told, newest last. */
+/** A request to a model in one form for all protocols: its messages, newest last. */
 export interface Told {
   /** Words of a person or of the program around the model, and what the model's tools answered. */
   entries: { kind: 'words' | 'tool'; text: string }[];
@@ -17,7 +17,7 @@ export interface Assignment {
   prompts: number;
 }
 
-/** What a model wants to do, in nobody's words; or what its server does instead of answering. */
+/** What a model does, independent of the protocol; or what its server does instead of answering. */
 export type Move =
   | { kind: 'write'; file: string; content: string; tokens?: Tokens }
   | { kind: 'run'; command: string; tokens?: Tokens }
@@ -48,7 +48,7 @@ export const result = (outcome: string, more: Record<string, unknown> = {}): Mov
   envelope: { outcome, summary: `${outcome}, as told`, ...more },
 });
 
-/** The same move, with these tokens on its bill. */
+/** The same move, with this usage. */
 export const withTokens = (move: Move, tokens: Tokens): Move =>
   move.kind === 'trouble' || move.kind === 'silence' ? move : { ...move, tokens };
 

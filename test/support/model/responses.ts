@@ -8,7 +8,7 @@ import {
   turnOf,
 } from './http.ts';
 
-// A model that does what a test tells it to, behind the OpenAI Responses stream (`POST /v1/responses`).
+// A model that follows a test's script, behind the OpenAI Responses stream (`POST /v1/responses`).
 
 export interface ResponsesBody {
   model: string;
@@ -39,11 +39,11 @@ export type ResponsesTurn =
   | { kind: 'failed'; code: string; message: string }
   /** The connection breaks in the middle of the first item. */
   | { kind: 'cut'; items: ResponsesItem[] }
-  /** The answer begins and never ends: the client has to leave. */
+  /** The answer begins and never ends: the client has to disconnect. */
   | { kind: 'hang' };
 
 export interface ResponsesServer extends ModelServer<ResponsesBody> {
-  /** What was sent with completed answers, added up: what a ledger must agree with. */
+  /** The total usage of completed answers; the recorded usage must match it. */
   sent: Counts & { answers: number };
 }
 
