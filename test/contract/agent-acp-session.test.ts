@@ -25,7 +25,7 @@ describe('the session of an agent of the protocol', () => {
     expect(trial.output()).toContain('Gate test fails: 1 of 3');
   });
 
-  it('is resumed without its past being told or paid for again', async () => {
+  it('is resumed without repeating or paying for its past', async () => {
     const script = {
       hello: { agentCapabilities: { loadSession: true } },
       past: [
@@ -67,7 +67,7 @@ describe('the session of an agent of the protocol', () => {
     expect(silent.usage()).toEqual({ inputTokens: 0, outputTokens: 0, requests: 1, costUsd: null });
   });
 
-  it('has the price of its requests as soon as the sum is told', async () => {
+  it('has the price of its requests as soon as the sum is reported', async () => {
     const steps = [{ say: 'one' }, cost(0.25), runs('ls'), cost(0.5), { say: 'asked' }, { wait: true }];
     const trial = acpStarter(bench, fake({ turns: [[...steps, { end: { stopReason: 'cancelled' } }]] }))();
     await trial.says('asked');

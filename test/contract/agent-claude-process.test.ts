@@ -35,7 +35,7 @@ describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
     bench.host.sandbox = kind;
   });
 
-  it('comes when it is asked for, with nothing left and the cost told', async () => {
+  it('comes on request, with nothing left and the cost reported', async () => {
     const server = await bench.model([BUSY]);
     const trial = bench.start(server.url);
     await isBusy(bench.worktree);

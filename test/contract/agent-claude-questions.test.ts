@@ -59,7 +59,7 @@ describe('Claude Code asks while it works', { timeout: 2 * MINUTE }, () => {
     expect(heard()).toContain('Asked as Q7.1. Go on.');
   });
 
-  it('and is told when a question is none', async () => {
+  it('and gets an error for an invalid question', async () => {
     const { url } = await serve([call(TOOL, { questions: [{ text: 'x'.repeat(20_001) }] }), DONE]);
     const trial = bench.start(url, { ask: () => Promise.reject(new Error('never asked')) });
     expect(await trial.end).toMatchObject({ kind: 'result' });

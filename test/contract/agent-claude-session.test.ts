@@ -77,7 +77,7 @@ describe('the books of a run that is stopped', () => {
     expect(trial.usage()).toEqual({ inputTokens: 100, outputTokens: 20, requests: 2, costUsd: null });
   });
 
-  it('hold what was told of an answer that is broken off', async () => {
+  it('include what was reported of a broken answer', async () => {
     const slow = say('word '.repeat(40), { paceMs: 300, usage: { input: 1000, output: 500 } });
     const server = await bench.model(slow);
     const trial = bench.start(server.url);

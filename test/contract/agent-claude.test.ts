@@ -26,24 +26,27 @@ onClaudeBench((opened) => {
 });
 
 describe('the work', () => {
-  it.each(['auto', 'off'] as const)('is done with the real tools and told as a result (sandbox %s)', async (kind) => {
-    bench.host.sandbox = kind;
-    const server = await bench.model([
-      write('sum.txt', 'ü 1+1'),
-      call('Bash', { command: 'cat sum.txt' }, { say: 'Looking at it.' }),
-      DONE,
-    ]);
-    const trial = bench.start(server.url);
-    expect(await trial.end).toEqual(done);
-    expect(await bench.read('sum.txt')).toBe('ü 1+1');
-    expect(lastResult(server)).toContain('ü 1+1');
-    expect(trial.output()).toContain('Looking at it.\n> Bash: cat sum.txt\n');
-    expect(trial.sessions).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
-    expect(server.others).toEqual([]);
-    expect(await bench.leftOver()).toEqual([]);
-  });
+  it.each(['auto', 'off'] as const)(
+    'is done with the real tools and reported as a result (sandbox %s)',
+    async (kind) => {
+      bench.host.sandbox = kind;
+      const server = await bench.model([
+        write('sum.txt', 'ü 1+1'),
+        call('Bash', { command: 'cat sum.txt' }, { say: 'Looking at it.' }),
+        DONE,
+      ]);
+      const trial = bench.start(server.url);
+      expect(await trial.end).toEqual(done);
+      expect(await bench.read('sum.txt')).toBe('ü 1+1');
+      expect(lastResult(server)).toContain('ü 1+1');
+      expect(trial.output()).toContain('Looking at it.\n> Bash: cat sum.txt\n');
+      expect(trial.sessions).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+      expect(server.others).toEqual([]);
+      expect(await bench.leftOver()).toEqual([]);
+    },
+  );
 
-  it('is told as it was written: a task’s text reads no file and runs no command', async () => {
+  it('is passed on unchanged: a task’s text reads no file and runs no command', async () => {
     await writeFile(path.join(bench.worktree, 'secret.txt'), 'swordfish');
     const server = await bench.model([DONE]);
     const prompt = '/compact @secret.txt and do it';

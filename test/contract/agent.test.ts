@@ -229,7 +229,7 @@ describe('what a command agent is given', () => {
     ['no-such-agent', 'there is no program no-such-agent on PATH'],
     ['./no-such-agent', 'repository/no-such-agent does not exist'],
     ['./agent.sh', 'agent.sh is not executable'],
-  ])('is told apart from a program that cannot be started: %s', async (program, says) => {
+  ])('differs from a program that cannot be started: %s', async (program, says) => {
     const end = await (await bench.start('command', printed(RESULT), { command: [program] })).end;
     expect(end).toMatchObject({ kind: 'failed', failure: 'spawn', exitCode: null });
     expect(end).toHaveProperty('message', expect.stringContaining(says));

@@ -52,7 +52,7 @@ async function withLock(worktree: Worktree, text: string): Promise<Worktree> {
 }
 
 describe('what prepare makes', () => {
-  it('is made once for each content of its files, whoever needs it', async () => {
+  it('is made once for each content of its files', async () => {
     const { worktree: prepare, checkout } = preparation({ run: 'sh install.sh' });
     const [one, two] = [await open(1), await open(2)];
     expect(await Promise.all([prepare(one, { signal }), prepare(two, { signal })])).toEqual([READY, READY]);

@@ -26,8 +26,9 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
       const mill = await (await open(place)).register(1);
       await mill.must({ type: 'project.register', projectId: OTHER, name: 'two', root: '/two', rules });
       await mill.worker('b1', 'builder');
-      const dear = await mill.create({ title: 'One', pipeline: 'agent' });
-      for (const title of ['Two', 'Three']) await mill.create({ title, dependsOn: title === 'Two' ? [dear.id] : [] });
+      const expensive = await mill.create({ title: 'One', pipeline: 'agent' });
+      for (const title of ['Two', 'Three'])
+        await mill.create({ title, dependsOn: title === 'Two' ? [expensive.id] : [] });
       await mill.must({
         type: 'work.claim',
         projectId: PROJECT,
@@ -36,7 +37,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))(
         owner: 'o',
         window: 8,
       });
-      const run = { projectId: PROJECT, subjectId: dear.id, token: 1, runId: 'run_1' };
+      const run = { projectId: PROJECT, subjectId: expensive.id, token: 1, runId: 'run_1' };
       await mill.must({ type: 'run.start', ...run, mode: 'implement', agent: 'a' });
       const usage = { inputTokens: 1, outputTokens: 1, requests: 1, costUsd: 3 };
       await mill.must({ type: 'run.spend', ...run, usage });

@@ -159,7 +159,7 @@ describe('the target', () => {
   });
 
   it.each(['checked out', 'not checked out'])(
-    '%s: of two that race, one lands and the other is told it moved',
+    '%s: of two that race, one lands and the other learns that the target moved',
     async (how) => {
       bed = await makeBed();
       // A second daemon with a data folder of its own: nothing but git is shared.

@@ -232,7 +232,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.show('Conflicts');
     await page.getByText(/^No conflicts need you/).waitFor();
     await page.goto(new URL('/conflicts/3', bed.daemon.url).href);
-    await page.getByText(/has no conflict that waits for a person/).waitFor();
+    await page.getByText(/has no conflict for a person to resolve/).waitFor();
     // The one refusal that a person asked for, and the one above.
     expect(bed.complaints.filter((text) => !/status of 409/.test(text))).toEqual([]);
   });

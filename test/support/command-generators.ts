@@ -38,7 +38,7 @@ export const roleOf = (workerId: string): Role => (workerId.startsWith('agent') 
 const STATUSES: GateStatus[] = ['pass', 'pass', 'pass', 'fail', 'unverified'];
 const FILES = [[], [], ['src/'], ['src/a.ts', 'docs/b.md'], ['**/*.md']];
 const STAGES = ['open', 'plan', 'implement', 'verify', 'review', 'merge', 'done', 'x'];
-const TEXTS = ['Which colour?', 'How many?', 'Shall it be loud?'];
+const TEXTS = ['Which colour?', 'How many?', 'Should it be loud?'];
 const usageOf = (a: number): Usage => ({
   inputTokens: a,
   outputTokens: 1,

@@ -144,8 +144,8 @@ class ReconnectingStream implements Stream {
   async #poll(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      const wish = { ...this.#options.subscribe, after: this.#cursor ?? undefined };
-      for await (const message of pollOnce(this.#options.api, wish, [...this.#follows.values()], signal)) {
+      const subscription = { ...this.#options.subscribe, after: this.#cursor ?? undefined };
+      for await (const message of pollOnce(this.#options.api, subscription, [...this.#follows.values()], signal)) {
         if (signal.aborted) return;
         this.#become('polling');
         this.#take(message);

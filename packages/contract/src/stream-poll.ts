@@ -21,11 +21,11 @@ const LIST_PAGE = 1000;
 /** What the socket would have sent since the cursor, by polling: the same messages in the same order. */
 export async function* pollOnce(
   api: Api,
-  wish: StreamSubscription,
+  subscription: StreamSubscription,
   follows: Follow[],
   closing: AbortSignal,
 ): AsyncGenerator<StreamMessage> {
-  const { project, task, types, after, views = false } = wish;
+  const { project, task, types, after, views = false } = subscription;
   const soon = () => AbortSignal.any([closing, AbortSignal.timeout(PATIENCE_MS)]);
   const status = await api.status({ project }, soon());
   if (after === undefined || after > status.lastSeq) yield { type: 'ready', cursor: status.lastSeq };

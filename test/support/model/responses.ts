@@ -136,7 +136,7 @@ function onTheWire(item: ResponsesItem): Record<string, unknown> {
   }
 }
 
-/** What the tools answered so far, as the model was told. */
+/** The outputs of the tools so far, as the model got them. */
 export const toolOutputs = (request: ResponsesRequest): string[] =>
   request.body.input.flatMap(({ output }) =>
     output === undefined ? [] : [typeof output === 'string' ? output : JSON.stringify(output)],

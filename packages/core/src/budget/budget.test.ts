@@ -128,8 +128,8 @@ describe('thresholds', () => {
 
   it('50, 75, 90 and 100 % are each reported once', () => {
     const mill = world(10, 1000);
-    const told = spend(mill, [4.9, 5, 6, 7.5, 8.9, 9, 9.9, 10, 10.5]).map(thresholds);
-    expect(told).toEqual([[], ['daily 50'], [], ['daily 75'], [], ['daily 90'], [], ['daily 100'], []]);
+    const reported = spend(mill, [4.9, 5, 6, 7.5, 8.9, 9, 9.9, 10, 10.5]).map(thresholds);
+    expect(reported).toEqual([[], ['daily 50'], [], ['daily 75'], [], ['daily 90'], [], ['daily 100'], []]);
   });
 
   it('a single request may pass several: the highest is reported', () => {
@@ -259,8 +259,8 @@ describe('impossible amounts', () => {
     });
     for (const [index, { fence, runId }] of started.entries()) {
       const [tokens, costUsd] = [amounts[index]!, amounts[index]!];
-      const told = { inputTokens: tokens, outputTokens: tokens, requests: tokens, costUsd };
-      mill.must({ type: 'run.spend', ...fence, runId, usage: told });
+      const reported = { inputTokens: tokens, outputTokens: tokens, requests: tokens, costUsd };
+      mill.must({ type: 'run.spend', ...fence, runId, usage: reported });
       const { usage: kept } = mill.runs.get(runId)!;
       for (const count of [kept.inputTokens, kept.outputTokens, kept.requests]) {
         expect(count).toBeGreaterThanOrEqual(0);

@@ -109,10 +109,15 @@ export const howToRaise = (accountId: string) =>
 
 export function periodsOf(account: Account, limits: { dailyUsd: number; monthlyUsd: number }) {
   return [
-    { period: 'daily' as BudgetPeriod, spent: account.spentDayUsd, limit: limits.dailyUsd, told: account.told.daily },
+    {
+      period: 'daily' as BudgetPeriod,
+      spent: account.spentDayUsd,
+      limit: limits.dailyUsd,
+      reported: account.told.daily,
+    },
     {
       ...{ period: 'monthly' as BudgetPeriod, spent: account.spentMonthUsd, limit: limits.monthlyUsd },
-      told: account.told.monthly,
+      reported: account.told.monthly,
     },
   ];
 }
@@ -185,9 +190,9 @@ function adjustReservations(budget: BudgetAccount, runId: string, granted: numbe
 }
 
 function thresholds({ account, limits }: BudgetAccount, moreUsd: number): EventBody[] {
-  return periodsOf(account, limits).flatMap(({ period, spent, limit, told }): EventBody[] => {
+  return periodsOf(account, limits).flatMap(({ period, spent, limit, reported }): EventBody[] => {
     // After a limit was raised, its thresholds can be reached again.
-    const passed = Math.min(told, passedAt(percentOf(spent - moreUsd, limit)) ?? 0);
+    const passed = Math.min(reported, passedAt(percentOf(spent - moreUsd, limit)) ?? 0);
     const reached = passedAt(percentOf(spent, limit));
     if (reached === undefined || reached <= passed) return [];
     const figures = { period, threshold: reached, spentUsd: spent, limitUsd: limit };

@@ -50,8 +50,8 @@ describe('a result in plain text', () => {
     ['{"outcome":"pr_ready","summary":7}', 'summary'],
     ['{"tidemill":"result"}', 'outcome'],
     ['{"outcome":"approved"}', 'is not possible in mode implement; use one of pr_ready, no_changes'],
-    ['{"outcome":"needs_info"}', 'without a question'],
-    ['{"outcome":"needs_info","question":"  "}', 'without a question'],
+    ['{"outcome":"needs_info"}', 'has no question'],
+    ['{"outcome":"needs_info","question":"  "}', 'has no question'],
   ])('says what is wrong with %j', (text, says) => {
     expect(readResult(text, build)).toHaveProperty('invalid', expect.stringContaining(says));
   });
@@ -171,7 +171,7 @@ describe('a verdict in words', () => {
   });
 
   it.each([
-    ['an approval that judges nothing', 'REVIEW_VERDICT: APPROVED', 'nothing about C1'],
+    ['an approval that judges nothing', 'REVIEW_VERDICT: APPROVED', 'does not mention C1'],
     ['two verdicts', 'REVIEW_VERDICT: APPROVED\nREVIEW_VERDICT: CHANGES_REQUESTED', 'both'],
     ['checklist and verdict at odds', '**Status:** REJECTED\nREVIEW_VERDICT: APPROVED', 'both'],
   ])('is no approval: %s', (_name, text, says) => {

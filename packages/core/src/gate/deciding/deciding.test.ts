@@ -10,10 +10,10 @@ const change = (path: string, before: string | null, after: string | null): Chan
   after: after === null ? null : fact(after),
 });
 const npmTest: CheckCommand = { name: 'test', run: 'npm test', proves: [] };
-const told = (changed: ChangedFile[], checks = [npmTest], manifests: Record<string, string> = {}) =>
+const reported = (changed: ChangedFile[], checks = [npmTest], manifests: Record<string, string> = {}) =>
   decidingFiles({ checks, changed, manifests: new Map(Object.entries(manifests)) });
 const why = (path: string, before: string | null, after: string | null, checks?: CheckCommand[]) =>
-  told([change(path, before, after)], checks)[0]?.why ?? null;
+  reported([change(path, before, after)], checks)[0]?.why ?? null;
 
 const TEST = `import { sum } from './sum.ts';
 
@@ -182,11 +182,11 @@ describe('a test that checks less', () => {
   test('deleted, moved away, or made a link', () => {
     expect(why('test/sum.test.ts', TEST, null)).toBe('a test is deleted');
     for (const to of ['test/sum.test.ts.bak', 'docs/sum.test.ts', 'test/sum.ts', 'test/old/sum.test.ts'])
-      expect(told([change('test/sum.test.ts', TEST, null), change(to, null, TEST)])).toMatchObject([
+      expect(reported([change('test/sum.test.ts', TEST, null), change(to, null, TEST)])).toMatchObject([
         { file: 'test/sum.test.ts', why: 'a test is deleted' },
       ]);
     const link = { path: 'sum.test.ts', before: fact(TEST), after: fact('other.ts', '120000') };
-    expect(told([link])[0]?.why).toContain('a link instead of a test');
+    expect(reported([link])[0]?.why).toContain('a link instead of a test');
   });
 });
 
@@ -275,8 +275,8 @@ describe('a file that decides', () => {
       'package.json': json({ scripts: { test: 'npm run unit', unit: 'node run-all.js', other: 'node x.js' } }),
     };
     expect(manifestsOf([npmTest])).toContain('package.json');
-    expect(told([change('run-all.js', 'a', 'b')], [npmTest], manifests)).toMatchObject([{ file: 'run-all.js' }]);
-    expect(told([change('x.js', 'a', 'b')], [npmTest], manifests)).toEqual([]);
+    expect(reported([change('run-all.js', 'a', 'b')], [npmTest], manifests)).toMatchObject([{ file: 'run-all.js' }]);
+    expect(reported([change('x.js', 'a', 'b')], [npmTest], manifests)).toEqual([]);
   });
 
   test('helpers and expected results of tests', () => {
@@ -322,17 +322,17 @@ describe('a file that decides', () => {
 
   test('a lock file that changes alone', () => {
     const lock = change('package-lock.json', '{"a":1}', '{"a":2}');
-    expect(told([lock])).toMatchObject([{ file: 'package-lock.json' }]);
-    expect(told([lock, change('package.json', '{}', '{"dependencies":{"a":"2"}}')])).toEqual([]);
+    expect(reported([lock])).toMatchObject([{ file: 'package-lock.json' }]);
+    expect(reported([lock, change('package.json', '{}', '{"dependencies":{"a":"2"}}')])).toEqual([]);
   });
 
   test('code that cannot be examined', () => {
-    expect(told([{ path: 'src/a.ts', before: null, after: fact(null) }])[0]?.why).toContain('too large');
-    expect(told([{ path: 'logo.png', before: null, after: fact(null) }])).toEqual([]);
+    expect(reported([{ path: 'src/a.ts', before: null, after: fact(null) }])[0]?.why).toContain('too large');
+    expect(reported([{ path: 'logo.png', before: null, after: fact(null) }])).toEqual([]);
   });
 
   test('names are shown without control characters', () => {
-    expect(told([change('a\u001b[2J\n/.npmrc', null, 'x')])[0]?.file).toBe('a?[2J?/.npmrc');
+    expect(reported([change('a\u001b[2J\n/.npmrc', null, 'x')])[0]?.file).toBe('a?[2J?/.npmrc');
   });
 });
 
@@ -408,7 +408,7 @@ describe('honest work', () => {
     ],
     ['documents', [change('README.md', 'a', 'b'), change('docs/x.md', null, 'y')]],
   ])('%s', (_name, changed) => {
-    expect(told(changed)).toEqual([]);
+    expect(reported(changed)).toEqual([]);
   });
 });
 
