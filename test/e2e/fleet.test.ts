@@ -242,8 +242,8 @@ here('the fleet (needs /proc)', () => {
     await machine.run(['workers', 'remove', 'agent-1'], root);
     await until(() => !files().includes('agent-1.session'));
     const last = await machine.run(['workers', 'remove', 'agent-2'], root);
-    expect(last.stderr).toContain('agent-2 is the last one that builds');
-    expect((await machine.run(['workers', 'remove', 'merger'], root)).stderr).toContain('merger is always there');
+    expect(last.stderr).toContain('agent-2 is the last builder');
+    expect((await machine.run(['workers', 'remove', 'merger'], root)).stderr).toContain('merger cannot be removed');
     expect(await machine.json<WorkerView>(['workers', 'add'], root)).toMatchObject({ name: 'agent-1', status: 'idle' });
     const api = machine.api();
     const [project] = await api.projects({ root });

@@ -143,7 +143,7 @@ describe('a full disk', () => {
     expect(alerts).toMatchObject([{ title: 'disk full' }]);
     // The log has room for it, or the terminal is told instead.
     const said = `${readFileSync(join(machine.data, 'daemon.log'), 'utf8')}${daemon.stderr()}`;
-    expect(said).toMatch(/work pauses: There is no disk space|daemon\.log cannot be written/);
+    expect(said).toMatch(/work is paused: There is no disk space|daemon\.log cannot be written/);
     expect(await api.addTask({ project, title: 'Room again' })).toMatchObject({ number: 2 });
   });
 

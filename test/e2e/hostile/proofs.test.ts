@@ -172,10 +172,10 @@ describe('the environment', { timeout: 2 * MINUTE }, () => {
     );
     await start();
     await add('work');
-    await until(async () => ((await task(1)).waiting ?? '').includes('does not pass on main itself'));
+    await until(async () => ((await task(1)).waiting ?? '').includes('also fails on main itself'));
     const [told, ...others] = await alerts();
     expect(others).toEqual([]);
-    expect(told?.text).toMatch(/main itself does not pass test.*--repairs test/s);
+    expect(told?.text).toMatch(/main itself fails test.*--repairs test/s);
     expect((await detail(1)).runs).toHaveLength(1);
     // Its first try does not repair it: it is sent back as for any other gate.
     const repair = 'if [ -f tried.txt ]; then echo fine > b.txt; else echo x > tried.txt; fi';
@@ -201,7 +201,7 @@ gates:
     await save({ 'b.txt': 'BROKEN\n' });
     await commit('From outside');
     await add('work');
-    await until(async () => (await alerts()).some(({ text }) => text.includes('main itself does not pass test')));
+    await until(async () => (await alerts()).some(({ text }) => text.includes('main itself fails test')));
     expect((await detail(1)).runs).toMatchObject([{ status: 'running' }]);
     await save({ 'b.txt': 'fine again\n' });
     await commit('Repaired from outside');

@@ -7,7 +7,7 @@ interface AbsentDeps extends LeaseTaking {
   project: Project;
 }
 
-/** Stands for the engine of a project that no daemon works on from this process. It refuses what needs an engine. */
+/** Replaces the engine of a project that this process does not work on. It refuses everything that needs an engine. */
 export class AbsentEngine implements ProjectWork {
   readonly isRunning = false;
   readonly isWaitingForPerson = false;
@@ -29,7 +29,7 @@ export class AbsentEngine implements ProjectWork {
     return this.#refuse(WORKERS_HINT);
   }
 
-  /** Nothing runs here that could be killed. The workers are stopped in the store, and leases are taken back. */
+  /** There is no process to kill. The workers are stopped in the store, and their leases are taken back. */
   async emergencyStop(order: EmergencyOrder): Promise<EmergencyReport> {
     const { store, project } = this.#deps;
     const [workers, left] = await Promise.all([store.workers(project.id), store.leased(project.id)]);
@@ -50,4 +50,4 @@ export class AbsentEngine implements ProjectWork {
   }
 }
 
-const WORKERS_HINT = ' The number of workers at the start is `workers` in .tidemill/config.yaml.';
+const WORKERS_HINT = ' To start with more or fewer workers, change `workers` in .tidemill/config.yaml.';

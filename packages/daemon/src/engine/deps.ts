@@ -16,7 +16,7 @@ import type {
   Workspace,
 } from '../ports.ts';
 
-/** All that the engine knows of the world. The simulator hands in its own. */
+/** Everything the engine depends on. The simulator passes its own implementations. */
 export interface EngineDeps {
   project: Project;
   store: Store;
@@ -32,21 +32,21 @@ export interface EngineDeps {
   openRunLog: OpenRunLog;
   /** Without one, only agents and people ask. */
   catalogue?: Catalogue;
-  /** None where no other program could look at them. */
+  /** Absent where no other program reads session files. */
   sessions?: SessionFiles;
-  /** Runs what follows the log and the clock. */
+  /** Runs the reactors, which follow the log and the clock. */
   reactors: Reactors;
   clock: Clock;
   ids: Ids;
-  /** The data folder, in the ids of workers; empty where nobody else uses the store. */
+  /** The data folder, as part of worker ids. Empty when no other daemon uses the store. */
   host: string;
   /** This daemon instance; leases carry it. */
   owner: string;
   hash(text: string): string;
-  /** Is the instance that took a lease certainly gone? */
+  /** Whether the instance that took a lease is certainly dead. */
   isOwnerDead(owner: string): boolean;
-  /** Builders; one reviewer comes on top. */
+  /** The number of builders, without the reviewer. */
   workers: number;
-  /** A line for the log: something a person may want to know and nothing was lost. */
+  /** Writes a line to the log. For information only: nothing was lost. */
   onNote(text: string, error?: unknown): void;
 }

@@ -2,11 +2,11 @@ import { Mode, type Task, type Worker } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
 import type { Reactor, ReactorHandle } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
-import { Rests } from './dispatch/agent-rest.ts';
+import { AgentBackoff } from './dispatch/agent-backoff.ts';
 import { claimNext } from './dispatch/claim-next.ts';
 import { Outages } from './dispatch/outages.ts';
-import { patientStore } from './dispatch/patient-store.ts';
 import { recover } from './dispatch/recovery.ts';
+import { retryingStore } from './dispatch/retrying-store.ts';
 import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
@@ -18,8 +18,8 @@ import { Supervisor } from './reactors/supervisor.ts';
 import { WorktreeCleanup } from './reactors/worktrees.ts';
 import type { StageReport } from './stages/agent-stage.ts';
 import { Prover } from './stages/prove.ts';
+import { addBuilder, removeBuilder } from './workers/builders.ts';
 import { Fleet } from './workers/fleet.ts';
-import { dismissBuilder, hireBuilder } from './workers/hiring.ts';
 import { OutsideWork } from './workers/outside.ts';
 import type { Slot } from './workers/slot.ts';
 
@@ -30,14 +30,14 @@ import type { Slot } from './workers/slot.ts';
 export class Engine {
   readonly #deps: EngineDeps;
   readonly fleet: Fleet;
-  /** What workers that are no children of the daemon take and hand in. */
+  /** Claims and results of workers outside the daemon. */
   readonly outside: OutsideWork;
-  /** What is under way, by the id of its task or job. */
+  /** Work in progress, by the id of its task or job. */
   readonly #working = new Map<string, Promise<unknown>>();
-  readonly #rests: Rests;
+  readonly #agentBackoff: AgentBackoff;
   readonly #spending: Spending;
-  /** The budget held something back at the last look. */
-  #isShort = false;
+  /** The budget refused a claim in the last dispatch. */
+  #isOverBudget = false;
   readonly #outages: Outages;
   readonly #jobs: JobWatch;
   readonly #stopped = new AbortController();
@@ -49,20 +49,20 @@ export class Engine {
 
   constructor(given: EngineDeps) {
     const { signal } = this.#stopped;
-    const onAway = (error: unknown, isBack: boolean) => this.#heedStore(error, isBack);
-    const store = patientStore(given.store, given.clock, signal, onAway);
-    // Not a copy: some of what is given changes with the settings.
+    const onAvailability = (error: unknown, isBack: boolean) => this.#onStoreState(error, isBack);
+    const store = retryingStore(given.store, given.clock, signal, onAvailability);
+    // Not a copy: some of these values change with the settings.
     const deps: EngineDeps = Object.create(given, { store: { value: store } });
     this.#deps = deps;
     this.#outages = new Outages(deps, signal, () => this.wake());
-    this.#rests = new Rests(deps, (restMs) => this.#wakeAfterRest(restMs));
+    this.#agentBackoff = new AgentBackoff(deps, (waitMs) => this.#wakeAfterBackoff(waitMs));
     const prover = new Prover(deps);
     const outages = this.#outages;
-    this.fleet = new Fleet(deps, { rests: this.#rests, prover, outages }, () => this.wake());
+    this.fleet = new Fleet(deps, { agentBackoff: this.#agentBackoff, prover, outages }, () => this.wake());
     this.outside = new OutsideWork(deps, {
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
-      // A task that was taken from a slot waits until that slot has let go of the worktree.
-      letGo: async (taskId) => void (await this.#working.get(taskId)),
+      // A task that was taken from a slot waits until the slot has released the worktree.
+      released: async (taskId) => void (await this.#working.get(taskId)),
     });
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#jobs = new JobWatch(deps, () => this.wake());
@@ -80,13 +80,13 @@ export class Engine {
     this.wake();
   }
 
-  /** All that follows the log or the clock for this project. */
+  /** All reactors of this project. */
   #followers(): Reactor[] {
     const deps = this.#deps;
     const { fleet } = this;
     const supervisor = new Supervisor(deps, () => fleet.slots);
     const tryAgain = () => {
-      this.#rests.clear();
+      this.#agentBackoff.clear();
       this.wake();
     };
     return [
@@ -105,17 +105,17 @@ export class Engine {
     ];
   }
 
-  /** What is ready for an agent cannot be begun: every agent waits for a person, or nothing more is paid for. */
+  /** No agent can start: each one needs help from a person, or the budget is exhausted. */
   get isWaitingForPerson(): boolean {
-    return this.#isShort || this.#rests.isWaitingForPerson;
+    return this.#isOverBudget || this.#agentBackoff.isWaitingForPerson;
   }
 
   addWorker(): Promise<string> {
-    return hireBuilder(this.#deps);
+    return addBuilder(this.#deps);
   }
 
   removeWorker(worker: Worker): Promise<void> {
-    return dismissBuilder(this.#deps, worker);
+    return removeBuilder(this.#deps, worker);
   }
 
   wake(): void {
@@ -136,7 +136,7 @@ export class Engine {
     const reactorsStopped = Promise.all(this.#reactors.map((reactor) => reactor.stop()));
     await this.#dispatching;
     const grace = new AbortController();
-    // What stands still reaches no checkpoint.
+    // Frozen work reaches no checkpoint.
     for (const { leased } of this.fleet.slots) if (leased?.isFrozen) leased.abandon('shutdown');
     const finished = Promise.all(this.#working.values()).finally(() => grace.abort());
     await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
@@ -152,10 +152,10 @@ export class Engine {
   async #dispatch(): Promise<void> {
     this.#isDirty = false;
     try {
-      // Whoever is back from an outage wakes us.
+      // The end of the outage wakes the engine.
       if (await this.#outages.look()) return;
       const exhausted = new Set<string>();
-      let isShort = false;
+      let isOverBudget = false;
       for (const slot of this.fleet.slots) {
         if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
         // A person may wait for a job, so it comes before tasks.
@@ -163,12 +163,12 @@ export class Engine {
         const claimed = await this.#claim(slot);
         if ('task' in claimed) this.#begin(slot, claimed.task);
         else {
-          isShort ||= claimed.isShort;
+          isOverBudget ||= claimed.isOverBudget;
           if (!claimed.isForOthers) exhausted.add(slot.role);
         }
       }
-      // Only now: whoever asks meanwhile gets the answer of the last look.
-      this.#isShort = isShort;
+      // Set at the end, so that readers meanwhile see the result of the previous dispatch.
+      this.#isOverBudget = isOverBudget;
       await this.#sleepUntilNext();
     } catch (error) {
       this.#deps.onNote('claiming failed; trying again in 5 s', error);
@@ -176,19 +176,24 @@ export class Engine {
     }
   }
 
-  async #claim(slot: Slot): Promise<{ task: Task } | { isForOthers: boolean; isShort: boolean }> {
+  async #claim(slot: Slot): Promise<{ task: Task } | { isForOthers: boolean; isOverBudget: boolean }> {
     const { project, owner, store } = this.#deps;
     const { workerId, role } = slot;
     const who = { type: 'work.claim', projectId: project.id, workerId, role, owner } as const;
     const agents = this.#labels();
-    const reply = await claimNext(store, (window) => ({ ...who, window, restingModes: this.#rests.modes(), agents }));
-    if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true, isShort: false };
+    const reply = await claimNext(store, (window) => ({
+      ...who,
+      window,
+      restingModes: this.#agentBackoff.modes(),
+      agents,
+    }));
+    if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true, isOverBudget: false };
     const { code, hint } = reply.refusal;
     const isForOthers = code !== 'window_exhausted' && (hint === FOR_OTHERS || code === 'worker_paused');
-    return { isForOthers, isShort: code === 'budget_exhausted' };
+    return { isForOthers, isOverBudget: code === 'budget_exhausted' };
   }
 
-  /** Gives the slot a job, if one is due. */
+  /** Claims a job for the slot if one is due. */
   async #claimJob(slot: Slot): Promise<boolean> {
     const { project, owner, store, clock } = this.#deps;
     const { dueAt } = this.#jobs;
@@ -198,7 +203,7 @@ export class Engine {
       projectId: project.id,
       workerId: slot.workerId,
       owner,
-      restingModes: this.#rests.modes(),
+      restingModes: this.#agentBackoff.modes(),
       agents: this.#labels(),
     });
     const claimed = reply.ok ? reply.events.find(({ body }) => body.type === 'lease.claimed')?.body : undefined;
@@ -212,7 +217,7 @@ export class Engine {
     return Object.fromEntries(Mode.options.map((mode) => [mode, this.#deps.agentFor(mode).label]));
   }
 
-  /** A task that was taken from another slot here waits until that slot has let go of the worktree. */
+  /** A task that was taken from another slot waits until that slot has released the worktree. */
   #begin(slot: Slot, task: Task): void {
     this.#follow(task.id, slot, slot.work(task, this.#working.get(task.id)));
   }
@@ -224,42 +229,42 @@ export class Engine {
       this.wake();
     });
     this.#working.set(workId, work);
-    // The emergency was called while the claim was on its way.
+    // The emergency stop came during the claim.
     if (this.fleet.isHalted) slot.leased?.kill();
   }
 
-  #heedStore(error: unknown, isBack: boolean): void {
+  #onStoreState(error: unknown, isBack: boolean): void {
     this.#deps.onNote(
-      isBack ? 'the store answers again' : 'the store does not answer; work waits for it',
+      isBack ? 'the store is available again' : 'the store is unavailable; work waits for it',
       error ?? undefined,
     );
     if (!isBack) void this.#outages.look(true);
   }
 
-  #wakeAfterRest(restMs: number): void {
-    void this.#deps.clock.sleep(restMs, this.#stopped.signal).then(() => this.wake());
+  #wakeAfterBackoff(waitMs: number): void {
+    void this.#deps.clock.sleep(waitMs, this.#stopped.signal).then(() => this.wake());
   }
 
   async #note(slot: Slot, report: StageReport): Promise<void> {
     try {
       await this.fleet.note(slot, report);
-      await this.#rests.tell(report.mode, report.setback);
+      await this.#agentBackoff.alert(report.mode, report.setback);
     } catch (error) {
-      this.#deps.onNote('a notice about an agent could not be recorded', error);
+      this.#deps.onNote('an alert about an agent could not be recorded', error);
     }
   }
 
-  /** When all claimable work is in its backoff, or not paid for, wake when the first comes out of it. */
+  /** When backoff or budget blocks all work, wakes the engine when the first item becomes claimable. */
   async #sleepUntilNext(): Promise<void> {
     const nextNotBefore = await this.#deps.store.nextNotBefore(this.#deps.project.id);
-    const paidAt = this.#isShort ? await this.#spending.resumeAt() : null;
+    const paidAt = this.#isOverBudget ? await this.#spending.resumeAt() : null;
     const times = [nextNotBefore, paidAt, this.#jobs.dueAt].filter((at) => at !== null);
     const now = this.#deps.clock.now();
     const next = Math.min(...times.filter((at) => at > now));
     if (Number.isFinite(next)) void this.#wakeAfter(next - now);
   }
 
-  /** With every commit, so without the cost of an error that nobody reads. */
+  /** Runs on every commit. The string reason avoids creating an error object. */
   #endBackoff(): void {
     if (!this.#backoff.signal.aborted) this.#backoff.abort('woken');
   }

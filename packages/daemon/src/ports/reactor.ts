@@ -20,7 +20,7 @@ export interface Reactor {
   /** Null: it serves all projects, and gets the events of all. */
   readonly projectId: string | null;
   /** It gets the events of all projects, although it serves one. */
-  readonly hearsAll?: boolean;
+  readonly followsAllProjects?: boolean;
   readonly on?: readonly EventType[];
   /** From the end of one call for a tick to the next. Left out: only ticks that a call asks for. */
   readonly everyMs?: number;

@@ -1,10 +1,12 @@
 import type { CommandOf, Reply } from '@tidemill/core';
 import type { Store } from '../../ports.ts';
 
-/** Candidates looked at per claim; more only when all of the first are held back by file scopes. */
+/**
+ * Candidates examined per claim. A larger window is used only when file scopes block all candidates of the smaller one.
+ */
 const WINDOWS = [2, 64, 2048];
 
-/** The one way to a task, for whoever wants one. The command is asked for anew each time: things may have changed. */
+/** The only way to claim a task. `claimWithin` builds each command from current state. */
 export async function claimNext(
   store: Pick<Store, 'execute'>,
   claimWithin: (window: number) => CommandOf<'work.claim'>,

@@ -1,15 +1,15 @@
 import type { Outage, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** How old the answer may be that nothing is in the way: claims come in bursts. */
+/** How long "no outage" stays valid: claims come in bursts. */
 const FRESH_MS = 1_000;
 const LOOK_AGAIN_MS = 2_000;
 
 /**
- * Trouble that no task can go on with: no repository, no target, no space. The project pauses as a whole, so that no task
- * is tried for nothing; a person is told once; and it goes on by itself.
+ * Problems that stop every task: no repository, no target branch, no disk space. The whole project pauses, one alert is
+ * raised, and work resumes when the problem is gone.
  *
- *   fine ──look finds one──▶ out ──looks every 2 s, until there is none──▶ fine, and `onOver`
+ *   fine ──outage found──▶ paused ──checks every 2 s until it is over──▶ fine, `onOver`
  */
 export class Outages implements Reactor {
   readonly name = 'outages';
@@ -29,7 +29,7 @@ export class Outages implements Reactor {
     this.#onOver = onOver;
   }
 
-  /** What is in the way of everything, if anything is. `isSuspected`: something has just failed. */
+  /** Returns the current outage, if any. `isSuspected`: something has just failed. */
   async look(isSuspected = false): Promise<Outage | null> {
     if (this.#current) return this.#current;
     if (!isSuspected && this.#deps.clock.now() - this.#fineAt < FRESH_MS) return null;
@@ -47,8 +47,8 @@ export class Outages implements Reactor {
       if (!found) this.#fineAt = this.#deps.clock.now();
       return found;
     } catch (error) {
-      // What cannot be looked at is no reason to stop everything: whatever is wrong shows where it is met.
-      this.#deps.onNote('it could not be found out whether work is possible', error);
+      // A failed check does not stop the project. A real problem shows in the step that meets it.
+      this.#deps.onNote('the check for outages failed', error);
       return null;
     }
   }
@@ -56,12 +56,12 @@ export class Outages implements Reactor {
   #begin(found: Outage): void {
     const { onNote } = this.#deps;
     this.#current = found;
-    onNote(`work pauses: ${found.text}`);
-    this.#tell(found).catch((error: unknown) => onNote('a notice could not be recorded', error));
+    onNote(`work is paused: ${found.text}`);
+    this.#alert(found).catch((error: unknown) => onNote('an alert could not be recorded', error));
     this.#tickIn(LOOK_AGAIN_MS);
   }
 
-  /** Ticks come only while there is an outage. */
+  /** There are ticks only during an outage. */
   async handle({ cause, tickIn }: ReactorCall): Promise<void> {
     this.#tickIn = tickIn;
     const begun = this.#current;
@@ -71,11 +71,11 @@ export class Outages implements Reactor {
       return;
     }
     this.#current = null;
-    this.#deps.onNote(`work goes on: ${begun.kind} is over`);
+    this.#deps.onNote(`work resumes: ${begun.kind} is over`);
     this.#onOver();
   }
 
-  async #tell({ kind, text }: Outage): Promise<void> {
+  async #alert({ kind, text }: Outage): Promise<void> {
     const { store, project } = this.#deps;
     const alert = { type: 'alert.raise', projectId: project.id, taskId: null, kind, text } as const;
     await store.execute({ ...alert, severity: 'error' });

@@ -3,10 +3,10 @@ import { isOutsideOwner } from '@tidemill/core';
 import type { WorktreeRef } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** Takes the task from whoever held it: work snapshotted and kept, run interrupted, task back in its stage. */
+/** Ends the task's lease: the work is snapshotted, the run is interrupted, the task stays in its stage. */
 async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Promise<void> {
   const { id: taskId, projectId } = task;
-  await keep(deps, task, ownerIsDead ? 'daemon died' : 'lease expired');
+  await snapshotWork(deps, task, ownerIsDead ? 'daemon died' : 'lease expired');
   await deps.store.execute({
     type: 'lease.expire',
     projectId,
@@ -16,22 +16,22 @@ async function takeBack(deps: EngineDeps, task: Task, ownerIsDead: boolean): Pro
   });
 }
 
-/** Snapshots what lies in the task's worktree, if it is more than the branch has. */
-export async function keep(deps: EngineDeps, task: Task, why: string): Promise<void> {
+/** Snapshots the task's worktree if it differs from the branch. */
+export async function snapshotWork(deps: EngineDeps, task: Task, why: string): Promise<void> {
   const { id: taskId, projectId, number, branch } = task;
   try {
     const ref = await deps.workspace.snapshot({ number, branch }, why);
     if (ref) await deps.store.execute({ type: 'snapshot.note', projectId, taskId, ref, why });
   } catch (error) {
-    deps.onNote(`the worktree of #${number} could not be snapshotted; it stays as it is`, error);
+    deps.onNote(`the worktree of #${number} could not be snapshotted; it is left unchanged`, error);
   }
 }
 
-/** Once, before anything is claimed: what an earlier daemon left behind. */
+/** Cleans up after an earlier daemon. Runs once, before the first claim. */
 export async function recover(deps: EngineDeps): Promise<void> {
   for (const task of await deps.store.leased(deps.project.id)) {
     const owner = task.lease?.owner ?? deps.owner;
-    // A worker outside any daemon works on in its worktree: only its silence ends that.
+    // An outside worker does not depend on a daemon. Its lease ends only when it stops sending heartbeats.
     if (owner !== deps.owner && !isOutsideOwner(owner) && deps.isOwnerDead(owner)) await takeBack(deps, task, true);
   }
   for (const { lease, ...job } of await leasedJobs(deps)) {
@@ -40,13 +40,13 @@ export async function recover(deps: EngineDeps): Promise<void> {
     await deps.store.execute({ type: 'lease.expire', ...job, token, ownerIsDead: true });
   }
   const alive = await aliveTasks(deps);
-  // What they waited for may have been put right meanwhile.
+  // The cause of the wait may be fixed by now.
   for (const { id: taskId, projectId, waiting, lease } of alive)
     if (waiting !== null && !lease) await deps.store.execute({ type: 'task.wake', projectId, taskId });
   await collectGarbage(deps, alive);
 }
 
-/** Leftovers cost some disk space. That they cannot be removed now does not stop the work. */
+/** Leftovers only cost disk space, so a failure does not stop the start. */
 async function collectGarbage(deps: EngineDeps, alive: WorktreeRef[]): Promise<void> {
   try {
     const garbage = await deps.workspace.collectGarbage(alive);
@@ -56,7 +56,7 @@ async function collectGarbage(deps: EngineDeps, alive: WorktreeRef[]): Promise<v
   }
 }
 
-/** While running: leases nobody renews. */
+/** Ends leases that are not renewed. */
 export async function expireLeases(deps: EngineDeps): Promise<void> {
   const now = deps.clock.now();
   for (const task of await deps.store.leased(deps.project.id)) {

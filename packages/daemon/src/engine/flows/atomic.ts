@@ -4,7 +4,7 @@ import type { Store } from '../../ports.ts';
 
 type Done = Extract<ReplyToAll, { ok: true }>;
 
-/** All commands in one transaction. A refusal becomes an error, and nothing has happened. */
+/** All commands in one transaction. A refusal throws, and no command takes effect. */
 export async function executeTogether(store: Store, commands: readonly Command[]): Promise<Done['replies']> {
   const reply = await store.executeAll(commands);
   if (reply.ok) return reply.replies;
@@ -12,7 +12,7 @@ export async function executeTogether(store: Store, commands: readonly Command[]
   throw new AppError(code, message, { hint });
 }
 
-/** The same without the commands that are refused: what they were about has changed meanwhile. Returns the others. */
+/** The same, but skips refused commands: their subjects have changed meanwhile. Returns the accepted commands. */
 export async function executeAccepted<C extends Command>(store: Store, commands: readonly C[]): Promise<C[]> {
   const left = [...commands];
   for (;;) {

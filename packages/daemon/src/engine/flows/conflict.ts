@@ -8,7 +8,7 @@ interface ConflictDeps {
   conflicts: ConflictEditor;
 }
 
-/** Throws once the task is no longer a person's to resolve. */
+/** Throws if the task no longer waits for a person to resolve its conflict. */
 export async function checkConflict(store: Store, task: Task): Promise<void> {
   const now = await store.task(task.id);
   if (now && isOpenConflict(now) && now.lease === null && now.branch === task.branch) return;
@@ -19,7 +19,7 @@ export async function checkConflict(store: Store, task: Task): Promise<void> {
 
 /**
  *   nothing left to resolve ──▶ begin_settle on record ──▶ the merge is committed ──▶ settle on record
- * A crash after the first record is finished by `finishSettling`: each step can be done twice.
+ * After a crash, `finishSettling` completes the flow. Each step is idempotent.
  */
 export async function settleConflict(deps: ConflictDeps, task: Task, by: Actor): Promise<Task> {
   const { store } = deps;
@@ -32,7 +32,7 @@ export async function settleConflict(deps: ConflictDeps, task: Task, by: Actor):
   return unwrap(await store.execute({ type: 'conflict.settle', ...of, commit, tree, notes })).task!;
 }
 
-/** Settles the conflicts whose settling did not come to its end. One that somebody has changed since waits on. */
+/** Completes interrupted settlements. A conflict whose files were changed since then stays open. */
 export async function finishSettling(deps: ConflictDeps, isDue: (task: Task) => boolean): Promise<void> {
   const { store, project } = deps;
   for (const task of await store.tasks({ projectId: project.id, stages: ['blocked'] })) {
@@ -42,7 +42,7 @@ export async function finishSettling(deps: ConflictDeps, isDue: (task: Task) => 
     if (settled.kind === 'left') continue;
     const { commit, tree, notes } = settled;
     const of = { projectId: task.projectId, taskId: task.id, by };
-    // Refused when a person settled or aborted it meanwhile, which is as good.
+    // Refused if a person settled or aborted it meanwhile. That is fine.
     await store.execute({ type: 'conflict.settle', ...of, commit, tree, notes });
   }
 }
@@ -58,8 +58,8 @@ function commitMerge(
 }
 
 /**
- * Gives the work up and starts the task again on another branch. The snapshot comes first, then one command; the old
- * worktree is removed by the reactor that follows it, or by the next start.
+ * Discards the work and restarts the task on another branch. The work is snapshotted first. A reactor, or the next
+ * start, removes the old worktree.
  */
 export async function abortConflict(
   { store, workspace }: { store: Store; workspace: Pick<Workspace, 'snapshot'> },

@@ -6,9 +6,9 @@ import { executeAccepted } from './atomic.ts';
 import { type LeaseTaking, takeLeases } from './take-leases.ts';
 
 const PAGE = 1000;
-const ASKED_FOR = 'asked for';
+const REQUESTED = 'requested by a person';
 
-/** What stops every worker until somebody resumes it, and the record of it: for one transaction. */
+/** Commands for one transaction: stop every worker until it is resumed, and record the emergency stop. */
 export const emergencyCommands = (
   projectId: string,
   workerIds: string[],
@@ -24,18 +24,18 @@ export const reportOf = (leased: Task[]): EmergencyReport => ({
   tasks: leased.map(({ number }) => number),
 });
 
-/** Takes back leases that are stuck. Work is kept, tasks go back to their stages. */
+/** Takes back the leases of stuck tasks. Work is kept, and the tasks stay in their stages. */
 export async function recoverStuck(
   deps: LeaseTaking,
   { id: projectId }: Project,
   stuck: Task[],
   by: Actor,
 ): Promise<void> {
-  const record = { type: 'emergency.record', projectId, operation: 'recover_stuck', by, reason: ASKED_FOR } as const;
+  const record = { type: 'emergency.record', projectId, operation: 'recover_stuck', by, reason: REQUESTED } as const;
   await takeLeases(deps, stuck, { by, why: 'it was stuck' }, [{ ...record, ...reportOf(stuck) }]);
 }
 
-/** Cancels the tasks that nobody has begun. Each page is one transaction together with its record. */
+/** Cancels tasks that have not started. Each page is one transaction that includes its record. */
 export async function purgeQueue(store: Store, { id: projectId }: Project, by: Actor): Promise<number[]> {
   const purged: number[] = [];
   for (let afterNumber = 0; ; ) {
@@ -44,7 +44,7 @@ export async function purgeQueue(store: Store, { id: projectId }: Project, by: A
     const cancels = page.map(
       ({ id: taskId }): CommandOf<'task.cancel'> => ({ type: 'task.cancel', projectId, taskId, by, from: 'open' }),
     );
-    const record = { type: 'emergency.record', projectId, operation: 'purge_queue', by, reason: ASKED_FOR } as const;
+    const record = { type: 'emergency.record', projectId, operation: 'purge_queue', by, reason: REQUESTED } as const;
     const tasks = [...numbers.values()];
     if (page.length > 0 || purged.length === 0) {
       const done = await executeAccepted(store, [...cancels, { ...record, workers: [], tasks }]);

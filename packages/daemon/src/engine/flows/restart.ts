@@ -4,9 +4,9 @@ import type { Store } from '../../ports.ts';
 import { executeTogether } from './atomic.ts';
 
 /**
- * Stops a worker, takes its task back, clears what went wrong and lets it run again. A reset also forgets its figures.
- * All of it is one transaction, so no crash leaves the worker stopped. The fleet ends the agent when it reads the
- * events; an agent of a daemon that died is dead already.
+ * Stops a worker, takes its task back, clears its errors and starts it again. A reset also clears its statistics. This
+ * is one transaction, so a crash cannot leave the worker stopped. The fleet stops the agent when it reads the events.
+ * An agent of a dead daemon is already dead.
  */
 export async function restartWorker(
   store: Store,
@@ -27,7 +27,7 @@ export async function restartWorker(
       projectId,
       operation: isReset ? 'reset_worker' : 'restart_worker',
       by,
-      reason: 'asked for',
+      reason: 'requested by a person',
       workers: [name],
       tasks: leased.map(({ number }) => number),
     },

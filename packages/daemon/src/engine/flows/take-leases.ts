@@ -9,8 +9,8 @@ export interface LeaseTaking {
 }
 
 /**
- * Takes tasks from their workers, and puts `record` on record in the same transaction. The work is snapshotted first: a
- * crash before the transaction leaves the leases as they were.
+ * Takes tasks from their workers and executes `record` in the same transaction. The work is snapshotted first, so a
+ * crash before the transaction changes no lease.
  */
 export async function takeLeases(
   { store, withWorkspace }: LeaseTaking,

@@ -73,7 +73,7 @@ describe('events', () => {
     const own: string[] = [];
     const all: string[] = [];
     await add(async (call) => void own.push(...kindsOf(call)));
-    await add(async (call) => void all.push(...kindsOf(call)), { name: 'all', hearsAll: true });
+    await add(async (call) => void all.push(...kindsOf(call)), { name: 'all', followsAllProjects: true });
     await raise('here');
     await raise('there', 'project_2');
     await pass(SECOND);
@@ -137,7 +137,7 @@ describe('a call that fails', () => {
     expect(await host.views()).toMatchObject([
       { position: await store.lastSeq(), behind: 0, state: 'running', lastError: { message: 'not yet' } },
     ]);
-    expect(notes).toEqual(['test: alert.raised failed; it is tried again']);
+    expect(notes).toEqual(['test: alert.raised failed; retrying']);
   });
 
   test('is given up after 5 tries: noted, skipped, its error kept', async () => {
@@ -154,7 +154,7 @@ describe('a call that fails', () => {
     await pass(MINUTE);
     expect(seen).toEqual(['a', 'b']);
     expect(tries).toBe(5);
-    expect(notes.at(-1)).toBe('test: alert.raised failed 5 times and is skipped');
+    expect(notes.at(-1)).toBe('test: alert.raised failed 5 times; it is skipped');
     expect((await host.views())[0]).toMatchObject({ behind: 0, state: 'running', lastError: { message: 'never' } });
   });
 
@@ -174,14 +174,14 @@ describe('a call that fails', () => {
 
   test('because the store is away is repeated until it is back', async () => {
     const seen: string[] = [];
-    let isAway = true;
+    let isStoreUnavailable = true;
     await add(async (call) => {
-      if (isAway && call.cause === 'events') throw away();
+      if (isStoreUnavailable && call.cause === 'events') throw away();
       seen.push(...kindsOf(call));
     });
     await raise('a');
     await pass(60 * MINUTE);
-    isAway = false;
+    isStoreUnavailable = false;
     await pass(MINUTE);
     expect(seen).toEqual(['a']);
     expect(notes).toHaveLength(1);

@@ -3,9 +3,9 @@ import type { Clock, ListedReader, OwnWrites, Reactor, ReactorHandle, Reactors, 
 import { watchWrites } from './own-writes.ts';
 import { RunningReactor } from './running-reactor.ts';
 
-/** After a subscription that ended by itself. */
-const AGAIN_MS = 500;
-/** Events that a reactor is behind are counted up to this number. */
+/** Pause before a subscription that ended by itself is opened again. */
+const RETRY_MS = 500;
+/** Upper limit for counting the events a reactor is behind. */
 const MOST_COUNTED = 1_000;
 
 interface HostDeps {
@@ -15,13 +15,13 @@ interface HostDeps {
 }
 
 /**
- * Runs all that follows the log or the clock.
+ * Runs the reactors.
  *
  *   log ──one subscription──▶ host ──▶ a queue and a position per reactor ──▶ handle, one call at a time
  *
- * Positions are not kept over a restart: a reactor begins at the position that it is given, and finds in its first call
- * (`start`) what the rows say is left to do. The subscription begins again, at the least position that is needed, when
- * reactors come and go and when a long queue has been worked off; what a reactor has already been given is left out.
+ * Positions do not survive a restart. A reactor begins at the given position, and its first call (`start`) finds
+ * unfinished work in the rows. The subscription restarts at the lowest needed position when reactors are added or
+ * removed and when a full queue has been drained. Events that a reactor already received are skipped.
  */
 export class ReactorHost implements Reactors {
   readonly #deps: HostDeps;
@@ -41,7 +41,7 @@ export class ReactorHost implements Reactors {
       clock,
       onNote,
       onDrained: () => this.#followAgain(),
-      onLoop: () => this.#sayThatItLoops(reactor),
+      onLoop: () => this.#reportLoop(reactor),
     });
     this.#running.add(running);
     this.#followAgain();
@@ -72,7 +72,7 @@ export class ReactorHost implements Reactors {
     return [...(await Promise.all([...this.#running].map((running) => this.#viewOf(running, head)))), ...listed];
   }
 
-  /** Resolves when every reactor has ended its call and the log is no longer read. */
+  /** Resolves when all calls have ended and the subscription is closed. */
   async stop(): Promise<void> {
     const left = [...this.#running];
     this.#running.clear();
@@ -81,10 +81,10 @@ export class ReactorHost implements Reactors {
   }
 
   async #viewOf({ reactor, position, state, lastError }: RunningReactor, head: number): Promise<ReactorView> {
-    const { name, projectId, on, hearsAll } = reactor;
+    const { name, projectId, on, followsAllProjects } = reactor;
     const about = { name, projectId, state, lastError };
     if (!on) return { ...about, position: null, behind: 0 };
-    const filter = { types: [...on], ...(projectId !== null && !hearsAll && { projectId }) };
+    const filter = { types: [...on], ...(projectId !== null && !followsAllProjects && { projectId }) };
     const missed = await this.#deps.store.events({ ...filter, after: position, upTo: head, limit: MOST_COUNTED });
     return { ...about, position: missed.length === 0 ? Math.max(head, position) : position, behind: missed.length };
   }
@@ -105,7 +105,7 @@ export class ReactorHost implements Reactors {
   async #follow(): Promise<void> {
     const { store, clock, onNote } = this.#deps;
     for (;;) {
-      // Reactors that come at the same moment share a subscription.
+      // Reactors that are added in the same tick share a subscription.
       await Promise.resolve();
       const readers = this.#readers();
       if (readers.length === 0) return;
@@ -121,7 +121,7 @@ export class ReactorHost implements Reactors {
       } catch (error) {
         onNote('the log could not be followed; it is read again from the same position', error);
       }
-      if (!turn.signal.aborted) await clock.sleep(AGAIN_MS, turn.signal);
+      if (!turn.signal.aborted) await clock.sleep(RETRY_MS, turn.signal);
     }
   }
 
@@ -129,8 +129,8 @@ export class ReactorHost implements Reactors {
     for (const running of this.#running) running.feed(event);
   }
 
-  /** Once for each reactor: it is paused each time. */
-  #sayThatItLoops(reactor: Reactor): void {
+  /** Raises one alert per reactor. The reactor is paused each time. */
+  #reportLoop(reactor: Reactor): void {
     if (this.#looping.has(reactor)) return;
     this.#looping.add(reactor);
     const { store, onNote } = this.#deps;

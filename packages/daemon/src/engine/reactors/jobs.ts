@@ -1,7 +1,7 @@
 import type { Reactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** Knows when the next job can be claimed, so that a project without jobs never asks for one. */
+/** Tracks when the next job is due, so that projects without jobs send no claims. */
 export class JobWatch implements Reactor {
   readonly name = 'jobs';
   readonly projectId: string;

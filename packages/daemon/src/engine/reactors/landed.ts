@@ -5,7 +5,7 @@ interface Sources extends Pick<EngineDeps, 'project' | 'store'> {
   workspace: Pick<Workspace, 'isLanded' | 'provenCommits'>;
 }
 
-/** As far back as it is looked. */
+/** Number of newest landings to check. */
 const NEWEST = 100;
 
 export interface LandedFinding {
@@ -15,12 +15,15 @@ export interface LandedFinding {
   text: string;
 }
 
-/** Does the target still have what landed, and does the store know what the target's commits say was proven? */
+/**
+ * Checks that the target still contains all landed work, and that the store has the evidence named in the target's
+ * commits.
+ */
 export async function examineLanded(sources: Sources): Promise<LandedFinding[]> {
   return [...(await lostLandings(sources)), ...(await unknownEvidence(sources))];
 }
 
-/** What landed later stands on what landed before: while the newest is there, all are. */
+/** Each landing contains the previous ones: if the newest is present, all are. */
 async function lostLandings({ store, project, workspace }: Sources): Promise<LandedFinding[]> {
   const query = { projectId: project.id, types: ['merge.landed'], newestFirst: true, limit: NEWEST };
   const lost: { commit: string; taskId: string }[] = [];
@@ -34,11 +37,11 @@ async function lostLandings({ store, project, workspace }: Sources): Promise<Lan
   const numbers = await store.taskNumbers(lost.map(({ taskId }) => taskId));
   const names = [...new Set(lost.map(({ taskId }) => `#${numbers.get(taskId)}`))];
   const { target } = project.rules;
-  const text = `${target} was moved behind landed work: ${list(names)} ${names.length === 1 ? 'is' : 'are'} done but no longer in it. The newest commit of them is ${newest.commit}. Bring it back with \`git merge ${newest.commit.slice(0, 12)}\`, or add the tasks again.`;
+  const text = `${target} was reset to a commit before landed work: ${list(names)} ${names.length === 1 ? 'is' : 'are'} done but no longer in it. Their newest commit is ${newest.commit}. Restore it with \`git merge ${newest.commit.slice(0, 12)}\`, or add the tasks again.`;
   return [{ kind: 'target_reset', subject: newest.commit, text }];
 }
 
-/** Commits that Tidemill made since it knows the project, and of whose proof the store knows nothing. */
+/** Commits Tidemill made since the project was added whose evidence is not in the store. */
 async function unknownEvidence({ store, project, workspace }: Sources): Promise<LandedFinding[]> {
   const unknown: string[] = [];
   for (const { commit, evidence, at } of await workspace.provenCommits(NEWEST))
@@ -46,23 +49,23 @@ async function unknownEvidence({ store, project, workspace }: Sources): Promise<
   const [newest] = unknown;
   if (!newest) return [];
   const names = list(unknown.map((commit) => commit.slice(0, 12)));
-  const text = `The store does not know the evidence of ${names} on ${project.rules.target}. Either its newest entries were lost (restore the data folder from a backup), or another data folder landed them.`;
+  const text = `The store has no evidence for ${names} on ${project.rules.target}. Either its newest entries were lost (restore the data folder from a backup), or another data folder landed them.`;
   return [{ kind: 'evidence_missing', subject: newest, text }];
 }
 
 const list = (names: string[]) =>
   names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
 
-/** Looks at the start and every minute, because somebody may have moved the target. Raises one alert for each finding. */
+/** Checks at the start and every minute, because a person may have moved the target. Raises one alert per finding. */
 export class LandedWatch implements Reactor {
   readonly name = 'landed';
   readonly projectId: string;
   readonly everyMs = 60_000;
   readonly #deps: EngineDeps;
   readonly #isOut: () => Promise<boolean>;
-  readonly #told = new Set<string>();
+  readonly #alerted = new Set<string>();
 
-  /** `isOut`: the repository cannot be looked at now. */
+  /** `isOut`: the repository is unavailable now. */
   constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
     this.#deps = deps;
     this.projectId = deps.project.id;
@@ -73,10 +76,10 @@ export class LandedWatch implements Reactor {
     if (await this.#isOut()) return;
     const { store, project } = this.#deps;
     for (const { kind, subject, text } of await examineLanded(this.#deps)) {
-      if (this.#told.has(`${kind} ${subject}`)) continue;
+      if (this.#alerted.has(`${kind} ${subject}`)) continue;
       const alert = { type: 'alert.raise', projectId: project.id, taskId: null, kind, subject, text } as const;
       await store.execute({ ...alert, severity: 'error' });
-      this.#told.add(`${kind} ${subject}`);
+      this.#alerted.add(`${kind} ${subject}`);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Supervisor } from './supervisor.ts';
 
 const EVERY_MS = 60_000;
 
-/** A lease that somebody else ends (cancelled, expired) stops the agent at once, not at the next heartbeat. */
+/** Stops the agent at once when its lease was ended elsewhere (cancelled, expired), not only at the next heartbeat. */
 export class LeaseWatch implements Reactor {
   readonly name = 'leases';
   readonly projectId: string;
@@ -15,7 +15,7 @@ export class LeaseWatch implements Reactor {
   readonly #fleet: Fleet;
   readonly #onReset: () => void;
 
-  /** `onReset`: a person has helped, so agents that rest may be tried again. */
+  /** `onReset`: a person intervened, so agents in backoff may be tried again. */
   constructor({ project }: EngineDeps, fleet: Fleet, onReset: () => void) {
     this.projectId = project.id;
     this.#fleet = fleet;
@@ -35,7 +35,7 @@ export class LeaseWatch implements Reactor {
   }
 }
 
-/** Takes back leases that nobody renews. */
+/** Takes back leases that are not renewed. */
 export const leaseExpiry = (deps: EngineDeps): Reactor => ({
   ...{ name: 'lease-expiry', projectId: deps.project.id, everyMs: EVERY_MS },
   async handle({ cause }) {
@@ -43,7 +43,7 @@ export const leaseExpiry = (deps: EngineDeps): Reactor => ({
   },
 });
 
-/** `onWaiting`: time alone may have made work claimable, because a rest or a lock is over or the clock was set. */
+/** `onWaiting`: work may have become claimable, because a backoff or a lock ended or the clock was changed. */
 export const supervision = ({ project }: EngineDeps, supervisor: Supervisor, onWaiting: () => void): Reactor => ({
   ...{ name: 'supervision', projectId: project.id, everyMs: EVERY_MS },
   async handle({ cause }) {

@@ -2,19 +2,19 @@ import type { BlockReason, EventBody, EventType, LoggedEvent, Run, Task } from '
 import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** Blocks that an agent's failure led to; the others ask a person by themselves. */
+/** Block reasons caused by a failed agent. Other blocks already ask a person. */
 const FAILED: BlockReason[] = ['agent_failed', 'no_progress', 'validation'];
 const FOLLOWED: EventType[] = ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'];
-/** A run of more than this many times the usual is worth a word. */
+/** A run that takes more than this many times the average raises a question. */
 const TIMES = 3;
-/** Fewer runs say nothing about what is usual. */
+/** Minimum number of runs for an average. */
 const ENOUGH_RUNS = 5;
-/** Fewer tasks have no half-way mark. */
+/** Minimum number of tasks for milestones. */
 const ENOUGH_TASKS = 4;
 const HISTORY_MS = 30 * 24 * 3_600_000;
 const SHOWN_RUNS = 5;
 
-/** Follows the log and raises what the catalogue has to ask about it. */
+/** Follows the log and raises the catalogue's questions. */
 export class Occasions implements Reactor {
   readonly name = 'occasions';
   readonly projectId: string;
@@ -22,8 +22,8 @@ export class Occasions implements Reactor {
   readonly own: OwnWrites;
   readonly #deps: EngineDeps;
   readonly #usual = new Map<string, { runs: number; totalMs: number }>();
-  /** Runs whose excess was told. */
-  readonly #told = new Set<string>();
+  /** Runs whose excess was already reported. */
+  readonly #alerted = new Set<string>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -36,7 +36,7 @@ export class Occasions implements Reactor {
     if (call.cause === 'events') for (const event of call.events) await this.#consider(event);
   }
 
-  /** What an earlier daemon did not come to ask, and how long runs usually take. */
+  /** Loads the average run times and asks the questions that an earlier daemon missed. */
   async #catchUp(): Promise<void> {
     const { store, project, clock } = this.#deps;
     this.#usual.clear();
@@ -76,7 +76,7 @@ export class Occasions implements Reactor {
       if (await this.#raise('multiple_failures', task, facts)) return;
     }
     const runs = await this.#deps.store.runs(task.id);
-    const facts = { number, title, error: text ?? '', runs: runs.length, tried: told(runs) };
+    const facts = { number, title, error: text ?? '', runs: runs.length, tried: summaryOf(runs) };
     await this.#raise('task_failed_repeatedly', task, facts);
   }
 
@@ -107,21 +107,21 @@ export class Occasions implements Reactor {
     await this.#raise('validation_passed', null, facts);
   }
 
-  /** A run against what is usual for its mode, and against what was set aside for it. */
+  /** Compares a run with the average of its mode and with its reserved budget. */
   async #looked(runId: string): Promise<void> {
     const run = await this.#deps.store.run(runId);
     if (!run) return;
-    const excess = this.#told.has(run.id) ? null : this.#excess(run);
+    const excess = this.#alerted.has(run.id) ? null : this.#excess(run);
     const task = excess ? await this.#deps.store.task(run.subjectId) : null;
     if (excess && task) {
       const { number, title } = task;
       await this.#raise('task_complexity_exceeded', task, { number, title, ...excess });
-      this.#told.add(run.id);
+      this.#alerted.add(run.id);
     }
-    // Last, so that a call that is repeated counts the run once.
+    // Last, so that a repeated call counts the run once.
     if (run.status !== 'finished') return;
     this.#remember(run);
-    this.#told.delete(run.id);
+    this.#alerted.delete(run.id);
   }
 
   #excess(run: Run): Pick<TriggerFacts['task_complexity_exceeded'], 'times' | 'expected' | 'actual'> | null {
@@ -142,7 +142,7 @@ export class Occasions implements Reactor {
     this.#usual.set(mode, { runs: runs + 1, totalMs: totalMs + endedAt - startedAt });
   }
 
-  /** Answers whether there was something to ask. */
+  /** Returns whether a question was raised. */
   async #raise<T extends Trigger>(trigger: T, task: Task | null, facts: TriggerFacts[T]): Promise<boolean> {
     const { project, catalogue, onNote } = this.#deps;
     const raised = catalogue?.raise(trigger, facts) ?? [];
@@ -159,7 +159,7 @@ export class Occasions implements Reactor {
 
 const minutes = (ms: number) => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
 
-const told = (runs: Run[]) =>
+const summaryOf = (runs: Run[]) =>
   runs
     .slice(-SHOWN_RUNS)
     .map(({ mode, outcome, failure, summary }) => {

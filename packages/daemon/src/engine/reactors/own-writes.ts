@@ -2,7 +2,7 @@ import type { EventType, LoggedEvent } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import type { OwnWrites, Store } from '../../ports.ts';
 
-/** Events that never come back, because the reactor has stopped, must not pile up. */
+/** Limits the memory for events that a stopped reactor will never receive. */
 const MOST_KEPT = 10_000;
 
 export function watchWrites(store: Store, on: readonly EventType[]): OwnWrites {

@@ -2,7 +2,7 @@ import type { EventType, Question } from '@tidemill/contract';
 import type { OwnWrites, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** A clock that is set forward is noticed within this time. */
+/** A clock change is noticed within this time. */
 const LOOK_AT_LEAST_EVERY_MS = 60_000;
 const LONG_MS = 24 * 3_600_000;
 const TRY_AGAIN_MS = 5_000;
@@ -11,7 +11,7 @@ const CHANGES: EventType[] = ['question.asked', 'question.answered', 'question.c
 
 /**
  *   question on record ──▶ sleep until the first is due ──▶ expire or remind ──▶ sleep …
- * Woken by whatever changes a question; nothing is looked at while none is open.
+ * Every change of a question wakes it. It does nothing while no question is open.
  */
 export class QuestionTimes implements Reactor {
   readonly name = 'question-times';
@@ -36,7 +36,7 @@ export class QuestionTimes implements Reactor {
   async #untilNext(): Promise<number> {
     const { store, project, clock } = this.#deps;
     const next = await store.nextDue('question', project.id);
-    // Nothing is open: only a new question changes that.
+    // No question is open. A new one wakes the reactor.
     if (next === null) return LONG_MS;
     const inMs = next - clock.now();
     return inMs <= 0 ? TRY_AGAIN_MS : Math.min(inMs, LOOK_AT_LEAST_EVERY_MS);
@@ -52,7 +52,7 @@ export class QuestionTimes implements Reactor {
       for (const question of due) {
         const reply = await store.execute({ ...dueCommand(question, now), projectId: project.id });
         if (reply.ok) settled += 1;
-        else onNote(`${question.ref} is due, but: ${reply.refusal.message}`);
+        else onNote(`${question.ref} is due but could not be settled: ${reply.refusal.message}`);
       }
     }
   }

@@ -1,19 +1,19 @@
 import type { LoggedEvent, ReactorView } from '@tidemill/contract';
 import type { Clock, Reactor, ReactorCause, ReactorHandle } from '../../ports.ts';
-import { isAway } from '../dispatch/patient-store.ts';
+import { isStoreUnavailable } from '../dispatch/retrying-store.ts';
 
-/** Then the event is skipped, or the tick left out. Trouble of the store itself is not counted. */
+/** After this many attempts the event or tick is skipped. Failures of the store do not count. */
 const MOST_TRIES = 5;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
-/** A queue of this length takes nothing more. The host reads the rest again when the queue is empty. */
+/** A full queue accepts no events. The host reads the rest again when the queue is empty. */
 const LONGEST_QUEUE = 1_000;
-/** More calls than this within a minute that its own commands caused are a loop. */
+/** More calls per minute than this caused by its own commands are a loop. */
 const MOST_OWN_CALLS = 100;
 const LOOP_WINDOW_MS = 60_000;
 const PAUSE_MS = 10 * 60_000;
 
-export interface ReactorSurroundings {
+export interface ReactorContext {
   clock: Clock;
   onNote(text: string, error?: unknown): void;
   /** The queue was full and is empty now. */
@@ -32,31 +32,31 @@ export class RunningReactor implements ReactorHandle {
   readonly reactor: Reactor;
   /** The last event that was handled or skipped. */
   position: number;
-  /** The last event that was queued here, or did not concern the reactor. */
+  /** The last event that was queued or not relevant to the reactor. */
   fedTo: number;
   state: ReactorView['state'] = 'running';
   lastError: ReactorView['lastError'] = null;
-  readonly #around: ReactorSurroundings;
+  readonly #context: ReactorContext;
   readonly #stopped = new AbortController();
   readonly #ended: Promise<void>;
   #queue: LoggedEvent[] = [];
   #isFull = false;
-  /** Events of a failed batch that are handled one by one, so that only the faulty one is skipped. */
+  /** Events left of a failed batch. They are handled one by one, so that only the faulty one is skipped. */
   #oneByOne = 0;
   #isTickDue = false;
   #timer: AbortController | null = null;
   #wakeUp: () => void = () => undefined;
   #ownCalls: number[] = [];
 
-  constructor(reactor: Reactor, after: number, around: ReactorSurroundings) {
+  constructor(reactor: Reactor, after: number, context: ReactorContext) {
     this.reactor = reactor;
     this.position = after;
     this.fedTo = after;
-    this.#around = around;
+    this.#context = context;
     this.#ended = Promise.resolve().then(() => this.#run());
   }
 
-  /** Takes the event unless it was taken before, is not wanted, or the queue is full. */
+  /** Queues the event unless it was queued before, is not relevant, or the queue is full. */
   feed(event: LoggedEvent): void {
     if (event.seq <= this.fedTo || this.#isFull) return;
     if (this.#wants(event)) {
@@ -88,7 +88,7 @@ export class RunningReactor implements ReactorHandle {
 
   #wants({ projectId, body }: LoggedEvent): boolean {
     const { reactor } = this;
-    const isOurs = reactor.projectId === null || reactor.hearsAll || projectId === reactor.projectId;
+    const isOurs = reactor.projectId === null || reactor.followsAllProjects || projectId === reactor.projectId;
     return isOurs && (reactor.on?.includes(body.type) ?? false);
   }
 
@@ -118,8 +118,8 @@ export class RunningReactor implements ReactorHandle {
     const events = this.#queue.slice(0, this.#oneByOne > 0 ? 1 : (this.reactor.atOnce ?? 1));
     await this.#pauseIfLooping(events);
     if (this.#stopped.signal.aborted) return;
-    const isThrough = await this.#attempt({ cause: 'events', events }, events.length > 1 ? 1 : MOST_TRIES);
-    if (!isThrough && (events.length > 1 || this.#stopped.signal.aborted)) {
+    const hasSucceeded = await this.#attempt({ cause: 'events', events }, events.length > 1 ? 1 : MOST_TRIES);
+    if (!hasSucceeded && (events.length > 1 || this.#stopped.signal.aborted)) {
       this.#oneByOne = events.length;
       return;
     }
@@ -128,12 +128,12 @@ export class RunningReactor implements ReactorHandle {
     this.position = events.at(-1)!.seq;
     if (this.#queue.length > 0 || !this.#isFull) return;
     this.#isFull = false;
-    this.#around.onDrained();
+    this.#context.onDrained();
   }
 
   /** Returns whether it succeeded. */
   async #attempt(cause: ReactorCause, mostTries: number): Promise<boolean> {
-    const { clock, onNote } = this.#around;
+    const { clock, onNote } = this.#context;
     const { signal } = this.#stopped;
     const what = cause.cause === 'events' ? cause.events[0]!.body.type : `its ${cause.cause}`;
     const tickIn = (ms: number) => this.#tickIn(ms);
@@ -147,12 +147,12 @@ export class RunningReactor implements ReactorHandle {
         if (signal.aborted) return false;
         this.state = 'retrying';
         this.lastError = { at: clock.now(), message: error instanceof Error ? error.message : String(error) };
-        if (!isAway(error) && counted++ >= mostTries) {
-          // Of a batch every event is tried by itself, so nothing is lost yet.
-          if (mostTries > 1) onNote(`${this.reactor.name}: ${what} failed ${mostTries} times and is skipped`, error);
+        if (!isStoreUnavailable(error) && counted++ >= mostTries) {
+          // The events of a failed batch are retried one by one, so nothing is lost yet.
+          if (mostTries > 1) onNote(`${this.reactor.name}: ${what} failed ${mostTries} times; it is skipped`, error);
           return false;
         }
-        if (!isNoted) onNote(`${this.reactor.name}: ${what} failed; it is tried again`, error);
+        if (!isNoted) onNote(`${this.reactor.name}: ${what} failed; retrying`, error);
         isNoted = true;
         await clock.sleep(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)), signal);
         if (signal.aborted) return false;
@@ -162,10 +162,10 @@ export class RunningReactor implements ReactorHandle {
 
   async #pauseIfLooping(events: readonly LoggedEvent[]): Promise<void> {
     const { own } = this.reactor;
-    // Each is asked for: the answer is kept until then.
+    // isOwn also removes the entry, so it is called for every event.
     const areOwn = events.filter(({ seq }) => own?.isOwn(seq));
     if (areOwn.length === 0) return;
-    const { clock, onLoop } = this.#around;
+    const { clock, onLoop } = this.#context;
     const now = clock.now();
     this.#ownCalls = [...this.#ownCalls.filter((at) => Math.abs(now - at) < LOOP_WINDOW_MS), now];
     if (this.#ownCalls.length <= MOST_OWN_CALLS) return;
@@ -180,7 +180,7 @@ export class RunningReactor implements ReactorHandle {
     this.#timer?.abort('set again');
     const timer = new AbortController();
     this.#timer = timer;
-    void this.#around.clock.sleep(Math.max(1, ms), timer.signal).then(() => {
+    void this.#context.clock.sleep(Math.max(1, ms), timer.signal).then(() => {
       if (!timer.signal.aborted) this.wake();
     });
   }

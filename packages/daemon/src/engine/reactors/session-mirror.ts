@@ -12,11 +12,11 @@ import type { EngineDeps } from '../deps.ts';
 
 const END_MS = 1_000;
 
-/** Keeps the session files in line with the store. The store is the truth: nothing is ever read from the files. */
+/** Keeps the session files in line with the store. The files are never read: the store is the source of truth. */
 export class SessionMirror implements Reactor {
   readonly name = 'session-files';
   readonly projectId: string;
-  /** After these a worker's file may say something else. */
+  /** Events that may change a worker's file. */
   readonly on = [
     'worker.registered',
     'worker.removed',
@@ -47,7 +47,7 @@ export class SessionMirror implements Reactor {
   async end(names: string[]): Promise<void> {
     if (!this.#deps.sessions) return;
     await this.#write(names, 'stopped');
-    // A folder that cannot be written must not hold up the end.
+    // An unwritable folder must not delay the shutdown.
     await Promise.race([this.#deps.sessions.settled(), this.#deps.clock.sleep(END_MS)]);
   }
 

@@ -4,7 +4,7 @@ import { finishSettling } from '../flows/conflict.ts';
 
 const EVERY_MS = 60_000;
 
-/** Finishes conflicts that a person settled just before their process died, or lost the store. */
+/** Completes settlements that were interrupted by a crash or an unavailable store. */
 export class ConflictSettling implements Reactor {
   readonly name = 'conflict-settling';
   readonly projectId: string;
@@ -22,7 +22,7 @@ export class ConflictSettling implements Reactor {
     const { store, project, clock } = this.#deps;
     const now = clock.now();
     const deps = { store, project, conflicts: this.#conflicts };
-    // While running, a request may be at it: it gets its time.
+    // A request may still be working on it, so it gets some time first.
     await finishSettling(deps, ({ settling }) => cause === 'start' || now - settling!.at >= EVERY_MS);
   }
 }

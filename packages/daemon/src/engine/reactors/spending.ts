@@ -20,20 +20,20 @@ import { LeasedTask } from '../workers/leased-work.ts';
 import type { Slot } from '../workers/slot.ts';
 
 const SEVERITY: Record<BudgetThreshold, Severity> = { 50: 'info', 75: 'warning', 90: 'error', 100: 'critical' };
-/** A look at the budget at least this often while it holds work back: the clock may have been set. */
+/** Maximum time between budget checks while it blocks work: the clock may have been changed. */
 const LOOK_AGAIN_MS = 10 * 60_000;
-/** Longer than a moment, so that two engines that contend for the last cent do not hand it to and fro. */
+/** Long enough that two engines do not compete in a tight loop for the rest of a budget. */
 const WAIT_MS = 1_000;
 
 /**
- *   50, 75 %: told · 90 %: told, core gives out nothing new · 100 %: every agent that draws on the account stops
- * The limit raised or the period over: claims succeed again, so all that is needed is to try.
+ *   50, 75 %: alert · 90 %: alert, core refuses new work · 100 %: every agent that uses the account stops
+ * When the limit is raised or the period ends, claims succeed again.
  */
 export class Spending implements Reactor {
   readonly name = 'spending';
   readonly projectId: string;
-  /** Other projects draw on the account of all, too. */
-  readonly hearsAll = true;
+  /** Other projects also use the account of all projects. */
+  readonly followsAllProjects = true;
   readonly on = ['budget.threshold_reached', 'budget.limited', 'project.configured'] as const;
   readonly #deps: EngineDeps;
   readonly #slots: () => readonly Slot[];
@@ -46,11 +46,11 @@ export class Spending implements Reactor {
   }
 
   async handle(call: ReactorCall): Promise<void> {
-    if (call.cause === 'start') await this.#tellUntold();
+    if (call.cause === 'start') await this.#alertMissed();
     if (call.cause === 'events') for (const { projectId, body } of call.events) await this.#follow(projectId, body);
   }
 
-  /** When to try again to begin something that the budget held back. */
+  /** When to retry work that the budget blocked. */
   async resumeAt(): Promise<number> {
     const { clock } = this.#deps;
     const now = clock.now();
@@ -65,12 +65,12 @@ export class Spending implements Reactor {
     if (body.type === 'budget.threshold_reached') {
       const isOurs = [accountId(project.id), accountId(ALL_PROJECTS)].includes(body.accountId);
       if (isOurs && body.threshold === 100) await this.#stopIfUsedUp();
-      // Once for all projects: by the one whose spending it was.
-      if (projectId === project.id) await this.#tell(body);
+      // The project that spent the money raises the only alert.
+      if (projectId === project.id) await this.#alert(body);
     } else if (body.type === 'budget.limited' || projectId === project.id) await this.#stopIfUsedUp();
   }
 
-  /** Everything that costs. What it did is kept; the tasks wait in their stages. */
+  /** Stops everything that costs money. Work is kept, and the tasks wait in their stages. */
   async #stopIfUsedUp(): Promise<void> {
     const exhausted = exhaustedPeriod(await this.#budgets());
     const paid = this.#slots().filter(({ leased, role }) => leased && (role === 'builder' || role === 'reviewer'));
@@ -83,8 +83,8 @@ export class Spending implements Reactor {
     await store.execute({ type: 'emergency.record', projectId: project.id, ...about, workers, tasks });
   }
 
-  /** A threshold that was passed just before the daemon died is told by the next one. */
-  async #tellUntold(): Promise<void> {
+  /** Raises alerts for thresholds that were reached just before an earlier daemon died. */
+  async #alertMissed(): Promise<void> {
     const { project, store } = this.#deps;
     const [own] = await this.#budgets();
     if (!own) return;
@@ -95,11 +95,12 @@ export class Spending implements Reactor {
         period === 'daily' ? [account.spentDayUsd, limits.dailyUsd] : [account.spentMonthUsd, limits.monthlyUsd];
       const subject = subjectOf(account.id, period, account);
       const known = await store.record('alert', `alert/${project.id}/budget_${threshold}/${subject}`);
-      if (threshold !== 0 && !known) await this.#tell({ accountId: account.id, period, threshold, spentUsd, limitUsd });
+      if (threshold !== 0 && !known)
+        await this.#alert({ accountId: account.id, period, threshold, spentUsd, limitUsd });
     }
   }
 
-  async #tell(passed: Omit<Extract<EventBody, { type: 'budget.threshold_reached' }>, 'type'>): Promise<void> {
+  async #alert(passed: Omit<Extract<EventBody, { type: 'budget.threshold_reached' }>, 'type'>): Promise<void> {
     const { store, project, clock } = this.#deps;
     const { accountId: id, period, threshold, spentUsd, limitUsd } = passed;
     const budget = (await this.#budgets()).find(({ account }) => account.id === id);
@@ -112,7 +113,7 @@ export class Spending implements Reactor {
       threshold === 100
         ? ` Every agent it pays for is stopped ${then}. Their work is kept.`
         : threshold === 90
-          ? ` Nothing new is begun ${then}.`
+          ? ` No new work starts ${then}.`
           : '';
     await store.execute({
       ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: `budget_${threshold}` },
@@ -135,11 +136,11 @@ export class Spending implements Reactor {
   }
 }
 
-/** One matter per account and period: it is told once, and again tomorrow. */
+/** One alert per account and period. */
 const subjectOf = (id: string, period: BudgetPeriod, { day, month }: { day: string; month: string }) =>
   `${id}/${period === 'daily' ? day : month}`;
 
-/** Gives a task back that the budget does not pay for any longer. It waits in its stage; what was built is on its branch. */
+/** Releases a task that the budget no longer covers. It waits in its stage, and its work is on its branch. */
 export async function setAside(deps: EngineDeps, leased: LeasedTask, why: string): Promise<void> {
   const { task, ref } = leased;
   const now = await deps.store.task(task.id);
@@ -149,15 +150,15 @@ export async function setAside(deps: EngineDeps, leased: LeasedTask, why: string
       const { commit, tree, notes } = await deps.workspace.capture(ref, `#${task.number} ${task.title} (so far)`);
       await leased.must({ type: 'work.commit', commit, tree, notes });
     } catch (error) {
-      deps.onNote(`the work on #${task.number} stays in its worktree: it could not be committed`, error);
+      deps.onNote(`the work on #${task.number} could not be committed; it stays in its worktree`, error);
     }
   }
   await leased.must({ type: 'stage.wait', why, untilMs: WAIT_MS });
 }
 
 /**
- * The usage with one more report in it. A request whose price nobody told is not free; what was assumed of one ends with
- * its price being told (`settled`).
+ * Adds a report to the usage. A request without a price gets an assumed price, which is removed when the real price is
+ * reported (`settled`).
  */
 export function withReport(usage: Usage, report: Usage, settled = 0): Usage {
   const { inputTokens, outputTokens, costUsd, requests } = readUsage(report);

@@ -16,7 +16,7 @@ import { LeasedJob, LeasedTask, type LeasedWork } from '../workers/leased-work.t
 
 const SUPERVISOR = engineActor('supervisor');
 const HOUR = 3_600_000;
-/** More waiting tasks than this are not looked at: the claim itself decides about every one. */
+/** Maximum number of waiting tasks to examine. The claim itself checks every task. */
 const LOOKED_AT = 200;
 
 interface Watched {
@@ -24,14 +24,14 @@ interface Watched {
 }
 
 /**
- * Looks at everything once a minute and acts by fixed rules, without a model: tells of what is not well, asks about
- * what is stuck, interrupts what stays stuck, takes files from less urgent work. Every act is on record with its reason.
+ * Checks everything once a minute and acts by fixed rules, without a model. It raises alerts, asks about stuck tasks,
+ * interrupts tasks that stay stuck, and takes files from less urgent work. Every action is recorded with its reason.
  */
 export class Supervisor {
   readonly #deps: EngineDeps;
   readonly #slots: () => readonly Watched[];
-  /** What was told last, so that a state is told when it begins or gets worse and not for as long as it lasts. */
-  #told = new Map<string, string>();
+  /** The severities of the last pass, so that an alert is raised only when a state begins or changes. */
+  #alerted = new Map<string, string>();
   #decided = new Set<string>();
 
   constructor(deps: EngineDeps, slots: () => readonly Watched[]) {
@@ -39,7 +39,7 @@ export class Supervisor {
     this.#slots = slots;
   }
 
-  /** Answers whether something waits to be taken, by whoever may. */
+  /** Returns whether work is waiting for a worker. */
   async pass(): Promise<boolean> {
     const { store, project, clock } = this.#deps;
     const now = clock.now();
@@ -53,7 +53,7 @@ export class Supervisor {
     for (const { workerId, failure } of ended)
       if (failure !== null) errors.set(workerId, (errors.get(workerId) ?? 0) + 1);
     const waits = await this.#settleLocks(leased, now);
-    // One outside the daemon that has nothing in hand owes nobody a sign of life.
+    // An outside worker without a task sends no heartbeats.
     const awaited = workers.filter(
       ({ id, isOutside }) => !isOutside || leased.some(({ lease }) => lease?.workerId === id),
     );
@@ -62,7 +62,7 @@ export class Supervisor {
       queueDepth: load.ready,
     });
     const isIdle = load.leased === 0 && load.ready === 0;
-    await this.#tell(findings.filter(({ kind }) => !(isIdle && kind === 'queue_low')));
+    await this.#alert(findings.filter(({ kind }) => !(isIdle && kind === 'queue_low')));
     for (const each of stuck) await this.#actOn(each);
     for (const { leased: job } of this.#slots()) if (job instanceof LeasedJob) await this.#endIfSilent(job, now);
     return load.ready > 0 || load.waiting > 0;
@@ -76,14 +76,14 @@ export class Supervisor {
     );
   }
 
-  async #tell(findings: HealthFinding[]): Promise<void> {
+  async #alert(findings: HealthFinding[]): Promise<void> {
     const { store, project } = this.#deps;
     const seen = new Map(findings.map((finding) => [`${finding.kind} ${finding.subject}`, finding.severity as string]));
     for (const finding of findings) {
-      if (this.#told.get(`${finding.kind} ${finding.subject}`) === finding.severity) continue;
+      if (this.#alerted.get(`${finding.kind} ${finding.subject}`) === finding.severity) continue;
       await store.execute({ type: 'alert.raise', projectId: project.id, ...finding });
     }
-    this.#told = seen;
+    this.#alerted = seen;
   }
 
   async #actOn({ task, silentMs, action }: StuckTask): Promise<void> {
@@ -100,14 +100,14 @@ export class Supervisor {
       });
   }
 
-  /** Nobody can be asked about a job: one that is silent for too long is ended. */
+  /** A job has no questions, so one that is silent for too long is interrupted. */
   async #endIfSilent({ fence, isFrozen, lastSignAt }: LeasedJob, now: number): Promise<void> {
     if (isFrozen || stuckAction(now - lastSignAt, 0) !== 'interrupt') return;
     const why = 'no sign of life for half an hour';
     await this.#deps.store.execute({ type: 'lease.take', ...fence, by: SUPERVISOR, why, isStuck: true });
   }
 
-  /** Who waits for whose files; more urgent work gets them. */
+  /** Finds out which task waits for which files, and gives them to more urgent work. */
   async #settleLocks(leased: Task[], now: number): Promise<WaitGraph> {
     const { store, project } = this.#deps;
     const waits: WaitGraph = new Map();
@@ -144,13 +144,13 @@ export class Supervisor {
 function askAbout(task: Task, projectId: string): CommandOf<'question.ask'> {
   const { wait, skip, retry } = STUCK_CHOICES;
   const question = AskedQuestion.parse({
-    text: `#${task.number} ${task.title} makes no progress. Wait, skip it, or try it again from here?`,
+    text: `#${task.number} ${task.title} makes no progress. Wait, skip it, or retry it?`,
     type: 'clarifying',
-    context: 'Without an answer it is interrupted after half an hour of silence and tried again. Its work is kept.',
+    context: 'Without an answer it is interrupted after half an hour without output and retried. Its work is kept.',
     options: [
       { label: wait, recommended: true },
-      { label: skip, description: 'It is put aside until you retry it.' },
-      { label: retry, description: 'It is interrupted now and begun again; its work is kept.' },
+      { label: skip, description: 'It is blocked until you retry it.' },
+      { label: retry, description: 'It is interrupted now and started again. Its work is kept.' },
     ],
     allowFreeText: false,
     tags: ['stuck'],

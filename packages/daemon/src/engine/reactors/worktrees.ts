@@ -2,7 +2,7 @@ import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Fleet } from '../workers/fleet.ts';
 
-/** Removes worktrees that nobody needs any more. What it cannot remove, the next start does. */
+/** Removes worktrees that are no longer needed. The next start removes those that it could not. */
 export class WorktreeCleanup implements Reactor {
   readonly name = 'worktrees';
   readonly projectId: string;
@@ -23,7 +23,10 @@ export class WorktreeCleanup implements Reactor {
     }
   }
 
-  /** The work is snapshotted. While a slot still holds the task, the slot removes the worktree when it lets go. */
+  /**
+   * The work is already snapshotted. If a slot still holds the task, the slot removes the worktree when it releases the
+   * task.
+   */
   async #removeCancelled(taskId: string): Promise<void> {
     if (this.#fleet.slots.some(({ leased }) => leased?.work.id === taskId)) return;
     const { store, workspace } = this.#deps;
@@ -31,7 +34,7 @@ export class WorktreeCleanup implements Reactor {
     if (task?.stage === 'cancelled') await workspace.remove({ number: task.number, branch: task.branch });
   }
 
-  /** The task works on another branch from now on, so nobody can be in the worktree of the old one. */
+  /** The task now uses another branch, so the worktree of the old one is not in use. */
   async #removeAborted(taskId: string, branch: string): Promise<void> {
     const { store, workspace } = this.#deps;
     const task = await store.task(taskId);

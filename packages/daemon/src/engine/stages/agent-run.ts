@@ -16,40 +16,43 @@ import { NOTHING_USED, withReport } from '../reactors/spending.ts';
 import type { LeasedWork } from '../workers/leased-work.ts';
 
 const RECORD_EVERY_MS = 1_000;
-/** How long to wait for a store that cannot book what an agent has spent. */
-const BOOK_AGAIN_MS = 1_000;
-/** How often an agent that wants to end is asked to go on; after that the engine's own gates decide alone. */
+/** Pause before spending that could not be recorded is recorded again. */
+const RECORD_AGAIN_MS = 1_000;
+/** How often an agent that wants to stop is asked to continue. After that only the engine's gates decide. */
 const MAX_STOP_BLOCKS = 3;
-/** How much of what an agent said last is handed to the one that goes on where its context ended. */
-const LAST_WORDS = 6_000;
+/** How much of the last output is passed to the agent that continues after a full context. */
+const LAST_OUTPUT_CHARS = 6_000;
 
 /** What an agent is given for one attempt. */
 export interface RunBrief {
   briefing: Briefing;
   /** Null for a job. */
   task: AgentBrief['task'];
-  /** Runs of the same work and mode before this one. */
+  /** Previous runs of the same work and mode. */
   attempt: number;
-  /** For a reviewer: what its evidence may point at. */
+  /** For a reviewer: what its evidence may refer to. */
   shown?: ShownChange;
 }
 
 export interface RunOptions {
   runId: string;
   mode: Mode;
-  /** The vendor's session to go on with. */
+  /** The vendor's session to resume. */
   session?: string | null;
   brief(feedback: Feedback[]): Promise<RunBrief>;
-  /** What an agent that wants to end must still put right, or null. */
+  /** Returns what an agent that wants to stop must still fix, or null. */
   beforeStop?(): Promise<string | null>;
-  /** Asks people while the agent works. Left out where nobody can be asked. */
+  /** Asks a person while the agent works. Absent where questions are not possible. */
   ask?(questions: AskedQuestion[]): Promise<string>;
 }
 
-/** One run's agent: started as often as the gates send it back, its output in one log, its usage added up. */
+/**
+ * The agent of one run. It is started again each time the gates send it back. All its output is in one log, and its
+ * usage is added up.
+ */
 export class AgentRun {
   usage: Usage = NOTHING_USED;
-  /** Up to here it may spend without being asked: what was set aside for it. */
+  /** The reserved budget: it may spend this much without a check. */
   #allowedUsd = 0;
   readonly #deps: EngineDeps;
   readonly #leased: LeasedWork;
@@ -58,23 +61,23 @@ export class AgentRun {
   readonly #log: RunLog;
   readonly #briefFor: RunOptions['brief'];
   readonly #askPeople: RunOptions['ask'];
-  /** What an agent that wants to end must still put right, or null; given by the stage. */
+  /** Returns what an agent that wants to stop must still fix, or null. Set by the stage. */
   readonly #beforeStop: () => Promise<string | null>;
   #attempt = 0;
   #stopBlocks = 0;
   #progressAt = 0;
-  #isSpendingUntold = false;
-  #booking: Promise<void> | null = null;
-  /** What is being put on record beside the work. */
+  #hasUnrecordedSpending = false;
+  #recording: Promise<void> | null = null;
+  /** Records that are being written in the background. */
   readonly #notes = new Set<Promise<void>>();
   #session: string | null;
-  /** What the run's record says; a session that is gone on with is this run's as well. */
+  /** The session in the run's record. A resumed session is recorded for this run too. */
   #recordedSession: string | null = null;
-  #lastWords = '';
+  #lastOutput = '';
   #shown: ShownChange | undefined;
   #isCompacted = false;
-  /** Questions on their way to the record: the run does not end before they are there. */
-  readonly #asking: Promise<string>[] = [];
+  /** Questions that are being recorded. The run waits for them before it ends. */
+  readonly #pendingQuestions: Promise<string>[] = [];
 
   constructor(deps: EngineDeps, leased: LeasedWork, { runId, mode, session, brief, beforeStop, ask }: RunOptions) {
     this.#deps = deps;
@@ -89,15 +92,15 @@ export class AgentRun {
   }
 
   /**
-   * Lets the agent work once. Returns only when nothing of it is left running; throws when the work must stop. One whose
-   * context is full is followed, once, by a fresh one that is told what the first had come to.
+   * Runs the agent once. Returns only when all its processes have ended, and throws when the work must stop. If the
+   * context is full, a new agent continues once, with the last output of the first.
    */
   async once(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
     const end = await this.#play(cwd, feedback);
     if (end.kind !== 'failed' || end.failure !== 'context_too_long' || this.#isCompacted) return end;
     this.#isCompacted = true;
     this.#session = null;
-    return this.#play(cwd, [...feedback, { kind: 'agent', text: whereItWas(this.#lastWords), files: [] }]);
+    return this.#play(cwd, [...feedback, { kind: 'agent', text: handover(this.#lastOutput), files: [] }]);
   }
 
   async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
@@ -115,7 +118,7 @@ export class AgentRun {
         resume: this.#session,
         control: this.#leased.control,
         guard: (call) => this.#guard(call, cwd),
-        beforeStop: () => this.#askBeforeStop(),
+        beforeStop: () => this.#checkBeforeStop(),
         ask: this.#askPeople && ((questions) => this.#ask(questions)),
         brief: {
           mode: this.#mode,
@@ -131,7 +134,7 @@ export class AgentRun {
         output: (chunk) => this.#write(chunk),
         usage: (usage, settled) => this.#spend(usage, settled),
         progress: (percent, text) => this.#progress(percent, text),
-        session: (id) => this.#knowSession(id),
+        session: (id) => this.#recordSession(id),
         denied: (call, guard, reason) => this.#denied(call, guard, reason),
       },
     );
@@ -140,26 +143,26 @@ export class AgentRun {
     if (this.#leased.signal.aborted) stop();
     const end = await session.end;
     this.#leased.signal.removeEventListener('abort', stop);
-    await Promise.allSettled(this.#asking.splice(0));
-    // An agent that is stopped tells its last costs as it goes; they belong to a run that nobody finishes. And a store
-    // that is asked several things at once promises no order: once the run has ended, a denial of it would be refused.
-    await Promise.all([this.#booking, ...this.#notes]);
+    await Promise.allSettled(this.#pendingQuestions.splice(0));
+    // A stopped agent reports its last costs as it ends, and no later step would record them. The store does not keep
+    // the order of parallel commands, and it refuses a denial after the end of the run.
+    await Promise.all([this.#recording, ...this.#notes]);
     this.#leased.check();
     return end.kind === 'failed' ? { ...end, message: plainText(end.message) } : end;
   }
 
   async close(): Promise<void> {
-    await this.#booking;
+    await this.#recording;
     await this.#log.close();
   }
 
   #write(chunk: string): void {
     this.#log.write(chunk);
     this.#leased.sign();
-    this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS);
+    this.#lastOutput = `${this.#lastOutput}${chunk}`.slice(-LAST_OUTPUT_CHARS);
   }
 
-  /** Of a reviewer: which files it was shown. */
+  /** The files that a reviewer was shown. */
   get shownFiles(): readonly string[] {
     return this.#shown?.files ?? [];
   }
@@ -173,13 +176,13 @@ export class AgentRun {
   }
 
   #ask(questions: AskedQuestion[]): Promise<string> {
-    const asking = this.#askPeople!(questions);
-    this.#asking.push(asking);
-    asking.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
-    return asking;
+    const pending = this.#askPeople!(questions);
+    this.#pendingQuestions.push(pending);
+    pending.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
+    return pending;
   }
 
-  /** Every denial is on record before the run ends. */
+  /** Every denial is recorded before the run ends. */
   async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
     const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
     if (verdict.kind === 'deny') this.#denied(call, verdict.guard, verdict.reason);
@@ -191,7 +194,7 @@ export class AgentRun {
     this.#note({ type: 'guard.deny', runId: this.#runId, guard, ...said }, 'a denial');
   }
 
-  async #askBeforeStop(): Promise<string | null> {
+  async #checkBeforeStop(): Promise<string | null> {
     if (this.#stopBlocks >= MAX_STOP_BLOCKS) return null;
     const why = await this.#beforeStop();
     if (why !== null) this.#stopBlocks += 1;
@@ -199,55 +202,55 @@ export class AgentRun {
   }
 
   /**
-   * Kept on record while the run goes on, so that an interrupted run is not free. One that passes what was set aside for
-   * it stands still, at once, until the budget has given it more.
+   * Records spending during the run, so that an interrupted run is counted too. An agent that exceeds its reserved
+   * budget is suspended at once, until the budget allows more.
    */
   #spend(report: Usage, settled = 0): void {
     this.#leased.sign();
     this.usage = withReport(this.usage, report, settled);
     if ((this.usage.costUsd ?? 0) > this.#allowedUsd) this.#leased.control.halt();
-    this.#isSpendingUntold = true;
-    this.#booking ??= this.#book();
+    this.#hasUnrecordedSpending = true;
+    this.#recording ??= this.#recordSpending();
   }
 
-  /** Every request, as soon as it is known: the budget can only stop what it hears of. */
-  async #book(): Promise<void> {
-    while (this.#isSpendingUntold) {
-      this.#isSpendingUntold = false;
+  /** Records every request at once: the budget can only stop spending that is recorded. */
+  async #recordSpending(): Promise<void> {
+    while (this.#hasUnrecordedSpending) {
+      this.#hasUnrecordedSpending = false;
       const { usage } = this;
       try {
         const reply = await this.#leased.execute({ type: 'run.spend', runId: this.#runId, usage });
         if (reply.ok)
-          this.#obey(
+          this.#applyBudget(
             reply.events.map(({ body }) => body),
             usage.costUsd ?? 0,
           );
       } catch (error) {
         this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
-        if ((usage.costUsd ?? 0) > this.#allowedUsd) await this.#beforeBookingAgain();
+        if ((usage.costUsd ?? 0) > this.#allowedUsd) await this.#waitToRecordAgain();
       }
     }
-    // In the same breath as the last look: what is told a moment later would find somebody who writes no more.
-    this.#booking = null;
-    this.#leased.control.goOn();
+    // In the same tick as the last check. Otherwise a report in between would not be recorded.
+    this.#recording = null;
+    this.#leased.control.endHalt();
   }
 
-  #obey(events: EventBody[], spentUsd: number): void {
+  #applyBudget(events: EventBody[], spentUsd: number): void {
     if (events.some(({ type }) => type === 'run.overdrawn'))
-      this.#leased.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget has no more.`);
+      this.#leased.kill('budget', `The run has cost ${spentUsd.toFixed(2)} USD, and the budget is exhausted.`);
     for (const event of events)
       if (event.type === 'budget.reserved' && event.accountId === accountId(this.#leased.fence.projectId))
         this.#allowedUsd = spentUsd + (event.reserved[this.#runId] ?? 0);
   }
 
-  /** It stands still meanwhile: nothing may be spent that nobody has booked. */
-  async #beforeBookingAgain(): Promise<void> {
+  /** The agent stays suspended: it must not spend money that cannot be recorded. */
+  async #waitToRecordAgain(): Promise<void> {
     if (this.#leased.signal.aborted) return;
-    this.#isSpendingUntold = true;
-    await this.#deps.clock.sleep(BOOK_AGAIN_MS, this.#leased.signal);
+    this.#hasUnrecordedSpending = true;
+    await this.#deps.clock.sleep(RECORD_AGAIN_MS, this.#leased.signal);
   }
 
-  #knowSession(session: string): void {
+  #recordSession(session: string): void {
     this.#session = session;
     if (session === this.#recordedSession) return;
     this.#recordedSession = session;
@@ -267,7 +270,7 @@ export class AgentRun {
     this.#notes.add(note);
   }
 
-  /** What is told on the way is written beside the work; if it cannot be, the work goes on and the log says so. */
+  /** Writes a record in the background. A failure is logged and does not stop the work. */
   async #record(command: Parameters<LeasedWork['execute']>[0], what: string): Promise<void> {
     try {
       await this.#leased.execute(command);
@@ -277,11 +280,11 @@ export class AgentRun {
   }
 }
 
-function whereItWas(lastWords: string): string {
+function handover(lastOutput: string): string {
   return [
-    'The agent before you worked on this until its context was full. Its changes are in this folder: look at them first',
-    '(`git status`, `git diff`), keep what is good, and finish the rest. The last it said:',
+    'The previous agent worked on this until its context was full. Its changes are in this folder: look at them first',
+    '(`git status`, `git diff`), keep what is good, and finish the rest. Its last output:',
     '',
-    lastWords.trim() || '(nothing)',
+    lastOutput.trim() || '(nothing)',
   ].join('\n');
 }

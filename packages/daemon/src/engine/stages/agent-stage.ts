@@ -9,7 +9,7 @@ import {
 } from '@tidemill/core';
 import type { Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Setback } from '../dispatch/agent-rest.ts';
+import type { Setback } from '../dispatch/agent-backoff.ts';
 import { type LeasedTask, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
 import { taskBrief } from './briefing.ts';
@@ -20,20 +20,20 @@ import {
   commitWork,
   failedEnd,
   proposalOf,
+  revertStrayWrites,
   touchesIn,
-  undoStrays,
 } from './conclusion.ts';
-import { EnvironmentTrouble, PREPARE } from './environment.ts';
+import { EnvironmentError, PREPARE } from './environment.ts';
 import { type BuiltWork, failedBefore, type Proof, type Prover } from './prove.ts';
 import { askInRun, withQuestion } from './run-questions.ts';
 
-/** How the stage ended, as far as other tasks are concerned: a failure may be the agent's and not the task's. */
+/** How the stage ended, for other tasks: the agent may be the cause of a failure, not the task. */
 export interface StageReport {
   mode: Mode;
   setback: Setback | null;
 }
 
-/** A stage whose actor is an agent: one run, from its start on record to its end on record. */
+/** A stage whose actor is an agent: one run, from its recorded start to its recorded end. */
 export async function agentStage(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -74,7 +74,7 @@ export async function agentStage(
   }
 }
 
-/** A run that was cut short by something other than the work itself is gone on with where it was. */
+/** A run that was interrupted by something other than the work itself is resumed in its session. */
 async function sessionToResume(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -88,7 +88,7 @@ async function sessionToResume(
   return isCutShort ? last.session : null;
 }
 
-/** The agent writes, the engine commits and runs the gates; their errors go back to the agent, three times at most. */
+/** The agent writes, the engine commits and runs the gates. Errors go back to the agent, at most three times. */
 async function build(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -116,22 +116,22 @@ async function build(
     if (unchanged.length > 0) {
       same += 1;
       if (same > 1) {
-        const message = `The same code was handed in again although ${unchanged.join(', ')} had failed on it.`;
+        const message = `The agent submitted the same code again, although ${unchanged.join(', ')} had failed on it.`;
         return { outcome: 'failed', envelope, failure: 'no_progress', message };
       }
       await leased.must({ type: 'run.send_back', runId, gates: unchanged });
-      feedback = [...feedback, { kind: 'agent', text: SAME_CODE(unchanged), files: [] }];
+      feedback = [...feedback, { kind: 'agent', text: sameCodeFeedback(unchanged), files: [] }];
       continue;
     }
     const proof = await proveWork(deps, leased, prover, { ...captured, base: worktree.base }, mode);
-    // The machine is at fault, or the target: the verify stage waits for it, and this agent has nothing to repair.
+    // The machine or the target is the cause. The verify stage waits for it, and this agent has nothing to fix.
     if (proof === null) return handedIn(captured.tree, captured.files);
     if (proof.kind === 'passed') return handedIn(proof.work.tree, proof.work.files);
     const fingerprint = fingerprintOf('validation', failureText('', proof.feedback), deps.hash);
     const times = (seen.get(fingerprint) ?? 0) + 1;
     seen.set(fingerprint, times);
     if (retry >= MAX_VALIDATION_RETRIES || times >= SAME_FAILURE_LIMIT) {
-      const how = times >= SAME_FAILURE_LIMIT ? `in the same way for the ${times}rd time` : `after ${retry} repairs`;
+      const how = times >= SAME_FAILURE_LIMIT ? `in the same way for the ${times}rd time` : `after ${retry} fixes`;
       const message = `Gates still fail ${how}: ${proof.gates.join(', ')}.`;
       return { outcome: 'failed', envelope, failure: 'validation', message, feedback: proof.feedback };
     }
@@ -139,22 +139,22 @@ async function build(
     feedback = [
       ...leased.task.feedback.filter(({ kind }) => kind !== 'gate'),
       ...proof.feedback,
-      ...captured.refused.map((text) => ({ kind: 'agent' as const, text: `Not taken over: ${text}.`, files: [] })),
+      ...captured.refused.map((text) => ({ kind: 'agent' as const, text: `Not included: ${text}.`, files: [] })),
     ];
   }
 }
 
-const SAME_CODE = (gates: string[]) =>
-  `You handed in exactly the code on which ${gates.join(', ')} had failed. It was not checked again. Change what the gate complains about, or say in your result why it cannot be done.`;
+const sameCodeFeedback = (gates: string[]) =>
+  `You submitted exactly the code on which ${gates.join(', ')} had failed. It was not checked again. Fix what the gate reports, or say in your result why that is impossible.`;
 
-/** Gates that have failed on exactly this code since a person last stepped in. */
+/** Gates that failed on exactly this code since the last intervention of a person. */
 async function sameAsBefore(deps: EngineDeps, leased: LeasedTask, tree: string): Promise<string[]> {
   const { failures, fingerprints } = ((await deps.store.task(leased.task.id)) ?? leased.task).counters;
   const wasSentBack = leased.sentBack.has(tree) || Object.keys({ ...failures, ...fingerprints }).length > 0;
   return wasSentBack ? failedBefore(deps, tree) : [];
 }
 
-/** Null when the environment is at fault. */
+/** Returns null when the environment is the cause. */
 async function proveWork(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -167,27 +167,27 @@ async function proveWork(
     if (proof.kind === 'failed') leased.sentBack.add(proof.work.tree);
     return proof;
   } catch (error) {
-    if (!(error instanceof EnvironmentTrouble)) throw error;
+    if (!(error instanceof EnvironmentError)) throw error;
     await prover.environment.report(error);
     return null;
   }
 }
 
-/** The worktree with all that the project's commands need in it. No run has begun, so a failure costs nothing. */
+/** Opens the worktree and runs the prepare steps in it. No run has started, so a failure costs nothing. */
 async function openPrepared(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<Worktree> {
   const worktree = await deps.workspace.open(leased.ref);
   prover.environment.check(PREPARE);
   const prepared = await deps.preparation?.worktree(worktree, leased);
   leased.sign();
   leased.check();
-  // Where the task's own change broke it, its agent is the one to repair it.
-  if (prepared?.kind === 'failed' && prepared.isEnvironment) throw new EnvironmentTrouble(PREPARE, prepared.text);
+  // If the task's own change broke the steps, its agent must fix them.
+  if (prepared?.kind === 'failed' && prepared.isEnvironment) throw new EnvironmentError(PREPARE, prepared.text);
   if (prepared?.kind === 'ready') prover.environment.clear(PREPARE);
   prover.baseline.lookSoon();
   return worktree;
 }
 
-/** Planning, investigating, reviewing: the agent reads and answers. Whatever it wrote is snapshotted and undone. */
+/** Planning, investigating, reviewing: the agent only reads. Files that it wrote are snapshotted and reverted. */
 async function consult(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -196,23 +196,23 @@ async function consult(
   worktree: Worktree,
 ): Promise<Conclusion> {
   const end = await run.once(worktree.path, leased.task.feedback);
-  await undoStrays(deps, leased, mode);
+  await revertStrayWrites(deps, leased, mode);
   return end.kind === 'failed' ? failedEnd(end) : proposalOf(end.envelope);
 }
 
 /**
- * What a builder that wants to end has not done yet: the same gates that decide afterwards, so that it hears of a
- * failure while it still has everything in mind. Nothing is put on record here, and nothing depends on it.
+ * Returns what a builder that wants to stop must still do. Runs the same gates that decide later, so that the agent
+ * gets failures while it still has its context. Nothing is recorded, and no decision depends on it.
  */
 async function unfinished(deps: EngineDeps, leased: LeasedTask): Promise<string | null> {
   const { path } = await deps.workspace.open(leased.ref);
   const message = `#${leased.task.number} ${leased.task.title} (so far)`;
   const { tree, files, refused } = await deps.workspace.capture(leased.ref, message);
-  const left = refused.map((text) => `Not taken over: ${text}.`);
-  if (files.length === 0) return ['Nothing has been changed yet.', ...left].join('\n');
+  const left = refused.map((text) => `Not included: ${text}.`);
+  if (files.length === 0) return ['You have not changed any file yet.', ...left].join('\n');
   const reports = await deps.gates.run({ path, tree, files, signal: leased.signal, control: leased.control });
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
   const complaints = failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`);
-  // What was left out is worth a word only where something is missing.
+  // Files that were left out matter only when a gate fails.
   return complaints.length === 0 ? null : [...complaints, ...left].join('\n\n');
 }

@@ -2,14 +2,14 @@ import { INTEGRITY_GATE } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
 import type { GateReport, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type Environment, EnvironmentTrouble, prepareCheckout } from './environment.ts';
+import { type Environment, EnvironmentError, prepareCheckout } from './environment.ts';
 
-/** How long a gate's pass on the target clears the target of being the reason for a failure. */
+/** How long a pass on the target stays valid. */
 const CLEARED_MS = 10 * 60_000;
-/** How long a gate that fails on the target is not tried there again. */
+/** How long a failure on the target stays valid. */
 const RED_MS = 60_000;
 
-/** A gate that does not pass on the target itself, and what it says. */
+/** A gate that fails on the target itself, with its output. */
 export interface RedGate {
   gate: string;
   excerpt: string;
@@ -22,34 +22,34 @@ interface Look {
 }
 
 /**
- * Whether the target itself passes its gates. What fails there fails for everybody: no agent is sent back for it, and
- * no task is blamed. A target that Tidemill landed has its evidence; one that somebody else changed is looked at once.
+ * Checks whether the target itself passes its gates. A gate that fails there fails for every task, so no agent is sent
+ * back for it. A commit that Tidemill landed has evidence. One that was changed by others is checked once.
  */
 export class Baseline {
   readonly #deps: EngineDeps;
   readonly #environment: Environment;
-  /** By commit and gate. Looks under other settings do not count. */
+  /** By commit and gate, under the current settings. */
   #looks = new Map<string, Look>();
   #gates: Gates | null = null;
   #looking: Promise<unknown> = Promise.resolve();
   #lookedAt: string | null = null;
-  #told = '';
+  #alerted = '';
 
   constructor(deps: EngineDeps, environment: Environment) {
     this.#deps = deps;
     this.#environment = environment;
   }
 
-  /** Runs the gates once on a target that has no evidence of its own, beside other work. */
+  /** Runs the gates in the background, once for each target commit without evidence. */
   lookSoon(): void {
     this.#look().catch(async (error: unknown) => {
       this.#lookedAt = null;
       this.#deps.onNote('the gates could not be run on the target', error);
-      if (error instanceof EnvironmentTrouble) await this.#environment.report(error);
+      if (error instanceof EnvironmentError) await this.#environment.report(error);
     });
   }
 
-  /** Which of these gates do not pass on the commit, as far as is known or can be found out. */
+  /** Returns those of the gates that fail on the commit. */
   async redAmong(commit: string, gates: string[], signal: AbortSignal): Promise<Map<string, RedGate>> {
     this.#forgetOtherSettings();
     await this.#learnFromEvidence(commit);
@@ -74,20 +74,20 @@ export class Baseline {
     this.#lookedAt = commit;
     const names = gates.names.filter((gate) => gate !== INTEGRITY_GATE);
     const red = await this.redAmong(commit, names, new AbortController().signal);
-    if (red.size === 0) this.#told = '';
-    if (red.size > 0) await this.tell([...red.values()]);
+    if (red.size === 0) this.#alerted = '';
+    if (red.size > 0) await this.alert([...red.values()]);
   }
 
-  /** One notice for each set of gates, until it has changed. */
-  async tell(red: RedGate[]): Promise<void> {
+  /** Raises one alert per set of failing gates. */
+  async alert(red: RedGate[]): Promise<void> {
     const { store, project } = this.#deps;
     const names = red.map(({ gate }) => gate).join(', ');
-    if (this.#told === names) return;
-    this.#told = names;
+    if (this.#alerted === names) return;
+    this.#alerted = names;
     const { target } = project.rules;
     const text =
-      `${target} itself does not pass ${names}, so nothing that stands on it can land, and no agent is sent back for it. ` +
-      `Repair it, or add a task that does: tidemill task add "Repair ${target}: ${names}" ${red.map(({ gate }) => `--repairs ${gate}`).join(' ')}\n\n` +
+      `${target} itself fails ${names}, so no work based on it can land. Agents are not sent back for it. ` +
+      `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names}" ${red.map(({ gate }) => `--repairs ${gate}`).join(' ')}\n\n` +
       red.map(({ gate, excerpt }) => `${gate}: ${excerpt}`).join('\n\n');
     await store.execute({
       ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: 'baseline_red' },
@@ -95,7 +95,7 @@ export class Baseline {
     });
   }
 
-  /** One look at a time: two would need twice the machine to find out the same. */
+  /** One run at a time, to save machine time. */
   async #run(commit: string, only: string[], signal: AbortSignal): Promise<void> {
     const { workspace, clock } = this.#deps;
     const { gates } = this.#deps;
@@ -109,8 +109,8 @@ export class Baseline {
         const failed = reports.filter(isRed).map(({ receipt }) => receipt.gate);
         const again = failed.length > 0 ? await this.#again(checkout, { ...request, only: failed }, gates) : [];
         for (const report of [...reports, ...again]) this.#note(commit, report);
-        // What stands on a red gate was not run: it cannot pass either.
-        // After a gate that repairs, the rest was not run: nothing is known of it.
+        // A gate that needs a failing gate was not run and counts as failing.
+        // After a gate that changed files, the remaining gates were not run, so their state is unknown.
         const wasRepaired = reports.some(({ fixed }) => fixed.length > 0);
         for (const gate of only)
           if (!wasRepaired && !reports.some(({ receipt }) => receipt.gate === gate))
@@ -123,7 +123,7 @@ export class Baseline {
     await turn;
   }
 
-  /** A gate that fails once and passes then is a flake, and not what is wrong with the target. */
+  /** Runs failed gates again: one that passes now is flaky, and not a defect of the target. */
   async #again(
     checkout: { reset(): Promise<void> },
     request: Parameters<Gates['run']>[0],
@@ -157,5 +157,5 @@ export class Baseline {
   }
 }
 
-/** A gate that repairs has work to do on the target: that is not red, it only was not run there before. */
+/** A gate that only fixed files on the target does not count as failing. */
 const isRed = ({ receipt, fixed }: GateReport): boolean => receipt.status !== 'pass' && fixed.length === 0;

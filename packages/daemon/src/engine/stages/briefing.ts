@@ -13,7 +13,7 @@ export interface BriefingSources extends Pick<EngineDeps, 'project' | 'store' | 
   gates: Pick<Gates, 'checks'>;
 }
 
-/** What an agent is told about a task: the same for the one that is about to start and for a person who wants to know. */
+/** The prompt of an agent for a task. Used to start the agent and to show the prompt to a person. */
 export async function briefingFor(
   sources: BriefingSources,
   task: Task,
@@ -31,11 +31,11 @@ export async function briefingFor(
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
 }
 
-/** What a reviewer's evidence may point at. */
+/** The paths that a reviewer's evidence may refer to. */
 export const namesIn = ({ files }: Change): string[] =>
   files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
 
-/** All that an agent is given for a run of a task. */
+/** Everything an agent gets for a run of a task. */
 export async function taskBrief(
   sources: BriefingSources,
   task: Task,

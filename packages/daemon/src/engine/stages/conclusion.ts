@@ -5,7 +5,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import type { BuiltWork } from './prove.ts';
 
-/** What becomes of a run, whoever worked in it. */
+/** The result of a run, by an agent or an outside worker. */
 export interface Conclusion {
   outcome: Outcome;
   envelope: AgentEnvelope | null;
@@ -17,12 +17,12 @@ export interface Conclusion {
   touches?: MatterContents;
 }
 
-/** Work that conflicts with the target is begun with the merge under way in its worktree. */
+/** If the work conflicts with the target, starts the merge in the worktree before the agent starts. */
 export async function beginMerge(deps: EngineDeps, { task, ref }: LeasedTask): Promise<void> {
   if (task.feedback.some(({ kind }) => kind === 'conflict')) await deps.workspace.mergeTarget(ref);
 }
 
-/** Commits what lies in the worktree onto the task's branch, and puts it on record. */
+/** Commits the worktree to the task's branch and records the commit. */
 export async function commitWork(deps: EngineDeps, leased: LeasedTask, mode: Mode): Promise<Captured> {
   const { number, title } = leased.task;
   const captured = await deps.workspace.capture(leased.ref, `#${number} ${title} (${mode})`);
@@ -31,7 +31,7 @@ export async function commitWork(deps: EngineDeps, leased: LeasedTask, mode: Mod
   return captured;
 }
 
-/** Puts a tree that a gate repaired onto the task's branch, and on record. */
+/** Commits a tree that a gate fixed to the task's branch and records the commit. */
 export async function amend(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -40,34 +40,34 @@ export async function amend(
   by: string,
 ): Promise<BuiltWork> {
   const { number, title } = leased.task;
-  const amended = await deps.workspace.amend(leased.ref, tree, `#${number} ${title} (${by}, repaired by a gate)`);
+  const amended = await deps.workspace.amend(leased.ref, tree, `#${number} ${title} (${by}, fixed by a gate)`);
   await leased.must({ type: 'work.commit', commit: amended.commit, tree, notes: amended.notes });
   return { ...amended, base };
 }
 
-/** What the work does in each matter that a person may want to decide: see `Workspace.changeIn`. */
+/** The change in each area that may need a person's decision: see `Workspace.changeIn`. */
 export async function touchesIn(deps: EngineDeps, leased: LeasedTask, files: string[]): Promise<MatterContents> {
   const touched = touchesOf(files, leased.task, deps.project.rules);
   const contents = touched.map(async ([matter, those]) => [matter, await deps.workspace.changeIn(leased.ref, those)]);
   return Object.fromEntries(await Promise.all(contents));
 }
 
-/** Whatever was written in a mode that writes nothing is snapshotted and undone. */
-export async function undoStrays(deps: EngineDeps, leased: LeasedTask, mode: Mode): Promise<void> {
+/** Snapshots and reverts files that were written in a read-only mode. */
+export async function revertStrayWrites(deps: EngineDeps, leased: LeasedTask, mode: Mode): Promise<void> {
   const why = `stray writes of a ${mode} run`;
   const ref = await deps.workspace.restore(leased.ref, why);
   const { projectId, id: taskId } = leased.task;
   if (ref) await deps.store.execute({ type: 'snapshot.note', projectId, taskId, ref, why });
 }
 
-/** What an agent's word comes to before anything is proven. `files` is what it changed, where it was to change something. */
+/** The conclusion that an agent proposes, before proof. `files`: the changed files, in modes that change files. */
 export function proposalOf(envelope: AgentEnvelope, files?: string[]): Conclusion {
   const { outcome, summary } = envelope;
   if (outcome === 'failed') return { outcome, envelope, failure: 'agent_reported', message: summary };
   return { outcome: outcome === 'pr_ready' && files?.length === 0 ? 'no_changes' : outcome, envelope };
 }
 
-/** What a run comes to whose agent failed. */
+/** The conclusion of a run whose agent failed. */
 export function failedEnd({ failure, message, retryAt }: Extract<AgentEnd, { kind: 'failed' }>): Conclusion {
   return { outcome: 'failed', envelope: null, failure, message, retryAt };
 }

@@ -11,12 +11,12 @@ interface Sources {
 
 type Trees = { base: string; tree: string };
 
-/** What of a task's work decides what gates check, for whoever reviews it. */
+/** The changed files that control what gates check, for the reviewer. */
 export const decidingIn = (sources: Sources, { number, branch }: Task) => look(sources, { number, branch });
 
 /**
- * Holds a task that changes what gates check until a person agreed, where nobody else looks at it before it lands. It
- * is asked of the very trees that would land, whoever worked on them. True when the task is out of our hands.
+ * If a task without review changes what gates check, holds it until a person approves. Checks the exact trees that
+ * would land. Returns true when the lease was released.
  */
 export async function holdForPerson(deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> {
   if (isReviewed(deps.project.rules, leased.task)) return false;

@@ -1,23 +1,23 @@
 import type { CleanCheckout, PreparationRequest, Prepared } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** The machine or the target is at fault, and no task: it waits and is tried again by itself. */
-export class EnvironmentTrouble extends Error {
-  /** What a person has to put right, in two or three words: the same words are the same trouble. */
+/** The machine or the target is the cause, not the task. The task waits and is retried automatically. */
+export class EnvironmentError extends Error {
+  /** What a person has to fix, in two or three words. It identifies the problem. */
   readonly what: string;
-  /** A person has been told of it in other words. */
-  readonly isTold: boolean;
-  constructor(what: string, text: string, isTold = false) {
+  /** An alert was already raised elsewhere. */
+  readonly isReported: boolean;
+  constructor(what: string, text: string, isReported = false) {
     super(text);
     this.what = what;
-    this.isTold = isTold;
+    this.isReported = isReported;
   }
 }
 
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** How long work waits for its surroundings, and that a person is told once of each trouble. */
+/** Computes how long work waits for a broken environment, and raises one alert per problem. */
 export class Environment {
   readonly #deps: EngineDeps;
   readonly #waits = new Map<string, { waitMs: number; until: number; message: string }>();
@@ -26,32 +26,32 @@ export class Environment {
     this.#deps = deps;
   }
 
-  /** Tells a person the first time; answers how long to wait before the next try. */
-  async report({ what, message, isTold }: EnvironmentTrouble): Promise<number> {
+  /** Raises an alert the first time. Returns how long to wait before the next attempt. */
+  async report({ what, message, isReported }: EnvironmentError): Promise<number> {
     const now = this.#deps.clock.now();
     const before = this.#waits.get(what);
-    // Several tasks meet the same trouble at the same time: they wait for the same try.
+    // Several tasks may have the same problem at once. They wait for the same attempt.
     if (before && now < before.until) return before.until - now;
     const waitMs = before ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
     this.#waits.set(what, { waitMs, until: now + waitMs, message });
-    if (!before && !isTold) await this.#tell(what, message);
+    if (!before && !isReported) await this.#alert(what, message);
     return waitMs;
   }
 
-  /** Throws while nobody should try: what failed a moment ago fails for everybody. */
+  /** Throws during the wait, because another attempt would fail in the same way. */
   check(what: string): void {
     const wait = this.#waits.get(what);
-    if (wait && this.#deps.clock.now() < wait.until) throw new EnvironmentTrouble(what, wait.message);
+    if (wait && this.#deps.clock.now() < wait.until) throw new EnvironmentError(what, wait.message);
   }
 
-  /** It works again: the next trouble of this kind is news. */
+  /** Called when it works again, so that the next problem of this kind raises an alert. */
   clear(what: string): void {
     this.#waits.delete(what);
   }
 
-  async #tell(what: string, message: string): Promise<void> {
+  async #alert(what: string, message: string): Promise<void> {
     const { store, project } = this.#deps;
-    const text = `${message}\nTasks wait and are tried again by themselves. Nothing was counted against them.`;
+    const text = `${message}\nThe tasks wait and are retried automatically. This does not count as a failed attempt.`;
     await store.execute({
       ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: 'environment' },
       ...{ text: text.slice(0, 4000), severity: 'error', subject: what },
@@ -61,7 +61,10 @@ export class Environment {
 
 export const PREPARE = 'prepare';
 
-/** Makes a checkout ready for gates. Answers what the change itself broke, if it did; throws when the environment did. */
+/**
+ * Prepares a checkout for the gates. Returns the error if the change itself broke it, and throws if the environment
+ * did.
+ */
 export async function prepareCheckout(
   deps: EngineDeps,
   checkout: CleanCheckout,
@@ -69,6 +72,6 @@ export async function prepareCheckout(
 ): Promise<string | null> {
   const prepared: Prepared = (await deps.preparation?.checkout(checkout, request)) ?? { kind: 'ready' };
   if (prepared.kind === 'ready') return null;
-  if (prepared.isEnvironment) throw new EnvironmentTrouble(PREPARE, prepared.text);
+  if (prepared.isEnvironment) throw new EnvironmentError(PREPARE, prepared.text);
   return prepared.text;
 }

@@ -1,12 +1,12 @@
 import { AppError } from '@tidemill/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { Setback } from '../dispatch/agent-rest.ts';
+import type { Setback } from '../dispatch/agent-backoff.ts';
 import { type LeasedJob, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
 import type { StageReport } from './agent-stage.ts';
 import { failedEnd, proposalOf } from './conclusion.ts';
 
-/** One run of a job, from its start on record to its end on record. */
+/** One run of a job, from its recorded start to its recorded end. */
 export async function runJob(
   deps: EngineDeps,
   leased: LeasedJob,

@@ -4,32 +4,32 @@ import type { CleanCheckout, GateReport, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
-import { Environment, EnvironmentTrouble, PREPARE, prepareCheckout } from './environment.ts';
+import { Environment, EnvironmentError, PREPARE, prepareCheckout } from './environment.ts';
 
-/** What is to be proven. */
+/** The work to prove. */
 export interface BuiltWork {
   commit: string;
   tree: string;
   /** The files of the change. */
   files: string[];
-  /** The target's commit that the change stands on. */
+  /** The target's commit that the change is based on. */
   base: string;
 }
 
 export type Proof =
-  /** `work` is what passed: a gate that repairs may have changed it. */
+  /** `work` is what passed. A gate may have fixed files in it. */
   { kind: 'passed'; work: BuiltWork } | { kind: 'failed'; gates: string[]; feedback: Feedback[]; work: BuiltWork };
 
-/** How often the gates may repair the files and begin anew. */
+/** How often gates may fix files, which restarts the proof. */
 const MAX_REPAIRS = 2;
 
 /**
- * Proves that a commit passes the gates: on a clean checkout of exactly its tree, and on record.
+ * Proves that a commit passes the gates on a clean checkout of exactly its tree, and records the receipts.
  *
- *   checked out, prepared ──▶ gates ──fail──▶ reset, the failed gates once more ──▶ receipts on record ──▶ verdict
- *                               └─ a gate repaired files: committed, all begins anew on the new tree
+ *   checked out, prepared ──▶ gates ──fail──▶ reset, failed gates again ──▶ receipts recorded ──▶ verdict
+ *                               └─ a gate fixed files: committed, restarted on the new tree
  *
- * What also fails on the target itself is nobody's fault: then an EnvironmentTrouble is thrown and the task waits.
+ * If the gate also fails on the target itself, an EnvironmentError is thrown and the task waits.
  */
 export class Prover {
   readonly #deps: EngineDeps;
@@ -42,7 +42,7 @@ export class Prover {
     this.baseline = new Baseline(deps, this.environment);
   }
 
-  /** `onRepair` puts a tree that a gate repaired in the place of the work. Costs nothing when all is proven already. */
+  /** `onRepair` replaces the work by a tree that a gate fixed. Runs nothing when the tree is already proven. */
   async prove(leased: LeasedTask, first: BuiltWork, onRepair: (tree: string) => Promise<BuiltWork>): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
@@ -50,7 +50,7 @@ export class Prover {
       const { gates } = this.#deps;
       const result = await this.#attempt(leased, work, gates);
       if ('proof' in result) {
-        // Settings that changed meanwhile ask for other receipts.
+        // New settings need new receipts.
         if (this.#deps.gates !== gates) continue;
         return result.proof;
       }
@@ -75,7 +75,7 @@ export class Prover {
       if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
       this.environment.clear(PREPARE);
       const reports = await this.#run(leased, checkout, work, gates);
-      // Gates that were stopped have proven nothing, either way.
+      // Gates that were stopped have no result.
       leased.check();
       const repair = reports.find(({ fixed }) => fixed.length > 0);
       if (repair) {
@@ -92,7 +92,7 @@ export class Prover {
     }
   }
 
-  /** A gate that fails is run once more, from a clean start. If it passes then, both runs are on record. */
+  /** Runs failed gates once more from a clean checkout. If one passes then, both runs are recorded. */
   async #run(leased: LeasedTask, checkout: CleanCheckout, work: BuiltWork, gates: Gates): Promise<GateReport[]> {
     const { signal, control } = leased;
     const { path, tree } = checkout;
@@ -102,7 +102,7 @@ export class Prover {
     if (again.length === 0 || signal.aborted || reports.some(({ fixed }) => fixed.length > 0)) return reports;
     await checkout.reset();
     await prepareCheckout(this.#deps, checkout, { signal, control, base: work.base });
-    // Those too that were not run because they need one that failed.
+    // Includes gates that were not run because they need a failed one.
     const hasPassed = (gate: string) =>
       reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
     const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && !hasPassed(gate));
@@ -130,15 +130,15 @@ export class Prover {
       return { kind: 'failed', gates: own.map(({ receipt }) => receipt.gate), feedback: own.map(feedbackOf), work };
     const first = killed ?? bad[0]!;
     const { gate, command } = first.receipt;
-    if (killed) throw new EnvironmentTrouble(`gate ${gate}`, `Gate ${gate} (${command}) ${first.excerpt}`);
-    await this.baseline.tell([...red.values()]);
+    if (killed) throw new EnvironmentError(`gate ${gate}`, `Gate ${gate} (${command}) ${first.excerpt}`);
+    await this.baseline.alert([...red.values()]);
     const { target } = this.#deps.project.rules;
-    const text = `Gate ${gate} (${command}) does not pass on ${target} itself either. ${first.excerpt}`;
-    throw new EnvironmentTrouble(`gate ${gate}`, text, true);
+    const text = `Gate ${gate} (${command}) also fails on ${target} itself. ${first.excerpt}`;
+    throw new EnvironmentError(`gate ${gate}`, text, true);
   }
 }
 
-/** A shell tells by its exit code that its program was killed; where the shell itself was, there is no code at all. */
+/** The shell returns 137 when its program was killed. When the shell itself was killed, there is no exit code. */
 const isKill = (exitCode: number | null) => exitCode === null || exitCode === 137;
 
 const feedbackOf = ({ receipt, excerpt }: GateReport): Feedback => ({
@@ -155,24 +155,24 @@ const failure = (work: BuiltWork, gate: string, text: string): Proof => ({
 const failedGates = (reports: GateReport[]): string[] =>
   reports.filter(({ receipt }) => receipt.status === 'fail').map(({ receipt }) => receipt.gate);
 
-/** What each gate said last. */
+/** The newest report of each gate. */
 const latest = (reports: GateReport[]): GateReport[] => [
   ...new Map(reports.map((report) => [report.receipt.gate, report])).values(),
 ];
 
-/** Has exactly this tree passed every gate, under the settings that hold now? */
+/** Returns whether exactly this tree passed every gate under the current settings. */
 async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
   const newest = await evidenceOf(deps, tree);
   return deps.gates.names.every((gate) => newest.get(gate)?.status === 'pass');
 }
 
-/** Has exactly this tree failed a gate, under the settings that hold now? */
+/** Returns the gates that exactly this tree failed under the current settings. */
 export async function failedBefore(deps: EngineDeps, tree: string): Promise<string[]> {
   const newest = await evidenceOf(deps, tree);
   return deps.gates.names.filter((gate) => newest.get(gate)?.status === 'fail');
 }
 
-/** The hash a landed commit carries: the last link among the receipts that prove its tree. */
+/** The evidence hash for a landed commit: the last link of the receipts that prove its tree. */
 export async function proofHash(deps: EngineDeps, tree: string): Promise<string> {
   const newest = await evidenceOf(deps, tree);
   const links = deps.gates.names.map((gate) => newest.get(gate)).filter((link) => link !== undefined);

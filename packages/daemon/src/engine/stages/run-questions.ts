@@ -3,7 +3,7 @@ import { fingerprintOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 
-/** Puts an agent's questions on record while it works. Answers what the agent is told, also when that was refused. */
+/** Records an agent's questions while it works. Returns the reply for the agent, also for a refusal. */
 export async function askInRun(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -23,15 +23,15 @@ export async function askInRun(
 function standing(question: Question | undefined): string {
   if (!question) return 'The question was not asked.';
   const { ref, status, answer, holds, defaultAnswer } = question;
-  if (answer) return `${ref} is answered already: ${answer.text}`;
+  if (answer) return `${ref} is already answered: ${answer.text}`;
   if (status !== 'open') return `${ref} was ${status}: use your own judgement.`;
   const meanwhile = holds
-    ? 'Go on with everything that does not depend on it. If nothing is left, end with the outcome needs_info: your work is kept, and the next run gets the answer.'
-    : `Go on${defaultAnswer === null ? '' : ` as if the answer were "${defaultAnswer}"`}; the answer, if one comes, is in the next run.`;
-  return `Asked as ${ref}. Nobody answers while you wait. ${meanwhile}`;
+    ? 'Continue with everything that does not depend on it. If nothing is left, end with the outcome needs_info: your work is kept, and the next run gets the answer.'
+    : `Continue${defaultAnswer === null ? '' : ` as if the answer were "${defaultAnswer}"`}. If there is an answer later, the next run gets it.`;
+  return `Asked as ${ref}. Do not wait for the answer. ${meanwhile}`;
 }
 
-/** An agent that needs to know something and does not say what: the catalogue puts what it did say as a question. */
+/** If an agent needs information but asks no question, the catalogue turns its summary into a question. */
 export function withQuestion(
   deps: EngineDeps,
   leased: LeasedTask,

@@ -4,24 +4,24 @@ import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { amend, touchesIn } from './conclusion.ts';
 import { holdForPerson } from './deciding.ts';
-import { EnvironmentTrouble } from './environment.ts';
+import { EnvironmentError } from './environment.ts';
 import { type BuiltWork, type Proof, type Prover, proofHash } from './prove.ts';
 
-/** How long a landing that waits for a person rests before it looks again. */
+/** Pause before a landing that waits for a person checks again. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** The verify stage, when the evidence was not there already: run the gates on the branch's commit. */
+/** The verify stage: runs the gates on the branch's commit when there is no evidence yet. */
 export async function verifyStage(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
   try {
     await verify(deps, leased, prover);
   } catch (error) {
-    // The target it stands on was red, and may have been repaired since.
-    if (!(error instanceof EnvironmentTrouble) || !(await takeInTarget(deps, leased))) throw error;
+    // The target it is based on failed its gates and may be fixed now.
+    if (!(error instanceof EnvironmentError) || !(await takeInTarget(deps, leased))) throw error;
     await verify(deps, leased, prover);
   }
 }
 
-/** True when the branch has the newest target in it now, and had not before. */
+/** Returns true if the newest target was merged into the branch. */
 async function takeInTarget({ workspace }: EngineDeps, { ref }: LeasedTask): Promise<boolean> {
   const [{ base }, target] = await Promise.all([workspace.open(ref), workspace.targetCommit()]);
   if (base === target || (await workspace.candidate(ref)).kind !== 'clean') return false;
@@ -39,16 +39,16 @@ async function verify(deps: EngineDeps, leased: LeasedTask, prover: Prover): Pro
     const { tree: proven, files } = proof.work;
     const touches = await touchesIn(deps, leased, files);
     await leased.must({ type: 'stage.finish', outcome: 'approved', tree: proven, touches });
-  } else await sendBack(leased, proof, 'The gates fail.');
+  } else await sendBack(leased, proof, 'Gates fail.');
 }
 
 /**
- * The head of the merge queue: newest target merged in, gates on the merged tree, candidate on record, fast-forward,
- * done. One merger per project works through it, so nothing lands on a target that somebody else is moving.
+ * Lands the head of the merge queue: merges the newest target, runs the gates on the merged tree, records the
+ * candidate, fast-forwards. One merger per project does this, so that landings do not compete.
  */
 export async function mergeStage(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
   const { prepared } = leased.task;
-  // A crash may have parted "target moved" from "on record": the very same commit is tried again, never a second one.
+  // A crash may have happened between moving the target and recording it. The same commit is landed again.
   if (prepared && (await land(deps, leased, prepared.commit, prepared.base))) return;
   for (;;) {
     leased.check();
@@ -62,12 +62,12 @@ export async function mergeStage(deps: EngineDeps, leased: LeasedTask, prover: P
       return void (await leased.must({
         type: 'stage.finish',
         outcome: 'no_changes',
-        message: 'the target already has all of it',
+        message: 'the target already contains all changes',
       }));
     prover.baseline.lookSoon();
     const proof = await proveCandidate(deps, leased, candidate, prover);
     if (proof.kind !== 'passed')
-      return sendBack(leased, proof, `With the newest ${deps.project.rules.target} merged in, the gates fail.`);
+      return sendBack(leased, proof, `With the newest ${deps.project.rules.target} merged, gates fail.`);
     const { tree, base } = proof.work;
     const message = await landingMessage(deps, leased.task, tree);
     const [isHeld, commit] = await Promise.all([
@@ -80,7 +80,10 @@ export async function mergeStage(deps: EngineDeps, leased: LeasedTask, prover: P
   }
 }
 
-/** True when the stage is over: landed, or waiting for a person. False when the target moved and all begins anew. */
+/**
+ * Returns true when the stage is over: landed, or waiting for a person. Returns false when the target moved and the
+ * stage must start again.
+ */
 async function land(deps: EngineDeps, leased: LeasedTask, commit: string, base: string): Promise<boolean> {
   const landing = await deps.workspace.land(commit, base);
   const isThere = landing.kind === 'landed' || (await deps.workspace.isLanded(commit));
@@ -95,7 +98,7 @@ async function land(deps: EngineDeps, leased: LeasedTask, commit: string, base: 
   return landing.kind === 'waiting';
 }
 
-/** The task is done; what follows may fail without changing that. */
+/** The task is done. Failures from here on do not change that. */
 async function afterLanding(deps: EngineDeps, leased: LeasedTask): Promise<void> {
   const { projectId, id: taskId } = leased.task;
   const [push] = await Promise.all([deps.workspace.push(), deps.workspace.remove(leased.ref)]);
@@ -145,7 +148,7 @@ async function wait(leased: LeasedTask, why: string): Promise<void> {
   await leased.must({ type: 'stage.wait', why, untilMs: LOOK_AGAIN_MS });
 }
 
-/** Git history itself proves what was checked: `tidemill evidence verify` starts from these trailers. */
+/** `tidemill evidence verify` starts from these trailers. */
 async function landingMessage(deps: EngineDeps, task: Task, tree: string): Promise<string> {
   const summary =
     task.context.findLast((entry) => entry.source === 'agent' && entry.entryType !== 'plan_summary')?.summary ?? '';

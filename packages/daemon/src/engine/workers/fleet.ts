@@ -2,7 +2,7 @@ import { type Actor, ENGINE, type EventBody, type Role, type Worker, workerIdOf 
 import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { keep } from '../dispatch/recovery.ts';
+import { snapshotWork } from '../dispatch/recovery.ts';
 import { executeAccepted } from '../flows/atomic.ts';
 import { emergencyCommands } from '../flows/emergency.ts';
 import type { EmergencyOrder, EmergencyReport } from '../project-work.ts';
@@ -11,18 +11,18 @@ import type { StageReport } from '../stages/agent-stage.ts';
 import { LeasedTask } from './leased-work.ts';
 import { Slot, type SlotTools } from './slot.ts';
 
-/** How long work that was killed may take to let go by itself; then its lease is taken. */
-const LET_GO_MS = 2_000;
+/** How long killed work may take to release its lease. After that the lease is taken. */
+const RELEASE_MS = 2_000;
 const UNASSIGN_PAGE = 1000;
-/** A worker outside the daemon, or another host, that was not heard of for so long is gone for good. */
+/** An outside worker or another host without heartbeats for this long is removed. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 /**
- * The workers of a project: who is there, what a person wants of each, and its signs of life.
+ * The workers of a project, their desired states and their heartbeats.
  *
- *   worker.registered ──▶ a slot more · worker.removed ──▶ a slot less, its work kept
- *   one outside the daemon has no slot: it is only told apart from those that are gone, and what it holds is taken
- *   worker.steered: running | paused (no claims) | frozen (stands still) | stopped (let go of the task, work kept)
+ *   worker.registered ──▶ slot added · worker.removed ──▶ slot removed, its work kept
+ *   an outside worker has no slot: when it is stopped or removed, its task is taken
+ *   worker.steered: running | paused (no claims) | frozen (suspended) | stopped (task released, work kept)
  */
 export class Fleet {
   readonly #deps: EngineDeps;
@@ -30,10 +30,10 @@ export class Fleet {
   readonly #mirror: SessionMirror;
   readonly #onFree: () => void;
   #slots: Slot[];
-  /** Nothing is claimed from the moment an emergency stop was asked for. */
+  /** True during an emergency stop: nothing is claimed. */
   isHalted = false;
 
-  /** `onFree`: somebody may claim who could not before. */
+  /** `onFree`: another worker may claim now. */
   constructor(deps: EngineDeps, tools: SlotTools, onFree: () => void) {
     this.#deps = deps;
     this.#tools = tools;
@@ -56,7 +56,7 @@ export class Fleet {
     return this.#slots;
   }
 
-  /** Puts the workers on record. What a person wanted of them before still holds. */
+  /** Registers the workers. Their desired states are kept. */
   async register(): Promise<void> {
     const { store, project, host } = this.#deps;
     await this.#takeOverRows();
@@ -73,13 +73,13 @@ export class Fleet {
     for (const { workerId, name, role } of this.#slots)
       await store.execute({ type: 'worker.register', projectId: project.id, workerId, name, role, host });
     const known = await store.workers(project.id);
-    // Also what belonged to a worker that was removed just before the last daemon died.
+    // Includes tasks of a worker that was removed just before the last daemon died.
     await this.#unassign((assignee) => !known.some(({ id }) => id === assignee));
-    await this.#obey(known);
+    await this.#applyDesired(known);
     await this.#mirror.begin(this.#slots.filter(hasAgent).map(({ name }) => name));
   }
 
-  /** Rows from before there were hosts go on as ours, with their figures, unless another daemon was first. */
+  /** Rows without a host become rows of this host, with their statistics, unless another daemon was first. */
   async #takeOverRows(): Promise<void> {
     const { store, project, host } = this.#deps;
     const own = (await store.workers(project.id)).filter(({ isOutside }) => !isOutside);
@@ -108,17 +108,17 @@ export class Fleet {
 
   async #follow(call: ReactorCall): Promise<void> {
     const { store, project } = this.#deps;
-    // What was ordered while the workers were being put on record.
-    if (call.cause === 'start') await this.#obey(await store.workers(project.id));
-    if (call.cause === 'events') for (const { body } of call.events) await this.#hear(body);
+    // Applies desired states that were set during the registration.
+    if (call.cause === 'start') await this.#applyDesired(await store.workers(project.id));
+    if (call.cause === 'events') for (const { body } of call.events) await this.#apply(body);
   }
 
-  /** A sign of life of each worker, idle or not. One that cannot be recorded stops nobody. */
+  /** Records a heartbeat of each worker, idle or not. A failure stops no worker. */
   async #beat(): Promise<void> {
     await Promise.all(this.#slots.filter(hasAgent).map((slot) => this.#beatOnce(slot)));
   }
 
-  /** An agent that died, or could not be started, shows on its worker until that works again. */
+  /** Records on the worker that its agent crashed or could not be started. */
   async note(slot: Slot, { setback }: StageReport): Promise<void> {
     if (setback?.failure !== 'crash' && setback?.failure !== 'spawn') return;
     const { store, project } = this.#deps;
@@ -127,14 +127,14 @@ export class Fleet {
     await store.execute({ type: 'worker.crash', projectId: project.id, workerId, error: setback.message, status });
   }
 
-  /** The last that is told of the workers: nobody runs them any more. */
+  /** Writes the final state to the session files. */
   async close(): Promise<void> {
     await this.#mirror.end(this.#slots.filter(hasAgent).map(({ name }) => name));
   }
 
   /**
-   * Every agent is killed before anything else is done, and nothing it needs for that can hang: no store, no
-   * repository, no graceful way. Then all workers are stopped until somebody resumes them, leases released, work kept.
+   * Kills every agent first. This uses no store and no repository, so it cannot hang. Then all workers are stopped
+   * until they are resumed, leases are released, and work is kept.
    */
   async emergencyStop({ by, reason }: EmergencyOrder): Promise<EmergencyReport> {
     this.isHalted = true;
@@ -154,14 +154,14 @@ export class Fleet {
       report.tasks.push(number);
     }
     report.tasks.sort((a, b) => a - b);
-    // Those of other hosts are stopped by their own daemon.
+    // Workers of other hosts are stopped by their own daemon.
     const ids = [...new Set([...this.#slots.map(({ workerId }) => workerId), ...workers.map(({ id }) => id)])];
-    // From here on a crash changes nothing: the next start finds the workers stopped, and takes what they held.
+    // After this a crash is safe: the next start finds the workers stopped and takes their tasks.
     await executeAccepted(store, emergencyCommands(projectId, ids, { by, reason }, report));
     const patience = new AbortController();
     await Promise.race([
       Promise.all(busy.map(({ free }) => free)).finally(() => patience.abort()),
-      clock.sleep(LET_GO_MS, patience.signal),
+      clock.sleep(RELEASE_MS, patience.signal),
     ]);
     await this.#takeLeases(by);
     this.isHalted = false;
@@ -176,28 +176,28 @@ export class Fleet {
     await Promise.all(
       left.map(async (task) => {
         const why = 'emergency stop';
-        await Promise.race([keep(this.#deps, task, why), clock.sleep(LET_GO_MS)]);
+        await Promise.race([snapshotWork(this.#deps, task, why), clock.sleep(RELEASE_MS)]);
         await store.execute({ type: 'lease.take', projectId: project.id, subjectId: task.id, by, why });
       }),
     );
   }
 
-  /** A worker outside the daemon has no slot that would let go: what it has in hand is taken, its work kept. */
+  /** An outside worker has no slot that could release its task, so the task is taken. Its work is kept. */
   async #takeFromOutside(workerId: string, by: Actor, why: string): Promise<void> {
     const { store, project } = this.#deps;
     for (const task of await store.leased(project.id)) {
       if (task.lease?.workerId !== workerId || !isOutsideOwner(task.lease.owner)) continue;
-      await keep(this.#deps, task, why);
+      await snapshotWork(this.#deps, task, why);
       await store.execute({ type: 'lease.take', projectId: project.id, subjectId: task.id, by, why });
     }
   }
 
-  async #hear(body: EventBody): Promise<void> {
+  async #apply(body: EventBody): Promise<void> {
     if (body.type === 'worker.steered') {
       if (body.desired === 'running') this.isHalted = false;
       const slot = this.#slots.find(({ workerId }) => workerId === body.workerId);
-      slot?.obey(body.desired, body.by);
-      // An emergency stop takes everything by itself.
+      slot?.setDesired(body.desired, body.by);
+      // An emergency stop takes all leases itself.
       if (!slot && body.desired === 'stopped' && !this.isHalted)
         await this.#takeFromOutside(body.workerId, body.by, 'stopped');
       if (body.desired === 'running') this.#onFree();
@@ -221,7 +221,7 @@ export class Fleet {
     await this.#unassign((assignee) => assignee === workerId);
   }
 
-  /** What was given to a worker that is gone may be taken by any other. */
+  /** Tasks that were assigned to a removed worker become free for all. */
   async #unassign(isGone: (assignee: string) => boolean): Promise<void> {
     const { store, project } = this.#deps;
     for (let afterNumber = 0; ; ) {
@@ -234,18 +234,18 @@ export class Fleet {
     }
   }
 
-  async #obey(workers: Worker[]): Promise<void> {
+  async #applyDesired(workers: Worker[]): Promise<void> {
     for (const { id, desired, desiredBy, isOutside } of workers) {
       const by = desiredBy ?? ENGINE;
-      this.#slots.find(({ workerId }) => workerId === id)?.obey(desired, by);
+      this.#slots.find(({ workerId }) => workerId === id)?.setDesired(desired, by);
       if (isOutside && desired === 'stopped') await this.#takeFromOutside(id, by, 'stopped');
     }
   }
 
-  /** One that a person has steered is kept: it must not come back as if nothing had been said. */
+  /** A worker whose desired state was changed is kept, so that it does not return as running. */
   #isForgotten(worker: Worker, among: Worker[]): boolean {
     const { desired, isOutside, host } = worker;
-    // Some workers of a host give no signs of life of their own.
+    // Some workers of a host send no heartbeats of their own.
     const beating = isOutside ? [worker] : among.filter((other) => !other.isOutside && other.host === host);
     const last = Math.max(0, ...beating.map(({ beats }) => beats.at(-1)?.at ?? 0));
     return desired === 'running' && this.#deps.clock.now() - last > FORGOTTEN_MS;
@@ -262,5 +262,5 @@ export class Fleet {
   }
 }
 
-/** The others are the engine's own hands: they live and die with it. */
+/** The other workers are part of the engine and have no agent. */
 const hasAgent = ({ role }: Slot) => role === 'builder' || role === 'reviewer';

@@ -29,20 +29,20 @@ type FencedType = Extract<
 // Distributes over the union, so that each command keeps its own fields.
 type WithoutFence<C> = C extends unknown ? Omit<C, Fenced> : never;
 
-/** Work in a worker's hands: its lease kept alive, its writes fenced, its end known by `signal`. */
+/** Leased work: renews its lease, fences its writes, and reports its end through `signal`. */
 export class LeasedWork {
   readonly work: Work;
   readonly token: number;
   readonly role: Role;
-  /** What every command about it carries. */
+  /** Part of every command about this work. */
   readonly fence: { projectId: string; subjectId: string; jobId?: string; token: number };
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   #ended = new AbortController();
-  /** When the work was last heard of, for the supervisor. */
+  /** Time of the last activity, for the supervisor. */
   lastSignAt: number;
-  /** Gates run: silence is normal. */
+  /** Gates run, so there is no output. */
   isTesting = false;
   readonly control: WorkControl;
 
@@ -62,12 +62,12 @@ export class LeasedWork {
     return this.#abort.signal;
   }
 
-  /** Something was heard of the work. */
+  /** Records activity of the work. */
   sign(): void {
     this.lastSignAt = this.#clock.now();
   }
 
-  /** A person froze it: silence is what they wanted. */
+  /** A person froze it, so there is no output. */
   get isFrozen(): boolean {
     return this.control.isFrozen;
   }
@@ -75,25 +75,25 @@ export class LeasedWork {
   thaw(): void {
     if (!this.isFrozen) return;
     this.control.thaw();
-    // The silence was wanted: nobody is stuck for it.
+    // Time spent frozen must not count as stuck.
     this.sign();
   }
 
   abandon(why: Unwound['why'], text?: string): void {
     if (this.signal.aborted) return;
-    // Whoever is asked to end must be able to hear it.
+    // A suspended process cannot react to the request to stop.
     this.control.thaw();
-    this.control.goOn();
+    this.control.endHalt();
     this.#abort.abort(new Unwound(why, text));
   }
 
-  /** Ends its processes without asking them: each moment that they go on may cost. */
+  /** Kills its processes at once, because each further moment may cost money. */
   kill(why: Unwound['why'] = 'stopped', text?: string): void {
     this.control.kill();
     this.abandon(why, text);
   }
 
-  /** Throws what unwinds the work, if it must stop. */
+  /** Throws if the work must stop. */
   check(): void {
     if (this.signal.aborted) throw this.signal.reason;
   }
@@ -103,7 +103,7 @@ export class LeasedWork {
     return isJob(this.work) ? this.work.id : `#${this.work.number}`;
   }
 
-  /** Executes a command about this work under its fence. A refused fence means somebody else has the work now. */
+  /** Executes a command about this work under its fence. A refused fence means that the work was leased again. */
   async execute(command: WithoutFence<CommandOf<FencedType>>): Promise<Reply> {
     if (this.isFrozen) await this.control.moving();
     const reply = await this.#store.execute({ ...command, ...this.#credit(command.type), ...this.fence } as Command);
@@ -112,7 +112,7 @@ export class LeasedWork {
     throw this.signal.reason;
   }
 
-  /** In whose figures the end of the work counts. */
+  /** The workers whose statistics count the end of the work. */
   #credit(type: CommandType): { workerId?: string; workers?: string[] } {
     const { workerId } = this.work.lease!;
     if (type === 'run.finish') return { workerId };
@@ -120,14 +120,14 @@ export class LeasedWork {
     return {};
   }
 
-  /** Like execute, for commands that only a bug would have refused. */
+  /** Like execute, but throws on a refusal. For commands that only a bug can make fail. */
   async must(command: WithoutFence<CommandOf<FencedType>>): Promise<void> {
     const reply = await this.execute(command);
     if (!reply.ok) throw new Error(`${command.type} was refused: ${reply.refusal.message}`);
   }
 
-  /** Renews the lease until the work ended. A store that fails once is asked again at the next beat. */
-  async keepAlive(onTrouble: (error: unknown) => void): Promise<void> {
+  /** Renews the lease until the work has ended. After a failure of the store, the next heartbeat tries again. */
+  async keepAlive(onError: (error: unknown) => void): Promise<void> {
     while (!this.#ended.signal.aborted) {
       await this.#clock.sleep(HEARTBEAT_MS, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
@@ -138,7 +138,7 @@ export class LeasedWork {
         if (!reply.ok) return this.abandon('lease lost');
         this.control.forgetFrozen(frozenMs);
       } catch (error) {
-        onTrouble(error);
+        onError(error);
       }
     }
   }
@@ -147,7 +147,7 @@ export class LeasedWork {
     this.#ended.abort();
   }
 
-  /** Gives the work back; its run, if any, ends as interrupted. */
+  /** Releases the lease. The run, if any, ends as interrupted. */
   async release(why: string): Promise<void> {
     await this.#store.execute({ type: 'lease.release', ...this.fence, why });
   }

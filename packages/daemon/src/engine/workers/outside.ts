@@ -24,80 +24,93 @@ import {
 } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { claimNext } from '../dispatch/claim-next.ts';
-import { keep } from '../dispatch/recovery.ts';
+import { snapshotWork } from '../dispatch/recovery.ts';
 import { NOTHING_USED, setAside, withReport } from '../reactors/spending.ts';
 import { briefingFor, namesIn } from '../stages/briefing.ts';
-import { beginMerge, type Conclusion, commitWork, proposalOf, touchesIn, undoStrays } from '../stages/conclusion.ts';
+import {
+  beginMerge,
+  type Conclusion,
+  commitWork,
+  proposalOf,
+  revertStrayWrites,
+  touchesIn,
+} from '../stages/conclusion.ts';
 import { LeasedTask, Unwound } from './leased-work.ts';
 import { Turns } from './turns.ts';
 
-/** More names than this are a mistake of whoever makes them up. */
+/** More names than this are most likely a mistake of the client. */
 const MAX_OUTSIDE_WORKERS = 100;
-/** How long a task rests whose worktree could not be made ready. */
-const TROUBLE_MS = 30_000;
+/** How long a task waits when its worktree could not be prepared. */
+const PREPARE_RETRY_MS = 30_000;
 
-/** Who says to hold a task, and by which fence. */
+/** A caller that claims to hold a task, with its fence. */
 type Holder = { fence: number; caller: Caller };
 
-interface Surroundings {
-  /** False from the moment the engine stops, or everything is stopped. */
+interface OutsideContext {
+  /** False while the engine shuts down or an emergency stop runs. */
   mayBegin(): boolean;
-  /** Settles when no slot has the task's worktree any more. */
-  letGo(taskId: string): Promise<void>;
+  /** Settles when no slot uses the task's worktree. */
+  released(taskId: string): Promise<void>;
 }
 
 /**
- * Work for workers that are no children of the daemon:
+ * Work for workers that the daemon did not start:
  *
- *   claim ──▶ worktree, run, prompt ──beats──▶ finish: committed, then the pipeline goes on as after any agent
+ *   claim ──▶ worktree, run, prompt ──beats──▶ finish: committed, the pipeline continues as after any agent
  *                                       └────▶ release, or silence for 120 s: work kept, task back in its stage
- * They are held to what an agent is held to: the same claim, fence, budget and outcomes. Nothing they say is believed.
+ * The rules of agents apply: the same claim, fence, budget and outcomes. Their results are not trusted.
  */
 export class OutsideWork {
   readonly #deps: EngineDeps;
-  readonly #around: Surroundings;
+  readonly #context: OutsideContext;
   /** By worker. */
   readonly #turns = new Turns();
 
-  constructor(deps: EngineDeps, around: Surroundings) {
+  constructor(deps: EngineDeps, context: OutsideContext) {
     this.#deps = deps;
-    this.#around = around;
+    this.#context = context;
   }
 
-  /** Null when nothing is ready. Whoever holds a task already gets the same claim again: the answer may have been lost. */
+  /**
+   * Returns null when nothing is ready. A worker that already holds a task gets the same claim again: the response may
+   * have been lost.
+   */
   claim(name: string, caller: Caller): Promise<OutsideClaim | null> {
     const workerId = workerIdOf(this.#deps.project.id, name);
     return this.#turns.take(workerId, async () => {
       this.#refuseWhileStopping();
       await this.#register(workerId, name);
-      // An emergency stop that was called meanwhile may not have known of this worker.
+      // An emergency stop meanwhile may have missed this worker.
       this.#refuseWhileStopping();
       const task = (await this.#claimedBefore(workerId, caller)) ?? (await this.#next(workerId, name, caller));
       return task && this.#begin(task, name);
     });
   }
 
-  /** Gives the task back unfinished. What lies in the worktree stays there, and in a snapshot. */
+  /** Releases the task unfinished. The files stay in the worktree and in a snapshot. */
   release(given: Task, { fence, caller }: Holder, why: string): Promise<Task> {
-    return this.#holding(given, { fence, caller }, async ({ task }) => {
-      await keep(this.#deps, task, why);
+    return this.#withLease(given, { fence, caller }, async ({ task }) => {
+      await snapshotWork(this.#deps, task, why);
       const about = { projectId: task.projectId, subjectId: task.id, token: fence };
       return unwrap(await this.#deps.store.execute({ type: 'lease.release', ...about, why })).task!;
     });
   }
 
-  /** What the worker says of its work is a proposal: the files decide, and the gates after them. */
+  /** The worker's result is a proposal: the files and the gates decide. */
   async finish(about: Task, holder: Holder, result: AgentEnvelope, usage: Usage): Promise<Task> {
-    refuseOthers(about, holder);
+    refuseOtherHolders(about, holder);
     const run = await this.#runOf(about);
     if (!run)
-      throw new AppError('conflict', `no run of #${about.number} is under way`, {
-        hint: 'Claim again: the same task is given out, with a run to hand in.',
+      throw new AppError('conflict', `#${about.number} has no running run`, {
+        hint: 'Claim again: you get the same task with a new run.',
       });
     const shown = run.mode === 'review' ? await this.#shownTo(about) : undefined;
     const problem = problemOfResult(result, { mode: run.mode, criteria: about.criteria, shown });
-    if (problem !== null) throw new AppError('bad_input', problem, { hint: 'Nothing was changed; hand it in anew.' });
-    return this.#holding(about, holder, async (leased) => {
+    if (problem !== null)
+      throw new AppError('bad_input', problem, {
+        hint: 'Nothing was changed. Correct the result and submit it again.',
+      });
+    return this.#withLease(about, holder, async (leased) => {
       const conclusion = await this.#conclude(leased, run.mode, result);
       const end = {
         type: 'run.finish',
@@ -112,15 +125,15 @@ export class OutsideWork {
     return { files: namesIn(change), gates: this.#deps.project.rules.gates };
   }
 
-  /** Settles when nothing that was asked for is under way. */
+  /** Settles when no request is in progress. */
   settled(): Promise<void> {
     return this.#turns.settled();
   }
 
   #refuseWhileStopping(): void {
-    if (this.#around.mayBegin()) return;
-    const told = { hint: 'Try again in a moment.', retriable: true };
-    throw new AppError('daemon_unreachable', 'everything is being stopped, so nothing is given out', told);
+    if (this.#context.mayBegin()) return;
+    const options = { hint: 'Try again in a moment.', retriable: true };
+    throw new AppError('daemon_unreachable', 'the engine is stopping and gives out no tasks', options);
   }
 
   async #register(workerId: string, name: string): Promise<void> {
@@ -129,16 +142,20 @@ export class OutsideWork {
     const known = workers.find(({ id }) => id === workerId);
     const own = workers.filter(({ isOutside }) => !isOutside);
     if (!known && own.every(({ desired }) => desired !== 'running'))
-      throw new AppError('worker_paused', `nobody may work on ${project.name} now, so nobody new may begin`, {
-        hint: '`tidemill resume` lets all of them work again.',
-      });
+      throw new AppError(
+        'worker_paused',
+        `all workers of ${project.name} are paused or stopped, so no new worker may start`,
+        {
+          hint: '`tidemill resume` starts all of them again.',
+        },
+      );
     if (!known && workers.length - own.length >= MAX_OUTSIDE_WORKERS)
-      throw new AppError('conflict', `${MAX_OUTSIDE_WORKERS} workers outside the daemon are known already`, {
+      throw new AppError('conflict', `there are already ${MAX_OUTSIDE_WORKERS} workers outside the daemon`, {
         hint: 'Use one of their names, or remove one with `tidemill workers remove NAME`.',
       });
     const about = { projectId: project.id, workerId };
     unwrap(await store.execute({ type: 'worker.register', ...about, name, role: 'builder', isOutside: true }));
-    // It may ask often while there is nothing to do; its signs of life need not be more than anybody's.
+    // A worker may poll often while idle. Its heartbeats are limited to the usual rate.
     if (clock.now() - (known?.beats.at(-1)?.at ?? 0) < HEARTBEAT_MS) return;
     unwrap(await store.execute({ type: 'worker.beat', ...about, beat: { memoryMb: 0, cpuPercent: 0 } }));
   }
@@ -161,7 +178,7 @@ export class OutsideWork {
     const who = { projectId: project.id, workerId, role: 'builder', owner: outsideOwner(name, caller) } as const;
     const agents = Object.fromEntries(Mode.options.map((mode) => [mode, labelOf(name)]));
     const reply = await claimNext(store, (window) => ({ type: 'work.claim', ...who, window, agents }));
-    // A task may turn out to be for other hands, since the pipeline was changed: then the next one is looked for.
+    // After a change of the pipeline, the claim may move the task to another role. Then the next task is tried.
     if (reply.ok) return reply.task?.lease?.workerId === workerId ? reply.task : this.#next(workerId, name, caller);
     const { code } = reply.refusal;
     if (code === 'nothing_ready' || code === 'window_exhausted') return null;
@@ -172,12 +189,12 @@ export class OutsideWork {
     const leased = new LeasedTask(task, 'builder', this.#deps.store, this.#deps.clock);
     try {
       const before = await this.#runOf(task);
-      await this.#around.letGo(task.id);
+      await this.#context.released(task.id);
       const opened = await this.#deps.workspace.open(leased.ref);
       const { path: worktree } = opened;
       const prepared = await this.#deps.preparation?.worktree(opened, leased);
       if (prepared?.kind === 'failed' && prepared.isEnvironment)
-        throw new AppError('conflict', prepared.text, { hint: 'Put it right; the task waits.', retriable: true });
+        throw new AppError('conflict', prepared.text, { hint: 'Fix this. The task waits.', retriable: true });
       const { id: runId, mode } = before ?? (await this.#startRun(leased, name));
       const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode);
       if (!before) await leased.must({ type: 'run.brief', runId, promptTokens, dropped });
@@ -206,34 +223,34 @@ export class OutsideWork {
     const why = error instanceof Error ? error.message : String(error);
     try {
       if (error instanceof AppError && error.code === 'budget_exhausted') await setAside(this.#deps, leased, why);
-      else if (!(error instanceof Unwound)) await leased.must({ type: 'stage.wait', why, untilMs: TROUBLE_MS });
+      else if (!(error instanceof Unwound)) await leased.must({ type: 'stage.wait', why, untilMs: PREPARE_RETRY_MS });
     } catch (again) {
-      // The lease runs out by itself.
+      // The lease expires by itself.
       if (!(again instanceof Unwound))
-        this.#deps.onNote(`giving up #${leased.task.number} could not be recorded`, again);
+        this.#deps.onNote(`releasing #${leased.task.number} could not be recorded`, again);
     }
   }
 
   async #conclude(leased: LeasedTask, mode: Mode, result: AgentEnvelope): Promise<Conclusion> {
     if (!isBuilding(mode)) {
-      await undoStrays(this.#deps, leased, mode);
+      await revertStrayWrites(this.#deps, leased, mode);
       return proposalOf(result);
     }
     const { tree, files } = await commitWork(this.#deps, leased, mode);
     const proposed = proposalOf(result, files);
     if (proposed.outcome !== 'pr_ready') return proposed;
-    // Nothing is proven yet: the verify stage runs the gates, since it finds no evidence for this tree.
+    // The verify stage runs the gates, because there is no evidence for this tree.
     return { ...proposed, tree, touches: await touchesIn(this.#deps, leased, files) };
   }
 
-  /** Does `work` while the fence holds; the lease is renewed first, so that it cannot run out meanwhile. */
-  async #holding(about: Task, holder: Holder, work: (leased: LeasedTask) => Promise<Task>): Promise<Task> {
-    refuseOthers(about, holder);
+  /** Runs `work` under the fence. The lease is renewed first, so that it does not expire meanwhile. */
+  async #withLease(about: Task, holder: Holder, work: (leased: LeasedTask) => Promise<Task>): Promise<Task> {
+    refuseOtherHolders(about, holder);
     return this.#turns.take(about.lease!.workerId, async () => {
       const { store, clock } = this.#deps;
       const lease = { projectId: about.projectId, subjectId: about.id, token: holder.fence };
       const { task } = unwrap(await store.execute({ type: 'lease.renew', ...lease }));
-      refuseOthers(task!, holder);
+      refuseOtherHolders(task!, holder);
       try {
         return await work(new LeasedTask(task!, 'builder', store, clock));
       } catch (error) {
@@ -250,16 +267,16 @@ export class OutsideWork {
 
 const labelOf = (name: string) => `outside ${name}`;
 
-function refuseOthers(task: Task, { fence, caller }: Holder): void {
+function refuseOtherHolders(task: Task, { fence, caller }: Holder): void {
   const refusal = outsideRefusal(task, fence, caller);
   if (refusal) unwrap({ ok: false, refusal });
 }
 
-/** Losing the task halfway is nothing the worker did wrong: it is told to stop, like one that comes too late. */
+/** The worker lost the task through no fault of its own. It gets the same refusal as a late one. */
 function asRefusal(error: unknown, { number }: Task): unknown {
   if (!(error instanceof Unwound)) return error;
-  return new AppError('stale_lease', `task #${number} was taken away meanwhile`, {
-    hint: 'stop working on it; the work in its worktree is kept',
+  return new AppError('stale_lease', `task #${number} was taken from this worker`, {
+    hint: 'Stop working on it. The work in its worktree is kept.',
     cause: error,
   });
 }

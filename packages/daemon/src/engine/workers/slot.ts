@@ -1,12 +1,12 @@
 import { type Actor, type DesiredState, ENGINE, type Job, type Role, type Task } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { Rests } from '../dispatch/agent-rest.ts';
+import type { AgentBackoff } from '../dispatch/agent-backoff.ts';
 import type { Outages } from '../dispatch/outages.ts';
-import { keep } from '../dispatch/recovery.ts';
+import { snapshotWork } from '../dispatch/recovery.ts';
 import { setAside } from '../reactors/spending.ts';
 import { agentStage, type StageReport } from '../stages/agent-stage.ts';
-import { EnvironmentTrouble } from '../stages/environment.ts';
+import { EnvironmentError } from '../stages/environment.ts';
 import { runJob } from '../stages/job-run.ts';
 import type { Prover } from '../stages/prove.ts';
 import { mergeStage, verifyStage } from '../stages/system-stage.ts';
@@ -14,27 +14,27 @@ import { LeasedJob, LeasedTask, type LeasedWork, Unwound } from './leased-work.t
 
 /** What all slots of an engine share. */
 export interface SlotTools {
-  rests: Pick<Rests, 'hold'>;
+  agentBackoff: Pick<AgentBackoff, 'hold'>;
   prover: Prover;
   outages: Outages;
 }
 
-/** Whose place it is. */
+/** The worker of a slot. */
 export type SlotWorker = Pick<Slot, 'workerId' | 'name' | 'role'>;
 
-/** What a slot does with its work, and when that was cut short. */
+/** The work of a slot, and how to clean up when it was interrupted. */
 interface HeldWork {
   do(): Promise<StageReport | null>;
   unwind(error: unknown): Promise<void>;
 }
 
-/** A worker's place: works on one task or job at a time, from claim to the end of its stage. */
+/** Runs the work of one worker: one task or job at a time, from claim to the end of its stage. */
 export class Slot {
   workerId: string;
   readonly name: string;
   readonly role: Role;
   readonly #deps: EngineDeps;
-  readonly #rests: SlotTools['rests'];
+  readonly #agentBackoff: SlotTools['agentBackoff'];
   readonly #prover: Prover;
   readonly #outages: Outages;
   leased: LeasedWork | null = null;
@@ -42,9 +42,9 @@ export class Slot {
   free: Promise<unknown> = Promise.resolve();
   #desired: { is: DesiredState; by: Actor } = { is: 'running', by: ENGINE };
 
-  constructor(deps: EngineDeps, { rests, prover, outages }: SlotTools, worker: SlotWorker) {
+  constructor(deps: EngineDeps, { agentBackoff, prover, outages }: SlotTools, worker: SlotWorker) {
     this.#deps = deps;
-    this.#rests = rests;
+    this.#agentBackoff = agentBackoff;
     this.#prover = prover;
     this.#outages = outages;
     this.workerId = worker.workerId;
@@ -56,7 +56,7 @@ export class Slot {
     return this.leased === null && this.#desired.is === 'running';
   }
 
-  /** Never rejects: what goes wrong ends on the task's record or in the log. Returns how an agent's stage ended. */
+  /** Never rejects: errors are recorded on the task or in the log. Returns how an agent's stage ended. */
   work(task: Task, before?: Promise<unknown>): Promise<StageReport | null> {
     const leased = new LeasedTask(task, this.role, this.#deps.store, this.#deps.clock);
     return this.#hold(leased, {
@@ -72,13 +72,13 @@ export class Slot {
   workOnJob(job: Job): Promise<StageReport | null> {
     const leased = new LeasedJob(job, this.role, this.#deps.store, this.#deps.clock);
     return this.#hold(leased, {
-      do: () => runJob(this.#deps, leased, (setback) => this.#rests.hold(setback)),
+      do: () => runJob(this.#deps, leased, (setback) => this.#agentBackoff.hold(setback)),
       unwind: (error) => this.#unwindJob(leased, error),
     });
   }
 
-  /** What a person wants of it takes effect on the work in hand; claims are refused elsewhere. */
-  obey(desired: DesiredState, by: Actor): void {
+  /** Applies the desired state to the current work. Claims are checked elsewhere. */
+  setDesired(desired: DesiredState, by: Actor): void {
     this.#desired = { is: desired, by };
     if (!this.leased) return;
     if (desired === 'frozen') this.leased.control.freeze();
@@ -88,8 +88,8 @@ export class Slot {
 
   #hold(leased: LeasedWork, work: HeldWork): Promise<StageReport | null> {
     this.leased = leased;
-    // It may have been changed between the claim and this line.
-    this.obey(this.#desired.is, this.#desired.by);
+    // The desired state may have changed since the claim.
+    this.setDesired(this.#desired.is, this.#desired.by);
     const working = this.#play(leased, work);
     this.free = working;
     return working;
@@ -103,8 +103,8 @@ export class Slot {
       try {
         await work.unwind(error);
       } catch (again) {
-        // The lease runs out by itself, and the work can be leased again.
-        if (!(again instanceof Unwound)) this.#deps.onNote(`giving up ${leased.label} could not be recorded`, again);
+        // The lease expires by itself, and the work can be leased again.
+        if (!(again instanceof Unwound)) this.#deps.onNote(`releasing ${leased.label} could not be recorded`, again);
       }
       return null;
     } finally {
@@ -116,8 +116,8 @@ export class Slot {
   async #stage(leased: LeasedTask): Promise<StageReport | null> {
     const stage = stageOf(this.#deps.project.rules, leased.task);
     if (stage?.actor === 'agent')
-      return agentStage(this.#deps, leased, stage, (setback) => this.#rests.hold(setback), this.#prover);
-    if (stage?.actor !== 'system') throw new Error(`nobody works in stage ${leased.task.stage}`);
+      return agentStage(this.#deps, leased, stage, (setback) => this.#agentBackoff.hold(setback), this.#prover);
+    if (stage?.actor !== 'system') throw new Error(`stage ${leased.task.stage} has no agent or system step`);
     const work = stage.does === 'verify' ? verifyStage : mergeStage;
     await work(this.#deps, leased, this.#prover);
     return null;
@@ -126,28 +126,28 @@ export class Slot {
   async #unwind(leased: LeasedTask, error: unknown): Promise<void> {
     const { task, ref } = leased;
     if (error instanceof Unwound && error.why === 'lease lost') {
-      this.#deps.onNote(`${this.name} stopped working on #${task.number}: it was taken away`);
+      this.#deps.onNote(`${this.name} stopped working on #${task.number}: the lease was lost`);
       const now = await this.#deps.store.task(task.id);
       if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
-      // Whoever has the task now waits for this slot before it opens the worktree.
-      else await keep(this.#deps, task, 'taken away');
+      // The new holder waits for this slot before it opens the worktree.
+      else await snapshotWork(this.#deps, task, 'lease lost');
       return;
     }
     if (error instanceof Unwound && error.why === 'stopped') {
-      await keep(this.#deps, task, this.#whyStopped());
+      await snapshotWork(this.#deps, task, this.#whyStopped());
       return leased.release(this.#whyStopped());
     }
     if (error instanceof Unwound && error.why === 'budget') return setAside(this.#deps, leased, error.message);
     if (error instanceof Unwound) return leased.release('Tidemill is shutting down');
     const outage = await this.#outages.look(true);
-    // Nothing of it is the task's: it goes on where it was, without having been counted.
+    // The task is not the cause. It continues later, and the attempt does not count.
     if (outage) return leased.release(outage.text);
-    if (error instanceof EnvironmentTrouble) return this.#wait(leased, error);
+    if (error instanceof EnvironmentError) return this.#wait(leased, error);
     this.#deps.onNote(`${this.name} failed on #${task.number}`, error);
     await this.#reportFailure(leased, error instanceof Error ? error.message : String(error));
   }
 
-  /** A job has no worktree to keep, and no stage to wait in: it is given back, or its failed run is counted. */
+  /** A job has no worktree to keep and no stage to wait in. It is released, or its failed run is counted. */
   async #unwindJob(leased: LeasedJob, error: unknown): Promise<void> {
     if (error instanceof Unwound && error.why === 'lease lost') return;
     if (error instanceof Unwound) return leased.release(error.why === 'stopped' ? this.#whyStopped() : error.message);
@@ -166,12 +166,12 @@ export class Slot {
     return this.#desired.is === 'stopped' ? `stopped by ${this.#desired.by.name}` : 'stopped';
   }
 
-  async #wait(leased: LeasedTask, trouble: EnvironmentTrouble): Promise<void> {
+  async #wait(leased: LeasedTask, trouble: EnvironmentError): Promise<void> {
     const untilMs = await this.#prover.environment.report(trouble);
     await leased.must({ type: 'stage.wait', why: trouble.message.slice(0, 2000), untilMs });
   }
 
-  /** Trouble with the repository or the disk is infrastructure: retried, then a person is asked. */
+  /** Repository and disk errors are infrastructure failures: they are retried, then a person is asked. */
   async #reportFailure(leased: LeasedTask, message: string): Promise<void> {
     const now = await this.#deps.store.task(leased.task.id);
     const run = now?.lastRunId ? await this.#deps.store.run(now.lastRunId) : null;

@@ -1,11 +1,11 @@
-/** One after another for each key: a request that is repeated while the first is under way waits for it. */
+/** Runs work one at a time per key. A repeated request waits for the first one. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
     const turn = (async () => {
-      await before?.catch(() => undefined); // told to whoever asked for it
+      await before?.catch(() => undefined); // its own caller gets the error
       return work();
     })();
     this.#last.set(key, turn);
@@ -16,7 +16,7 @@ export class Turns {
     }
   }
 
-  /** Settles when nothing is under way. */
+  /** Settles when no work is in progress. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#last.values());
   }

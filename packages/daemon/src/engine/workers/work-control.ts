@@ -1,7 +1,7 @@
 import type { Beat } from '@tidemill/contract';
 import type { Clock, ControlledProcess, ProcessControl } from '../../ports.ts';
 
-/** The processes that run for one held task, whichever adapter started them: stood still, let go on, or ended at once. */
+/** Suspends, resumes and kills all processes of one leased task, whichever adapter started them. */
 export class WorkControl implements ProcessControl {
   readonly #parts = new Set<ControlledProcess>();
   readonly #clock: Pick<Clock, 'now'>;
@@ -23,12 +23,12 @@ export class WorkControl implements ProcessControl {
     return this.#frozenAt !== null;
   }
 
-  /** Settles when it may move: at once, unless it is frozen. */
+  /** Settles when the work is not frozen. */
   moving(): Promise<void> {
     return this.#moving.promise;
   }
 
-  /** Time stood still that nobody has taken into account yet. */
+  /** Frozen time that was not yet added to the lease. */
   get frozenMs(): number {
     return this.#frozenMs + (this.#frozenAt === null ? 0 : Math.max(0, this.#clock.now() - this.#frozenAt));
   }
@@ -39,7 +39,7 @@ export class WorkControl implements ProcessControl {
 
   take(part: ControlledProcess): () => void {
     this.#parts.add(part);
-    // What begins after the word was given hears it too.
+    // Processes that start later get the same treatment.
     if (this.#isKilled) part.kill();
     else if (this.isFrozen || this.#isHalted) part.freeze();
     return () => void this.#parts.delete(part);
@@ -60,7 +60,7 @@ export class WorkControl implements ProcessControl {
     this.#moving.resolve();
   }
 
-  /** Stands the processes still for a moment, until it is known whether they may go on. The engine itself goes on. */
+  /** Suspends the processes until the engine knows whether they may continue. The engine itself continues. */
   halt(): void {
     if (this.#isHalted || this.#isKilled) return;
     this.#isHalted = true;
@@ -68,7 +68,7 @@ export class WorkControl implements ProcessControl {
   }
 
   /** Ends a halt. What a person froze stays frozen. */
-  goOn(): void {
+  endHalt(): void {
     if (!this.#isHalted) return;
     this.#isHalted = false;
     if (!this.isFrozen && !this.#isKilled) for (const part of this.#parts) part.thaw();
@@ -83,7 +83,7 @@ export class WorkControl implements ProcessControl {
     this.#moving.resolve();
   }
 
-  /** What the processes take now, the processor's part since this was last asked. */
+  /** The current memory use, and the CPU use since the last call. */
   async use(): Promise<Omit<Beat, 'at'>> {
     const now = this.#clock.now();
     const elapsedMs = now - this.#measuredAt;

@@ -4,12 +4,12 @@ import type { EngineDeps } from '../deps.ts';
 
 type Deps = Pick<EngineDeps, 'store' | 'project' | 'host'>;
 
-/** Registers one more worker that builds, under the first free name, and returns its label. The fleet gives it a slot. */
-export async function hireBuilder({ store, project, host }: Deps): Promise<string> {
+/** Registers one more builder under the first free name and returns its label. The fleet gives it a slot. */
+export async function addBuilder({ store, project, host }: Deps): Promise<string> {
   const builders = await ownBuilders({ store, project, host });
   if (builders.length >= MAX_WORKERS)
-    throw new AppError('bad_input', `${builders.length} agents work on ${project.name} already`, {
-      hint: `At most ${MAX_WORKERS} work on one project. Remove one first.`,
+    throw new AppError('bad_input', `${project.name} already has ${builders.length} builders`, {
+      hint: `The limit is ${MAX_WORKERS} per project. Remove one first.`,
     });
   const taken = new Set(builders.map(({ name }) => name));
   let number = 1;
@@ -21,18 +21,20 @@ export async function hireBuilder({ store, project, host }: Deps): Promise<strin
   return workerLabel({ name, host }, await store.workers(project.id));
 }
 
-/** The fleet stops what it has in hand and frees the tasks that were given to it. */
-export async function dismissBuilder({ store, project, host }: Deps, worker: Worker): Promise<void> {
+/** The fleet stops its work and unassigns its tasks. */
+export async function removeBuilder({ store, project, host }: Deps, worker: Worker): Promise<void> {
   const builders = await ownBuilders({ store, project, host });
   if (worker.role !== 'builder')
-    throw new AppError('bad_input', `${worker.name} is always there`, { hint: 'Pause or stop it instead.' });
+    throw new AppError('bad_input', `${worker.name} cannot be removed: the project always needs it`, {
+      hint: 'Pause or stop it instead.',
+    });
   if (builders.length === 1 && builders[0]?.id === worker.id)
-    throw new AppError('bad_input', `${worker.name} is the last one that builds`, {
-      hint: '`tidemill pause` lets nobody work.',
+    throw new AppError('bad_input', `${worker.name} is the last builder`, {
+      hint: 'Use `tidemill pause` to stop all work.',
     });
   unwrap(await store.execute({ type: 'worker.remove', projectId: project.id, workerId: worker.id }));
 }
 
-/** Those that the daemon runs: only they count against the limit. */
+/** The builders of this daemon. Only they count against the limit. */
 const ownBuilders = async ({ store, project, host }: Deps) =>
   (await store.workers(project.id)).filter((worker) => worker.role === 'builder' && worker.host === host);
