@@ -158,7 +158,7 @@ describe('settings of a running program', { timeout: 120_000 }, () => {
     await alerted('config_invalid');
     const status = await machine.json<ProjectStatus>(['status'], root);
     expect(builders(status)).toBe(4);
-    expect(status.warnings.join()).toContain('what held before holds on');
+    expect(status.warnings.join()).toContain('The previous settings stay in effect');
     write(config('').replace('workers: 2', 'workers: 1'));
     await machine.event('worker.removed', (body) => body.workerId.endsWith('/agent-4'));
     await machine.event('worker.removed', (body) => body.workerId.endsWith('/agent-2'));

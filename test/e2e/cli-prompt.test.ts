@@ -102,7 +102,7 @@ test('prints what the agent is told, before and while it works, with the change 
 test('a change that has landed is no longer shown, and a mode or task that is not there is named', async () => {
   const landed = await machine.run(['prompt', '1', 'review'], root);
   expect(landed).toMatchObject({ code: 2, stdout: '' });
-  expect(landed.stderr).toContain('no change that a reviewer could be shown');
+  expect(landed.stderr).toContain('there is no change to review');
   const mode = await machine.run(['prompt', '1', 'reveiw'], root);
   expect(mode.code).toBe(2);
   expect(mode.stderr).toContain('there is no mode "reveiw"');

@@ -117,7 +117,7 @@ describe('a blocking question', () => {
     const fails = async (...args: string[]) => (await machine.run(['answer', ...args], root)).stderr;
     expect(await fails('Q1.1', ' ')).toContain('the answer is empty');
     expect(await fails('Q1.1', '--option', '3')).toContain('The options are 1 Postgres, 2 SQLite.');
-    expect(await fails('Q1.1', 'x', '--default')).toContain('one of them');
+    expect(await fails('Q1.1', 'x', '--default')).toContain('give exactly one of');
     expect(await fails('Q1.1')).toContain('no answer was given');
     expect(await fails()).toContain('no question was named');
     expect(await fails('Q9.9', 'x')).toContain('there is no question Q9.9');

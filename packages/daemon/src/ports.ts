@@ -1,4 +1,4 @@
-// What the engine and the handlers need, one file per noun; whoever wants one takes it from here.
+// The ports of the engine and the handlers, one file per noun. Import them from here.
 export * from './ports/agent.ts';
 export * from './ports/catalogue.ts';
 export * from './ports/channel.ts';

@@ -46,7 +46,7 @@ describe('a daemon that does not answer', () => {
       for (const args of [['status'], ['up']]) {
         const { code, stderr } = await machine.run(args, repository.root);
         expect(code).toBe(1);
-        expect(stderr).toContain(`the daemon (pid ${pid}) is running but stopped by a signal`);
+        expect(stderr).toContain(`the daemon (pid ${pid}) is suspended by a signal`);
         expect(stderr).toContain(`kill -CONT ${pid}`);
       }
     } finally {

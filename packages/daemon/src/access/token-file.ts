@@ -8,8 +8,8 @@ const TokenFile = z.object({ tokens: z.array(NamedToken.extend({ hash: z.string(
 type FiledToken = z.infer<typeof TokenFile>['tokens'][number];
 
 /**
- * Earlier versions kept tokens in a file of the data folder. They are taken over into the store once; the file is then
- * kept beside under another name. Two processes may do it at the same time.
+ * Earlier versions kept tokens in a file of the data folder. They are imported into the store once, and the file is
+ * renamed. Two processes may do this at the same time.
  */
 export async function takeOverTokens(file: string, store: Store): Promise<void> {
   if (!existsSync(file)) return;
@@ -21,7 +21,7 @@ export async function takeOverTokens(file: string, store: Store): Promise<void> 
   }
 }
 
-/** Under another name where a token of another data folder has it already. */
+/** Picks another name if a token of another data folder already has it. */
 async function takeOver(store: Store, token: FiledToken): Promise<void> {
   for (let copy = 1; ; copy += 1) {
     const name = copy === 1 ? token.name : `${token.name.slice(0, 46)}-${copy}`;
@@ -37,7 +37,7 @@ async function read(file: string): Promise<FiledToken[]> {
   } catch (cause) {
     if (isAbsent(cause)) return [];
     throw new AppError('bad_config', `${file} is damaged: it does not hold a list of tokens`, {
-      hint: 'Its tokens cannot be taken over into the store. Move the file away, and make them again.',
+      hint: 'Its tokens cannot be imported into the store. Move the file away and create the tokens again.',
       cause,
     });
   }

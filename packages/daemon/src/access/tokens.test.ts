@@ -36,7 +36,7 @@ const filed = (name: string, token: string) => ({
   hash: createHash('sha256').update(token).digest('hex'),
 });
 
-test('two processes on one store agree with the next request', async () => {
+test('two processes on one store agree from the next request on', async () => {
   const [one, other] = [await process(), await process()];
   const { token } = await one.tokens.add('ci', 'worker', BY);
   expect(await other.tokens.callerOf(token)).toMatchObject({ name: 'ci', role: 'worker' });
@@ -50,7 +50,7 @@ test('two processes on one store agree with the next request', async () => {
 });
 
 describe('the file of an earlier version', () => {
-  test('is taken over once and kept beside', async () => {
+  test('is imported once and renamed', async () => {
     writeFileSync(file(), JSON.stringify({ tokens: [filed('box', 'tidemill_old')] }));
     const { tokens } = await process();
     expect(await tokens.callerOf('tidemill_old')).toEqual({ name: 'box', role: 'operator', since: 5 });
@@ -60,7 +60,7 @@ describe('the file of an earlier version', () => {
     expect(await (await process()).tokens.callerOf('tidemill_old')).toBeNull();
   });
 
-  test('gives way to a token of the same name that the store has from elsewhere', async () => {
+  test('yields to a token of the same name from another data folder', async () => {
     const { token } = await (await process()).tokens.add('box', 'viewer', BY);
     writeFileSync(file(), JSON.stringify({ tokens: [filed('Box', 'tidemill_old')] }));
     const { tokens } = await process();
@@ -68,11 +68,11 @@ describe('the file of an earlier version', () => {
     expect(await tokens.callerOf('tidemill_old')).toMatchObject({ name: 'Box-2', role: 'operator' });
   });
 
-  test('stays where it is when it is damaged', async () => {
+  test('stays in place when it is damaged', async () => {
     writeFileSync(file(), 'not JSON at all');
     const notes: string[] = [];
     const { tokens } = await process(notes);
-    expect(notes).toEqual(['the tokens of an earlier version were not taken over']);
+    expect(notes).toEqual(['the tokens of an earlier version were not imported']);
     expect(await tokens.list()).toEqual([]);
     expect(readFileSync(file(), 'utf8')).toBe('not JSON at all');
   });

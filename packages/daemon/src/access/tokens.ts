@@ -12,7 +12,7 @@ import type { Clock, Store } from '../ports.ts';
 import { takeOverTokens } from './token-file.ts';
 
 const PREFIX = 'tidemill_';
-/** When a token was last used is kept to the minute: a write per request would be of no use. */
+/** The last use of a token is recorded at most once a minute, to avoid a write per request. */
 const USE_STEP_MS = 60_000;
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
@@ -26,21 +26,21 @@ export interface TokenSurroundings {
 }
 
 /**
- * The tokens that were given out, in the store. Only hashes are kept. They are looked up with every request, so that what
- * another daemon on the same store adds or revokes counts at once. A row that cannot be read lets nobody in.
+ * The access tokens in the store. Only hashes are stored. Every request looks them up, so that changes by another
+ * daemon on the same store take effect at once. An unreadable row grants no access.
  */
 export class StoredTokens {
   readonly #store: Store;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #onNote: TokenSurroundings['onNote'];
 
-  /** `file`: where earlier versions kept them. One that is damaged is left where it is, and doctor names it. */
+  /** `file`: where earlier versions kept them. A damaged file is left in place, and doctor reports it. */
   static async open(file: string, around: TokenSurroundings): Promise<StoredTokens> {
     try {
       await takeOverTokens(file, around.store);
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'bad_config')) throw error;
-      around.onNote('the tokens of an earlier version were not taken over', error);
+      around.onNote('the tokens of an earlier version were not imported', error);
     }
     return new StoredTokens(around);
   }
@@ -68,13 +68,13 @@ export class StoredTokens {
     const found = known.find((token) => token.name.toLowerCase() === name.toLowerCase());
     if (!found)
       throw new AppError('not_found', `there is no token named "${name}"`, {
-        hint: known.length === 0 ? 'None was given out.' : `There are ${known.map((each) => each.name).join(', ')}.`,
+        hint: known.length === 0 ? 'There are no tokens.' : `There are ${known.map((each) => each.name).join(', ')}.`,
       });
     await this.#change({ type: 'token.revoke', name: found.name, by });
     return { revoked: found.name };
   }
 
-  /** Whose token it is; null when it is nobody's. */
+  /** Returns the owner of the token, or null. */
   async callerOf(given: string): Promise<Caller | null> {
     if (!given.startsWith(PREFIX)) return null;
     const hash = hashOf(given);
@@ -88,16 +88,16 @@ export class StoredTokens {
     try {
       return await this.#store.records({ noun: 'token', taskId: hash, isOpen: true });
     } catch (error) {
-      // Who reads the log is told why; whoever came with the token may be a stranger.
+      // The reason goes to the log only: the client may be a stranger.
       this.#onNote('a token could not be looked up', error);
       throw error;
     }
   }
 
-  /** Nobody waits for it, and a full disk must not lock people out. */
+  /** Runs in the background: a full disk must not lock people out. */
   #use({ name, hash }: Token): void {
     this.#change({ type: 'token.use', name, hash }).catch((error: unknown) =>
-      this.#onNote(`when the token of ${name} was last used could not be recorded`, error),
+      this.#onNote(`the last use of the token ${name} could not be recorded`, error),
     );
   }
 

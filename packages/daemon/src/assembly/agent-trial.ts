@@ -19,7 +19,7 @@ import { promptsOf } from './repositories.ts';
 import { reportTrial, TRIAL_FILE, TRIAL_TEXT, type TrialReport, TrialWatch } from './trial-report.ts';
 
 const MODE = 'trial';
-/** How long the end of its run may take to be recorded. */
+/** How long recording the end of the run may take. */
 const GRACE_MS = 5_000;
 const FORGOTTEN_MS = 24 * 3_600_000;
 
@@ -27,18 +27,18 @@ export interface TrialRequest {
   name: string;
   config: AgentConfig;
   sandbox: 'auto' | 'off';
-  /** Where the agent's program and settings are looked for: the repository one stands in. It is not touched. */
+  /** The current repository, where the agent's program and settings are searched. It is not changed. */
   root: string;
-  /** The trial has a folder of its own in it, which is removed afterwards. */
+  /** The trial creates its own folder here and removes it afterwards. */
   dataDir: string;
   signal: AbortSignal;
-  /** What the agent prints, as it comes. */
+  /** Receives the agent's output. */
   onOutput(chunk: string): void;
 }
 
 /**
- * Gives the agent one tiny job through an engine of its own: the same lease, run, guards and sandbox as for any work, in a
- * repository made for it. Nothing is kept, and no other agent steps in when it fails.
+ * Gives the agent one small job through a separate engine, with the usual lease, run, guards and sandbox, in a
+ * temporary repository. Nothing is kept, and there is no fallback agent.
  */
 export async function tryAgent(request: TrialRequest): Promise<TrialReport> {
   const trials = path.join(request.dataDir, 'trials');
@@ -84,7 +84,7 @@ async function tryIn(folder: string, request: TrialRequest): Promise<TrialReport
   }
 }
 
-/** An engine as any other, over a repository and a store that are gone with the trial. */
+/** A normal engine over a temporary repository and store. */
 async function openTrial(folder: string, request: TrialRequest) {
   const root = await makeRepository(path.join(folder, 'repository'));
   const homeId = path.basename(folder);
@@ -145,7 +145,7 @@ async function openTrial(folder: string, request: TrialRequest) {
   return { engine, store, project, agent, watch, end, homeId, written: () => written, close };
 }
 
-/** The agent, with somebody who looks on. Its first end is the trial's. */
+/** Wraps the agent to observe it. Its first end is the result of the trial. */
 function watched(agent: Agent, watch: TrialWatch, onEnd: (end: AgentEnd) => void): Agent {
   return {
     ...agent,
@@ -176,7 +176,7 @@ function watched(agent: Agent, watch: TrialWatch, onEnd: (end: AgentEnd) => void
   };
 }
 
-/** What a trial comes to that was stopped before its agent began. */
+/** The result of a trial that was stopped before its agent started. */
 function stoppedEnd(signal: AbortSignal): Promise<AgentEnd> {
   const { promise, resolve } = Promise.withResolvers<AgentEnd>();
   const end = () => resolve({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
@@ -205,7 +205,7 @@ async function makeRepository(folder: string): Promise<string> {
   return folder;
 }
 
-/** What trials that were killed have left. */
+/** Removes the leftovers of killed trials. */
 async function forgetOld(trials: string): Promise<void> {
   for (const name of await readdir(trials)) {
     const folder = path.join(trials, name);

@@ -1,9 +1,9 @@
-/** Lets so many work at once; the others wait in the order they came. Whoever works must not ask for a turn again. */
+/** Limits concurrent work. Others wait in order. Work must not call this again from inside, which could deadlock. */
 export function atMost(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let busy = 0;
   return async (work) => {
-    // A turn that ends goes to who waits longest, without being free in between.
+    // A turn that ends passes directly to the first in the queue.
     if (busy >= most) await new Promise<void>((resolve) => waiting.push(resolve));
     else busy += 1;
     try {

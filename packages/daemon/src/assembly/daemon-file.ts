@@ -3,11 +3,11 @@ import { DaemonInfo } from '@tidemill/contract';
 import { z } from 'zod';
 import type { DataFolder } from '../config/data-folder.ts';
 
-/** How to reach the daemon of a data folder. Readable by its owner only: whoever has the token has the daemon. */
+/** How to reach the daemon of a data folder. Readable by its owner only: the token gives full access. */
 const DaemonFile = DaemonInfo.extend({ token: z.string() });
 export type DaemonFile = z.infer<typeof DaemonFile>;
 
-/** Opens the page in a browser. It holds the token, so it is for the person's own eyes: never for a log. */
+/** Link that opens the page in a browser. It contains the token, so it must never be logged. */
 export const pageLink = ({ url, token }: Pick<DaemonFile, 'url' | 'token'>) => `${url}/?token=${token}`;
 
 export function writeDaemonFile({ daemonFile }: DataFolder, content: DaemonFile): void {
@@ -16,7 +16,7 @@ export function writeDaemonFile({ daemonFile }: DataFolder, content: DaemonFile)
   renameSync(temporary, daemonFile);
 }
 
-/** Null when there is none, or what is there cannot be one; a daemon that was killed leaves its file behind. */
+/** Returns null when the file is missing or invalid. A killed daemon leaves its file behind. */
 export function readDaemonFile({ daemonFile }: DataFolder): DaemonFile | null {
   try {
     return DaemonFile.parse(JSON.parse(readFileSync(daemonFile, 'utf8')));

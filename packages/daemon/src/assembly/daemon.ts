@@ -15,13 +15,13 @@ import { type Log, openLog } from './log.ts';
 import { RunningEngines } from './running-engines.ts';
 import { type OpenedStore, openFolderStore } from './store-address.ts';
 
-/** How long steps may take to reach a checkpoint once a stop was asked for; then agents are ended and work is kept. */
+/** How long steps may take to reach a checkpoint after a stop request. Then agents are stopped, and work is kept. */
 const GRACE_MS = 4000;
 
 export interface DaemonOptions {
   env: NodeJS.ProcessEnv;
   port: number;
-  /** Left out: loopback only. */
+  /** Default: loopback only. */
   bind?: BindOptions;
 }
 
@@ -34,7 +34,7 @@ export class Daemon {
   readonly info: DaemonInfo;
   readonly link: string;
   readonly api: Api;
-  /** Settles when the daemon has stopped, by whoever's wish. */
+  /** Settles when the daemon has stopped, for any reason. */
   readonly stopped: Promise<void>;
   readonly #folder: DataFolder;
   readonly #opened: OpenedStore;
@@ -114,7 +114,7 @@ export class Daemon {
     this.#services = createServices(made, this.#shared, {
       engines: this.#engines,
       access,
-      // The response goes out first; then the daemon takes itself down.
+      // The response is sent first. Then the daemon stops itself.
       stop: (now) => void setImmediate(() => void this.stop({ now })),
     });
     this.api = createLocalApi(this.#services);
@@ -128,7 +128,7 @@ export class Daemon {
     return this.#engines.attach(root, workers);
   }
 
-  /** Graceful; called again with `now` it no longer waits for checkpoints. Work is kept either way. */
+  /** Graceful. A second call with `now` does not wait for checkpoints. Work is kept in both cases. */
   stop({ now = false }: { now?: boolean } = {}): Promise<void> {
     if (this.#stopping && now) void this.#engines.stop(0);
     this.#stopping ??= this.#stopAll(now ? 0 : GRACE_MS);
@@ -159,7 +159,7 @@ export class Daemon {
     else this.#log.error(text, error);
   }
 
-  /** Shows what the terminal channel has to say; returns how to stop. */
+  /** Shows messages of the terminal channel. Returns a function that stops it. */
   onNotice(show: (text: string) => void): () => void {
     return this.#shared.channels.screens.add(show);
   }

@@ -13,7 +13,7 @@ export interface ProcessEngines extends Engines {
   workspaceOf(project: Project): LentWorkspace | null;
 }
 
-/** No project is worked on in this process. */
+/** For a process without engines. */
 export class AbsentEngines implements ProcessEngines {
   readonly #opened: OpenedStore;
   readonly #folder: DataFolder;

@@ -12,13 +12,13 @@ const DIE_MS = 5_000;
 export interface ForcedStop {
   /** The daemon that was killed; null when none ran. */
   pid: number | null;
-  /** What its agents and gates left running. */
+  /** Processes that its agents and gates left running. */
   killed: MarkedProcess[];
 }
 
 /**
- * Ends a daemon that does not answer, and all that was started for its data folder. Nothing acknowledged is lost by it:
- * the next start finds the leases of a dead owner and goes on.
+ * Kills an unresponsive daemon and all processes started for its data folder. No acknowledged write is lost: the next
+ * start takes over the leases of the dead owner.
  */
 export async function forceStop(env: NodeJS.ProcessEnv): Promise<ForcedStop> {
   const folder = openDataFolder(env);
@@ -28,7 +28,7 @@ export async function forceStop(env: NodeJS.ProcessEnv): Promise<ForcedStop> {
   return { pid, killed };
 }
 
-/** The lock tells whether there is one: a pid alone may belong to another program by now. */
+/** The lock shows whether a daemon runs: the pid may belong to another program by now. */
 async function endDaemon(folder: DataFolder): Promise<number | null> {
   if (isLockFree(folder.lockFile)) return null;
   const pid = readDaemonFile(folder)?.pid;
@@ -40,7 +40,7 @@ async function endDaemon(folder: DataFolder): Promise<number | null> {
   sendSignal(pid, 'SIGKILL');
   for (let waitedMs = 0; !isLockFree(folder.lockFile); waitedMs += LOOK_MS) {
     if (waitedMs > DIE_MS)
-      throw new AppError('daemon_running', `the daemon (pid ${pid}) cannot be ended`, {
+      throw new AppError('daemon_running', `the daemon (pid ${pid}) cannot be killed`, {
         hint: 'It may belong to another user.',
       });
     await delay(LOOK_MS);

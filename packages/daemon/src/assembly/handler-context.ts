@@ -14,19 +14,19 @@ import { ProjectChannels } from './project-channels.ts';
 import { borrowWorkspace, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 
-/** Requests that look into a repository at once: each starts programs, and the agents need the machine, too. */
+/** Limit of concurrent requests that read a repository. Each starts programs, and the agents need the machine too. */
 const MOST_LOOKS = 8;
 
 export interface ProcessParts {
   opened: OpenedStore;
   folder: DataFolder;
   env: NodeJS.ProcessEnv;
-  /** Null in a process that is no daemon. */
+  /** Null without a daemon. */
   info: DaemonInfo | null;
   onNote(text: string, error?: unknown): void;
 }
 
-/** What the engines and the handlers of one process share. */
+/** Shared by the engines and the handlers of one process. */
 export interface Shared {
   opened: OpenedStore;
   reactors: ReactorHost;
@@ -46,7 +46,7 @@ export function createShared({ opened, folder, env, info, onNote }: ProcessParts
   };
 }
 
-/** The one place that makes the handlers' services, with a daemon and without one. */
+/** Creates the handlers' services, with or without a daemon. */
 export function createServices(
   { opened, folder, info }: ProcessParts,
   { reactors, metrics, channels }: Shared,
@@ -91,7 +91,7 @@ export function createServices(
   };
 }
 
-/** Loaded when somebody asks first: few commands look for agents. */
+/** Loaded on first use: few commands search for agents. */
 function agentSearch({ clock }: OpenedStore): Machine['agents'] {
   let search: Promise<Machine['agents']> | undefined;
   return async (root) => {

@@ -20,27 +20,27 @@ import { checkAgents, type ProjectEngine } from './project-engine.ts';
 
 interface Surroundings {
   store: Store;
-  /** The data folder, in the ids of workers. */
+  /** The data folder, as part of worker ids. */
   host: string;
   clock: Clock;
   metrics: MetricsSource;
   onNote(text: string, error?: unknown): void;
-  /** For whatever else follows the config: called once at the start, and after each change that holds. */
+  /** For other parts that follow the config. Called at the start and after each valid change. */
   onChange?(project: Project, config: Config): void;
 }
 
-/** What the running workspace was opened with; it changes with the next start. */
+/** Settings that take effect only with the next start. */
 const FIXED = ['target', 'landing', 'push'] as const;
 
 /**
- *   config file ──changed──▶ checked ──▶ rules on record, agents, gates and workers replaced
- *                               └─ invalid: told, and what held before holds on
+ *   config file ──changed──▶ checked ──▶ rules recorded, agents, gates and workers replaced
+ *                               └─ invalid: alert, the previous settings stay in effect
  */
 export class LiveSettings {
   readonly #made: ProjectEngine;
   readonly #around: Surroundings;
   readonly #first: Settings;
-  /** Whoever started the daemon with a number of workers meant it. */
+  /** A number of workers given on the command line has priority. */
   readonly #areWorkersGiven: boolean;
   readonly #end = new AbortController();
   #current: Settings;
@@ -56,7 +56,7 @@ export class LiveSettings {
     this.#around = around;
   }
 
-  /** What a person should know about the settings that hold. */
+  /** Problems in the current settings. */
   get warnings(): string[] {
     return this.#warnings;
   }
@@ -65,7 +65,7 @@ export class LiveSettings {
     return this.#current.config;
   }
 
-  /** `mark` is from before the settings were read, so that no change falls in between. */
+  /** `mark` was taken before the settings were read, so that no change is missed. */
   async start(mark: string): Promise<void> {
     await this.#hold(this.#current, []);
     const { clock, onNote } = this.#around;
@@ -73,8 +73,7 @@ export class LiveSettings {
     this.#watching = watchSettings(this.#made.project.root, mark, {
       clock,
       signal,
-      onChange: () =>
-        this.#reload().catch((error: unknown) => onNote('a changed config could not be taken over', error)),
+      onChange: () => this.#reload().catch((error: unknown) => onNote('a changed config could not be applied', error)),
     });
   }
 
@@ -87,12 +86,12 @@ export class LiveSettings {
   async #reload(): Promise<void> {
     const { root } = this.#made.project;
     const { store, onNote } = this.#around;
-    // The engine says that it is gone. When it is back the file has changed again.
+    // The engine reports the missing repository. When it is back, the file has changed again.
     if (!existsSync(root)) return;
     try {
       const settings = await loadSettings(root);
       const later = FIXED.filter((key) => settings.config[key] !== this.#first.config[key]).map(
-        (key) => `${CONFIG_FILE}: ${key} stays ${this.#first.config[key]} until the daemon is started anew`,
+        (key) => `${CONFIG_FILE}: ${key} stays ${this.#first.config[key]} until the daemon is restarted`,
       );
       for (const key of FIXED) Object.assign(settings.config, { [key]: this.#first.config[key] });
       await checkAgents(settings.config, root);
@@ -101,11 +100,11 @@ export class LiveSettings {
       const { workers } = this.#current.config;
       this.#current = settings;
       if (settings.config.workers !== workers && !this.#areWorkersGiven) await this.#resize(settings.config.workers);
-      onNote(`${CONFIG_FILE} was changed and holds from now on`);
+      onNote(`${CONFIG_FILE} was changed and is now in effect`);
       await this.#hold(settings, later);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const text = `The changed settings are not used; what held before holds on.\n${error.message}`;
+      const text = `The changed settings are not used. The previous settings stay in effect.\n${error.message}`;
       this.#warnings = [text];
       await this.#tell('config_invalid', text, 'warning');
     }
@@ -120,7 +119,7 @@ export class LiveSettings {
     this.#around.onChange?.(this.#made.project, config);
   }
 
-  /** The figures, where somebody collects them. A collector that is not there is no reason to stop. */
+  /** Sends metrics to a collector, if configured. A missing collector does not stop the work. */
   async #sendTo(url: string | undefined): Promise<void> {
     if (url === this.#export?.url) return;
     const { metrics, onNote } = this.#around;
@@ -164,7 +163,7 @@ export class LiveSettings {
     const { store, onNote } = this.#around;
     onNote(text);
     const { id: projectId } = this.#made.project;
-    // The text is part of the subject: another fault is another matter, told at once.
+    // The text is part of the subject, so that another problem raises its own alert.
     await store.execute({
       type: 'alert.raise',
       projectId,
@@ -177,7 +176,7 @@ export class LiveSettings {
   }
 }
 
-/** The rest of the store can be looked at without it. */
+/** The rest of the store is readable without it. */
 function unreadable(error: unknown): AppError {
   if (error instanceof AppError && error.code === 'store_failed') return error;
   throw error;

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 const { request } = process.getBuiltinModule('node:http');
 
 /**
- * As much of `fetch` as the contract's client needs, for the daemon on this machine. Loading Node's own takes longer than
- * most commands do. Each request has its own connection, so none meets one that the daemon has just closed.
+ * The part of `fetch` that the contract's client needs, for the daemon on this machine. Loading Node's own takes longer
+ * than most commands. Each request uses its own connection, so that none reuses one that the daemon has just closed.
  */
 export const localFetch: typeof fetch = (input, init = {}) => {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();

@@ -8,7 +8,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** Does nobody hold it? */
+/** Returns whether the lock is free. */
 export function isLockFree(file: string): boolean {
   const lock = takeLock(file);
   lock?.release();
@@ -16,8 +16,8 @@ export function isLockFree(file: string): boolean {
 }
 
 /**
- * Null when another process holds it. An open transaction is the lock: the operating system ends it with the process,
- * however that dies, so there is no stale lock to clean up and no pid to guess about.
+ * Returns null when another process holds it. The lock is an open transaction. The operating system ends it with the
+ * process, so there are no stale locks.
  */
 export function takeLock(file: string): FolderLock | null {
   const db = new DatabaseSync(file, { timeout: 0 });
@@ -29,7 +29,7 @@ export function takeLock(file: string): FolderLock | null {
     const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
     if (code === BUSY) return null;
     throw new AppError('store_failed', `the lock ${file} cannot be taken: ${error}`, {
-      hint: 'See that the data folder can be written and is on a disk that supports file locks.',
+      hint: 'Make sure that the data folder is writable and on a disk that supports file locks.',
       cause: error,
     });
   }

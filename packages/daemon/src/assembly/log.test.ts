@@ -12,13 +12,16 @@ test.each([
   ['https://host:443/path stays', 'https://host:443/path stays'],
 ])('%s', (text, expected) => expect(scrub(text)).toBe(expected));
 
-test.skipIf(!existsSync('/dev/full'))('a full disk does not end whoever writes a log, and is told once', async () => {
-  const script = `
+test.skipIf(!existsSync('/dev/full'))(
+  'a full disk does not end the process that writes a log, and is reported once',
+  async () => {
+    const script = `
     import { openLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
     const log = openLog('/dev/full');
     for (const text of ['one', 'two', 'three']) log.info(text);
     setImmediate(() => console.log('lives'));`;
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  expect(stdout).toBe('lives\n');
-  expect(stderr.match(/\/dev\/full cannot be written/g)).toHaveLength(1);
-});
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('lives\n');
+    expect(stderr.match(/\/dev\/full cannot be written/g)).toHaveLength(1);
+  },
+);

@@ -13,7 +13,7 @@ export interface Log {
 export function openLog(file: string): Log {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > ROTATE_BYTES) renameSync(file, `${file}.1`);
   const destination = pino.destination({ dest: file, sync: true, mode: 0o600 });
-  // On a full disk the daemon goes on without its log, and says so once, until it can be written again.
+  // On a full disk the daemon continues without its log. It reports this once.
   let isLost = false;
   destination.on('error', (error) => {
     if (!isLost) process.stderr.write(`tidemill: ${file} cannot be written: ${error.message}\n`);
@@ -36,7 +36,7 @@ function describe(error: unknown): string {
   return `${error.stack ?? error.message}${cause}`;
 }
 
-/** Passwords in addresses and bearer tokens, wherever in a text they turn up. */
+/** Hides passwords in URLs and bearer tokens. */
 export function scrub(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, '$1:***@')

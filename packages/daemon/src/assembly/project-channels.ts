@@ -15,20 +15,20 @@ export interface ProjectChannelsOptions {
   onNote(text: string, error?: unknown): void;
 }
 
-/** Everything about channels in one process. None of their code is loaded before a project has one. */
+/** All channels of one process. Their code is loaded when the first project has one. */
 export class ProjectChannels {
   readonly screens = new Screens();
   readonly #host: ProjectChannelsOptions;
   #opener: Promise<OpenChannel> | undefined;
   #delivery: Promise<Delivery> | undefined;
-  /** One change of settings after the other. */
+  /** Serializes changes of settings. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(host: ProjectChannelsOptions) {
     this.#host = host;
   }
 
-  /** From now on the project's notices go where its settings say. */
+  /** Sends the project's notices according to its settings. */
   follow(project: Project, { channels, notify }: Config): void {
     if (Object.keys(channels).length === 0 && !this.#delivery) return;
     const { onNote } = this.#host;
@@ -42,7 +42,7 @@ export class ProjectChannels {
     return viewChannels(this.#host.store, project, (await settingsOf(project)).channels);
   }
 
-  /** Sends a message past the queue, to see whether it arrives. */
+  /** Sends a test message directly, without the queue. */
   async test(project: Project, name: string): Promise<string | null> {
     const { channels } = await settingsOf(project);
     const config = Object.hasOwn(channels, name) ? channels[name] : undefined;

@@ -24,13 +24,13 @@ import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
 export interface ProjectEngine {
-  /** As it is by now: its rules change with its config file. */
+  /** The current state: the rules change with the config file. */
   readonly project: Project;
   workspace: GitWorkspace;
   engine: Engine;
-  /** Lets what begins from now on follow other settings. */
+  /** New work uses these settings. */
   reconfigure(project: Project, settings: Settings): Promise<void>;
-  /** Ends what goes on beside the work. Nothing may be asked of it afterwards. */
+  /** Ends background work. It must not be used afterwards. */
   close(): Promise<void>;
 }
 
@@ -43,12 +43,12 @@ export interface EngineSurroundings {
   onNote(text: string, error?: unknown): void;
 }
 
-/** What follows a project's config file while the engine runs. */
+/** The parts that change with the config file while the engine runs. */
 type Changing = Pick<EngineDeps, 'project' | 'agentFor' | 'gates' | 'guards' | 'preparation'> & {
   cleanup(worktree: string): Promise<void>;
 };
 
-/** Wires one project's engine: the only place where ports meet their implementations. It is not started yet. */
+/** Creates one project's engine, without starting it. The only place that connects ports and implementations. */
 export async function createProjectEngine(
   project: Project,
   settings: Settings,
@@ -122,7 +122,7 @@ export async function createProjectEngine(
   };
 }
 
-/** What the changing parts stand on, and what stays as it is. */
+/** The parts that do not change with the config file. */
 interface Standing extends Pick<EngineSurroundings, 'folder' | 'onNote'> {
   store: Store;
   workspace: GitWorkspace;
@@ -164,11 +164,11 @@ async function changingParts(
   };
 }
 
-/** An agent that is not there would fail every task in turn: better to say so before anything begins. */
+/** A missing agent would fail one task after the other, so this is checked at the start. */
 export async function checkAgents({ agents }: Config, root: string): Promise<void> {
   for (const [name, agent] of Object.entries(agents)) {
     const missing = await absenceOf(agent, root);
-    // Another one stands in for it as long as it is missing.
+    // Its fallback is used while it is missing.
     const hasStandIn = 'fallback' in agent && agent.fallback.length > 0;
     if (missing !== null && !hasStandIn)
       throw new AppError('bad_config', `${CONFIG_FILE}: agents.${name}: ${missing}`, {

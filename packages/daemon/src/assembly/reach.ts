@@ -9,9 +9,9 @@ import { isLockFree } from './lock.ts';
 
 export { type DaemonFile, pageLink };
 
-/** Commands answer within five seconds; starting the program takes its part of that. */
+/** Commands respond within five seconds, including the start of the program. */
 const PATIENCE_MS = 3_000;
-/** A connection that was torn down is tried again. */
+/** Pause before a broken connection is retried. */
 const AGAIN_MS = 50;
 
 export interface Reached {
@@ -20,8 +20,8 @@ export interface Reached {
 }
 
 /**
- * The daemon that serves this data folder, if one runs. A file left behind by a killed one is told apart. One that runs
- * and does not answer in time is an error: its store must not be opened behind its back.
+ * Returns the daemon that serves this data folder, if one runs. Detects the file of a killed daemon. Throws if the
+ * daemon does not respond in time: its store must not be opened by another process.
  */
 export async function reachDaemon(env: NodeJS.ProcessEnv): Promise<Reached | null> {
   const folder = openDataFolder(env);
@@ -30,7 +30,7 @@ export async function reachDaemon(env: NodeJS.ProcessEnv): Promise<Reached | nul
   return found;
 }
 
-/** The same for whoever ends it anyway: one that does not answer for `patienceMs` counts as none. */
+/** The same for a forced stop: a daemon that does not respond for `patienceMs` counts as none. */
 export async function findDaemon(env: NodeJS.ProcessEnv, patienceMs: number): Promise<Reached | null> {
   const found = await askDaemon(openDataFolder(env), patienceMs);
   return found === 'silent' ? null : found;
@@ -43,14 +43,14 @@ async function askDaemon(folder: DataFolder, patienceMs: number): Promise<Reache
   const patience = AbortSignal.timeout(patienceMs);
   for (;;) {
     try {
-      // Another program may have got the pid or the port meanwhile: only the daemon itself knows its own beginning.
+      // Another program may have the pid or the port by now. Only the daemon itself knows its start time.
       const { pid, startedAt } = await api.health({}, patience);
       return pid === daemon.pid && startedAt === daemon.startedAt ? { api, daemon } : null;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (['unauthorized', 'forbidden', 'internal'].includes(error.code)) return null;
       if (error.code !== 'daemon_unreachable') throw error;
-      // Nobody listens: it is on its way out. Else the lock tells whether somebody is there who only does not answer.
+      // A refused connection means that it is stopping. Otherwise the lock shows whether an unresponsive daemon runs.
       if (isRefused(error) || isLockFree(folder.lockFile)) return null;
       if (patience.aborted) return 'silent';
       await delay(AGAIN_MS);
@@ -62,15 +62,15 @@ function silent(folder: DataFolder): AppError {
   const pid = readDaemonFile(folder)?.pid ?? 0;
   const isFrozen = isStopped(pid);
   const what = isFrozen
-    ? `the daemon (pid ${pid}) is running but stopped by a signal, so it does not answer`
-    : `the daemon (pid ${pid}) is running but busy: it did not answer within ${PATIENCE_MS / 1000} s`;
+    ? `the daemon (pid ${pid}) is suspended by a signal, so it does not respond`
+    : `the daemon (pid ${pid}) is running but busy: it did not respond within ${PATIENCE_MS / 1000} s`;
   const hint = isFrozen
-    ? `\`kill -CONT ${pid}\` lets it go on; \`tidemill stop --now\` ends it, work is kept.`
-    : 'Try again in a moment. If it stays so, `tidemill stop --now` ends it, work is kept.';
+    ? `\`kill -CONT ${pid}\` resumes it. \`tidemill stop --now\` ends it. Work is kept.`
+    : 'Try again in a moment. If this continues, end it with `tidemill stop --now`. Work is kept.';
   return new AppError('daemon_unreachable', what, { hint, retriable: true });
 }
 
-/** Such as by SIGSTOP or Ctrl-Z; known where the system tells it. */
+/** For example by SIGSTOP or Ctrl-Z. Works only where /proc exists. */
 function isStopped(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -81,7 +81,7 @@ function isStopped(pid: number): boolean {
   }
 }
 
-/** Down to what the system said. */
+/** Follows the chain of causes. */
 function isRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === 'ECONNREFUSED') || isRefused(error.cause);
@@ -92,7 +92,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It exists, but is somebody else's.
+    // It exists, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -9,7 +9,7 @@ import { openWorkspace } from '../workspace/workspace.ts';
 
 export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
 
-/** The workspace of a project that no engine of this process works on: opened for a moment. */
+/** Opens the workspace of a project without an engine in this process, for a short time. */
 export async function borrowWorkspace<T>(
   { id, root, rules }: Project,
   folder: DataFolder,

@@ -81,7 +81,8 @@ export class RunningEngines implements ProcessEngines {
       folder,
       owner: this.#owner,
       reactors,
-      // We hold the folder's lock: whoever else took a lease under its name is gone. A file store has no other users.
+      // This process holds the folder's lock, so any other owner of its leases is dead. A file store has no other
+      // users.
       isOwnerDead: (owner) => owner !== this.#owner && (!opened.isShared || owner.startsWith(`${folder.id}/`)),
       onNote,
     });
@@ -92,24 +93,24 @@ export class RunningEngines implements ProcessEngines {
     });
     this.#running.set(project.id, { made, live });
     await live.start(mark);
-    onNote(`works on ${root}`);
+    onNote(`working on ${root}`);
     return { project, warnings: live.warnings };
   }
 
-  /** What runs here is killed before the store is asked for anything. */
+  /** Kills the agents of this process before it uses the store. */
   async emergencyStop(order: EmergencyOrder): Promise<EmergencyReport[]> {
     const here = [...this.#running.values()].map(({ made }) => made.engine.fleet.emergencyStop(order));
     const elsewhere = this.#absent.emergencyStop(order, ({ id }) => !this.#running.has(id));
     return [...(await Promise.all(here)), ...(await elsewhere)];
   }
 
-  /** From now on no project is attached, and no config is followed. */
+  /** Stops attaching projects and following configs. */
   async stopFollowing(): Promise<void> {
     this.#isStopping = true;
     await Promise.all([...this.#running.values()].map(({ live }) => live.stop()));
   }
 
-  /** Can be called again with a shorter time. */
+  /** A second call may use a shorter time. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ made }) => made.engine.stop({ graceMs })));
   }

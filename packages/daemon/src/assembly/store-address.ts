@@ -7,13 +7,13 @@ export interface OpenedStore {
   store: Store;
   clock: Clock;
   ids: Ids;
-  /** For people: without a password. */
+  /** For display, without a password. */
   name: string;
-  /** Others than this data folder may write to it too. */
+  /** Other data folders may also write to it. */
   isShared: boolean;
 }
 
-/** Postgres when DATABASE_URL says so, else the file in the data folder. */
+/** Postgres when DATABASE_URL is set, otherwise the file in the data folder. */
 export async function openFolderStore(folder: DataFolder, env: NodeJS.ProcessEnv): Promise<OpenedStore> {
   const clock = systemClock;
   const ids = createIds(clock);

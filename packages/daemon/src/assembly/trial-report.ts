@@ -4,7 +4,7 @@ import type { AgentEnd, AgentSink } from '../ports.ts';
 export const TRIAL_FILE = 'tidemill-trial.txt';
 export const TRIAL_TEXT = 'the mill turns';
 
-/** What was looked at. `ok` is null where there is nothing to hold against an agent, such as one that tells no cost. */
+/** One checked step. `ok` is null where a missing feature is no failure, such as an agent that reports no cost. */
 export interface TrialStep {
   name: 'started' | 'session' | 'tool use' | 'file written' | 'structured result' | 'cost' | 'stopped';
   ok: boolean | null;
@@ -13,7 +13,7 @@ export interface TrialStep {
 
 export interface TrialReport {
   agent: string;
-  /** As it stands on the record of its runs. */
+  /** As in the record of its runs. */
   label: string;
   ok: boolean;
   steps: TrialStep[];
@@ -26,7 +26,7 @@ export interface TrialReport {
 export class TrialWatch {
   readonly sink: AgentSink;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
-  /** Requests that nobody has told a price of. */
+  /** Requests without a reported price. */
   unpriced = 0;
   session: string | null = null;
   tools: string[] = [];
@@ -43,7 +43,7 @@ export class TrialWatch {
       session: (id) => {
         this.session = id;
       },
-      // It was refused before any guard was asked, and so is no use of a tool.
+      // It was refused before the guards, so it does not count as a tool use.
       denied: () => undefined,
     };
   }
@@ -85,17 +85,17 @@ function stepsOf({ end, watch, written, left }: Ended): TrialStep[] {
   const hasStarted = end.kind === 'result' || watch.hasSpoken || watch.session !== null || watch.usage.requests > 0;
   const isRight = written?.trim() === TRIAL_TEXT;
   const step = (name: TrialStep['name'], ok: boolean | null, text: string): TrialStep => ({ name, ok, text });
-  const file = written === null ? `there is no ${TRIAL_FILE}` : `${TRIAL_FILE} says something else`;
+  const file = written === null ? `there is no ${TRIAL_FILE}` : `${TRIAL_FILE} has the wrong content`;
   return [
-    step('started', hasStarted, hasStarted ? 'yes' : 'nothing was heard of it'),
-    step('session', watch.session === null ? null : true, watch.session ?? 'none was told'),
+    step('started', hasStarted, hasStarted ? 'yes' : 'there was no sign of it'),
+    step('session', watch.session === null ? null : true, watch.session ?? 'not reported'),
     step('tool use', watch.tools.length > 0 ? true : null, toolText(watch.tools)),
     step('file written', isRight, isRight ? TRIAL_FILE : file),
     end.kind === 'result'
       ? step('structured result', end.envelope.outcome === 'pr_ready', resultText(end.envelope))
       : step('structured result', false, 'none'),
     costStep(watch),
-    step('stopped', left.length === 0, left.length === 0 ? 'nothing of it is left running' : left.join(', ')),
+    step('stopped', left.length === 0, left.length === 0 ? 'no process is left' : left.join(', ')),
   ];
 }
 
@@ -103,24 +103,24 @@ const resultText = ({ outcome, summary }: { outcome: string; summary: string }) 
   summary === '' ? outcome : `${outcome}: ${summary}`;
 
 function toolText(tools: string[]): string {
-  if (tools.length === 0) return 'no guard was asked: this agent works without asking, or used no tool';
+  if (tools.length === 0) return 'no guard was called: this agent does not ask for permission, or used no tool';
   const names = [...new Set(tools)].join(', ');
-  return `${tools.length === 1 ? 'one, asked' : `${tools.length}, each asked`} of the guards: ${names}`;
+  return `${tools.length === 1 ? '1 tool use' : `${tools.length} tool uses`} checked by the guards: ${names}`;
 }
 
 function costStep({ usage, unpriced }: TrialWatch): TrialStep {
   const { inputTokens, outputTokens, requests, costUsd } = usage;
   if (requests === 0 && costUsd === null && inputTokens + outputTokens === 0)
-    return { name: 'cost', ok: null, text: 'none was told; each request then counts 0.50 USD against a budget' };
+    return { name: 'cost', ok: null, text: 'not reported; each request then counts as 0.50 USD in the budget' };
   const tokens = `${inputTokens} tokens in, ${outputTokens} out, in ${requests === 1 ? 'one request' : `${requests} requests`}`;
-  const money = costUsd === null ? 'no price was told' : `${costUsd.toFixed(4)} USD`;
-  const rest = unpriced > 0 && costUsd !== null ? `; of ${unpriced} no price was told` : '';
+  const money = costUsd === null ? 'no price reported' : `${costUsd.toFixed(4)} USD`;
+  const rest = unpriced > 0 && costUsd !== null ? `; ${unpriced} without a price` : '';
   return { name: 'cost', ok: costUsd === null ? null : true, text: `${money}; ${tokens}${rest}` };
 }
 
 function failureOf({ end, written, left, wasStopped }: Ended): TrialReport['failure'] {
   const failed = (failure: FailureClass, message: string, hint = HINTS[failure]) => ({ class: failure, message, hint });
-  if (wasStopped) return failed('crash', 'the trial was stopped before the agent was done', '');
+  if (wasStopped) return failed('crash', 'the trial was stopped before the agent finished', '');
   if (end.kind === 'failed') return failed(end.failure, end.message);
   const { outcome } = end.envelope;
   if (outcome !== 'pr_ready') return failed('agent_reported', `the agent ended with ${resultText(end.envelope)}`);
@@ -130,12 +130,13 @@ function failureOf({ end, written, left, wasStopped }: Ended): TrialReport['fail
       'validation',
       `the agent says it is done, but ${TRIAL_FILE} says ${JSON.stringify(written.slice(0, 80))}`,
     );
-  if (left.length > 0) return failed('unknown', `processes of the agent are left: ${left.join(', ')}`, HINTS.timeout);
+  if (left.length > 0)
+    return failed('unknown', `processes of the agent are still running: ${left.join(', ')}`, HINTS.timeout);
   return null;
 }
 
-const VENDOR_LATER = 'This is on the vendor’s side: try again later. Runs wait it out by themselves.';
-const OWN_WORDS = 'Run it again without --json to see what the agent says.';
+const VENDOR_LATER = 'This is a problem of the vendor: try again later. Runs wait for it automatically.';
+const OWN_WORDS = 'Run it again without --json to see the agent’s output.';
 
 /** What a person can do about it. */
 const HINTS: Record<FailureClass, string> = {
@@ -145,18 +146,18 @@ const HINTS: Record<FailureClass, string> = {
   overloaded: VENDOR_LATER,
   network: 'Check the connection, HTTPS_PROXY, and the base URL the agent is given.',
   spawn: '`tidemill agents` shows what is installed and how to install the rest.',
-  timeout: 'It did not come to an end. Look at what it printed last; a smaller or quicker `model` may help.',
+  timeout: 'It did not finish. Look at its last output. A smaller or faster `model` may help.',
   no_result: 'It ended without a result. docs/agents.md, "The command agent", shows what one looks like.',
   invalid_result: 'docs/agents.md, "The command agent", shows what a result looks like.',
   agent_reported: OWN_WORDS,
-  validation: 'It may have no leave to write here: see what it printed, and `writable` and `sandbox` in the settings.',
+  validation: 'It may not be allowed to write here: see its output, and `writable` and `sandbox` in the settings.',
   unverified_gate: OWN_WORDS,
   no_progress: OWN_WORDS,
   crash: 'Start the agent’s own program by hand to see whether it works at all.',
-  context_too_long: 'Choose a model with more room.',
-  refused: 'The model would not do it: choose another one.',
+  context_too_long: 'Choose a model with a larger context.',
+  refused: 'The model refused: choose another one.',
   turn_limit: 'It needed too many turns for one small file: choose another model.',
-  budget_limit: 'Raise the limit that the agent itself was given.',
+  budget_limit: 'Raise the limit in the agent’s own settings.',
   workspace: OWN_WORDS,
   unknown: OWN_WORDS,
 };

@@ -20,7 +20,7 @@ import type { MetricsSource } from '../metrics/metrics.ts';
 import type { Clock, ConflictEditor, Ids, Prompts, Reactors, Store, Workspace, WorktreeRef } from '../ports.ts';
 import type { StatusCache } from './project/status-cache.ts';
 
-/** What handlers do with a repository: look, write a snapshot's files beside it, and resolve what a person decides. */
+/** The part of the workspace that handlers use: read, restore snapshots into another folder, and resolve conflicts. */
 export interface LentWorkspace
   extends ConflictEditor,
     Pick<
@@ -32,14 +32,14 @@ export interface LentWorkspace
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
 }
 
-/** About one request: who asks, until when, and whether it may have been sent before. */
+/** One request: its caller, its deadline, and its idempotency key. */
 export interface Call {
   signal: AbortSignal;
   caller: Caller;
   idempotencyKey?: string;
 }
 
-/** Everything that handlers work with. The daemon and the CLI without a daemon make it in the same place. */
+/** Everything that handlers use, with or without a daemon. */
 export interface Services {
   store: Store;
   clock: Clock;
@@ -50,27 +50,27 @@ export interface Services {
   machine: Machine;
 }
 
-/** Who works on the projects in this process. */
+/** The engines of this process. */
 export interface Engines {
-  /** The engine of a project, or an absent one that refuses what only an engine can do. */
+  /** The engine of a project, or an absent one that refuses what needs an engine. */
   of(project: Project): ProjectWork;
   /** Starts work on a repository in this daemon. */
   attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;
-  /** Kills every agent that runs here before anything else. Then it stops the workers of all projects. */
+  /** First kills every agent of this process, then stops the workers of all projects. */
   emergencyStop(order: EmergencyOrder): Promise<EmergencyReport[]>;
 }
 
-/** The projects' repositories, and what is read from them. */
+/** Access to the projects' repositories. */
 export interface Repositories {
-  /** Lends the repository's workspace for the length of `work`. */
+  /** Provides the repository's workspace while `work` runs. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   promptsOf(project: Project): Prompts;
   configSaves: ConfigSaves;
 }
 
-/** How people get in, and how they are reached. */
+/** Access tokens and channels. */
 export interface People {
-  /** The tokens that were given out. */
+  /** The access tokens. */
   access: {
     list(): Promise<NamedToken[]>;
     add(name: string, role: AccessRole, by: Actor): Promise<NamedToken & { token: string }>;
@@ -88,15 +88,15 @@ export interface Machine {
   folder: DataFolder;
   /** Null without a daemon. */
   daemon: DaemonInfo | null;
-  /** What follows the log in this daemon; null without one. */
+  /** The reactors of this daemon; null without one. */
   reactors: Reactors | null;
   metrics: MetricsSource;
   statusCache: StatusCache;
   calendars: Calendars;
   sandbox(): Promise<SandboxView>;
-  /** The agent programs known by name, as they are found from a folder. */
+  /** The known agent programs, as found from a folder. */
   agents(root: string): Promise<AgentView[]>;
-  /** Why an agent could not be started, or null. */
+  /** Returns why an agent cannot be started, or null. */
   absenceOf: AbsenceOf;
   /** Checks that belong to the machine and the store rather than to a project. */
   examine(): Promise<Finding[]>;

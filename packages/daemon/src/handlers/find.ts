@@ -7,7 +7,9 @@ export { unwrap } from '@tidemill/core';
 export async function projectOf({ store }: Pick<Services, 'store'>, id: string): Promise<Project> {
   const project = await store.project(id);
   if (project) return project;
-  throw new AppError('no_project', `there is no project ${id}`, { hint: '`tidemill init` in a repository makes one.' });
+  throw new AppError('no_project', `there is no project ${id}`, {
+    hint: 'Create one with `tidemill init` in a repository.',
+  });
 }
 
 /** A task by number (`12`, `#12`) or id. */

@@ -1,11 +1,11 @@
 import type { Actor, RouteName, RouteOutput, RouteRequest, Routes, routeGroups } from '@tidemill/contract';
 import type { Call, Services } from './context.ts';
 
-/** A request as its handler gets it: the name in `by` has become the one who is known to act under it. */
+/** A request as its handler gets it: the name in `by` is replaced by the actor. */
 export type Signed<N extends RouteName> =
   RouteRequest<N> extends { by: string } ? Omit<RouteRequest<N>, 'by'> & { by: Actor } : RouteRequest<N>;
 
-/** What a route does. HTTP and the CLI without a daemon both come through here. */
+/** The implementation of a route, for HTTP and for the CLI without a daemon. */
 export type Handler<N extends RouteName> = (
   services: Services,
   input: Signed<N>,

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => bed.close());
 
 describe('projects', () => {
-  test('are registered once, and configured anew when the file changed', async () => {
+  test('are registered once, and configured again when the file changed', async () => {
     const before = (await api.projects({ root: repository.root }))[0]!;
     expect((await api.registerProject({ root: repository.root })).id).toBe(before.id);
     writeFileSync(join(repository.root, '.tidemill/config.yaml'), QUIET_CONFIG.replace('quick', 'bug'));
@@ -34,7 +34,7 @@ describe('projects', () => {
 });
 
 describe('status', () => {
-  test('counts by stage and names what needs a person, with the command that helps', async () => {
+  test('counts by stage and lists what needs a person, with the command that helps', async () => {
     const first = await api.addTask({ project, title: 'One' });
     await api.addTask({ project, title: 'Two', after: [first.number] });
     await api.cancelTask({ project, task: '#1' });
@@ -50,7 +50,7 @@ describe('status', () => {
 });
 
 describe('an import', () => {
-  test('puts dependencies first and keeps the order of the list otherwise', async () => {
+  test('puts dependencies first and otherwise keeps the order of the list', async () => {
     const existing = await api.addTask({ project, title: 'There already' });
     const tasks = [
       { title: 'Use', after: ['parser', existing.number] },
@@ -114,7 +114,7 @@ describe('an import', () => {
     expect(await api.tasks({ project })).toEqual([]);
   });
 
-  test('that the store refuses in its middle names the task and adds nothing', async () => {
+  test('that the store refuses in the middle names the task and adds nothing', async () => {
     const tasks = [{ title: 'One' }, { title: 'Two', repairs: ['no such gate'] }, { title: 'Three' }];
     await expect(api.importTasks({ project, tasks })).rejects.toMatchObject({
       code: 'not_found',
@@ -125,7 +125,7 @@ describe('an import', () => {
     expect((await api.addTask({ project, title: 'Next' })).number).toBe(1);
   });
 
-  test('sent twice under one key is made once; another list under it is refused', async () => {
+  test('sent twice with one key is executed once; another list with the key is refused', async () => {
     const key = { idempotencyKey: 'list' };
     const tasks = [
       { title: 'One', key: 'one', after: ['two'] },
@@ -156,13 +156,13 @@ describe('an import', () => {
 });
 
 describe('evidence', () => {
-  test('a commit that Tidemill did not land is told apart', async () => {
+  test('a commit that Tidemill did not land is recognized', async () => {
     const result = await api.verifyEvidence({ project });
     expect(result).toMatchObject({ ok: false, task: null, subject: 'Start' });
     expect(result.checks[0]!.text).toContain('did not land this commit');
   });
 
-  test('a forged trailer is not believed', async () => {
+  test('a forged trailer is not accepted', async () => {
     await api.addTask({ project, title: 'One' });
     repository.git('commit', '-q', '--allow-empty', '-m', `Forged\n\nTask: #1\nEvidence: ${'a'.repeat(64)}`);
     const result = await api.verifyEvidence({ project, commit: 'HEAD' });
@@ -170,7 +170,7 @@ describe('evidence', () => {
     expect(result.checks.find(({ name }) => name === 'evidence')).toMatchObject({ ok: false });
   });
 
-  test.each(['nope', '--all', ''])('%j is no commit', async (commit) => {
+  test.each(['nope', '--all', ''])('%j is not a commit', async (commit) => {
     await expect(api.verifyEvidence({ project, commit })).rejects.toMatchObject({
       code: expect.stringMatching(/not_found|bad_input/),
     });

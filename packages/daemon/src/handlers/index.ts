@@ -21,7 +21,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...recordHandlers,
 };
 
-/** Parses, then answers: the same door for a request from the network and for a call within the process. */
+/** Parses the input and calls the handler. Used for network requests and for calls within the process. */
 export async function callHandler(services: Services, name: RouteName, input: unknown, call: Call): Promise<unknown> {
   const parsed = routes[name].input.safeParse(input);
   if (!parsed.success) throw badInput(parsed.error);
@@ -33,10 +33,10 @@ function signed(input: object, caller: Caller): object {
   return 'by' in input ? { ...input, by: actorOf(caller, String(input.by)) } : input;
 }
 
-/** Whoever calls within the process is the person who started it. */
+/** A call within the process is made by the person who started it. */
 const OWNER: Caller = { name: null, role: 'admin' };
 
-/** The API without a network in between. */
+/** The API without a network. */
 export function createLocalApi(services: Services): Api {
   const never = new AbortController().signal;
   const entries = (Object.keys(routes) as RouteName[]).map((name) => [
@@ -51,7 +51,7 @@ export function createLocalApi(services: Services): Api {
   return Object.fromEntries(entries) as Api;
 }
 
-/** What is wrong with a request, in lines. */
+/** Describes the problems of a request, one per line. */
 export function badInput(error: z.ZodError): AppError {
   const lines = error.issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
   return new AppError('bad_input', lines.slice(0, 5).join('\n'), {

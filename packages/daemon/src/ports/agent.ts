@@ -3,13 +3,15 @@ import type { ShownChange } from '@tidemill/core';
 import type { GuardVerdict, ToolCall } from './guard.ts';
 import type { ProcessControl } from './process-control.ts';
 
-/** What an agent is started with; also the JSON object a `command` agent reads (plus `protocol`, and the request's `model` and `tools`). */
+/**
+ * The input of an agent. A `command` agent reads it as JSON (plus `protocol`, and the request's `model` and `tools`).
+ */
 export interface AgentBrief {
   mode: Mode;
   prompt: string;
-  /** What the run is about. */
+  /** The subject of the run. */
   subjectId: string;
-  /** Null where the run is not about a task. */
+  /** Null for a run without a task. */
   task: {
     id: string;
     number: number;
@@ -21,21 +23,23 @@ export interface AgentBrief {
   } | null;
   attempt: number;
   feedback: Feedback[];
-  /** For a reviewer: what its evidence may point at. */
+  /** For a reviewer: what its evidence may refer to. */
   shown?: ShownChange;
 }
 
 export interface AgentSink {
   output(chunk: string): void;
   /**
-   * What one or more requests have cost, on top of what was told before. `settled` says of how many requests that were
-   * told without a cost this is the cost. What cannot be read (see ReportedUsage) counts as one request without a cost.
+   * The cost of one or more requests, in addition to earlier reports. `settled`: how many requests that were reported
+   * without a cost this cost covers. Unreadable usage (see ReportedUsage) counts as one request without a cost.
    */
   usage(usage: Usage, settled?: number): void;
   progress(percent: number, text: string): void;
   /** The vendor's session, as soon as it is known. */
   session(id: string): void;
-  /** A tool use that was refused although no guard denied it, for the record: nobody could tell what it would do, say. */
+  /**
+   * A tool use that was refused although no guard denied it, for the record. For example because its effect is unknown.
+   */
   denied(call: ToolCall, guard: string, reason: string): void;
 }
 
@@ -46,21 +50,21 @@ export type AgentEnd =
       failure: FailureClass;
       message: string;
       exitCode: number | null;
-      /** When the vendor said from when on it would answer again. */
+      /** When the vendor accepts requests again, if it said so. */
       retryAt?: number;
     };
 
 export interface AgentSession {
-  /** Settles once, also after stop(); never rejects. No child is left when it has settled. */
+  /** Settles once, also after stop(), and never rejects. No child process is left then. */
   readonly end: Promise<AgentEnd>;
-  /** SIGTERM, five seconds, SIGKILL, the whole process group. Resolves when all is gone. */
+  /** Sends SIGTERM, after five seconds SIGKILL, to the whole process group. Resolves when all processes are gone. */
   stop(): Promise<void>;
 }
 
 export interface Agent {
   /** As configured, for the run's record: `command ./my-agent`. */
   readonly label: string;
-  /** It costs nothing: a run that reports no request has made none that anybody pays for. */
+  /** It costs nothing: a run without reported requests is free. */
   readonly isFree?: boolean;
   start(request: AgentRequest, sink: AgentSink): AgentSession;
 }
@@ -71,21 +75,21 @@ export interface AgentRequest {
   brief: AgentBrief;
   timeoutMs: number;
   maxTurns: number;
-  /** Asked for by the prompt's head; null leaves the agent's own choice. */
+  /** Set in the head of the prompt. Null: the agent's own choice. */
   model: string | null;
-  /** The tools the agent may use, in Claude Code's words; null leaves them to the mode. For agents that can be told. */
+  /** The tools the agent may use, by Claude Code's names. Null: the default of the mode. Not all agents support it. */
   tools: string[] | null;
-  /** A session of an earlier run of the same task and agent to go on with, if the agent can. */
+  /** A session of an earlier run of the same task and agent to resume, if the agent supports it. */
   resume: string | null;
-  /** Every child of the agent is handed over to these. */
+  /** Controls every child process of the agent. */
   control?: ProcessControl;
-  /** Asked before each tool use, by agents that can be asked. Every denial is recorded by whoever gives this. */
+  /** Called before each tool use, if the agent supports it. It records every denial. */
   guard(call: ToolCall): Promise<GuardVerdict>;
-  /** Asked when the agent wants to end, by agents that can be asked: why it should go on, or null. */
+  /** Called when the agent wants to stop, if the agent supports it. Returns why it should continue, or null. */
   beforeStop(): Promise<string | null>;
-  /** Puts questions to a person while the agent works, and answers what the agent is told. Left out where nobody is. */
+  /** Asks a person while the agent works. Returns the reply for the agent. Absent where questions are not possible. */
   ask?(questions: AskedQuestion[]): Promise<string>;
 }
 
-/** Chooses the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. */
+/** Returns the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. */
 export type AgentFor = (mode: Mode) => Agent;

@@ -1,8 +1,8 @@
 import type { ChannelConfig, Question, Severity } from '@tidemill/contract';
 
-/** What a person is told: one or more notices, or the questions of a batch. */
+/** A message to a person: one or more notices, or the questions of a batch. */
 export interface ChannelMessage {
-  /** The same for every attempt to send it. */
+  /** Stays the same for every attempt to send it. */
   id: string;
   project: string;
   severity: Severity;
@@ -12,7 +12,7 @@ export interface ChannelMessage {
 }
 
 export interface MessagePart {
-  /** The notification's, by which an answer names its question. */
+  /** The id of the notification. An answer uses it to name its question. */
   id: string;
   severity: Severity;
   title: string;
@@ -20,22 +20,22 @@ export interface MessagePart {
   question: Question | null;
 }
 
-/** An answer as it came in: an option of a part by its place (from 0), or words to a part or to a whole message. */
+/** A received answer: the index of an option of a part (from 0), or text for a part or a whole message. */
 export type ChannelAnswer = {
   /** `telegram:@ada`. */
   by: string;
 } & ({ partId: string; option: number } | { partId: string; text: string } | { reference: string; text: string });
 
-/** Gives back what to tell whoever answered. Never rejects. */
+/** Returns the reply for the person who answered. Never rejects. */
 export type HearAnswer = (answer: ChannelAnswer) => Promise<{ isTaken: boolean; text: string }>;
 
 /** A way to reach people. Its errors are `ChannelError`, without secrets. */
 export interface Channel {
-  /** Those with the same line hear each other's answers: the same bot, the same app. */
+  /** Channels with the same value receive each other's answers, such as the same bot or app. */
   readonly line: string;
-  /** Resolves once the other side has taken it, with what it calls the message; null when it has no name for it. */
+  /** Resolves when the service has accepted the message, with the service's id for it, or null if it has none. */
   send(message: ChannelMessage, signal: AbortSignal): Promise<string | null>;
-  /** Left out where a channel carries nothing back. Runs until the signal aborts; rejects when it hears no more. */
+  /** Absent for a channel without answers. Runs until the signal aborts, and rejects when it can no longer receive. */
   listen?(hear: HearAnswer, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Time. The simulator has its own; everything that waits, waits through here. */
+/** Time. All waiting uses this, so that the simulator can replace it. */
 export interface Clock {
   now(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */

@@ -1,29 +1,29 @@
 import type { ConflictFile, Resolution } from '@tidemill/contract';
 import type { Captured, WorktreeRef } from './workspace.ts';
 
-/** The merge of the target in a task's worktree, as a person finds it. */
+/** The merge of the target in a task's worktree, for a person to resolve. */
 export interface OpenMerge {
   path: string;
-  /** The target has moved on since it began. */
+  /** The target has moved since the merge began. */
   isBehind: boolean;
   files: ConflictFile[];
 }
 
 export type SettledMerge =
   | ({ kind: 'settled' } & Captured)
-  /** What is not resolved yet; nothing was committed. */
+  /** Files that are not resolved. Nothing was committed. */
   | { kind: 'left'; left: { path: string; why: string }[] };
 
 /**
- * Where a person resolves a conflict. `mayTouch` is asked in the task's turn, before anything is written: it throws once the
- * task is no longer a person's.
+ * For resolving conflicts by a person. `mayTouch` is called under the task's lock before any write. It throws if the
+ * task no longer waits for a person.
  */
 export interface ConflictEditor {
-  /** Begins the merge of the newest target, unless one is under way; that one is not disturbed. */
+  /** Begins the merge of the newest target, unless a merge is in progress. */
   openMerge(task: WorktreeRef, mayTouch: () => Promise<void>): Promise<OpenMerge>;
-  /** Has a file of it been resolved? Looks only. */
+  /** Returns whether a file has been resolved. Reads only. */
   hasBegunMerge(task: WorktreeRef): Promise<boolean>;
-  /** Only a path that git itself calls unmerged, or did before it was resolved. */
+  /** Accepts only a path that git lists as unmerged, or did before it was resolved. */
   resolveFile(
     task: WorktreeRef,
     path: string,
@@ -31,8 +31,8 @@ export interface ConflictEditor {
     mayTouch: () => Promise<void>,
   ): Promise<ConflictFile>;
   /**
-   * Commits the merge onto the task's branch when nothing is left to resolve. `beforeCommit` is called once that is
-   * certain. Called again after a crash it finds the commit, or makes it.
+   * Commits the merge to the task's branch when nothing is left to resolve. `beforeCommit` is called once that is
+   * certain. A call after a crash finds the commit or creates it.
    */
   settleMerge(
     task: WorktreeRef,

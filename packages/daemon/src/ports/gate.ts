@@ -4,35 +4,35 @@ import type { ProcessControl } from './process-control.ts';
 
 export interface GateReport {
   receipt: Receipt;
-  /** The part of the output an agent needs to see to repair it. */
+  /** The part of the output that an agent needs for the fix. */
   excerpt: string;
-  /** Files that the gate changed and may change: it is declared as one that repairs. */
+  /** Files that the gate changed, if it is declared as one that fixes files. */
   fixed: string[];
 }
 
 export interface GateRequest {
-  /** The folder that shows `tree`. */
+  /** The folder with the files of `tree`. */
   path: string;
   tree: string;
-  /** The files of the change. Null: there is no change, the tree itself is looked at. */
+  /** The files of the change. Null: there is no change, the whole tree is checked. */
   files: string[] | null;
-  /** Only these gates, and those that they need. */
+  /** Only these gates and the gates that they need. */
   only?: string[];
-  /** Gates that failed on this tree just before: their receipts say that it is the second time. */
+  /** Gates that just failed on this tree. Their receipts get attempt 2. */
   again?: string[];
   /**
-   * Which files differ from the tree by now. Asked after each gate: one that changed something fails, unless it is declared as
-   * one that repairs; then the run ends with it. Left out where nothing is to be proven.
+   * Returns the files that differ from the tree. Called after each gate: a gate that changed files fails, unless it is
+   * declared as one that fixes files. Then the run ends after it. Absent where nothing is to be proven.
    */
   changes?(): Promise<string[]>;
   signal: AbortSignal;
   control?: ProcessControl;
 }
 
-/** Runs a project's gates on a folder that shows a known tree. Output is kept under its hash. */
+/** Runs a project's gates on a folder with a known tree. Output is stored under its hash. */
 export interface Gates {
   readonly names: string[];
-  /** What they run, as far as it tells which files decide what they check. */
+  /** Their commands, used to find the files that control what they check. */
   readonly checks: CheckCommand[];
   run(request: GateRequest): Promise<GateReport[]>;
 }

@@ -1,9 +1,9 @@
 import type { Mode } from '@tidemill/contract';
 
-/** A tool an agent is about to use, in the words of Claude Code (`Write`, `Edit`, `Bash` …) whatever agent it is. */
+/** A tool use of an agent, by Claude Code's names (`Write`, `Edit`, `Bash` …) for every agent. */
 export interface ToolCall {
   tool: string;
-  /** The folder it is meant from, where the agent says so; else the worktree's root. */
+  /** The folder that the call is relative to, if the agent reports it. Otherwise the worktree's root. */
   cwd?: string;
   input: Record<string, unknown>;
 }
@@ -16,6 +16,6 @@ export type GuardVerdict =
 
 /** A project's guards. Never rejects: a guard that throws or takes too long denies. */
 export interface Guards {
-  /** `cwd` is where the agent's shell stands, when it has left the worktree's root. */
+  /** `cwd`: the current folder of the agent's shell. */
   check(call: ToolCall, about: { worktree: string; mode: Mode; cwd?: string }): Promise<GuardVerdict>;
 }

@@ -1,30 +1,30 @@
 import type { ProcessControl } from './process-control.ts';
 import type { CleanCheckout, Worktree } from './workspace.ts';
 
-/** What became of preparing a folder. */
+/** The result of preparing a folder. */
 export type Prepared =
   | { kind: 'ready' }
   | {
       kind: 'failed';
-      /** What the step said, and what would help. */
+      /** The output of the step and a hint. */
       text: string;
-      /** The files that decide are those of the target, or the network failed: no change is to blame. */
+      /** The input files are those of the target, or the network failed, so the change is not the cause. */
       isEnvironment: boolean;
     };
 
 export interface PreparationRequest {
-  /** The target's commit that a checkout's work stands on. */
+  /** The target's commit that the work is based on. */
   base?: string;
   signal: AbortSignal;
   control?: ProcessControl;
 }
 
-/** Gives a folder what git does not track and its commands need: the project's `prepare` steps and `include` files. */
+/** Adds untracked files that the commands need to a folder: the project's `prepare` steps and `include` files. */
 export interface Preparation {
-  /** Before an agent works there. Done again only when the files that decide have changed. */
+  /** Called before an agent works there. Repeated only when the input files have changed. */
   worktree(worktree: Worktree, request: PreparationRequest): Promise<Prepared>;
-  /** Before gates run there. What an earlier gate changed in it is put right. */
+  /** Called before gates run there. Reverts changes of earlier gates to prepared files. */
   checkout(checkout: CleanCheckout, request: PreparationRequest): Promise<Prepared>;
-  /** Resolves when nothing is made ahead of need. */
+  /** Resolves when no copy is being made in advance. */
   settled(): Promise<void>;
 }

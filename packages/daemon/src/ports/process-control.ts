@@ -1,15 +1,15 @@
-/** Child processes of a worker, or something that keeps their time. */
+/** Child processes of a worker, or their time limit. */
 export interface ControlledProcess {
-  /** They stand still until thawed, and no limit of time runs on meanwhile. */
+  /** Suspends them until thaw. Time limits stop meanwhile. */
   freeze(): void;
   thaw(): void;
-  /** All of them, at once, without a word. */
+  /** Kills all of them at once. */
   kill(): void;
-  /** Zero where it cannot be found out. `cpuMs` only grows. */
+  /** Zero where it is unknown. `cpuMs` only grows. */
   usage(): Promise<{ memoryMb: number; cpuMs: number }>;
 }
 
-/** What holds a worker's children. Whoever starts one hands it over, and lets go when it has ended. */
+/** Controls a worker's child processes. The code that starts one registers it here and removes it when it has ended. */
 export interface ProcessControl {
   take(part: ControlledProcess): () => void;
 }

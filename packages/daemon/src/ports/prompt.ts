@@ -2,12 +2,12 @@ import type { HilConfig, Job, Mode, Task } from '@tidemill/contract';
 import type { Deciding } from '@tidemill/core';
 import type { Change } from './workspace.ts';
 
-/** What an agent is told, and what its template's head asks for. */
+/** The prompt of an agent, with the settings from its template's head. */
 export interface Briefing {
   prompt: string;
-  /** An estimate: nobody but the vendor counts exactly. */
+  /** An estimate. Only the vendor can count exactly. */
   promptTokens: number;
-  /** What was left out or cut to keep within the budget of tokens. */
+  /** Parts that were left out or cut to fit the token limit. */
   dropped: string[];
   model: string | null;
   tools: string[] | null;
@@ -15,14 +15,14 @@ export interface Briefing {
   timeoutMs: number | null;
 }
 
-/** From the templates. */
+/** Renders prompts from the templates. */
 export interface Prompts {
   render(input: {
     task: Task;
     mode: Mode;
     target: string;
     diff: Change;
-    /** Files of the change that decide what gates check. */
+    /** Files of the change that control what gates check. */
     deciding: Deciding[];
     gates: string;
     hilConfig: HilConfig;

@@ -1,11 +1,11 @@
 import type { SessionFile } from '@tidemill/contract';
 
-/** The files that tell other programs of the workers. Writing them may fail without hurting anybody. */
+/** Files about the workers for other programs. A failed write has no other effect. */
 export interface SessionFiles {
   put(file: SessionFile): void;
   drop(agentId: string): void;
-  /** Removes what workers that are gone left behind. */
+  /** Removes the files of workers that no longer exist. */
   keepOnly(agentIds: string[]): Promise<void>;
-  /** Settles when all that was asked for is on the disk, or given up. */
+  /** Settles when all writes have finished or failed. */
   settled(): Promise<void>;
 }

@@ -16,38 +16,41 @@ export interface Worktree extends WorktreeRef {
 export interface Captured {
   commit: string;
   tree: string;
-  /** Files that differ from the base; empty means the work changed nothing. */
+  /** Files that differ from the base. Empty: the work changed nothing. */
   files: string[];
-  /** What had to be put right: the agent committed itself, switched branches, deleted its worktree … */
+  /** What had to be corrected: the agent committed, switched branches, deleted its worktree … */
   notes: string[];
-  /** Files that git cannot or may not store, each with the reason: they are not in the tree. Notes hold them, too. */
+  /**
+   * Files that git cannot or must not store, each with the reason. They are not in the tree. The notes contain them
+   * too.
+   */
   refused: string[];
 }
 
 export interface FileChange {
   path: string;
-  /** What it was called before, when it was renamed. */
+  /** The old path of a renamed file. */
   from: string | null;
-  /** Lines; null where they were not counted. */
+  /** Lines. Null: not counted. */
   added: number | null;
   removed: number | null;
-  /** Of the larger of both versions. */
+  /** Size of the larger version. */
   bytes: number;
   isBinary: boolean;
 }
 
-/** A change as it can be shown: all files by name, and as much of each as there is room for. */
+/** A change for display: the names of all files, and as much of each file as fits. */
 export interface Change {
   files: FileChange[];
-  /** The parts of the diff, one for each file that is shown. */
+  /** The parts of the diff, one per shown file. */
   sections: string[];
   isCut: boolean;
 }
 
-/** What keeps all work on the repository from going on, whatever the task. */
+/** A problem that stops all work on the repository. */
 export interface Outage {
   kind: 'disk_full' | 'repository_gone' | 'target_gone';
-  /** For a person: what is wrong, and what puts it right. */
+  /** For a person: the problem and the fix. */
   text: string;
 }
 
@@ -67,49 +70,52 @@ export interface Snapshot {
 }
 
 /**
- * A clean checkout of one commit, for gates to run in. It holds exactly the commit's tree, and beside it only what was
- * prepared; nothing of an agent's worktree.
+ * A clean checkout of one commit, for gates to run in. It contains exactly the commit's tree and prepared files, and
+ * nothing of an agent's worktree.
  */
 export interface CleanCheckout {
   name: string;
   path: string;
   commit: string;
   tree: string;
-  /** Files that differ from the tree by now: tracked ones that changed, and new ones that git does not ignore. */
+  /** Files that differ from the tree: changed tracked files, and new files that git does not ignore. */
   changes(): Promise<string[]>;
   /** Files and folders there that git ignores. */
   ignored(): Promise<string[]>;
-  /** Puts it back to its tree. What is kept stays. */
+  /** Resets it to its tree. Kept paths stay. */
   reset(): Promise<void>;
-  /** The tree of the files as they are now, without the ignored ones. */
+  /** The tree of the current files, without the ignored ones. */
   writeTree(): Promise<string>;
-  /** These ignored paths stay when the checkout is reset, and for its next use. */
+  /** Keeps these ignored paths over resets and for the next use. */
   keep(paths: string[]): void;
   /** Must be called once it is no longer used. */
   close(): Promise<void>;
 }
 
-/** The repository, as the engine may touch it. Whatever is destructive snapshots first. */
-/** A folder that is there for the length of a job. */
+/** A temporary folder of a job. */
 export interface Scratch {
   path: string;
   remove(): Promise<void>;
 }
 
+/** The engine's access to the repository. Destructive operations snapshot first. */
 export interface Workspace {
-  /** The task's worktree, made from the newest target when there is none. Leftover work in it stays. */
+  /** Returns the task's worktree, created from the newest target if there is none. Existing work in it stays. */
   open(task: WorktreeRef): Promise<Worktree>;
-  /** Commits what lies in the worktree onto the task's branch, whatever the agent did to HEAD or index meanwhile. */
+  /** Commits the files of the worktree to the task's branch, whatever the agent did to HEAD or the index. */
   capture(task: WorktreeRef, message: string): Promise<Captured>;
-  /** Puts the worktree back to the branch's last commit (a reviewer's stray writes). Snapshots when that loses anything. */
+  /**
+   * Resets the worktree to the branch's last commit (stray writes of a reviewer). Snapshots first if that loses
+   * anything.
+   */
   restore(task: WorktreeRef, why: string): Promise<string | null>;
-  /** Saves all that is in the worktree to a hidden ref; null when it equals the branch's commit. */
+  /** Saves the worktree to a hidden ref. Null when it equals the branch's commit. */
   snapshot(task: WorktreeRef, why: string): Promise<string | null>;
-  /** The committed change against the base. Long files are cut so that all of it has at most `maxBytes`. */
+  /** The committed change against the base. Long files are cut so that the total is at most `maxBytes`. */
   diff(task: WorktreeRef, maxBytes: number): Promise<Change>;
   /**
-   * A hash of what the branch's commit changes in these files, against its base. The same change on a newer base has the
-   * same hash, as long as the lines around it are the same.
+   * A hash of the branch's change to these files, against its base. The same change on a newer base has the same hash,
+   * if the lines around it are the same.
    */
   changeIn(task: WorktreeRef, files: string[]): Promise<string>;
   /**
@@ -122,35 +128,35 @@ export interface Workspace {
   ): Promise<{ changed: ChangedFile[]; before: Map<string, string> }>;
   /** A dry-run merge of the branch's commit with the newest target. */
   candidate(task: WorktreeRef): Promise<Candidate>;
-  /** The commit that would land: squash, rebase or merge of the candidate's tree, with this message. Moves nothing. */
+  /** Creates the commit to land: squash, rebase or merge of the candidate's tree, with this message. Moves no ref. */
   seal(task: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string>;
   /** A clean checkout of that commit, for gates to run in. */
   checkOut(commit: string): Promise<CleanCheckout>;
-  /** Files of the commit that fit one of the globs, each with the hash of its content. */
+  /** Files of the commit that match one of the globs, each with the hash of its content. */
   filesAt(commit: string, globs: string[]): Promise<[path: string, hash: string][]>;
-  /** Those of the files, if they were in the person's checkout, that git ignores there. */
+  /** Returns those of the files that git ignores in the person's checkout. */
   ignoredInCheckout(files: string[]): Promise<string[]>;
   treeOf(commit: string): Promise<string>;
   /** The target's newest commit. */
   targetCommit(): Promise<string>;
-  /** Puts a tree that a gate repaired onto the task's branch, and into its worktree. */
+  /** Commits a tree that a gate fixed to the task's branch, and updates its worktree. */
   amend(task: WorktreeRef, tree: string, message: string): Promise<Captured>;
   /** Fast-forwards the target from `base` to `commit`; never touches a checkout that is dirty. */
   land(commit: string, base: string): Promise<Landing>;
   isLanded(commit: string): Promise<boolean>;
-  /** The newest commits of the target that name their evidence, newest first. */
+  /** The newest commits of the target with an evidence trailer, newest first. */
   provenCommits(limit: number): Promise<{ commit: string; evidence: string; at: number }[]>;
-  /** A small repository of its own for a job that needs no code. Leftovers of a crash are collected as garbage. */
+  /** A small repository for a job that needs no code. Leftovers of a crash are garbage-collected. */
   scratch(name: string): Promise<Scratch>;
-  /** Null when work is possible. `isSuspected`: something failed, so it is looked at more closely. */
+  /** Null when work is possible. `isSuspected`: something failed, so it checks more closely. */
   outage(isSuspected: boolean): Promise<Outage | null>;
-  /** Why landing would have to wait for a person, or null. */
+  /** Returns why landing must wait for a person, or null. */
   landingObstacle(): Promise<string | null>;
   /** Pushes the target to its remote; `none` without one. Never forces. */
   push(): Promise<{ kind: 'pushed' | 'none' } | { kind: 'failed'; why: string }>;
-  /** Merges the newest target into the worktree and leaves the conflict markers for an agent. */
+  /** Merges the newest target into the worktree and leaves conflict markers for an agent. */
   mergeTarget(task: WorktreeRef): Promise<{ files: string[] }>;
-  /** Removes worktree and branch, quickly; what is not landed is snapshotted. */
+  /** Removes the worktree and branch. Work that has not landed is snapshotted. */
   remove(task: WorktreeRef): Promise<void>;
   /** Worktrees and task branches that belong to none of these tasks. */
   leaks(alive: WorktreeRef[]): Promise<string[]>;

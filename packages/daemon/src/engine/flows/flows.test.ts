@@ -13,7 +13,7 @@ import { takeLeases } from './take-leases.ts';
 
 class Died extends Error {}
 
-/** The store as a process sees it that is killed at its write number `at`: before it took effect, or after. */
+/** The store of a process that is killed at write number `at`, before or after the write takes effect. */
 function dyingAt(store: Store, at: number, isAfter: boolean): { store: Store; hasDied(): boolean } {
   let writes = 0;
   const dying = async <T>(write: () => Promise<T>): Promise<T> => {
@@ -30,7 +30,7 @@ function dyingAt(store: Store, at: number, isAfter: boolean): { store: Store; ha
   return { store: own, hasDied: () => writes >= at };
 }
 
-/** Runs the flow once for every moment at which its process could die, and at last without a death. */
+/** Runs the flow once for every point at which its process could die, and finally without a crash. */
 async function atEachDeath(
   prepare: () => Promise<void>,
   flow: (store: Store) => Promise<unknown>,
@@ -70,7 +70,7 @@ const noWorkspace = <T>(work: (workspace: { snapshot(): Promise<null> }) => Prom
   work({ snapshot: async () => null });
 const project = async () => (await mill.store.project(PROJECT))!;
 
-describe('a flow that dies at any moment has happened, or has not', { timeout: 120_000 }, () => {
+describe('a flow that dies at any point has full effect or none', { timeout: 120_000 }, () => {
   const busy = async () => {
     await mill.worker('w1');
     await mill.worker('w2');
@@ -114,7 +114,7 @@ describe('a flow that dies at any moment has happened, or has not', { timeout: 1
     });
   });
 
-  test('recovering what is stuck', async () => {
+  test('recovering stuck tasks', async () => {
     const recover = async (store: Store) =>
       recoverStuck(
         { store, withWorkspace: noWorkspace },
@@ -127,7 +127,7 @@ describe('a flow that dies at any moment has happened, or has not', { timeout: 1
     });
   });
 
-  test('a purge; what has begun meanwhile stays', async () => {
+  test('a purge; tasks that started meanwhile stay', async () => {
     const open = async () => {
       for (let count = 1; count <= 3; count += 1) await mill.create();
     };
@@ -172,7 +172,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
     await bed.workspace.resolveFile(task, 'a.txt', { text: 'both\n' }, yes);
   };
 
-  test('that is settled when the process dies is settled by the next start, with one commit and the same name', async () => {
+  test('settled while the process dies: the next start settles it, with one commit and the same name', async () => {
     const settle = async (store: Store) => {
       await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, personActor('ada'));
     };
@@ -194,7 +194,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
     expect(deaths).toBe(3);
   });
 
-  test('that was changed after it was settled waits for a person', async () => {
+  test('changed after it was settled: it waits for a person', async () => {
     await conflicting();
     const of = { projectId: PROJECT, taskId: task.id, by: personActor('ada') };
     await mill.must({ type: 'conflict.begin_settle', ...of });
@@ -204,7 +204,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
     await bed.remove();
   });
 
-  test('that is aborted when the process dies loses nothing', async () => {
+  test('aborted while the process dies: nothing is lost', async () => {
     const abort = async (store: Store) => abortConflict({ store, workspace: bed.workspace }, task, personActor('ada'));
     await atEachDeath(conflicting, abort, async () => {
       const now = (await mill.store.task(task.id))!;
@@ -212,7 +212,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
       expect(now.stage).toBe(aborted ? 'open' : 'blocked');
       const [kept] = await bed.workspace.snapshots();
       expect(await git(bed.root, 'show', `${kept!.ref}:a.txt`)).toBe('both');
-      // What is left of the old branch is removed by the next start; until then it is as it was.
+      // The next start removes the rest of the old branch. Until then it is unchanged.
       const { path } = await (await bed.reopen()).open(task);
       expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('both\n');
       await bed.remove();

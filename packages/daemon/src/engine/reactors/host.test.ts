@@ -54,7 +54,7 @@ async function add(handle: Reactor['handle'], more: Partial<Reactor> = {}) {
 const away = () => new AppError('store_failed', 'the server is restarted', { retriable: true });
 
 describe('events', () => {
-  test('come after the start, in the order of the log, one call at a time, none twice', async () => {
+  test('arrive after the start, in the order of the log, one call at a time, none twice', async () => {
     const seen: string[] = [];
     let busy = 0;
     await add(async (call) => {
@@ -69,7 +69,7 @@ describe('events', () => {
     expect(seen).toEqual(['start', 'a', 'b', 'c']);
   });
 
-  test('are those of its project, unless it hears all', async () => {
+  test('are those of its project, unless it follows all projects', async () => {
     const own: string[] = [];
     const all: string[] = [];
     await add(async (call) => void own.push(...kindsOf(call)));
@@ -81,7 +81,7 @@ describe('events', () => {
     expect(all).toEqual(['here', 'there']);
   });
 
-  test('are given to a reactor that comes later from the position it names, and again to nobody', async () => {
+  test('reach a reactor that is added later from its given position, and no other reactor again', async () => {
     const first: string[] = [];
     const second: string[] = [];
     const after = await store.lastSeq();
@@ -98,7 +98,7 @@ describe('events', () => {
     ]);
   });
 
-  test('a reactor that is slow holds up no other, and gets all that came meanwhile', async () => {
+  test('a slow reactor delays no other, and gets every event that arrived meanwhile', async () => {
     const fast: string[] = [];
     const slow: string[] = [];
     await add(async (call) => {
@@ -116,7 +116,7 @@ describe('events', () => {
 });
 
 describe('a call that fails', () => {
-  test('is repeated with growing pauses; the position stays before the event until it succeeded', async () => {
+  test('is repeated with growing pauses; the position stays before the event until it succeeds', async () => {
     const tries: number[] = [];
     const seen: string[] = [];
     await add(async (call) => {
@@ -140,7 +140,7 @@ describe('a call that fails', () => {
     expect(notes).toEqual(['test: alert.raised failed; retrying']);
   });
 
-  test('is given up after 5 tries: noted, skipped, its error kept', async () => {
+  test('is skipped after 5 attempts: noted, with its error kept', async () => {
     const seen: string[] = [];
     let tries = 0;
     await add(async (call) => {
@@ -158,7 +158,7 @@ describe('a call that fails', () => {
     expect((await host.views())[0]).toMatchObject({ behind: 0, state: 'running', lastError: { message: 'never' } });
   });
 
-  test('with many events is repeated for each alone, so that only the faulty one is skipped', async () => {
+  test('with many events is repeated for each event, so that only the faulty one is skipped', async () => {
     const seen: string[] = [];
     await add(
       async (call) => {
@@ -172,7 +172,7 @@ describe('a call that fails', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  test('because the store is away is repeated until it is back', async () => {
+  test('because the store is unavailable is repeated until it is available', async () => {
     const seen: string[] = [];
     let isStoreUnavailable = true;
     await add(async (call) => {
@@ -189,7 +189,7 @@ describe('a call that fails', () => {
 });
 
 describe('ticks', () => {
-  test('come at the period, from the end of one to the next, and where a call asks for one', async () => {
+  test('come at the period, measured from the end of the previous one, and when a call requests one', async () => {
     const at: number[] = [];
     await add(
       async ({ cause, tickIn }) => {
@@ -205,7 +205,7 @@ describe('ticks', () => {
     expect(await host.views()).toMatchObject([{ position: null, behind: 0 }]);
   });
 
-  test('come at once when somebody asks, and go on after failures', async () => {
+  test('come at once on wake, and continue after failures', async () => {
     let ticks = 0;
     const handle = await add(
       async ({ cause }) => {
@@ -224,7 +224,7 @@ describe('ticks', () => {
 });
 
 describe('a loop', () => {
-  test('of a reactor over its own events pauses it, with one alert; others go on', async () => {
+  test('of a reactor over its own events pauses it, with one alert; others continue', async () => {
     let calls = 0;
     const others: string[] = [];
     const own = host.watchWrites(store, ['alert.raised']);
@@ -253,7 +253,7 @@ describe('a loop', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('is not what many events of others are', async () => {
+  test('is not detected for many events of others', async () => {
     let calls = 0;
     const own = host.watchWrites(store, ['alert.raised']);
     const handle: Reactor['handle'] = async ({ cause }) => {
@@ -268,7 +268,7 @@ describe('a loop', () => {
 });
 
 describe('a stop', () => {
-  test('waits for the call under way; nothing is called after it', async () => {
+  test('waits for the current call; nothing is called after it', async () => {
     const seen: string[] = [];
     const handle = await add(async (call) => {
       await clock.sleep(SECOND);
@@ -285,14 +285,14 @@ describe('a stop', () => {
     expect(await host.views()).toEqual([]);
   });
 
-  test('ends a pause between two tries', async () => {
+  test('ends a pause between two attempts', async () => {
     const handle = await add(() => Promise.reject(away()));
     await pass(MINUTE);
     await handle.stop();
     expect(notes).toHaveLength(1);
   });
 
-  test('between an event and the end of its call: the next host repeats it, and a command with a key has one effect', async () => {
+  test('during a call: the next host repeats it, and a command with a key has one effect', async () => {
     const after = await store.lastSeq();
     let isKilled = true;
     const calls: string[] = [];

@@ -42,7 +42,7 @@ beforeEach(async () => {
   const catalogue = loadCatalogue({ root: '/nowhere', builtinDir: assetDir('prompts/questions') });
   const project = (await store.project(projectId))!;
   const onNote = (text: string) => void notes.push(text);
-  // The two follow the log and keep the time; of the rest of the engine they need nothing.
+  // The two reactors follow the log and the clock. They need nothing else of the engine.
   host = new ReactorHost({ store, clock, onNote });
   deps = { store, clock, project, onNote, catalogue, hash, reactors: host } as unknown as EngineDeps;
   await start();
@@ -94,7 +94,7 @@ const ask = (taskId: string | null, question: object) =>
 const questions = () => store.records({ noun: 'question', projectId });
 const byTrigger = async (trigger: string) => (await questions()).filter(({ sourceId }) => sourceId === trigger);
 
-/** A run of the task, from its claim on. */
+/** A run of the task, starting with its claim. */
 async function begin(taskId: string) {
   const claim = {
     type: 'work.claim',
@@ -120,7 +120,7 @@ async function run(taskId: string, minutes: number, end: object): Promise<void> 
 const CRASHED = { outcome: 'failed', failure: 'refused', message: 'it will not' };
 
 describe('the times of questions', () => {
-  test('each is reminded of and ended when its time has come, and not a moment before', async () => {
+  test('each question is reminded and expired when it is due, and not earlier', async () => {
     await ask(null, { text: 'Which?' });
     await ask(null, { text: 'Tabs?', type: 'clarifying', default: 'No' });
     const look = async () => (await questions()).map(({ status, reminders }) => `${status} ${reminders}`);
@@ -134,7 +134,7 @@ describe('the times of questions', () => {
     expect(await look()).toEqual(['open 48', 'answered 1']);
   });
 
-  test('a question that was due while nobody looked is settled at the start', async () => {
+  test('a question that became due while no engine ran is settled at the start', async () => {
     await ask(null, { text: 'Tabs?', type: 'clarifying', default: 'No' });
     await host.stop();
     await pass(5 * HOUR);
@@ -143,7 +143,7 @@ describe('the times of questions', () => {
     expect((await questions())[0]).toMatchObject({ status: 'answered', answer: { source: 'default' } });
   });
 
-  test('a clock that jumps a day forward is noticed within a minute, and one that jumps back does no harm', async () => {
+  test('a clock that jumps a day forward is noticed within a minute; a jump back does no harm', async () => {
     await ask(null, { text: 'Go on?', type: 'confirming' });
     clock.jump(24 * HOUR);
     await pass(MINUTE);
@@ -162,7 +162,7 @@ describe('the times of questions', () => {
 });
 
 describe('occasions of the catalogue', () => {
-  test('task_failed_repeatedly: asked when its agent gives up, and once', async () => {
+  test('task_failed_repeatedly: asked once, when its agent gives up', async () => {
     await run(await add(1), 1, CRASHED);
     expect(await byTrigger('task_failed_repeatedly')).toMatchObject([
       { ref: 'Q1.1', type: 'blocking', taskId: 'task_1', text: expect.stringContaining('it will not') },
@@ -172,7 +172,7 @@ describe('occasions of the catalogue', () => {
     expect(await questions()).toHaveLength(1);
   });
 
-  test('task_failed_repeatedly: what an earlier daemon did not come to ask is asked at the start', async () => {
+  test('task_failed_repeatedly: a question that an earlier daemon missed is asked at the start', async () => {
     await host.stop();
     await run(await add(1), 1, CRASHED);
     expect(await questions()).toEqual([]);
@@ -180,7 +180,7 @@ describe('occasions of the catalogue', () => {
     expect(await byTrigger('task_failed_repeatedly')).toHaveLength(1);
   });
 
-  test('task_complexity_exceeded: a run that took more than three times the usual', async () => {
+  test('task_complexity_exceeded: a run that took more than three times the average', async () => {
     for (let number = 1; number <= 5; number += 1) await run(await add(number), 2, CRASHED);
     await run(await add(6), 6, CRASHED);
     expect(await byTrigger('task_complexity_exceeded')).toEqual([]);
@@ -190,7 +190,7 @@ describe('occasions of the catalogue', () => {
     expect(question.text).toContain('15 min, where 3 min is usual');
   });
 
-  test('multiple_failures: several gates fail after every repair, asked in place of the general question', async () => {
+  test('multiple_failures: several gates still fail after every retry; asked instead of the general question', async () => {
     const { fence, runId } = await begin(await add(1));
     await must({ type: 'work.commit', ...fence, commit: 'c', tree: 'T', notes: [] });
     await must({
@@ -206,7 +206,7 @@ describe('occasions of the catalogue', () => {
     ]);
   });
 
-  test('validation_passed: the first landing of a day is told, the second is not', async () => {
+  test('validation_passed: raised for the first landing of a day, not for the second', async () => {
     await must({ type: 'worker.register', projectId, workerId: 'merger', name: 'merger', role: 'merger' });
     for (const number of [1, 2]) {
       const tree = `T${number}`;
@@ -237,7 +237,7 @@ describe('occasions of the catalogue', () => {
     ]);
   });
 
-  test('missing_context: an agent that needs to know, and does not say what, is given a question', async () => {
+  test('missing_context: an agent that needs information without asking gets a question', async () => {
     const { task } = await begin(await add(1));
     const leased = { task } as LeasedTask;
     const silent = { outcome: 'needs_info' as const, summary: 'I lack the schema' };
@@ -247,9 +247,9 @@ describe('occasions of the catalogue', () => {
     expect(withQuestion(deps, leased, own)).toBe(own);
   });
 
-  test('milestone_reached: at the half, and celebrated once a day', async () => {
+  test('milestone_reached: at half of the tasks, once a day', async () => {
     for (let number = 1; number <= 4; number += 1) await add(number);
-    // Through the pipeline of a person: a task with nothing to do is approved stage by stage.
+    // A pipeline of human stages: the task is approved stage by stage.
     const finish = async (taskId: string) => {
       const rules = { ...defaultRules, pipelines: { quick: DONE_AT_ONCE } };
       await must({ type: 'project.configure', projectId, rules });

@@ -31,10 +31,10 @@ const briefing = {
 let clock: VirtualClock;
 let store: Store;
 let engine: Engine;
-/** What the agent told and what its processes were told, in order. */
+/** The agent's reports and the control calls to its processes, in order. */
 let heard: string[];
 
-/** Works for ever, at three dollars each ten minutes. */
+/** Runs forever and costs three dollars every ten minutes. */
 const spendthrift = (): Agent => ({
   label: 'spendthrift',
   start({ control }, sink) {
@@ -118,7 +118,7 @@ const alerts = async () =>
   );
 
 describe('an engine on a budget', () => {
-  it('tells, stops at the limit within one request, and goes on at midnight', async () => {
+  it('raises alerts, stops at the limit within one request, and resumes at midnight', async () => {
     await pass(6 * HOUR);
     expect(await spent()).toBe(4 * COST);
     expect(await alerts()).toEqual(['budget_50 info', 'budget_90 error', 'budget_100 critical']);
@@ -129,7 +129,7 @@ describe('an engine on a budget', () => {
     const account = (await store.record('account', accountId(projectId))) as Account;
     expect(account.reserved).toEqual({});
 
-    // 06:00 to 22:55 UTC: nobody tries again and again.
+    // 06:00 to 22:55 UTC: there are no repeated attempts.
     const writes = await store.lastSeq();
     await pass(16 * HOUR + 55 * MINUTE);
     const since = await store.events({ after: writes, limit: 100_000 });
@@ -140,13 +140,13 @@ describe('an engine on a budget', () => {
     expect(await spent()).toBeLessThanOrEqual(COST);
   });
 
-  it('stands an agent still in the very moment in which it passes what was set aside, until that is booked', async () => {
+  it('suspends an agent as soon as it exceeds its reserved budget, until the spending is recorded', async () => {
     await pass(HOUR);
     const each = ['freeze', 'told', 'thaw'];
     expect(heard.slice(0, 12)).toEqual([...each, ...each, ...each, 'freeze', 'told', 'kill']);
   });
 
-  it('goes on when the limit is raised, and stops when it is lowered', async () => {
+  it('resumes when the limit is raised, and stops when it is lowered', async () => {
     await pass(2 * HOUR);
     const rules = { ...defaultRules, defaultPipeline: 'quick' };
     const configure = (dailyUsd: number) =>
@@ -163,7 +163,7 @@ describe('an engine on a budget', () => {
     expect(await spent()).toBe(before);
   });
 
-  it('a clock that jumps a day forward and back lets nobody spend twice', async () => {
+  it('a clock that jumps a day forward and back does not allow double spending', async () => {
     await pass(2 * HOUR);
     clock.jump(24 * HOUR);
     await pass(5 * HOUR);

@@ -26,7 +26,7 @@ let engine: Engine;
 let notes: string[];
 let isBroken: boolean;
 
-/** Begins, and is never heard of again until it is stopped. */
+/** Starts and stays silent until it is stopped. */
 const silent: Agent = {
   label: 'silent',
   start() {
@@ -97,7 +97,7 @@ const decided = async () =>
   );
 
 describe('the supervisor', { timeout: 60_000 }, () => {
-  it('watches a silent task, asks about it, then interrupts it; the work goes on', async () => {
+  it('watches a silent task, asks about it, then interrupts it; the work continues', async () => {
     await add(1);
     await engine.start();
     await pass(12 * MINUTE);
@@ -111,7 +111,7 @@ describe('the supervisor', { timeout: 60_000 }, () => {
     expect(runs.map(({ status, outcome }) => outcome ?? status)).toEqual(['interrupted', 'running']);
   });
 
-  it('does what a person answers about a stuck task', async () => {
+  it('acts on the answer about a stuck task', async () => {
     await add(1);
     await engine.start();
     await pass(22 * MINUTE);
@@ -128,7 +128,7 @@ describe('the supervisor', { timeout: 60_000 }, () => {
     expect(await store.task('task_1')).toMatchObject({ stage: 'blocked', blocked: { reason: 'skipped' }, lease: null });
   });
 
-  it('gives files to more urgent work, and says no to the rest, each once and with its reason', async () => {
+  it('gives files to more urgent work and refuses the rest, each once and with its reason', async () => {
     await add(1, { files: ['src/**'], priority: 3 });
     await engine.start();
     await pass(2 * MINUTE);
@@ -142,7 +142,7 @@ describe('the supervisor', { timeout: 60_000 }, () => {
     expect((await store.runs('task_1')).at(0)?.outcome).toBe('interrupted');
   });
 
-  it('a look that fails is noted and left out; nobody stops working for it', async () => {
+  it('a failed check is noted and skipped; no worker stops for it', async () => {
     await add(1);
     isBroken = true;
     await engine.start();

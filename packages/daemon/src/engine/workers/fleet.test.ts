@@ -14,11 +14,11 @@ import { ReactorHost } from '../reactors/host.ts';
 
 const projectId = 'project_1';
 const HOUR = 3_600_000;
-/** More turns of the loop than any chain of answers needs that waits for no time. */
+/** More turns of the event loop than any chain of promises without timers needs. */
 const TURNS = 40;
 const NOTHING = { prompt: '', promptTokens: 0, dropped: [], model: null, tools: null, maxTurns: null, timeoutMs: null };
 
-/** An agent in the test's hands. It hears what happens to it, and heeds none of it unless told so. */
+/** An agent that the test controls. It records what happens to it, and ignores it unless the test says otherwise. */
 class Puppet implements ControlledProcess {
   readonly heard: string[] = [];
   readonly end = Promise.withResolvers<AgentEnd>();
@@ -42,7 +42,7 @@ let engine: Engine;
 let puppets: Puppet[];
 let notes: string[];
 let isOver: boolean;
-/** Commands of the engine that find no store. */
+/** Commands of the engine that fail because the store is unavailable. */
 let isDown: (command: Command) => boolean;
 
 const must = async (command: Command) => {
@@ -61,7 +61,7 @@ const steer = (is: DesiredState, name = 'agent-1') =>
   must({ type: 'worker.steer', projectId, workerId: `${projectId}/${name}`, desired: is, by: personActor('ada') });
 const agent1 = async () => (await store.workers(projectId)).find(({ name }) => name === 'agent-1')!;
 
-/** Lets time pass, and everybody do what needs no more of it. */
+/** Advances the clock, then runs everything that needs no more time. */
 async function pass(ms: number): Promise<void> {
   const until = clock.elapsed() + ms;
   do {
@@ -96,7 +96,7 @@ beforeEach(async () => {
       executeAll: (commands) =>
         commands.some(isDown) ? Promise.reject(new Error('no store')) : store.executeAll(commands),
     },
-    // A repository that takes no time.
+    // A repository that responds at once.
     workspace: new SimRepository({ now: () => clock.now(), sleep: async () => undefined }, new Random(1)),
     agentFor: () => ({
       label: 'puppet',
@@ -134,7 +134,7 @@ afterEach(async () => {
 });
 
 describe('heartbeats', () => {
-  test('every 30 s, idle or not, with what the processes take', async () => {
+  test('every 30 s, idle or not, with the resource use of the processes', async () => {
     await pass(1);
     await addTask(1);
     await pass(95_000);
@@ -155,7 +155,7 @@ describe('heartbeats', () => {
     expect(puppets).toEqual([]);
   });
 
-  test('a store that is away for two minutes shows on the worker’s health and stops nobody', async () => {
+  test('a store that is unavailable for two minutes shows in the worker’s health and stops no worker', async () => {
     await addTask(1);
     await pass(1);
     isDown = ({ type }) => type === 'worker.beat';
@@ -171,8 +171,8 @@ describe('heartbeats', () => {
   });
 });
 
-describe('what a person wants', () => {
-  test('takes effect on the work in hand, and a worker that may work again is woken', async () => {
+describe('the desired state', () => {
+  test('takes effect on current work, and a resumed worker is woken', async () => {
     await addTask(1);
     await pass(1);
     const [puppet] = puppets;
@@ -192,7 +192,7 @@ describe('what a person wants', () => {
     expect(puppets).toHaveLength(2);
   });
 
-  test('a frozen task keeps its lease for as long as it stands still, and nobody calls it stuck', async () => {
+  test('a frozen task keeps its lease while it is frozen, and does not count as stuck', async () => {
     await addTask(1);
     await pass(HOUR / 60);
     await steer('frozen');
@@ -208,7 +208,7 @@ describe('what a person wants', () => {
     expect(puppets.map(({ heard }) => heard)).toEqual([['freeze', 'thaw']]);
   });
 
-  test('a worker that is added works; one that is removed gives its task back, and what was its own is for all', async () => {
+  test('an added worker works; a removed one releases its task, and its assigned tasks become free for all', async () => {
     const other = `${projectId}/agent-2`;
     await must({ type: 'worker.register', projectId, workerId: other, name: 'agent-2', role: 'builder' });
     await addTask(1);
@@ -228,13 +228,13 @@ describe('what a person wants', () => {
 });
 
 describe('an emergency stop', () => {
-  test('kills first, takes the leases of work that hangs, and stops all until they are resumed', async () => {
+  test('kills first, takes the leases of hanging work, and stops all workers until they are resumed', async () => {
     await addTask(1);
     await addTask(2);
     await pass(1);
     const startedAt = clock.elapsed();
     const stopping = engine.fleet.emergencyStop({ by: personActor('ada'), reason: 'smoke' });
-    // Before the store had a chance to answer.
+    // Before the store responded.
     expect(puppets[0]!.heard[0]).toBe('kill');
     await pass(10_000);
     expect(await stopping).toEqual({ workers: ['agent-1'], tasks: [1] });
@@ -249,17 +249,17 @@ describe('an emergency stop', () => {
     expect(await store.leased(projectId)).toEqual([]);
     expect((await store.workers(projectId)).map((worker) => worker.desired)).toEqual(Array(4).fill('stopped'));
     expect(puppets).toHaveLength(1);
-    // Its slot is still held by what hangs; everybody else may go on.
+    // The hanging work still holds its slot. The other workers continue.
     for (const { name } of await store.workers(projectId)) await steer('running', name);
     puppets[0]!.die('at last');
     await pass(1);
     expect(puppets).toHaveLength(2);
   });
 
-  test('what was just being claimed is killed too', async () => {
+  test('work that is just being claimed is killed too', async () => {
     await pass(1);
     let stopping: Promise<unknown> | null = null;
-    // Called when the claim is on its way and nobody holds anything yet.
+    // Called during the claim, before a slot holds the task.
     const stop = () => {
       stopping ??= engine.fleet
         .emergencyStop({ by: personActor('ada'), reason: 'smoke' })
@@ -267,7 +267,7 @@ describe('an emergency stop', () => {
     };
     isDown = (command) => {
       if (command.type === 'work.claim' && command.role === 'builder') queueMicrotask(stop);
-      // The engine hears nothing of its workers: the word must reach the agent in another way.
+      // The engine gets no worker events, so the stop must reach the agent in another way.
       return command.type === 'worker.steer';
     };
     await addTask(1);
@@ -279,7 +279,7 @@ describe('an emergency stop', () => {
     expect(await store.leased(projectId)).toEqual([]);
   });
 
-  test('a store that is away does not keep the agents alive, and nothing new begins', async () => {
+  test('an unavailable store does not keep the agents alive, and no new work starts', async () => {
     await addTask(1);
     await addTask(2);
     await pass(1);
@@ -293,7 +293,7 @@ describe('an emergency stop', () => {
   });
 });
 
-test('an agent that dies shows on its worker', async () => {
+test('a crashed agent shows on its worker', async () => {
   await addTask(1);
   await pass(1);
   puppets[0]!.die('exit 3');

@@ -26,7 +26,7 @@ let store: Store;
 let made: ProjectEngine;
 let projectId: string;
 
-/** The next daemon on the same data folder. It takes everybody else for dead. */
+/** The next daemon on the same data folder. It considers all other owners dead. */
 async function startEngine(owner: string): Promise<void> {
   const ids = createIds(clock);
   const { project, settings } = await saveProject({ store }, repository.root);
@@ -52,7 +52,7 @@ async function stopEngine(): Promise<void> {
   await made.workspace.close();
 }
 
-/** Lets time pass until the log has such an event. Git takes its own time, which is nobody's on this clock. */
+/** Advances the clock until the log has such an event. Git does not run on this clock. */
 async function passUntil(type: EventBody['type']): Promise<EventBody> {
   for (let after = 0; ; ) {
     const page = await store.events({ after, limit: 100 });
@@ -92,7 +92,7 @@ afterEach(async () => {
 });
 
 describe('silence', () => {
-  test('of 120 s ends the claim: work snapshotted and kept, a late hand-in refused, the next one goes on with it', async () => {
+  test('of 120 s ends the claim: work is snapshotted and kept, a late result is refused, the next worker continues', async () => {
     await addTask(1);
     const late = await claimed('alpha');
     writeFileSync(join(late.worktree, 'half.txt'), 'half\n');
@@ -110,13 +110,13 @@ describe('silence', () => {
     const next = await claimed('beta');
     expect(next.fence).toBeGreaterThan(late.fence);
     expect(existsSync(join(next.worktree, 'half.txt'))).toBe(true);
-    // Also while somebody else holds it.
+    // Also while another worker holds it.
     const meanwhile = made.engine.outside.release(await taskOf(late), by(late), 'late');
     await expect(meanwhile).rejects.toMatchObject({ code: 'stale_lease' });
     expect((await taskOf(next)).lease?.token).toBe(next.fence);
   });
 
-  test('is all that ends it: the next daemon takes nobody for dead, and gives nothing out twice', async () => {
+  test('is the only thing that ends it: the next daemon does not end it and gives out no task twice', async () => {
     await addTask(1);
     const before = await claimed('alpha');
     writeFileSync(join(before.worktree, 'half.txt'), 'half\n');
@@ -130,7 +130,7 @@ describe('silence', () => {
   });
 });
 
-test('nobody holds a task for more than 8 hours, however alive', async () => {
+test('no worker holds a task for more than 8 hours, even with heartbeats', async () => {
   await addTask(1);
   const work = await claimed('alpha');
   clock.jump(LEASE_CAP_MS);
@@ -139,7 +139,7 @@ test('nobody holds a task for more than 8 hours, however alive', async () => {
   expect(await taskOf(work)).toMatchObject({ stage: 'blocked', lease: null });
 });
 
-test('a used-up budget refuses the claim and leaves the task where it was', async () => {
+test('an exhausted budget refuses the claim and leaves the task unchanged', async () => {
   await addTask(1);
   await must({
     ...{ type: 'budget.limit', projectId, accountId: 'account/all', by: personActor('ada') },
@@ -149,7 +149,7 @@ test('a used-up budget refuses the claim and leaves the task where it was', asyn
   expect((await store.task('task_1'))?.lease).toBeNull();
 });
 
-test('a worker that came once and never again is forgotten after a day, one that was steered is not', async () => {
+test('a worker without heartbeats is removed after a day, unless its desired state was changed', async () => {
   await addTask(1);
   const busy = await claimed('alpha');
   await made.engine.outside.claim('beta', OWNER);

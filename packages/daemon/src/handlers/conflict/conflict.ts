@@ -13,7 +13,7 @@ import type { LentWorkspace, Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
 import type { Signed } from '../handler.ts';
 
-/** Conflicts that wait for a person. A task is here from the commit that blocked it to the one that moves it on. */
+/** Conflicts that wait for a person. */
 export async function listConflicts(services: Services, input: RouteRequest<'conflicts'>): Promise<ConflictSummary[]> {
   const project = await projectOf(services, input.project);
   const blocked = await services.store.tasks({ projectId: project.id, stages: ['blocked'] });
@@ -31,12 +31,12 @@ async function summarize(project: Project, task: Task, workspace: LentWorkspace)
   return about(project, task, hasBegun, await filesOf(task, workspace));
 }
 
-/** As the merge queue found them, or found anew: a task of an older version does not carry them. */
+/** The files from the merge queue. They are computed again for tasks of older versions, which did not store them. */
 async function filesOf(task: Task, workspace: LentWorkspace): Promise<string[]> {
   const told = task.feedback.filter(({ kind }) => kind === 'conflict').flatMap(({ files }) => files);
   if (told.length > 0) return [...new Set(told)];
   const candidate = await workspace.candidate(task).catch((error: unknown) => {
-    // Its branch is gone. That is told by whoever opens it; the list shows the others, too.
+    // Its branch is gone. Opening it reports that. The list must still show the others.
     if (error instanceof AppError) return null;
     throw error;
   });
@@ -45,7 +45,7 @@ async function filesOf(task: Task, workspace: LentWorkspace): Promise<string[]> 
 
 function about({ rules }: Project, task: Task, hasBegun: boolean, files: string[]): ConflictSummary {
   const times = task.counters.failures.conflict ?? 0;
-  const tried = times > 0 ? `it came back from an agent ${times} times` : 'it waits for your decision';
+  const tried = times > 0 ? `an agent tried it ${times} times` : 'it waits for your decision';
   return {
     number: task.number,
     title: task.title,
@@ -69,7 +69,7 @@ export async function showConflict(services: Services, input: RouteRequest<'conf
   });
 }
 
-/** What a page does here, for a terminal. Names are quoted: they come from a repository. */
+/** The same steps as on the page, for a terminal. File names are quoted because they come from a repository. */
 function commandsFor({ root }: Project, { number }: Task, worktree: string, files: ConflictFile[]): string[] {
   const open = files.filter(({ isResolved }) => !isResolved);
   const merged = open.filter(({ form, kind }) => form === 'text' && (kind === 'both_changed' || kind === 'both_added'));

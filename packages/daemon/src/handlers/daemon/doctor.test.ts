@@ -41,7 +41,7 @@ test('without a daemon it says so', async () => {
     const { ok, findings, reactors } = await bed.api.doctor({});
     expect([ok, reactors]).toEqual([true, null]);
     expect(findings.filter(({ check }) => check === 'reactors')).toMatchObject([
-      { level: 'ok', text: 'no daemon is running, so nothing follows the log' },
+      { level: 'ok', text: 'no daemon is running, so no reactors run' },
     ]);
   } finally {
     await bed.close();

@@ -11,13 +11,13 @@ import { chainFaultsOf } from '../record/evidence.ts';
 
 export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
 
-/** Looks at everything that must hold, and says what does not. It changes nothing. */
+/** Checks all invariants and reports problems. It changes nothing. */
 export async function doctor(
   services: Services,
 ): Promise<{ ok: boolean; findings: Finding[]; reactors: ReactorView[] | null }> {
   const findings = await services.machine.examine();
   const say: Say = (level, check, text, hint = '') => {
-    // Some of it holds for several projects.
+    // Some findings apply to several projects.
     if (!findings.some((said) => said.check === check && said.text === text))
       findings.push({ level, check, text, hint });
   };
@@ -29,7 +29,7 @@ export async function doctor(
 
 function sayHowReactorsAre(reactors: ReactorView[] | null, say: Say): void {
   if (!reactors) {
-    say('ok', 'reactors', 'no daemon is running, so nothing follows the log');
+    say('ok', 'reactors', 'no daemon is running, so no reactors run');
     return;
   }
   const troubled = reactors.filter(({ state }) => state !== 'running');
@@ -40,20 +40,20 @@ function sayHowReactorsAre(reactors: ReactorView[] | null, say: Say): void {
       'reactors',
       state === 'paused' ? `${name} is paused` : `${name} fails, ${behind} events behind: ${lastError?.message ?? ''}`,
       state === 'paused'
-        ? 'It triggered itself too often and goes on after 10 minutes. Report this as a defect.'
-        : 'It is tried again by itself.',
+        ? 'It triggered itself too often and resumes after 10 minutes. Report this as a defect.'
+        : 'It is retried automatically.',
     );
 }
 
 async function examineProject(services: Services, project: Project, say: Say): Promise<void> {
   const { name, root } = project;
   const faults = await chainFaultsOf(services, project);
-  if (faults.length === 0) say('ok', 'evidence', `${name}: the chain of ${project.evidence.count} links holds`);
+  if (faults.length === 0) say('ok', 'evidence', `${name}: the chain of ${project.evidence.count} links is valid`);
   for (const fault of faults.slice(0, 5)) {
-    say('problem', 'evidence', `${name}: ${fault}`, 'Somebody changed the store; restore it from a backup.');
+    say('problem', 'evidence', `${name}: ${fault}`, 'The store was changed from outside. Restore it from a backup.');
   }
   if (!existsSync(root)) {
-    return say('warning', 'project', `${name}: ${root} is gone`, 'Its tasks stay on record; nothing works on them.');
+    return say('warning', 'project', `${name}: ${root} is missing`, 'Its tasks are kept, but no work is done on them.');
   }
   await guarded(say, 'config', name, async () => {
     const { config, warnings } = await loadSettings(root);
@@ -66,7 +66,8 @@ async function examineProject(services: Services, project: Project, say: Say): P
     const found = await services.repositories.withWorkspace(project, (workspace) =>
       examineLanded({ store, project, workspace }),
     );
-    if (found.length === 0) say('ok', 'landed', `${name}: the target has all that landed, and the store its evidence`);
+    if (found.length === 0)
+      say('ok', 'landed', `${name}: the target contains all landed work, and the store its evidence`);
     for (const { kind, text } of found)
       say(kind === 'target_reset' ? 'problem' : 'warning', 'landed', `${name}: ${text}`);
   });
@@ -79,22 +80,22 @@ async function examineProject(services: Services, project: Project, say: Say): P
         'problem',
         'worktrees',
         `${name}: ${leaks.length} left over: ${leaks.slice(0, 5).join(', ')}`,
-        'The next `tidemill up` removes them; what is not landed is snapshotted first.',
+        'The next `tidemill up` removes them. Work that has not landed is snapshotted first.',
       );
   });
 }
 
-/** What the sandbox shows of this machine, or what does not hold without one. */
+/** Reports what agents can see in the sandbox, or what is not protected without one. */
 async function sayWhatIsSeen(services: Services, { name, root }: Project, config: Config, say: Say): Promise<void> {
   if (config.sandbox === 'off') return say('warning', 'sandbox', `${name}: sandbox: off in its config`, UNHELD);
-  if (!(await services.machine.sandbox()).active) return; // what that means was said of the machine already
+  if (!(await services.machine.sandbox()).active) return; // already reported for the machine
   const readable = readablePlaces(config.readable, root);
   const sight = await sandboxSight({ root, dataDir: services.machine.folder.path, readable });
   say('ok', 'sandbox', sight.machine);
   say('ok', 'sandbox', `${name}: ${sight.project}`);
 }
 
-/** A check that cannot be made is a problem of its own, not the end of the examination. */
+/** A failed check is reported as a problem and does not end the examination. */
 async function guarded(say: Say, check: string, name: string, examine: () => Promise<void>): Promise<void> {
   try {
     await examine();

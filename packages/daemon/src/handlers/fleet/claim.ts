@@ -3,7 +3,7 @@ import { isOutsideOwner, LEASE_CAP_MS, outsideRefusal } from '@tidemill/core';
 import type { Call, Services } from '../context.ts';
 import { projectOf, summary, taskOf, unwrap } from '../find.ts';
 
-/** Who holds which task. */
+/** The current claims. */
 export async function listClaims(services: Services, input: RouteRequest<'claims'>): Promise<ClaimView[]> {
   const project = await projectOf(services, input.project);
   const leased = await services.store.leased(project.id);
@@ -30,7 +30,7 @@ export async function claimWork(
   return services.engines.of(project).outside.claim(input.worker, caller);
 }
 
-/** Needs no engine: a worker lives on while the daemon is being restarted, and its first beat after that must count. */
+/** Needs no engine: a worker survives a restart of the daemon, and its first heartbeat after that must count. */
 export async function beatClaim(
   services: Services,
   input: RouteRequest<'beatClaim'>,
@@ -46,13 +46,9 @@ export async function beatClaim(
   const about = { projectId: project.id, subjectId: task.id, token: fence };
   const lease = unwrap(await store.execute({ type: 'lease.renew', ...about })).task?.lease;
   if (!lease)
-    throw new AppError(
-      'stale_lease',
-      `#${task.number} was held for ${LEASE_CAP_MS / 3_600_000} hours, which is the limit`,
-      {
-        hint: 'Stop working on it; the work in its worktree is kept.',
-      },
-    );
+    throw new AppError('stale_lease', `#${task.number} was held for the maximum of ${LEASE_CAP_MS / 3_600_000} hours`, {
+      hint: 'Stop working on it. The work in its worktree is kept.',
+    });
   const beat = { memoryMb: 0, cpuPercent: 0 };
   unwrap(await store.execute({ type: 'worker.beat', projectId: project.id, workerId: lease.workerId, beat }));
   const run = task.lastRunId ? await store.run(task.lastRunId) : null;

@@ -5,7 +5,7 @@ import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 import type { Signed } from '../handler.ts';
 
-/** What an emergency stop would hit, in all projects. */
+/** What an emergency stop would affect, in all projects. */
 export async function emergencyImpact({ store }: Services): Promise<EmergencyImpact> {
   const busy: EmergencyImpact['busy'] = [];
   let workers = 0;
@@ -25,7 +25,7 @@ export async function emergencyStop(services: Services, order: Signed<'emergency
   };
 }
 
-/** Leases nobody renews, or held for longer than anybody may. Work is kept, tasks go back to their stages. */
+/** Takes back leases that expired or are older than the limit. Work is kept, and the tasks stay in their stages. */
 export async function recoverStuck(services: Services, input: Signed<'recoverStuck'>) {
   const project = await projectOf(services, input.project);
   const now = services.clock.now();
@@ -42,7 +42,7 @@ export async function recoverStuck(services: Services, input: Signed<'recoverStu
   return { tasks: stuck.map(({ number }) => number) };
 }
 
-/** Cancels all that nobody has begun. */
+/** Cancels all tasks that have not started. */
 export async function purgeQueue(services: Services, input: Signed<'purgeQueue'>) {
   const project = await projectOf(services, input.project);
   return { tasks: await cancelOpen(services.store, project, input.by) };

@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 let bed: OfflineBed;
 let api: Api;
 let project: string;
-/** The same store, written to by a daemon of yesterday. */
+/** The same store, written by an earlier daemon. */
 let before: Store;
 let agoMs: number;
 
@@ -49,7 +49,7 @@ async function audits(): Promise<LoggedEvent['body'][]> {
 }
 
 describe('without a daemon', () => {
-  test('orders are on record for the next start; all of them, or one; repeated without an error', async () => {
+  test('desired states are recorded for the next start, for one worker or all, and can be repeated', async () => {
     for (let time = 0; time < 2; time += 1) {
       const views = await api.steerWorkers({ project, worker: 'all', operation: 'pause', by: 'ada' });
       expect(views.map(({ name, status }) => [name, status])).toEqual([
@@ -65,14 +65,14 @@ describe('without a daemon', () => {
     await expect(stray).rejects.toMatchObject({ code: 'not_found', hint: expect.stringContaining('agent-1, agent-2') });
   });
 
-  test('workers are neither added nor removed', async () => {
+  test('workers cannot be added or removed', async () => {
     await expect(api.addWorker({ project })).rejects.toMatchObject({ code: 'daemon_unreachable' });
     await expect(api.removeWorker({ project, worker: 'agent-1' })).rejects.toMatchObject({
       code: 'daemon_unreachable',
     });
   });
 
-  test('leases that ran out, or are older than 8 hours, are given back and on record; younger ones stay', async () => {
+  test('leases that expired or are older than 8 hours are released and recorded; newer ones stay', async () => {
     await api.addTask({ project, title: 'One' });
     await api.addTask({ project, title: 'Two' });
     agoMs = 9 * HOUR;
@@ -94,7 +94,7 @@ describe('without a daemon', () => {
     });
   });
 
-  test('an emergency stop names whom it hits, gives back what is held and stops all', async () => {
+  test('an emergency stop names the affected workers, releases their tasks and stops all', async () => {
     await api.addTask({ project, title: 'One' });
     await claim('agent-1');
     expect(await api.emergencyImpact({})).toEqual({

@@ -62,7 +62,7 @@ export async function workerViews({ store, clock }: Services, project: Project):
   );
 }
 
-/** Repeating what is so already is no error: a person may not know, and need not. */
+/** Repeating an operation is no error: the person may not know the current state. */
 export async function steerWorkers(services: Services, input: Signed<'steerWorkers'>): Promise<WorkerView[]> {
   const project = await projectOf(services, input.project);
   const { operation, by } = input;
@@ -97,7 +97,7 @@ export async function removeWorker(services: Services, input: RouteRequest<'remo
   return { removed: worker!.name };
 }
 
-/** Takes the task from whoever has it. With a worker it is for that one only, without one for whoever comes first. */
+/** Takes the task from its current worker. With a worker it is for that worker only, without one for any worker. */
 export async function reassignTask(services: Services, input: Signed<'reassignTask'>) {
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
@@ -106,12 +106,20 @@ export async function reassignTask(services: Services, input: Signed<'reassignTa
   const [worker] = input.worker === null ? [] : await meant(services, project, input.worker);
   const about = { projectId: project.id, taskId: task.id, by };
   const isElsewhere = task.lease !== null && task.lease.workerId !== worker?.id;
-  // Whoever reviews or lands it is not whom it was given to; they may go on.
+  // The assignment is for builders only. A reviewer or merger continues.
   const isTaken = isElsewhere && !(worker && task.role !== 'builder');
   const replies = await executeTogether(store, [
     { type: 'task.assign', ...about, workerId: worker?.id ?? null },
     ...(isTaken
-      ? [{ type: 'lease.take', projectId: project.id, subjectId: task.id, by, why: 'given to somebody else' } as const]
+      ? [
+          {
+            type: 'lease.take',
+            projectId: project.id,
+            subjectId: task.id,
+            by,
+            why: 'assigned to another worker',
+          } as const,
+        ]
       : []),
   ]);
   return summary(store, replies.at(-1)!.task!);
@@ -129,6 +137,6 @@ async function meant({ store }: Services, project: Project, name: string): Promi
       hint: `Name one of ${found.map((worker) => workerLabel(worker, workers)).join(', ')}.`,
     });
   throw new AppError('not_found', `${project.name} has no worker "${name}"`, {
-    hint: workers.length > 0 ? `It has ${labels.join(', ')}.` : '`tidemill up` brings them.',
+    hint: workers.length > 0 ? `It has ${labels.join(', ')}.` : '`tidemill up` starts them.',
   });
 }

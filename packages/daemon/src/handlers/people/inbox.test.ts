@@ -37,7 +37,7 @@ const ask = (text: string, type: 'blocking' | 'clarifying') =>
     questions: [AskedQuestion.parse({ text, type })],
   });
 
-test('what holds work up comes first, then the more severe, then the older', async () => {
+test('items that block work come first, then the more severe, then the older', async () => {
   expect(await bed.api.inbox({ project })).toEqual([]);
   await alert('small', 'info');
   await alert('large', 'error');

@@ -17,11 +17,11 @@ import type { Signed } from '../handler.ts';
 import { humanStages } from './needs-you.ts';
 import { openQuestions } from './question.ts';
 
-/** More would not be read; what is left out is less pressing than what is there. */
+/** Limit of the list. The most urgent items come first. */
 const MOST_ITEMS = 500;
 const REF_DIGITS = 6;
 
-/** Everything that waits for a person, from whatever noun: what holds work up first, then by severity, then by age. */
+/** Everything that waits for a person: what blocks work first, then by severity, then by age. */
 export async function showInbox(services: Services, input: RouteRequest<'inbox'>): Promise<InboxItem[]> {
   const project = await projectOf(services, input.project);
   const questions = await openQuestions(services, project);
@@ -31,7 +31,7 @@ export async function showInbox(services: Services, input: RouteRequest<'inbox'>
   return items.sort(byPressure).slice(0, MOST_ITEMS);
 }
 
-/** The worst first. */
+/** Most severe first. */
 export async function openAlerts(services: Services, { id: projectId }: Project): Promise<InboxItem[]> {
   const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
   return open.map(alertItem).sort(byPressure);
@@ -63,7 +63,7 @@ export async function testChannel(services: Services, input: RouteRequest<'testC
   return { sent: true as const, reference };
 }
 
-/** Tasks that go on only when a person says so. */
+/** Tasks that need a decision of a person. */
 async function standing({ store }: Services, project: Project): Promise<Task[]> {
   const { id: projectId, rules } = project;
   const stages = ['blocked', ...humanStages(project).all];
@@ -97,7 +97,7 @@ function taskItem({ number, title, stage, stageSince, blocked }: Task): InboxIte
     isBlocking: true,
     at: stageSince,
     task: { number, title },
-    title: blocked ? `blocked, ${blocked.reason}` : `${stage} asks for your approval`,
+    title: blocked ? `blocked, ${blocked.reason}` : `${stage} needs your approval`,
     text: blocked?.text ?? '',
     command: `tidemill task ${isChoice ? 'approve' : 'retry'} ${number}`,
   };
@@ -119,7 +119,7 @@ function alertItem(alert: Alert): InboxItem {
   };
 }
 
-/** An alert's own id is long: it says what it is about. */
+/** A short name, because an alert's id is long. */
 const refOf = ({ id }: Alert) => `a${hash('sha256', id).slice(0, REF_DIGITS)}`;
 
 const isMeant = (alert: Alert, name: string) => alert.id === name || refOf(alert) === name.toLowerCase();

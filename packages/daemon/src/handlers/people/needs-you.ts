@@ -2,14 +2,14 @@ import type { NeedsYou, Project, Task } from '@tidemill/contract';
 import type { Store, TaskQuery, Workload } from '../../ports.ts';
 import { commandFor } from './question.ts';
 
-/** Stages where work goes on only when a person says so, by name. `isCertain` when they are so in every pipeline that has them. */
+/** Names of the stages that need a person. `isCertain`: in every pipeline that has the stage. */
 export function humanStages({ rules }: Project): { all: string[]; isCertain: boolean } {
   const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
   const human = new Set(stages.flatMap(([name, { actor }]) => (actor === 'human' ? [name] : [])));
   return { all: [...human], isCertain: stages.every(([name, { actor }]) => actor === 'human' || !human.has(name)) };
 }
 
-/** What stands still until a person acts, each with the command that moves it on; at most `limit`. */
+/** At most `limit` tasks that wait for a person, each with the command that continues it. */
 export async function needsYou(store: Store, project: Project, load: Workload, limit: number): Promise<NeedsYou[]> {
   const stages = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.keys(pipeline.stages));
   const { all: human } = humanStages(project);
@@ -56,13 +56,13 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
     const command = reason === 'conflict' ? `tidemill conflicts show ${task.number}` : null;
     return { why: `${reason}: ${text}`, command: command ?? (isChoice ? named('approve') : named('retry')) };
   }
-  // An agent that waits for its login goes on when somebody retries; a landing that waits, by itself.
+  // A task that waits for an agent's login continues after a retry. A waiting landing continues by itself.
   if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };
   if (task.stage === 'open') {
     const dependency = await cancelledDependency(store, task);
     return { why: `waits for #${dependency?.number}, which was cancelled`, command: named('after', ' --none') };
   }
-  return { why: 'asks for your approval', command: named('approve') };
+  return { why: 'needs your approval', command: named('approve') };
 }
 
 async function cancelledDependency(store: Store, { dependsOn }: Task): Promise<Task | null> {

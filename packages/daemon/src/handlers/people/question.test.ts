@@ -17,7 +17,7 @@ afterEach(() => bed.close());
 
 type Asking = Parameters<typeof AskedQuestion.parse>[0];
 
-/** As the engine of a daemon would, which has the store open at the same time. */
+/** Acts like the engine of a daemon that has the store open at the same time. */
 async function ask(taskId: string | null, ...questions: Asking[]): Promise<void> {
   const { store } = await openFolderStore(openDataFolder(bed.env), bed.env);
   const reply = await store.execute({
@@ -42,7 +42,7 @@ const code = (promise: Promise<unknown>) =>
   );
 
 describe('questions', () => {
-  test('come ranked: what holds work, then by type, the task’s priority, and age', async () => {
+  test('are ranked: those that block work, then by type, the task’s priority, and age', async () => {
     const late = await api.addTask({ project, title: 'Later', priority: 4 });
     const soon = await api.addTask({ project, title: 'Soon', priority: 0 });
     await ask(null, { text: 'Good news', type: 'celebratory' }, { text: 'Taste?', type: 'preference' });
@@ -59,7 +59,7 @@ describe('questions', () => {
     });
   });
 
-  test('are found by every name a person would try', async () => {
+  test('are found by every form of their name', async () => {
     const { id } = await api.addTask({ project, title: 'One' });
     await ask(id, 'Which port?');
     await ask(null, 'Which licence?');
@@ -88,7 +88,7 @@ describe('questions', () => {
     }
   });
 
-  test('are answered once, by two people at once too', async () => {
+  test('are answered once, even by two people at the same time', async () => {
     await ask(null, 'Which licence?');
     const answers = ['ada', 'bob'].map((by) => code(api.answerQuestion({ project, question: 'Q1', text: by, by })));
     expect((await Promise.all(answers)).sort()).toEqual(['already_answered', 'ok']);
@@ -111,7 +111,7 @@ describe('questions', () => {
     expect((await api.questions({ project, all: true }))[0]?.answer?.text).toBe('Apache-2.0');
   });
 
-  test('take their defaults all at once, but for those that have none', async () => {
+  test('get their defaults all at once, except those without one', async () => {
     await ask(
       null,
       { text: 'Tabs?', type: 'clarifying', default: 'No' },

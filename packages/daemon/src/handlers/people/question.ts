@@ -15,7 +15,7 @@ import { projectOf, taskOf, unwrap } from '../find.ts';
 import type { Signed } from '../handler.ts';
 
 const DIFF_LIMIT = 200_000;
-/** Shorter endings of an id would soon mean two. */
+/** Shorter endings of an id would be ambiguous. */
 const SHORTEST_ENDING = 4;
 
 const PRESSING: readonly QuestionType[] = [
@@ -48,7 +48,7 @@ export async function answerQuestion(services: Services, input: Signed<'answerQu
   const question = await questionOf(services, project, input.question);
   const ways = [input.text !== undefined, input.option !== undefined, input.useDefault].filter(Boolean);
   if (ways.length !== 1)
-    throw new AppError('bad_input', 'an answer is a text, the number of an option, or the default: one of them', {
+    throw new AppError('bad_input', 'give exactly one of a text, the number of an option, or the default', {
       hint: `tidemill answer ${question.ref} "…"`,
     });
   const text = input.text ?? (input.option === undefined ? defaultOf(question) : optionOf(question, input.option));
@@ -69,7 +69,7 @@ export async function answerDefaults(services: Services, input: Signed<'answerDe
       await give(services, question, question.defaultAnswer, 'default', input.by);
       answered.push(await viewNow(services.store, question.id));
     } catch (error) {
-      // Somebody else was quicker, which is as good.
+      // It was already answered by another person. That is fine.
       if (!(error instanceof AppError && error.code === 'already_answered')) throw error;
     }
   }
@@ -91,7 +91,7 @@ export async function revokePreference(services: Services, input: Signed<'revoke
   return (await services.store.record('preference', found.id))!;
 }
 
-/** The command that moves a question on. */
+/** The command that answers a question. */
 export function commandFor({ ref, effect, options }: Question, task: Pick<Task, 'number'> | null): string {
   if (effect.kind === 'approval' && task) return `tidemill task approve ${task.number}`;
   return options.length > 0 ? `tidemill answer ${ref} --option 1` : `tidemill answer ${ref} "…"`;
@@ -105,7 +105,7 @@ async function give({ store }: Services, question: Question, text: string, sourc
 
 function defaultOf({ ref, defaultAnswer }: Question): string {
   if (defaultAnswer !== null) return defaultAnswer;
-  throw new AppError('bad_input', `${ref} has no default`, { hint: `Say it: tidemill answer ${ref} "…"` });
+  throw new AppError('bad_input', `${ref} has no default`, { hint: `Give the answer: tidemill answer ${ref} "…"` });
 }
 
 function optionOf({ ref, options }: Question, number: number): string {
@@ -117,9 +117,12 @@ function optionOf({ ref, options }: Question, number: number): string {
   });
 }
 
-/** By what a person calls it (`Q7.1`, `7.1`, `Q3`), by a task that asks one thing (`#7`, `7`), by its id or the end of it. */
+/**
+ * Finds a question by its name (`Q7.1`, `7.1`, `Q3`), by a task with one open question (`#7`, `7`), or by its id or the
+ * end of its id.
+ */
 async function questionOf({ store }: Services, project: Project, name: string): Promise<Question> {
-  const hint = '`tidemill questions` shows the open ones, --all all of them.';
+  const hint = '`tidemill questions` shows the open ones, with --all every one.';
   const [, mark, task, nth] = /^(q|#)?(\d{1,9})(?:\.(\d{1,9}))?$/i.exec(name) ?? [];
   if (task === undefined) {
     if (name.startsWith('question_')) {
@@ -138,7 +141,7 @@ async function questionOf({ store }: Services, project: Project, name: string): 
     const open = asked.filter(({ status }) => status === 'open');
     if (open.length === 1) return open[0]!;
     if (open.length > 1)
-      throw new AppError('bad_input', `#${task} asks more than one thing`, {
+      throw new AppError('bad_input', `#${task} has more than one open question`, {
         hint: `Name one of ${open.map(({ ref }) => ref).join(', ')}.`,
       });
     const all = mark === '#' ? [] : await store.records({ noun: 'question', projectId: project.id });
@@ -165,7 +168,7 @@ function viewOf(question: Question, task: Task | null): QuestionView {
   return { ...question, task: about, command: commandFor(question, task) };
 }
 
-/** What holds work comes first, then by type, the task's priority, and age. */
+/** Questions that block work come first, then by type, the task's priority, and age. */
 export async function ranked(
   store: Store,
   project: Project,

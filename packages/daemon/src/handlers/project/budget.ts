@@ -12,13 +12,13 @@ import { isTimeZone } from '../../config/safe-values.ts';
 import type { Call, Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
 
-/** Each project's account, and last the one of all. */
+/** The account of each project, then the one of all projects. */
 export async function showBudget(services: Services): Promise<AccountView[]> {
   const projects = await services.store.projects();
   return Promise.all([...projects, null].map((project) => accountView(services, project)));
 }
 
-/** What is left out stays as it is. */
+/** Fields that are not given stay unchanged. */
 export async function limitBudget(
   services: Services,
   input: RouteRequest<'limitBudget'>,
@@ -52,8 +52,8 @@ export async function accountView({ store, clock, machine }: Services, project: 
     return viewAccount(project, stored, now, machine.calendars);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'store_failed') throw error;
-    // The others can be shown. It pays for nothing until it is repaired.
-    const stopped = `What was spent cannot be read: ${error.message.split('\n')[0]} ${error.hint}`;
+    // The others can still be shown. This account allows no spending until it is repaired.
+    const stopped = `The account cannot be read: ${error.message.split('\n')[0]} ${error.hint}`;
     return { ...viewAccount(project, null, now, machine.calendars), stopped };
   }
 }

@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 describe('a project', () => {
-  test('is the same after its repository was moved; nothing that git tracks is written', async () => {
+  test('is the same after its repository was moved; no tracked file is written', async () => {
     const before = await save('one');
     renameSync(at('one'), at('two'));
     const after = await save('two');
@@ -66,7 +66,7 @@ describe('a project', () => {
     expect((await store.projects()).map(({ root }) => root).sort()).toEqual([at('one'), at('two')]);
   });
 
-  test('is not mixed up with a repository that is made where it had been', async () => {
+  test('is not confused with a new repository at its old location', async () => {
     const one = await save('one');
     renameSync(at('one'), at('two'));
     repository('one', 'another');
@@ -77,7 +77,7 @@ describe('a project', () => {
     expect(await save('one')).toEqual(another);
   });
 
-  test('goes on in a clone that is made where it had been', async () => {
+  test('continues in a clone at its old location', async () => {
     const one = await save('one');
     renameSync(at('one'), at('away'));
     git(folder, 'clone', '-q', at('away'), at('one'));

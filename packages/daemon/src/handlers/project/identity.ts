@@ -4,22 +4,22 @@ import { firstCommit, readMark, shareRepository, writeMark } from '../../git/pro
 import type { Store } from '../../ports.ts';
 import { unwrap } from '../find.ts';
 
-/** Which project a repository is, or would be. */
+/** The project of a repository. */
 export interface Identity {
   id: string;
-  /** Null: it is not registered yet. */
+  /** Null if it is not registered yet. */
   known: Project | null;
-  /** It lay elsewhere until now. */
+  /** The repository was moved. */
   isMoved: boolean;
-  /** Another project that had its place before. */
+  /** Another project that was registered with this root before. */
   replaces: Project | null;
-  /** Whether git's config is to name the project from now on. */
+  /** Whether the mark must be written to git's config. */
   isMarked: boolean;
 }
 
 /**
- * The mark in git's config says which project it is. It moves along with the repository; a clone has none, a copy has the
- * same, and all worktrees share one: so it counts only where no other folder with this mark is that project.
+ * The mark in git's config names the project and moves with the repository. A clone has none, a copy has the same mark,
+ * and all worktrees share one. So it counts only if no other folder with this mark is that project.
  */
 export async function identityOf(store: Store, root: string): Promise<Identity> {
   const [mark, there] = await Promise.all([readMark(root), store.projectByRoot(root)]);
@@ -28,7 +28,7 @@ export async function identityOf(store: Store, root: string): Promise<Identity> 
   if (marked && (await readMark(marked.root)) !== mark)
     return { id: marked.id, known: marked, isMoved: true, replaces: there, isMarked: true };
   const isWorktree = marked !== null && (await shareRepository(root, marked.root));
-  // A mark that this store does not know may be known to another.
+  // An unknown mark may belong to another store.
   const own = { isMoved: false, isMarked: isWorktree || (mark !== null && marked === null) };
   if (there && (mark !== null || !(await isAnother(there, root))))
     return { ...own, id: there.id, known: there, replaces: null };
@@ -36,21 +36,21 @@ export async function identityOf(store: Store, root: string): Promise<Identity> 
   return { ...own, id, known: null, replaces: there };
 }
 
-/** Puts the project where its repository is, and marks the repository. */
+/** Updates the project's root and marks the repository. */
 export async function settleIdentity(store: Store, root: string, { id, known, ...found }: Identity): Promise<void> {
-  // Its repository is gone or lies elsewhere: the place is free.
+  // Its repository is gone or was moved, so the root is free.
   if (found.replaces) await move(store, found.replaces, `${root} (replaced, ${found.replaces.id})`);
   if (known && found.isMoved) await move(store, known, root);
   if (!found.isMarked) await writeMark(root, id);
 }
 
-/** Another repository was put where the project's had been. Without its first commit nobody can know. */
+/** Whether another repository replaced the project's. This cannot be detected without a first commit. */
 async function isAnother({ firstCommit: expected }: Project, root: string): Promise<boolean> {
   const found = expected === null ? null : await firstCommit(root);
   return found !== null && found !== expected;
 }
 
-/** Derived from the root, so that two processes that register the same repository at once mean the same project. */
+/** Derived from the root, so that two processes that register a repository at the same time get the same project. */
 async function freeId(store: Store, root: string, replaced: Project | null): Promise<string> {
   for (let copy = 0; ; copy += 1) {
     const text = copy === 0 ? root : `${root}\0${copy}`;

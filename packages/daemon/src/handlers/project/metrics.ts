@@ -13,7 +13,7 @@ export async function showMetrics(services: Services, input: RouteRequest<'metri
   });
 }
 
-/** For Prometheus, which scrapes: every project of this daemon. Its library is loaded when somebody asks first. */
+/** Metrics of all projects for Prometheus. The library is loaded on first use. */
 export async function prometheusText(services: Services): Promise<{ type: string; text: string }> {
   const { renderPrometheus } = await import('../../metrics/prometheus.ts');
   return renderPrometheus({ ...services, metrics: services.machine.metrics });

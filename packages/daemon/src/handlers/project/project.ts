@@ -12,24 +12,24 @@ import { identityOf, settleIdentity } from './identity.ts';
 export async function listProjects(services: Services, input: RouteRequest<'projects'>) {
   if (input.root === undefined) return services.store.projects();
   const there = await services.store.projectByRoot(input.root);
-  // A repository that was moved is found by its mark; its root is put right when somebody works on it.
+  // A moved repository is found by its mark. Its root is updated when work on it starts.
   const project = there ?? (await identityOf(services.store, input.root)).known;
   return project ? [project] : [];
 }
 
 export async function registerProject(services: Services, input: RouteRequest<'registerProject'>) {
   const known = await services.store.projectByRoot(input.root);
-  // The daemon that works on it follows its config by itself, gates and agents included.
+  // A daemon that works on it follows the config itself, including gates and agents.
   if (known && services.engines.of(known).isRunning) return known;
   return (await saveProject(services, input.root)).project;
 }
 
 export async function attachProject(services: Services, input: RouteRequest<'attachProject'>) {
-  // What else could keep it from being worked on is found when its workspace is opened.
+  // Other problems are found when its workspace is opened.
   return services.engines.attach(await rootOf(input.root), input.workers);
 }
 
-/** Brings the store's view of a repository in line with its config file. `root` is the repository's own, resolved. */
+/** Updates the project in the store from its config file. `root` is the resolved top folder of the repository. */
 export async function saveProject(
   { store }: Pick<Services, 'store'>,
   root: string,

@@ -23,7 +23,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const problemsOf = async (text: string) => (await api.checkConfig({ project, text })).problems;
 
 describe('a config that is checked', () => {
-  test('is told every problem with its line, also beside broken parts', async () => {
+  test('returns every problem with its line, also next to broken parts', async () => {
     repository.write({ '.tidemill/pipelines/own.yaml': 'name: own\nstart: nowhere\nstages: {}\n' });
     const text = [
       'tagret: main',
@@ -93,14 +93,14 @@ describe('a config that is checked', () => {
     expect(JSON.stringify(problems).length).toBeLessThan(50_000);
   });
 
-  test('is refused when it is longer than anybody writes', async () => {
+  test('is refused when it is too long', async () => {
     await expect(api.checkConfig({ project, text: ' '.repeat(100_001) })).rejects.toMatchObject({ code: 'bad_input' });
     await expect(api.checkConfig({ project: '../x', text: '' })).rejects.toMatchObject({ code: 'no_project' });
   });
 });
 
 describe('the config file', () => {
-  test('is shown as it stands, also when it is wrong', async () => {
+  test('is shown unchanged, even when it is invalid', async () => {
     const shown = await api.config({ project });
     expect(shown).toEqual({
       path: '.tidemill/config.yaml',
@@ -132,7 +132,7 @@ describe('the config file', () => {
     expect(await api.config({ project })).toEqual(saved);
   });
 
-  test('is not written over what somebody else wrote meanwhile', async () => {
+  test('does not overwrite a change that was made meanwhile', async () => {
     const { hash } = await api.config({ project });
     const texts = ['workers: 2\n', 'workers: 3\n'].map((more) => `${QUIET_CONFIG}${more}`);
     const both = await Promise.allSettled(texts.map((text) => api.saveConfig({ project, text, hash })));
@@ -145,7 +145,7 @@ describe('the config file', () => {
     expect(readdirSync(join(repository.root, '.tidemill'))).toEqual(['config.yaml']);
   });
 
-  test('is not written when something is wrong with it', async () => {
+  test('is not written when it is invalid', async () => {
     const { hash } = await api.config({ project });
     const save = api.saveConfig({ project, text: 'target: main\npush: 3\n', hash });
     await expect(save).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('the config file', () => {
     expect(readFileSync(file, 'utf8')).toBe(QUIET_CONFIG);
   });
 
-  test('is followed through a link within the repository, and not out of it', async () => {
+  test('may be a link within the repository, but not out of it', async () => {
     const { hash } = await api.config({ project });
     repository.write({ 'settings/real.yaml': QUIET_CONFIG });
     rmSync(file);

@@ -5,7 +5,7 @@ import { gitWith } from '../../git/program.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 
-/** The file is the person's own and versioned: it is shown as it stands, also when it is wrong. */
+/** The file belongs to the person and is versioned, so it is shown unchanged, even when it is invalid. */
 export async function showConfig(services: Services, input: RouteRequest<'config'>): Promise<ConfigText> {
   const project = await projectOf(services, input.project);
   const { root } = project;
@@ -20,7 +20,7 @@ export async function checkConfig(services: Services, input: RouteRequest<'check
   return { problems, warnings };
 }
 
-/** Who works on the project follows the file by itself. */
+/** A running engine follows the file itself. */
 export async function saveConfig(services: Services, input: RouteRequest<'saveConfig'>): Promise<ConfigText> {
   const { root } = await projectOf(services, input.project);
   const { problems, warnings } = await checkSettings(root, input.text, services.machine.absenceOf);
@@ -39,12 +39,12 @@ export async function listAgents(services: Services, input: RouteRequest<'agents
 
 async function textOf(root: string, { text, hash }: ConfigFile, warnings: string[]): Promise<ConfigText> {
   const told = (await isUncommitted(root))
-    ? [...warnings, `${CONFIG_FILE} is not committed: work does not land in this checkout before it is`]
+    ? [...warnings, `${CONFIG_FILE} is not committed: no work lands in this checkout until it is`]
     : warnings;
   return { path: CONFIG_FILE, text, hash, warnings: [...new Set(told)] };
 }
 
-/** A file that git does not know yet stands in nobody's way. */
+/** An untracked file does not prevent landing. */
 async function isUncommitted(root: string): Promise<boolean> {
   const { stdout } = await gitWith({ cwd: root })(['status', '--porcelain', '-uno', '--', CONFIG_FILE]);
   return stdout.trim() !== '';

@@ -2,15 +2,15 @@ import type { ProjectStatus } from '@tidemill/contract';
 import { loadSettings } from '../../config/load.ts';
 import { settingsMark } from '../../config/watch.ts';
 
-/** So long the same look is returned again while nothing is written: many may look at once, and times may be this old. */
+/** How long a status is reused while nothing is written. Times in it may be this old. */
 const FRESH_MS = 200;
-/** What the store knows; the rest is known without a look, and changes without a write. */
+/** The part of the status that comes from the store. The rest is always current. */
 export type StatusLook = Omit<ProjectStatus, 'daemon' | 'running' | 'warnings'>;
 
-/** What was found for the last status of each project, for as long as it holds. */
+/** Caches the last status of each project. */
 export class StatusCache {
   readonly #looks = new Map<string, { lastSeq: number; at: number; made: Promise<StatusLook> }>();
-  /** By root: what the settings said when their files looked like this. */
+  /** By root: the settings for a certain state of their files. */
   readonly #sandboxes = new Map<string, { mark: string; isOff: boolean }>();
 
   look(projectId: string, lastSeq: number, now: number, make: () => Promise<StatusLook>): Promise<StatusLook> {
@@ -26,7 +26,7 @@ export class StatusCache {
     const mark = settingsMark(root);
     const known = this.#sandboxes.get(root);
     if (known?.mark === mark) return known.isOff;
-    const settings = await loadSettings(root).catch(() => null); // what is wrong with them, `doctor` and `up` say
+    const settings = await loadSettings(root).catch(() => null); // `doctor` and `up` report invalid settings
     const isOff = settings?.config.sandbox === 'off';
     this.#sandboxes.set(root, { mark, isOff });
     return isOff;

@@ -8,9 +8,9 @@ import { saveProject } from './project.ts';
 import { status } from './status.ts';
 import { StatusCache } from './status-cache.ts';
 
-test('what changes without a write is told at once, however many look', async () => {
+test('changes without a write show at once, with any number of readers', async () => {
   const repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
-  // Time stands still: all of it happens within one look at the store.
+  // The clock does not advance, so all of it happens within one cached status.
   const clock = { ...systemClock, now: () => 1000 };
   const store = await openStore({ url: 'memory:', clock, ids: createIds(clock) });
   const { project } = await saveProject({ store }, repository.root);

@@ -11,14 +11,14 @@ import { openQuestions } from '../people/question.ts';
 import { accountView } from './budget.ts';
 import type { StatusLook } from './status-cache.ts';
 
-/** More would not be read; the counts by stage are complete. */
+/** Limit of the list. The counts by stage are complete. */
 const SHOWN = 20;
 const ALERTS_SHOWN = 5;
 
 export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
   const { store, clock, machine } = services;
   const project = await projectOf(services, input.project);
-  // Taken first: a client that follows the log from here on sees every change this status does not show.
+  // Read first, so that a client that follows the log from here gets every change that is not in this status.
   const lastSeq = await store.lastSeq();
   const made = machine.statusCache.look(project.id, lastSeq, clock.now(), () => look(services, project, lastSeq));
   const seen = await made;
@@ -26,7 +26,7 @@ export async function status(services: Services, input: RouteRequest<'status'>):
   return { ...seen, daemon: machine.daemon, running: isRunning, warnings };
 }
 
-/** Made several times a second while somebody looks on: what is only counted is not loaded. */
+/** Called several times a second while a page is open, so rows that are only counted are not loaded. */
 async function look(services: Services, project: Project, lastSeq: number): Promise<StatusLook> {
   const { store } = services;
   const workload = await store.workload(project.id);
@@ -51,7 +51,7 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
   };
 }
 
-/** Is there nothing but work that no agent can begin now, and nothing that could land without one? */
+/** Returns whether all remaining work needs an agent that cannot start now. */
 async function onlyWaits({ store, engines }: Services, project: Project): Promise<boolean> {
   if (!engines.of(project).isWaitingForPerson) return false;
   const { id, rules } = project;
@@ -61,7 +61,7 @@ async function onlyWaits({ store, engines }: Services, project: Project): Promis
   return !there.some((task) => isReady(task) && task.waiting === null);
 }
 
-/** As many as the inbox shows, from the counts by stage: of a task that also asks something, only the question counts. */
+/** The number of inbox items, from the counts by stage. For a task with open questions, only the questions count. */
 async function inboxCount(
   services: Services,
   project: Project,
@@ -75,7 +75,7 @@ async function inboxCount(
   return questions.length + standing - asking.size + alerts.length;
 }
 
-/** The project's own choice comes before what the machine can do. */
+/** The project's setting has priority over the machine's capability. */
 async function sandboxOf({ machine }: Services, { root }: Project): Promise<SandboxView> {
   if (!(await machine.statusCache.isSandboxOff(root))) return machine.sandbox();
   return { active: false, text: `sandbox: off in ${CONFIG_FILE}: agents and gates run unsandboxed` };

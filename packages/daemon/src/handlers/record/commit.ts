@@ -1,17 +1,17 @@
 import { gitWith } from '../../git/program.ts';
 
-/** What git says about a commit, as far as proving it needs. */
+/** The facts about a commit that its proof needs. */
 export interface CommitFacts {
   commit: string;
   tree: string;
   subject: string;
-  /** Trailers of the message, by lower-case name; the last one of a name counts. */
+  /** Trailers of the message, by lower-case name. The last of a name counts. */
   trailers: Record<string, string>;
 }
 
 export async function commitFacts(root: string, revision: string): Promise<CommitFacts | null> {
   const git = gitWith({ cwd: root });
-  // A revision that starts with a dash would be read as an option.
+  // A revision that starts with a dash must not be read as an option.
   const asked = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${revision}^{commit}`];
   const found = await git(asked, { answers: [1, 128] });
   if (found.code !== 0) return null;

@@ -5,11 +5,13 @@ import type { Services } from '../context.ts';
 import { projectOf, taskOf } from '../find.ts';
 
 const PAGE = 500;
-/** How far a search for certain types looks at once: some milliseconds, then others get their turn. */
+/**
+ * Events per step of a search by type. A step takes some milliseconds, so that other requests are served in between.
+ */
 const STRETCH = 100_000;
 const TYPES: ReadonlySet<string> = new Set(EventBody.options.map(({ shape }) => shape.type.value));
 
-/** The log from a cursor on: to its present end, or for ever. */
+/** The log from a cursor on, to its current end or without end. */
 export async function streamEvents(
   services: Services,
   input: RouteRequest<'events'>,
@@ -17,14 +19,14 @@ export async function streamEvents(
 ): Promise<AsyncIterable<LoggedEvent>> {
   const filter = await eventFilter(services, input);
   const { store } = services;
-  // A cursor from another log, beyond the end of ours, would wait for ever: it starts at the end, as on the live stream.
+  // A cursor beyond the end comes from another log and would wait forever. It starts at the end, as on the live stream.
   const events = input.follow
     ? store.subscribe(Math.min(input.after, await store.lastSeq()), filter, signal)
     : pages(store, filter, input.after, signal);
   return input.limit === undefined ? events : firstOf(events, input.limit);
 }
 
-/** The newest first, from before a cursor on towards the past. */
+/** Events before a cursor, newest first. */
 export async function recentEvents(
   services: Services,
   input: RouteRequest<'recentEvents'>,
@@ -36,7 +38,7 @@ export async function recentEvents(
   const found: LoggedEvent[] = [];
   let upTo = Math.min(before - 1, await store.lastSeq());
   while (found.length < limit && upTo > 0 && !signal.aborted) {
-    // What belongs to a task is found by its own index, without passing by the rest.
+    // Events of a task have their own index.
     const after = filter.taskId === undefined ? Math.max(0, upTo - STRETCH) : 0;
     found.push(...(await store.events({ ...filter, after, upTo, newestFirst: true, limit: limit - found.length })));
     upTo = after;
@@ -68,22 +70,22 @@ async function* firstOf(events: AsyncIterable<LoggedEvent>, limit: number): Asyn
   }
 }
 
-/** What a reader of the log asked for, in the store's terms. */
+/** Translates the request into a filter of the store. */
 export async function eventFilter(
   services: Pick<Services, 'store'>,
   { project: id, task, types: given }: { project?: string; task?: string; types?: string[] },
 ): Promise<EventFilter> {
-  // Each event is held against every one of them.
+  // Limited, because each event is compared with every entry.
   const types = given && [...new Set(given)];
   const unknown = types?.find((type) => !TYPES.has(type));
   if (unknown !== undefined)
-    throw new AppError('bad_input', `there is no type of event "${unknown}"`, {
+    throw new AppError('bad_input', `there is no event type "${unknown}"`, {
       hint: `For example task.created, run.finished, merge.landed.`,
     });
   if (id === undefined) {
     if (task !== undefined && !(await services.store.task(task)))
       throw new AppError('not_found', `there is no task "${task}"`, {
-        hint: 'A number means something only together with its project: name that too.',
+        hint: 'A task number needs a project. Name the project too.',
       });
     return { types, taskId: task };
   }

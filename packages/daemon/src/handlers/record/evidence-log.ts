@@ -3,9 +3,9 @@ import { AppError, type CutText, type RouteRequest } from '@tidemill/contract';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 
-const GONE = 'What this gate printed is no longer kept; only its receipt is.';
+const GONE = 'The output of this gate is no longer stored, only its receipt.';
 
-/** What a gate printed: all of it, or its beginning and its end. */
+/** The output of a gate: all of it, or its beginning and its end. */
 export async function showEvidenceLog(services: Services, input: RouteRequest<'evidenceLog'>): Promise<CutText> {
   const project = await projectOf(services, input.project);
   const link = await services.store.evidenceById(input.evidence);
@@ -13,7 +13,7 @@ export async function showEvidenceLog(services: Services, input: RouteRequest<'e
     throw new AppError('not_found', `there is no evidence "${input.evidence}" in ${project.name}`, {
       hint: '`tidemill task show NUMBER` lists the evidence of a task.',
     });
-  // It becomes a path: what is no hash is no log of ours.
+  // The value becomes part of a path, so only a hash is accepted.
   if (!/^[0-9a-f]{64}$/.test(link.logHash)) return { text: GONE, isCut: false };
   let handle: FileHandle;
   try {
@@ -44,7 +44,7 @@ async function read(handle: FileHandle, from: number, length: number): Promise<B
   return buffer.subarray(0, bytesRead);
 }
 
-/** A letter that was cut in two belongs to neither part. */
+/** A character that was cut in two is left out of both parts. */
 const isInside = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
 function untilLetter(bytes: Buffer): string {

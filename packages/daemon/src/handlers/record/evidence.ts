@@ -14,13 +14,13 @@ export async function listEvidence(services: Services, input: RouteRequest<'evid
   return services.store.evidence({ projectId: project.id, afterPosition, limit, taskId });
 }
 
-/** Whether a landed commit is what its trailer says: the tree that passed the gates it had to pass. */
+/** Verifies that a landed commit has the tree that passed the required gates, as its trailer says. */
 export async function verifyEvidence(services: Services, input: RouteRequest<'verifyEvidence'>): Promise<Verification> {
   const project = await projectOf(services, input.project);
   const revision = input.commit ?? project.rules.target;
   const facts = await commitFacts(project.root, revision);
   if (!facts) {
-    throw new AppError('not_found', `"${revision}" is no commit of ${project.name}`, {
+    throw new AppError('not_found', `"${revision}" is not a commit of ${project.name}`, {
       hint: 'Name a commit that git knows, such as HEAD or the first digits of its hash.',
     });
   }
@@ -38,7 +38,7 @@ export async function verifyEvidence(services: Services, input: RouteRequest<'ve
 
   const link = await services.store.evidenceByHash(hash);
   if (!link || link.projectId !== project.id) {
-    note('evidence', false, `no evidence with the hash ${hash.slice(0, 12)} was ever recorded here`);
+    note('evidence', false, `no evidence with the hash ${hash.slice(0, 12)} is recorded here`);
   } else {
     note('evidence', true, `recorded as link ${link.position} of the chain`);
     const isSame = link.tree === tree;
@@ -46,17 +46,17 @@ export async function verifyEvidence(services: Services, input: RouteRequest<'ve
       'tree',
       isSame,
       isSame
-        ? `the commit holds the tree that was checked, ${tree.slice(0, 12)}`
-        : `the commit holds ${tree.slice(0, 12)}, but ${link.tree.slice(0, 12)} was checked`,
+        ? `the commit has the tree that was checked, ${tree.slice(0, 12)}`
+        : `the commit has the tree ${tree.slice(0, 12)}, but ${link.tree.slice(0, 12)} was checked`,
     );
     await checkPrepared(services, project, { commit, tree, number: Number(number) }, note);
   }
   const faults = await chainFaultsOf(services, project);
-  note('chain', faults.length === 0, faults[0] ?? `all ${project.evidence.count} links hold`);
+  note('chain', faults.length === 0, faults[0] ?? `all ${project.evidence.count} links are valid`);
   return { commit, subject, task: Number(number), tree, ok: checks.every((check) => check.ok), checks };
 }
 
-/** The gates that counted are those the log named when the commit was prepared, not those of today's config. */
+/** The required gates are those in the log when the commit was prepared, not those of the current config. */
 async function checkPrepared(
   services: Services,
   project: Project,
@@ -74,7 +74,7 @@ async function checkPrepared(
   });
   const prepared = events.findLast(({ body }) => body.type === 'merge.prepared' && body.commit === landed.commit)?.body;
   if (prepared?.type !== 'merge.prepared') {
-    return note('gates', false, `the log does not know this commit as prepared for #${landed.number}`);
+    return note('gates', false, `the log has no record that this commit was prepared for #${landed.number}`);
   }
   const recorded = await services.store.evidenceForTree(project.id, landed.tree);
   const named = prepared.evidence.map((ref) => recorded.find((link) => link.id === ref || link.hash === ref));
@@ -82,10 +82,10 @@ async function checkPrepared(
   const gates = named.flatMap((link) => (link ? [link.gate] : []));
   if (named.length === 0) return note('gates', false, 'no gate was recorded for this commit');
   if (bad.length > 0) return note('gates', false, `${bad.length} of ${named.length} gates did not pass for this tree`);
-  note('gates', true, `passed for this very tree: ${gates.join(', ')}`);
+  note('gates', true, `passed for exactly this tree: ${gates.join(', ')}`);
 }
 
-/** Every link of a project's chain, and that its head is where the project says. */
+/** Checks every link of a project's chain, and that its head matches the project. */
 export async function chainFaultsOf({ store }: Services, project: Project): Promise<string[]> {
   let prev = CHAIN_START;
   let position = 0;
@@ -98,8 +98,8 @@ export async function chainFaultsOf({ store }: Services, project: Project): Prom
     if (links.length < PAGE) break;
   }
   const { head, count } = (await store.project(project.id))?.evidence ?? project.evidence;
-  // Work goes on meanwhile: only a chain that is shorter than the project says has lost something.
+  // The chain may grow meanwhile. Only a shorter chain than recorded has lost links.
   if (position < count) return [`the chain ends at link ${position}, but ${count} were recorded`];
-  if (position === count && prev !== head) return ['the newest link is not the one the project names as its head'];
+  if (position === count && prev !== head) return ['the newest link is not the recorded head of the project'];
   return [];
 }

@@ -15,7 +15,7 @@ export async function showRun({ store }: Services, input: RouteRequest<'run'>): 
   });
 }
 
-/** A run's output from an offset on: what is there, or until the run ends. */
+/** A run's output from an offset on: the current content, or everything until the run ends. */
 export async function streamRunLog(
   services: Services,
   input: RouteRequest<'runLog'>,
@@ -34,9 +34,9 @@ async function* chunks(
   using news = input.follow ? watchFile(services, file, signal) : null;
   let offset = input.offset;
   for (let isOver = false; ; await news.next()) {
-    // Taken before looking, so that nothing falls between the look and the wait.
+    // Taken before the check, so that no change between the check and the wait is missed.
     const { output, commits } = news?.take() ?? { output: true, commits: true };
-    // Asked before reading: what is written before a run ends is read after its end was seen.
+    // Checked before reading, so that output written before the end of the run is not missed.
     if (commits) isOver = (await showRun(services, { run: input.run })).status !== 'running';
     if (output || isOver)
       for await (const chunk of readFrom(file, offset, isOver)) {
@@ -48,13 +48,16 @@ async function* chunks(
   }
 }
 
-/** Whole characters only, so that every offset is one to go on from; what is left of one at the very end is given too. */
+/**
+ * Returns whole characters only, so that every offset is valid. An incomplete character at the very end is returned
+ * too.
+ */
 async function* readFrom(file: string, offset: number, isLast: boolean): AsyncGenerator<LogChunk> {
   let handle: FileHandle;
   try {
     handle = await open(file);
   } catch (error) {
-    // A run that has said nothing yet, or whose output is past its retention, has no file.
+    // A run without output, or with expired output, has no file.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     throw error;
   }
@@ -73,7 +76,7 @@ async function* readFrom(file: string, offset: number, isLast: boolean): AsyncGe
   }
 }
 
-/** How many bytes are left when a character that is cut off at the end is left out. */
+/** The number of bytes without an incomplete character at the end. */
 function wholeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;
@@ -86,12 +89,14 @@ function wholeCharacters(bytes: Buffer): number {
 }
 
 interface News extends Disposable {
-  /** What happened since it was last asked. */
+  /** What happened since the last call. */
   take(): { output: boolean; commits: boolean };
   next(): Promise<void>;
 }
 
-/** Tells when the file grew or something was committed. No polling; however much happens, it is looked at in turns. */
+/**
+ * Notifies when the file grew or something was committed, without polling. Many changes are combined into one check.
+ */
 function watchFile({ store, clock }: Services, file: string, signal: AbortSignal): News {
   const due = { output: true, commits: true };
   let wake: (() => void) | null = null;

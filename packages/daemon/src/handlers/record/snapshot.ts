@@ -21,7 +21,7 @@ export async function restoreSnapshot(services: Services, input: RouteRequest<'r
       });
     }
     if (new Set(found.map(({ commit }) => commit)).size > 1) {
-      throw new AppError('bad_input', `"${input.ref}" fits ${found.length} snapshots`, {
+      throw new AppError('bad_input', `"${input.ref}" matches ${found.length} snapshots`, {
         hint: 'Give more of the ref or of the commit.',
       });
     }

@@ -4,17 +4,17 @@ import type { Services } from '../context.ts';
 import { projectOf, summaries } from '../find.ts';
 import type { Signed } from '../handler.ts';
 
-/** The same to many tasks. Each is decided by itself: one that refuses keeps none of the others from it. */
+/** Applies one operation to many tasks. Each task is decided separately: a refusal does not affect the others. */
 export async function bulkTasks(services: Services, input: Signed<'bulkTasks'>): Promise<BulkResult> {
   const { store } = services;
   const project = await projectOf(services, input.project);
   if (input.operation === 'prioritise' && input.priority === undefined)
-    throw new AppError('bad_input', 'which priority is not said', { hint: 'Give one from 0, the most urgent, to 4.' });
+    throw new AppError('bad_input', 'the priority is missing', { hint: 'Give one from 0, the most urgent, to 4.' });
   const numbers = [...new Set(input.tasks)];
   const found = new Map((await store.tasks({ projectId: project.id, numbers })).map((task) => [task.number, task]));
   const done: Task[] = [];
   const refused: BulkResult['refused'] = [];
-  // All at once: the store makes few transactions of them.
+  // In parallel: the store combines them into few transactions.
   const replies = await Promise.all(
     numbers.map(async (number) => {
       const task = found.get(number);

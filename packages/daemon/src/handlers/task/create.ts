@@ -11,7 +11,7 @@ type Asked = Pick<
   'title' | 'body' | 'kind' | 'pipeline' | 'accept' | 'files' | 'priority' | 'hilConfig' | 'repairs'
 >;
 
-/** The command that makes a task as it was asked for. */
+/** The command that creates the requested task. */
 export function creationOf(projectId: string, taskId: string, dependsOn: string[], asked: Asked): Creation {
   const { title, body, kind, pipeline, accept, files, priority, hilConfig, repairs } = asked;
   return {
@@ -36,12 +36,12 @@ type Created = Extract<EventBody, { type: 'task.created' }>;
 
 export const otherRequest = (key: string) =>
   new AppError('conflict', `the Idempotency-Key "${key}" was used for another request`, {
-    hint: 'Send the same request with it, or take a new key.',
+    hint: 'Send the same request with it, or use a new key.',
   });
 
 /**
- * The id of a task to be made. Derived from the caller and its key it is the same each time the request is sent, so that
- * the store itself refuses to make the task twice, in whichever process and after any restart.
+ * The id of a new task. It is derived from the caller and its key, so a repeated request gets the same id and the store
+ * refuses to create the task twice, in any process and after any restart.
  */
 export function newTaskId({ ids }: Services, projectId: string, call: KeyedCall, place = 0): string {
   const { idempotencyKey: key, caller } = call;
@@ -50,7 +50,7 @@ export function newTaskId({ ids }: Services, projectId: string, call: KeyedCall,
   return `task_${hash('sha256', JSON.stringify([projectId, key, place, ...(owner === '' ? [] : [owner])])).slice(0, 24)}`;
 }
 
-/** Makes a task, or answers with the one that the same request has made before. */
+/** Creates a task, or returns the one that the same request created before. */
 export async function createTask(services: Services, command: Creation, key: string | undefined): Promise<Task> {
   const reply = await services.store.execute(command);
   if (reply.ok || key === undefined || reply.refusal.code !== 'conflict') return unwrap(reply).task!;
@@ -58,12 +58,12 @@ export async function createTask(services: Services, command: Creation, key: str
   return task ?? unwrap(reply).task!;
 }
 
-/** Null when nothing was made with this key; refuses when it was something else. */
+/** Returns null when the key is unused. Refuses when it was used for another request. */
 export async function madeBefore({ store }: Services, command: Creation, key: string): Promise<Task | null> {
   const { projectId, taskId } = command;
   const task = await store.task(taskId);
   if (!task) return null;
-  // The task may have been edited since; what was asked for then is in the log.
+  // The task may have been edited since. The log has the original request.
   const [first] = await store.events({ projectId, taskId, types: ['task.created'], after: 0, limit: 1 });
   if (first?.body.type === 'task.created' && isSame(first.body, command)) return task;
   throw otherRequest(key);

@@ -37,13 +37,13 @@ const write = (name: string, text: string | Buffer) => {
 };
 
 describe('the change of a task', () => {
-  test('is nothing before there is one', async () => {
+  test('is empty before there is one', async () => {
     expect(await diff()).toEqual({ of: 'nothing', text: '', isCut: false });
     await begin();
     expect(await diff()).toEqual({ of: 'worktree', text: '', isCut: false });
   });
 
-  test('is what lies in the worktree, committed or not, new, changed and deleted; looking changes nothing', async () => {
+  test('is the content of the worktree, committed or not, new, changed and deleted; reading changes nothing', async () => {
     await begin();
     write('a.txt', 'one and a half\n');
     await workspace.capture(task, 'work');
@@ -51,7 +51,7 @@ describe('the change of a task', () => {
     rmSync(join(folder, 'lib/b.txt'));
     write('.gitignore', 'junk/\n');
     write('junk/x', 'x');
-    // The empty blob that git writes for any new file is there from the first look on.
+    // Git writes the empty blob for any new file with the first diff.
     await diff();
     const before = bed.repository.git('count-objects', '-v');
     write('later.txt', 'later\n');
@@ -64,7 +64,7 @@ describe('the change of a task', () => {
     expect(readdirSync(join(bed.home, 'projects', project, 'index')).filter((name) => /look/.test(name))).toEqual([]);
   });
 
-  test('names files that are no text, makes others valid, and follows no link', async () => {
+  test('names binary files, makes text valid, and follows no link', async () => {
     const secret = join(bed.home, 'secret.txt');
     writeFileSync(secret, 'the secret\n');
     await begin();
@@ -81,7 +81,7 @@ describe('the change of a task', () => {
     expect(text).not.toContain('secret.txt\n+++ b/lib');
   });
 
-  test('shows what attributes would hide, in the worktree and as landed', async () => {
+  test('shows files that attributes would hide, in the worktree and as landed', async () => {
     await begin();
     write('.gitattributes', '*.ts -diff\n*.js binary\n');
     write('a.ts', 'evil();\n');
@@ -93,7 +93,7 @@ describe('the change of a task', () => {
     expect((await workspace.lookAtCommit(commit, 10_000))?.text).toContain('+evil();');
   });
 
-  test('of a long file hides no other, and can be read to its end', async () => {
+  test('of a long file does not hide other files, and can be read to its end', async () => {
     await begin();
     write('a-table.json', 'x\n'.repeat(400_000));
     write('z.ts', 'evil();\n');
@@ -105,7 +105,9 @@ describe('the change of a task', () => {
     expect(reader.files.map(({ path }) => path)).toEqual(['a-table.json', 'z.ts']);
   });
 
-  test('of 50 MB is cut at the end of a line, and others are served meanwhile', { timeout: 120_000 }, async () => {
+  test('of 50 MB is cut at the end of a line, and other requests are served meanwhile', {
+    timeout: 120_000,
+  }, async () => {
     await begin();
     const line = `${'äöü '.repeat(20)}\n`;
     write('huge.txt', line.repeat(Math.ceil(50_000_000 / Buffer.byteLength(line))));
@@ -123,7 +125,7 @@ describe('the change of a task', () => {
       await expect(diff({ maxBytes })).rejects.toMatchObject({ code: 'bad_input' });
   });
 
-  test('is what landed, once it has, also of a repository’s first commit; of a lost commit it is nothing', async () => {
+  test('is the landed commit once it has landed, also a repository’s first commit; a lost commit has no change', async () => {
     bed.repository.write({ 'a.txt': 'landed\n' });
     bed.repository.git('commit', '-qam', 'Land');
     const commit = bed.repository.git('rev-parse', 'HEAD');
@@ -141,7 +143,7 @@ describe('the change of a task', () => {
   });
 });
 
-describe('what a gate said', () => {
+describe('the output of a gate', () => {
   const keep = async (text: Buffer | string) => {
     const logHash = createHash('sha256').update(text).digest('hex');
     writeFileSync(join(bed.home, 'gates', `${logHash}.log`), text);
@@ -154,7 +156,7 @@ describe('what a gate said', () => {
   };
   const log = (evidence: string, maxBytes?: number) => api.evidenceLog({ project, evidence, maxBytes });
 
-  test('is whole, or its beginning and its end; letters are not cut in two', async () => {
+  test('is complete, or its beginning and its end; characters are not cut in two', async () => {
     const text = `first ${'ü€😀'.repeat(5000)} last`;
     const [link] = await evidenceOf(await keep(text));
     expect(await log(link!.id)).toEqual({ text, isCut: false });
@@ -166,18 +168,18 @@ describe('what a gate said', () => {
     expect((await log(link!.id, 1)).text).toMatch(/^f\n\[/);
   });
 
-  test('is valid text whatever it was, and says so when it is no longer kept', async () => {
+  test('is always valid text, and a message when it is no longer stored', async () => {
     const [first, second] = await evidenceOf(
       await keep(Buffer.from([0xff, 0xfe, 0x41, 0x1b, 0x5b, 0x32, 0x4a])),
       'f'.repeat(64),
     );
     expect(await log(first!.id)).toEqual({ text: '\ufffd\ufffdA\u001b[2J', isCut: false });
-    expect(await log(second!.id)).toEqual({ text: expect.stringContaining('no longer kept'), isCut: false });
+    expect(await log(second!.id)).toEqual({ text: expect.stringContaining('no longer stored'), isCut: false });
   });
 
-  test('becomes no path of somebody’s choice', async () => {
+  test('cannot be used to read another path', async () => {
     const [link] = await evidenceOf('../../secret');
-    expect((await log(link!.id)).text).toContain('no longer kept');
+    expect((await log(link!.id)).text).toContain('no longer stored');
     for (const id of ['../x', 'evidence_0', '%2e%2e'])
       await expect(log(id)).rejects.toMatchObject({ code: 'not_found' });
   });

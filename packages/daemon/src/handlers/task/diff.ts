@@ -5,7 +5,7 @@ import { worktreeOf } from './task-detail.ts';
 
 const NOTHING: TaskDiff = { of: 'nothing', text: '', isCut: false };
 
-/** A task's change: what landed, else what lies in its worktree or on its branch. */
+/** A task's change: the landed commit, or else its worktree or branch. */
 export async function showDiff(
   services: Services,
   input: RouteRequest<'taskDiff'>,
@@ -14,7 +14,7 @@ export async function showDiff(
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
   const { landedCommit, head } = task;
-  // Where there is nothing to look at the repository is not opened.
+  // Without a change, the repository is not opened.
   if (landedCommit === null && head === null && (await worktreeOf(services, project, task)) === null) return NOTHING;
   return services.repositories.withWorkspace(project, async (workspace) => {
     const cut =

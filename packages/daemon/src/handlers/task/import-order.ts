@@ -3,13 +3,13 @@ import { nearest } from '../../config/nearest.ts';
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 
-/** Every complaint about a list begins so; the command line puts the line of the file before it. */
+/** Every error about a list begins with this. The CLI adds the line of the file. */
 export const nameOf = (tasks: Imported[], index: number) => `task ${index + 1} ("${tasks[index]?.title}")`;
 
 interface Links {
   /** Other tasks of the list. */
   indexes: number[];
-  /** Tasks that exist already. */
+  /** Tasks that already exist. */
   numbers: number[];
 }
 
@@ -19,7 +19,7 @@ export function indexKeys(tasks: Imported[]): Map<string, number> {
     if (key === undefined) return;
     const other = byKey.get(key);
     if (other !== undefined)
-      throw new AppError('bad_input', `${nameOf(tasks, index)} has the key "${key}", as task ${other + 1} has`, {
+      throw new AppError('bad_input', `${nameOf(tasks, index)} has the same key "${key}" as task ${other + 1}`, {
         hint: 'Nothing was added. Keys are unique within the file.',
       });
     byKey.set(key, index);
@@ -37,7 +37,7 @@ export function linksOf(task: Imported, index: number, byKey: Map<string, number
       const guess = nearest(ref, [...byKey.keys()]);
       throw new AppError(
         'bad_input',
-        `task ${index + 1} ("${task.title}") waits for "${ref}", which no task has as key`,
+        `task ${index + 1} ("${task.title}") waits for "${ref}", but no task has this key`,
         {
           hint: guess
             ? `Nothing was added. Did you mean "${guess}"?`
@@ -49,7 +49,7 @@ export function linksOf(task: Imported, index: number, byKey: Map<string, number
   return links;
 }
 
-/** The order of the list, but each task after those it waits for. Without recursion: a chain may be 10,000 long. */
+/** The order of the list, but each task after its dependencies. Without recursion: a chain may have 10,000 tasks. */
 export function dependenciesFirst(tasks: Imported[], links: Links[]): number[] {
   const name = (index: number) => tasks[index]?.key ?? `"${tasks[index]?.title}"`;
   const order: number[] = [];
@@ -71,7 +71,7 @@ export function dependenciesFirst(tasks: Imported[], links: Links[]): number[] {
           'dependency_cycle',
           `${nameOf(tasks, child)} waits for itself: ${[...cycle, name(child)].join(' → ')}`,
           {
-            hint: 'Take one of these dependencies out. Nothing was added.',
+            hint: 'Remove one of these dependencies. Nothing was added.',
           },
         );
       } else if (state[child] === 0) {

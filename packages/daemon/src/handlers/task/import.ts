@@ -6,7 +6,7 @@ import { dependenciesFirst, indexKeys, linksOf, nameOf } from './import-order.ts
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 
-/** Makes a list of tasks that may wait for each other: all in one transaction, or none. */
+/** Creates a list of tasks that may depend on each other, in one transaction: all or none. */
 export async function importTasks(
   services: Services,
   input: RouteRequest<'importTasks'>,
@@ -51,7 +51,9 @@ export async function importTasks(
   };
 }
 
-/** The tasks that the same list made under this key before. `next` is the task that a longer list would have made. */
+/**
+ * The tasks that the same list created with this key before. `next` is the task that a longer list would have created.
+ */
 async function numbersOfRepeat(
   services: Services,
   creations: Creation[],

@@ -2,7 +2,7 @@ import { AskedQuestion, type LoggedEvent, type Pipeline } from '@tidemill/contra
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DaemonBed } from '../../../../../test/support/daemon-bed.ts';
 
-/** Shorter than any that a file may describe. */
+/** Shorter than any allowed in a file. */
 const own: Pipeline = {
   name: 'own',
   description: '',
@@ -30,7 +30,7 @@ afterAll(() => bed.close());
 
 const add = (title: string) => bed.api.addTask({ project, title, accept: ['x'], pipeline: 'own' });
 
-test('the status counts what the inbox lists, and tells of conflicts, alerts and the budget', async () => {
+test('the status counts the inbox items and reports conflicts, alerts and the budget', async () => {
   for (const title of ['In conflict', 'To be agreed to', 'Asks something as well']) await add(title);
   const feedback = [{ kind: 'conflict' as const, text: 'x', files: ['a.txt'] }];
   for (const outcome of ['conflicts_detected', 'failed', 'failed'] as const) {
@@ -66,7 +66,7 @@ test('the status counts what the inbox lists, and tells of conflicts, alerts and
   expect(status.daemon?.version).toMatch(/^\d+\.\d+\.\d+(\+[0-9a-f]{12})?$/);
 });
 
-test('the newest events come first, page by page, whole and by type, task and project', async () => {
+test('the newest events come first, page by page, unfiltered and by type, task and project', async () => {
   for (let count = 0; count < 12; count += 1) await add(`Task ${count}`);
   const all: LoggedEvent[] = [];
   for await (const event of bed.api.events({ project })) all.push(event);

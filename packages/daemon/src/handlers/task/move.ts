@@ -5,7 +5,7 @@ import { projectOf, summary, taskOf, unwrap } from '../find.ts';
 import type { Signed } from '../handler.ts';
 import { movesFor } from './task-detail.ts';
 
-/** Puts a task into another stage by the one command that leads there. */
+/** Moves a task to another stage with the one command that leads there. */
 export async function moveTask(services: Services, input: Signed<'moveTask'>) {
   const { store } = services;
   const project = await projectOf(services, input.project);
@@ -16,7 +16,7 @@ export async function moveTask(services: Services, input: Signed<'moveTask'>) {
   const moves = movesFor(project, task, open);
   const move = moves.find(({ to }) => to === input.to);
   const places = moves.flatMap(({ to, via }) => (via ? [to] : []));
-  const elsewhere = places.length > 0 ? `It can go to ${places.join(', ')}.` : 'It can go nowhere now.';
+  const elsewhere = places.length > 0 ? `It can go to ${places.join(', ')}.` : 'It cannot be moved now.';
   if (!move)
     throw new AppError('bad_input', `pipeline ${task.pipeline} has no stage "${input.to}"`, { hint: elsewhere });
   if (!move.via)
@@ -30,8 +30,8 @@ export async function moveTask(services: Services, input: Signed<'moveTask'>) {
 }
 
 const NEEDS: Record<NonNullable<TaskMove['via']>, string> = {
-  reject: 'rejects it, and a rejection needs a note: say what is wrong',
-  retry: 'answers what it asks, and that needs a note',
+  reject: 'rejects it, and a rejection needs a note that says what is wrong',
+  retry: 'answers its question, and that needs a note',
   approve: 'needs a note',
   cancel: 'needs a note',
 };

@@ -6,7 +6,7 @@ import type { Workspace, WorktreeRef } from '../../ports.ts';
 import type { Services } from '../context.ts';
 import { projectOf, taskOf } from '../find.ts';
 
-/** What an agent would be told now. Nothing is begun by asking: no worktree, no run. */
+/** The prompt that an agent would get now. Creates no worktree and no run. */
 export async function showPrompt(services: Services, input: RouteRequest<'prompt'>): Promise<PromptView> {
   const mode = modeNamed(input.mode);
   const project = await projectOf(services, input.project);
@@ -15,7 +15,7 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     services.repositories.withWorkspace(project, (workspace) => workspace.diff(ref, maxBytes)).catch(explain);
   const changedFiles: Workspace['changedFiles'] = (ref, asked) =>
     services.repositories.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
-  // Only a reviewer is told which files decide what gates check.
+  // Only a reviewer gets the list of files that control what gates check.
   const checks = mode === 'review' ? (await loadSettings(project.root)).config.gates : [];
   const sources = {
     project,
@@ -40,8 +40,8 @@ function modeNamed(text: string): TaskMode {
 
 function explain(error: unknown): never {
   if (!(error instanceof AppError && error.code === 'not_found')) throw error;
-  throw new AppError('not_found', `${error.message}: there is no change that a reviewer could be shown`, {
-    hint: 'A branch is gone once its task has landed or was cancelled; `git show COMMIT` shows what landed.',
+  throw new AppError('not_found', `${error.message}: there is no change to review`, {
+    hint: 'The branch is removed when its task lands or is cancelled. `git show COMMIT` shows a landed change.',
     cause: error,
   });
 }

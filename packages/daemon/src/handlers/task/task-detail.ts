@@ -16,7 +16,7 @@ import type { Services } from '../context.ts';
 import { projectOf, summaries, taskOf } from '../find.ts';
 import { ranked } from '../people/question.ts';
 
-/** More is no picture any more. */
+/** Limit for a readable graph. */
 const MOST_RELATED = 100;
 
 export async function showTask(services: Services, input: RouteRequest<'task'>): Promise<TaskDetail> {
@@ -30,7 +30,7 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
     store.evidence(of),
     ranked(store, project, { taskId: task.id }),
     relatedTo(store, task),
-    // While nobody has worked on it, nobody has made one.
+    // A task without runs has no worktree.
     task.fence === 0 ? null : worktreeOf(services, project, task),
   ]);
   return {
@@ -45,10 +45,10 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
   };
 }
 
-/** Moves of tasks without open questions. A row that has not changed is read as the same object, and never changed. */
+/** Cached moves of tasks without open questions. The store returns the same immutable object for an unchanged row. */
 const known = new WeakMap<Task, { project: Project; moves: TaskMove[] }>();
 
-/** Where a person may put it; `questions` are those about it. */
+/** The stages a person may move it to. `questions`: the questions of the task. */
 export function movesFor(project: Project, task: Task, questions: readonly Question[]): TaskMove[] {
   if (questions.some(({ status }) => status === 'open')) return findMoves(project, task, questions);
   const last = known.get(task);
@@ -66,7 +66,7 @@ function findMoves(project: Project, task: Task, questions: readonly Question[])
   return movesOf(slice, project, task);
 }
 
-/** Its folder, while there is one. A link in its place would lead elsewhere and is none. */
+/** Its worktree folder, if it exists. A symbolic link in its place does not count. */
 export async function worktreeOf({ machine }: Services, project: Project, task: Task): Promise<string | null> {
   const path = join(machine.folder.project(project.id), 'worktrees', worktreeName(task.branch));
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -76,7 +76,7 @@ export async function worktreeOf({ machine }: Services, project: Project, task: 
   return found?.isDirectory() ? path : null;
 }
 
-/** Breadth first, a step up and a step down in turn, so that a long row on one side leaves room for the other. */
+/** Breadth first, alternating between dependencies and dependents, so that both sides get room. */
 async function relatedTo(store: Store, task: Task): Promise<TaskDetail['related']> {
   const { projectId } = task;
   const seen = new Map([[task.id, task]]);

@@ -21,7 +21,7 @@ const refused = (promise: Promise<unknown>) =>
   );
 
 describe('editing', () => {
-  test('keeps any text, without its invisible characters, and the log leads to the same rows', async () => {
+  test('keeps any text, without invisible characters, and a replay of the log gives the same rows', async () => {
     const { number } = await api.addTask({ project, title: 'Plain', accept: ['stays'] });
     const edit = { title: WILD, body: `${WILD}\n${'x'.repeat(100_000)}`, files: [WILD], priority: 0 };
     const made = await api.editTask({ project, task: number, by: 'ada', ...edit, accept: ['stays', WILD] });
@@ -47,7 +47,7 @@ describe('editing', () => {
     expect((await api.task({ project, task: number })).task.title).toBe('Plain');
   });
 
-  test('is not for what is over, nor for what is not there', async () => {
+  test('is refused for a finished task and for an unknown one', async () => {
     const { number } = await api.addTask({ project, title: 'Plain' });
     await api.cancelTask({ project, task: number });
     expect(await refused(api.editTask({ project, task: number, title: 'x' }))).toMatch(/^wrong_stage/);
@@ -56,7 +56,7 @@ describe('editing', () => {
   });
 });
 
-test('a note is in what the next agent is told, and in the log with who said it', async () => {
+test('a note is in the prompt of the next agent, and in the log with its author', async () => {
   const { number } = await api.addTask({ project, title: 'Plain' });
   await api.noteTask({ project, task: number, by: 'ada', text: '  Mind the tests.  ' });
   expect((await api.prompt({ project, task: number, mode: 'implement' })).prompt).toContain('Mind the tests.');
@@ -69,7 +69,7 @@ test('a note is in what the next agent is told, and in the log with who said it'
 });
 
 describe('moving', () => {
-  test('goes where a person may put it, and says why not elsewhere', async () => {
+  test('is possible to the allowed stages, and gives the reason for the others', async () => {
     const { number } = await api.addTask({ project, title: 'Plain', pipeline: 'feature' });
     const move = (to: string, note?: string) => api.moveTask({ project, task: number, to, note });
     expect((await move('implement')).stage).toBe('implement');
@@ -94,7 +94,7 @@ describe('moving', () => {
     expect((await move('open')).stage).toBe('open');
   });
 
-  test('two people who decide at once: the later one is told what it is by now', async () => {
+  test('two people who decide at once: the second one gets the current state', async () => {
     const { number } = await api.addTask({ project, title: 'Plain', pipeline: 'feature' });
     const move = (to: string) => api.moveTask({ project, task: number, from: 'open', to });
     const both = await Promise.all([refused(move('cancelled')), refused(move('implement'))]);
@@ -103,7 +103,7 @@ describe('moving', () => {
     expect(await refused(move('cancelled'))).toMatch(/^conflict/);
   });
 
-  test('a task that asks needs a word, and one in somebody’s hands says whose', async () => {
+  test('a task with a question needs a note, and a leased task names its worker', async () => {
     const { number } = await api.addTask({ project, title: 'Plain' });
     const leased = await bed.claim('agent-1', 'builder');
     const move = (note?: string) => api.moveTask({ project, task: number, to: 'implement', note });
@@ -114,7 +114,7 @@ describe('moving', () => {
     await bed.must({ type: 'run.start', ...bed.fence(leased), runId, mode: 'implement', agent: 'test' });
     const envelope = { outcome: 'needs_info', summary: 'Which?' } as const;
     await bed.must({ type: 'run.finish', ...bed.fence(leased), runId, outcome: 'needs_info', envelope, usage });
-    expect(await refused(move())).toMatch(/^bad_input: moving #1 to implement answers what it asks/);
+    expect(await refused(move())).toMatch(/^bad_input: moving #1 to implement answers its question/);
     expect((await move('the second')).stage).toBe('implement');
     expect((await api.task({ project, task: number })).questions).toMatchObject([
       { status: 'answered', answer: { text: 'the second' } },
@@ -123,7 +123,7 @@ describe('moving', () => {
 });
 
 describe('many at once', () => {
-  test('each is decided by itself, once, and refusals are by name', async () => {
+  test('each task is decided separately, once, and refusals name the task', async () => {
     for (const title of ['One', 'Two', 'Three']) await api.addTask({ project, title });
     await api.cancelTask({ project, task: 3 });
     const urgent = await api.bulkTasks({
@@ -166,7 +166,7 @@ describe('many at once', () => {
 });
 
 describe('all about a task', () => {
-  test('its neighbours over all steps, nearest first, and not more than a hundred', async () => {
+  test('its related tasks over all steps, nearest first, at most a hundred', async () => {
     const [top] = [await api.addTask({ project, title: 'Top' })];
     const chain = Array.from({ length: 60 }, (_, index) => ({
       title: `Link ${index}`,
@@ -187,7 +187,7 @@ describe('all about a task', () => {
     expect((await api.task({ project, task: beside.number })).related).toMatchObject([{ number: top.number }]);
   });
 
-  test('its folder while there is one, its questions, and what it cost', async () => {
+  test('its folder if it exists, its questions, and its cost', async () => {
     const { number } = await api.addTask({ project, title: 'Plain' });
     expect(await api.task({ project, task: number })).toMatchObject({ worktree: null, questions: [], costUsd: 0 });
     const folder = join(bed.home, 'projects', project, 'worktrees', '1-plain');
@@ -197,7 +197,7 @@ describe('all about a task', () => {
   });
 });
 
-test('lists search, and go down from the newest', async () => {
+test('lists can be searched, and start with the newest', async () => {
   for (const title of ['Parse files', 'Sort files', 'Parse_numbers', '100% done'])
     await api.addTask({ project, title });
   const numbers = async (query: object) => (await api.tasks({ project, ...query })).map(({ number }) => number);

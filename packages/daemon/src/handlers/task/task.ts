@@ -74,7 +74,7 @@ async function act(
   return summary(services.store, reply.task!);
 }
 
-/** Numbers a person gave, as ids; one that does not exist is refused by name. */
+/** Translates task numbers into ids. An unknown number is refused. */
 async function idsOf(services: Services, project: Project, numbers: number[]): Promise<string[]> {
   const ids: string[] = [];
   for (const number of new Set(numbers)) {
