@@ -39,13 +39,13 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
   };
 }
 
-/** A prompt that names a model means one of the vendor it was written for. */
+/** The model in a prompt belongs to the vendor that the prompt was written for. */
 const choosingItsModel = (agent: Agent): Agent => ({
   ...agent,
   start: (request, sink) => agent.start({ ...request, model: null }, sink),
 });
 
-/** One that its owner declares free costs what it says itself, and nothing where it says nothing. */
+/** A free agent costs only what it reports. */
 function asDeclared(config: AgentConfig, agent: Agent): Agent {
   if (!('free' in config) || !config.free) return agent;
   return {

@@ -4,7 +4,10 @@ import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
 
 const LIMIT_MS = 60_000;
 
-/** Runs the project's `cleanup` commands in a worktree that is about to be removed. A failure is told, and stops nothing. */
+/**
+ * Runs the project's `cleanup` commands in a worktree that is about to be removed. A failure is logged and stops
+ * nothing.
+ */
 export async function cleanUp(
   commands: string[],
   host: ChildHost,

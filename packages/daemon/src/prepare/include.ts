@@ -1,7 +1,7 @@
 import { copyFile, glob, lstat, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Beside the config: one glob a line, as other tools know it. */
+/** A list in addition to the config, with one glob per line, as in other tools. */
 const LIST_FILE = '.worktreeinclude';
 const MOST_FILES = 1_000;
 const MOST_BYTES = 50 * 1024 * 1024;
@@ -10,12 +10,15 @@ export interface IncludeOptions {
   root: string;
   /** Globs from the config. */
   globs: string[];
-  /** Those of the files that git ignores. Others are never copied: an agent's work would come to hold them. */
+  /**
+   * Returns those of the files that git ignores. Others are never copied, because they would be committed with an
+   * agent's work.
+   */
   ignored(files: string[]): Promise<string[]>;
   onNote(text: string): void;
 }
 
-/** Copies the files from the person's checkout that a worktree needs and git ignores. What is there already stays. */
+/** Copies ignored files that a worktree needs from the person's checkout. Existing files stay. */
 export async function copyIncluded(options: IncludeOptions, folder: string): Promise<void> {
   const files = await included(options);
   for (const file of files) {
@@ -36,7 +39,7 @@ async function included({ root, globs, ignored, onNote }: IncludeOptions): Promi
   for await (const file of glob(wanted, { cwd: root, exclude: (name) => name === '.git' || name === 'node_modules' })) {
     const name = path.normalize(file);
     const entry = await lstat(path.join(root, name));
-    // A link could lead anywhere, and a name that leads out of the repository is none of its files.
+    // Links are skipped, and so are paths that lead out of the repository.
     if (!entry.isFile() || path.isAbsolute(name) || name.split(path.sep)[0] === '..') continue;
     bytes += entry.size;
     if (found.size >= MOST_FILES || bytes > MOST_BYTES) {

@@ -7,9 +7,9 @@ import { z } from 'zod';
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
-/** Layers beyond the newest are deleted: a lock file changes now and then, and each layer may be large. */
+/** Number of newest layers to keep. Each may be large. */
 const KEPT_LAYERS = 4;
-/** A place with more changed entries than this is made anew instead of being put right one by one. */
+/** With more changed entries than this, the whole copy is replaced. */
 const MOST_REPAIRS = 2_000;
 
 const Layer = z.object({ paths: z.array(z.string()), isMovable: z.boolean() });
@@ -17,11 +17,11 @@ type Layer = z.infer<typeof Layer>;
 const Place = z.object({ key: z.string(), paths: z.array(z.string()) });
 
 /**
- * What `prepare` made, kept by the content that decides it, and given to each folder as a copy of its own: an agent or
- * a gate that edits its dependencies reaches neither the cache nor another folder. Copies are made ahead of need, so
- * that a new worktree only renames one into place; where the file system shares blocks, a copy costs no space.
+ * Results of `prepare`, stored by the hash of their input files. Each folder gets its own copy, so that an agent or a
+ * gate that edits dependencies changes neither the cache nor another folder. Copies are made in advance, so that a new
+ * worktree only needs a rename. On file systems that share blocks, a copy costs no space.
  *
- *   prepared/KEY/files   the layer      prepared/KEY/spare   a copy that nobody has yet
+ *   prepared/KEY/files   the layer      prepared/KEY/spare   an unused copy
  *   prepared/places/NAME.json   which layer a folder has; the file's time is when it got it
  */
 export class Layers {
@@ -37,13 +37,13 @@ export class Layers {
     return text === null ? null : Layer.parse(JSON.parse(text));
   }
 
-  /** Takes what was made in `from` as the layer. Afterwards it is no longer there. */
+  /** Moves the result from `from` into the layer. */
   async add(key: string, from: string, paths: string[]): Promise<Layer> {
     const files = this.#at(key, 'files');
     await rm(this.#at(key), { recursive: true, force: true });
     await mkdir(files, { recursive: true });
     const layer = { paths, isMovable: await isMovable(from, paths) };
-    // What is bound to its place is of no use elsewhere: only that it is so is kept.
+    // Files with absolute paths cannot be used elsewhere, so only this fact is recorded.
     if (layer.isMovable) for (const each of paths) await moveInto(path.join(from, each), path.join(files, each));
     await writeFile(this.#at(key, 'layer.json'), JSON.stringify(layer));
     await this.#forgetOld();
@@ -54,7 +54,7 @@ export class Layers {
   async place(key: string, { paths }: Layer, name: string, folder: string): Promise<void> {
     await this.clear(name, folder);
     await this.#sparing.get(key);
-    // Only one can rename it: whoever comes second makes a copy.
+    // Only one process can rename it. The second one makes a copy.
     const spare = this.#at(key, `spare.${name}`);
     const hasSpare = await rename(this.#at(key, 'spare'), spare).then(
       () => true,
@@ -73,14 +73,14 @@ export class Layers {
     this.#spareSoon(key, paths);
   }
 
-  /** Says that the folder has what belongs to the key, as of now. */
+  /** Records that the folder now has the layer of the key. */
   async note(name: string, key: string, paths: string[]): Promise<void> {
     await mkdir(path.join(this.#folder, 'places'), { recursive: true });
     await writeFile(this.#placeFile(name), JSON.stringify({ key, paths }));
     await nextTick(this.#placeFile(name));
   }
 
-  /** The key of what the folder has, if all of it is still there. */
+  /** The key of the folder's layer, if it is complete. */
   async has(name: string, folder: string): Promise<string | null> {
     const place = await this.#placeOf(name);
     if (!place) return null;
@@ -88,7 +88,7 @@ export class Layers {
     return there.every(Boolean) ? place.key : null;
   }
 
-  /** Removes what the folder was given before. */
+  /** Removes the folder's previous layer. */
   async clear(name: string, folder: string): Promise<void> {
     const place = await this.#placeOf(name);
     for (const each of place?.paths ?? []) await rm(path.join(folder, each), { recursive: true, force: true });
@@ -96,8 +96,8 @@ export class Layers {
   }
 
   /**
-   * Puts right what was changed in the folder's copy since it got it. Every change of a file or a folder moves its change
-   * time, which no program can set. Answers false when it cannot be put right: then it must be placed anew.
+   * Reverts changes to the folder's copy. They are found by the change time (ctime), which no program can set. Returns
+   * false when this is not possible. Then the copy must be replaced.
    */
   async repair(key: string, { paths, isMovable: canCopy }: Layer, name: string, folder: string): Promise<boolean> {
     const changed = await changedSince(this.#placeFile(name), folder, paths);
@@ -109,7 +109,7 @@ export class Layers {
     return true;
   }
 
-  /** Resolves when no copy is being made ahead of need. */
+  /** Resolves when no copy is being made in advance. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#sparing.values());
   }
@@ -129,12 +129,12 @@ export class Layers {
       await copyTree(path.join(right, missing), path.join(now, missing));
   }
 
-  /** Beside other work, and only where nobody has made one already. */
+  /** In the background, and only if there is no spare copy. */
   #spareSoon(key: string, paths: string[]): void {
     if (this.#sparing.has(key)) return;
     const making = this.#makeSpare(key, paths).finally(() => this.#sparing.delete(key));
     this.#sparing.set(key, making);
-    // Without a spare the next folder gets a copy, which takes longer and is all the same.
+    // Without a spare, the next folder gets a new copy, which only takes longer.
     making.catch(() => undefined);
   }
 
@@ -177,12 +177,12 @@ async function moveInto(from: string, to: string): Promise<void> {
   await rename(from, to);
 }
 
-/** A clock that was set back meanwhile is not waited for. */
+/** Limit of the wait, in case the clock was set back. */
 const MOST_LOOKS = 100;
 
 /**
- * File times move in steps of some milliseconds. Returns once a later change has a later time than the file: what is
- * changed within the same step would not be found by it.
+ * File times have a resolution of some milliseconds. Returns when a new change would have a later time than the file,
+ * because a change within the same step would not be detected.
  */
 async function nextTick(file: string): Promise<void> {
   const { mtimeMs } = await stat(file);
@@ -195,7 +195,7 @@ async function nextTick(file: string): Promise<void> {
   await rm(probe);
 }
 
-/** The system's own program is many times faster than copying file by file from here. */
+/** `cp` is many times faster than copying file by file in Node. */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(path.dirname(to), { recursive: true });
   const sharing = process.platform === 'darwin' ? ['-c'] : process.platform === 'linux' ? ['--reflink=auto'] : [];
@@ -203,13 +203,13 @@ async function copyTree(from: string, to: string): Promise<void> {
     await run('cp', ['-a', ...sharing, '--', from, to]);
   } catch (error) {
     if (sharing.length === 0) throw error;
-    // This system's cp does not know the option.
+    // This system's cp does not support the option.
     await rm(to, { recursive: true, force: true });
     await run('cp', ['-a', '--', from, to]);
   }
 }
 
-/** Paths below the folder whose files or folders changed after the mark; null when that cannot be told. */
+/** Paths below the folder that changed after the mark, or null if unknown. */
 async function changedSince(mark: string, folder: string, paths: string[]): Promise<string[] | null> {
   if (paths.length === 0) return [];
   try {
@@ -222,12 +222,14 @@ async function changedSince(mark: string, folder: string, paths: string[]): Prom
       .filter((each) => each !== '')
       .map((each) => each.slice(2));
   } catch {
-    // No such program, or a path is gone.
+    // No such program, or a path is missing.
     return null;
   }
 }
 
-/** Environments that name their own folder (a Python environment, a link or script with the whole path) cannot be moved. */
+/**
+ * Environments that name their own folder (a Python environment, a link or script with the whole path) cannot be moved.
+ */
 async function isMovable(from: string, paths: string[]): Promise<boolean> {
   if (paths.length === 0) return true;
   const where = paths.map((each) => `./${each}`);
@@ -236,7 +238,7 @@ async function isMovable(from: string, paths: string[]): Promise<boolean> {
   if (await finds('-name', 'pyvenv.cfg', '-print', '-quit')) return false;
   if (await finds('-type', 'l', '-lname', `${from}/*`, '-print', '-quit')) return false;
   const scripts = ['-type', 'f', '-perm', '-u+x', '-size', '-64k', '-exec', 'grep', '-lFI', '--', from, '{}', '+'];
-  // grep ends with 1 when it finds nothing, and find hands that on.
+  // grep exits with 1 when it finds nothing, and find returns that.
   const { stdout } = await run('find', [...where, ...scripts], options).catch((error: { stdout?: string }) => ({
     stdout: error.stdout ?? '',
   }));

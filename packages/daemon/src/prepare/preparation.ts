@@ -14,18 +14,18 @@ export interface PreparationOptions extends StepsOptions, Pick<IncludeOptions, '
 
 const READY: Prepared = { kind: 'ready' };
 
-/** Where something is to be prepared. */
+/** The folder to prepare. */
 interface Spot {
   name: string;
   path: string;
   commit: string;
-  /** The target's commit that the work there stands on. */
+  /** The target's commit that the work is based on. */
   base?: string;
 }
 
 /**
- * Runs `prepare` once for each content of the files that decide it, in a clean checkout, and gives the result to all
- * folders that need it.
+ * Runs `prepare` once per content of its input files, in a clean checkout, and copies the result to all folders that
+ * need it.
  *
  *   key of the commit ──known──▶ copy (or what is there already)
  *         └──new──▶ steps in a clean checkout ──▶ ignored files become a layer ──▶ copy
@@ -59,7 +59,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
 class Maker {
   readonly #options: PreparationOptions;
   readonly #layers: Layers;
-  /** What is being made, by key: whoever needs the same waits for it. */
+  /** Layers in progress, by key. Other requests for the same key wait. */
   readonly #making = new Map<string, Promise<StepFailure | null>>();
 
   constructor(options: PreparationOptions) {
@@ -75,7 +75,7 @@ class Maker {
     const layer = await this.#layers.find(key);
     if (!layer) return { text: 'The prepared files are missing from the data folder.', isEnvironment: true };
     const has = (await this.#layers.has(spot.name, spot.path)) === key;
-    // An agent may do as it likes with its own copy; what a gate left behind must not reach the next proof.
+    // An agent may change its own copy. Changes by a gate must not affect the next proof.
     const isFine = has && (!checkout || (await this.#layers.repair(key, layer, spot.name, spot.path)));
     if (!isFine && layer.isMovable) await this.#layers.place(key, layer, spot.name, spot.path);
     else if (!isFine) {
@@ -85,7 +85,7 @@ class Maker {
       if (trouble) return { ...trouble, isEnvironment: trouble.isEnvironment || isTrusted };
       await this.#layers.note(spot.name, key, layer.paths);
       checkout?.keep(layer.paths);
-      // A step may have touched files that git tracks: a proof is about the tree as it is.
+      // A step may have changed tracked files, but a proof needs the exact tree.
       await checkout?.reset();
     }
     checkout?.keep(layer.paths);
@@ -96,7 +96,7 @@ class Maker {
     return this.#layers.settled();
   }
 
-  /** Sees that there is a layer for the key. */
+  /** Makes sure that the layer of the key exists. */
   async #ensure(key: string, spot: Spot, request: PreparationRequest): Promise<StepFailure | null> {
     while (!(await this.#layers.find(key))) {
       const known = this.#making.get(key);
@@ -105,7 +105,7 @@ class Maker {
         this.#making.set(key, making);
         return making;
       }
-      // Whoever makes it may be stopped, which says nothing about us.
+      // The other request may have been stopped. That does not concern this one.
       const failure = await known.catch(() => undefined);
       if (failure) return failure;
       request.signal.throwIfAborted();
@@ -117,7 +117,7 @@ class Maker {
     const source = await this.#sourceOf(key, spot);
     const checkout = await this.#options.workspace.checkOut(source.commit);
     try {
-      // What another key's steps left here is neither this one's nor whole.
+      // Files from the steps of another key may be wrong or incomplete.
       checkout.keep([]);
       await checkout.reset();
       const failure = await runSteps(this.#options, checkout.path, source.isTrusted, request);
@@ -130,8 +130,8 @@ class Maker {
   }
 
   /**
-   * Where the files that decide are the target's, now or when the work began, the target is what is prepared: nothing
-   * else that a change holds has a say in what others are given, and no change is to blame when it fails.
+   * If the input files equal those of the target, now or at the start of the work, the target itself is prepared. Then
+   * no other part of a change affects the shared result, and the change is not the cause of a failure.
    */
   async #sourceOf(key: string, { commit, base }: Spot): Promise<{ commit: string; isTrusted: boolean }> {
     const target = await this.#options.workspace.targetCommit();

@@ -11,26 +11,26 @@ import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
 export interface StepsOptions {
   steps: PrepareStep[];
   host: ChildHost;
-  /** Where package managers keep what they have fetched, for steps whose input is the target's own. */
+  /** Download cache of package managers, for steps whose input is the target's own. */
   cacheDir: string;
 }
 
-/** A step that failed: what it said, and whether it could not do its work at all. */
+/** A failed step: its output, and whether the environment is the cause. */
 export interface StepFailure {
   text: string;
   isEnvironment: boolean;
 }
 
 const KEPT_OUTPUT = 64 * 1024;
-const TOLD_OUTPUT = 2_500;
+const OUTPUT_CHARS = 2_500;
 
-/** Words by which package managers say that they did not reach their registry, or could not trust it. */
+/** Messages of package managers for an unreachable or untrusted registry. */
 const UNREACHABLE =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_HAS_EXPIRED|Could not resolve host|Connection (refused|timed out|reset)|Temporary failure in name resolution|certificate verify failed|Network is unreachable|registry .{0,80}(50[0-9]|unavailable)|\b(429|50[234]) (Too Many|Bad Gateway|Service Unavailable|Gateway)|No space left on device|ENOSPC/i;
 
 /**
- * Runs the steps one after another in the folder. `isTrusted`: what decides the result is the target's own. Else a
- * change decides it, and what it fetched goes with it: nobody else is given a package that it brought.
+ * Runs the steps one after another in the folder. `isTrusted`: the input is the target's own. Otherwise the downloads
+ * are not shared, because the change decides what is fetched.
  */
 export async function runSteps(
   { steps, host, cacheDir }: StepsOptions,
@@ -79,7 +79,7 @@ async function runStep(
   if (ended.kind === 'exited' && ended.exitCode === 0) return null;
   const text = stripVTControlCharacters(output.toString('utf8')).trim();
   return {
-    text: `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${text.slice(-TOLD_OUTPUT)}`,
+    text: `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${text.slice(-OUTPUT_CHARS)}`,
     isEnvironment: couldNotRun(ended) || UNREACHABLE.test(text),
   };
 }
@@ -87,7 +87,7 @@ async function runStep(
 const cacheVariables = (cache: string) => ({
   XDG_CACHE_HOME: cache,
   npm_config_cache: path.join(cache, 'npm'),
-  // Where pnpm keeps its store. Its own variable would make npm complain.
+  // The store of pnpm. Its own variable would cause warnings from npm.
   XDG_DATA_HOME: path.join(cache, 'data'),
   YARN_CACHE_FOLDER: path.join(cache, 'yarn'),
   BUN_INSTALL_CACHE_DIR: path.join(cache, 'bun'),

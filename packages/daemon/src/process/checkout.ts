@@ -6,12 +6,12 @@ const SECRET_FILE =
 const SKIPPED = new Set(['node_modules', '.git', 'target', 'vendor', '.venv', 'dist', 'build']);
 const MOST_FOLDERS = 2_000;
 const MOST_FILES = 200;
-/** A new one is hidden a little later; a large repository is not walked through for every gate. */
+/** How long the list is reused, so that a large repository is not searched for every gate. */
 const KEPT_MS = 20_000;
 
 /**
- * Files in the person's checkout that look like secrets. All of the checkout may be read in a sandbox, but what lies there
- * beside the files of git is not the agent's; its own copy of those is in the worktree.
+ * Files in the person's checkout that look like secrets. A sandbox may read the checkout, but untracked files there are
+ * not for the agent.
  */
 export class CheckoutSecrets {
   readonly #known = new Map<string, { until: number; files: Promise<string[]> }>();

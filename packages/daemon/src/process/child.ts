@@ -14,16 +14,16 @@ import { TimeLimit } from './time-limit.ts';
  *                          └──stop, timeout──▶ terminating (SIGTERM, 5 s, SIGKILL) ──▲
  */
 
-/** Where children run: the same for all agents and gates of a project. */
+/** The environment of child processes, the same for all agents and gates of a project. */
 export interface ChildHost {
-  /** The repository's root, as the person has it checked out. */
+  /** The root of the person's checkout. */
   root: string;
-  /** Tidemill's data folder; worktrees lie in it. */
+  /** Tidemill's data folder, which contains the worktrees. */
   dataDir: string;
-  /** Marks every child, so that a later daemon knows what an earlier one left behind. */
+  /** Marks every child, so that a later daemon finds processes that an earlier one left. */
   homeId: string;
   sandbox: 'auto' | 'off';
-  /** Further places that the project's settings let children read in a sandbox. */
+  /** Additional paths that the settings make readable in a sandbox. */
   readable?: string[];
 }
 
@@ -33,27 +33,30 @@ export interface ChildSpec {
   command: string[];
   cwd: string;
   env?: Record<string, string>;
-  /** Wins over `env` inside a sandbox: where caches go when the home folder cannot be written to. */
+  /** Overrides `env` inside a sandbox: cache folders, because the home folder is read-only. */
   sandboxEnv?: Record<string, string>;
-  /** Written and closed; or a function that takes the child's standard input over and talks to it for as long as it runs. */
+  /** Text that is written to standard input, or a function that takes over standard input while the child runs. */
   stdin?: string | ((input: Writable) => void);
   network: boolean;
   /** With the machine's proxies, certificates and package registries; see network-settings.ts. Not for agents. */
   networkSettings?: boolean;
-  /** In a sandbox the worktree, too, can only be read: for work that must not change anything. */
+  /** In a sandbox the worktree is read-only too: for work that must not change anything. */
   readOnlyWorktree?: boolean;
   readable?: string[];
   writable?: string[];
-  /** In a sandbox: folders that look empty, but for what `readable` and `writable` name in them. */
+  /** In a sandbox: folders that look empty, except for paths in `readable` and `writable`. */
   hidden?: string[];
-  /** Time it stands still does not count. */
+  /** Time while suspended does not count. */
   timeoutMs: number;
-  /** Between SIGTERM and SIGKILL; less than the usual five seconds where a part of them went into asking in another way. */
+  /**
+   * Time between SIGTERM and SIGKILL. Less than the usual five seconds when part of it was used for another stop
+   * request.
+   */
   graceMs?: number;
   signal?: AbortSignal;
-  /** Given a hold on the child for as long as it runs. */
+  /** Registers the child while it runs. */
   control?: ProcessControl;
-  /** While a returned promise is pending no more is read from that stream, and the child waits. */
+  /** While a returned promise is pending, nothing is read from that stream, and the child waits. */
   onOutput(chunk: Buffer, from: 'stdout' | 'stderr'): void | Promise<void>;
 }
 
@@ -66,24 +69,24 @@ export type ChildEnd =
 export interface Child {
   /** Settles when the child and all its descendants are gone. Rejects only when `onOutput` did. */
   readonly end: Promise<ChildEnd>;
-  /** SIGTERM, five seconds, SIGKILL, the whole group. Resolves when all are gone. */
+  /** Sends SIGTERM, after five seconds SIGKILL, to the whole group. Resolves when all are gone. */
   stop(): Promise<void>;
 }
 
 const GRACE_MS = 5000;
 const DRAIN_MS = 5000;
 
-type Wish = 'stopped' | 'timeout';
+type StopReason = 'stopped' | 'timeout';
 
 export function startChild(spec: ChildSpec): Child {
-  const wish = Promise.withResolvers<Wish>();
-  const stop = () => wish.resolve('stopped');
+  const stopReason = Promise.withResolvers<StopReason>();
+  const stop = () => stopReason.resolve('stopped');
   if (spec.signal?.aborted) stop();
   spec.signal?.addEventListener('abort', stop, { once: true });
-  const limit = new TimeLimit(spec.timeoutMs, () => wish.resolve('timeout'));
+  const limit = new TimeLimit(spec.timeoutMs, () => stopReason.resolve('timeout'));
   const hold = new Hold(limit, stop);
   const letGo = spec.control?.take(hold);
-  const end = live(spec, wish.promise, hold).finally(() => {
+  const end = live(spec, stopReason.promise, hold).finally(() => {
     limit.kill();
     letGo?.();
     spec.signal?.removeEventListener('abort', stop);
@@ -92,15 +95,15 @@ export function startChild(spec: ChildSpec): Child {
     end,
     stop: async () => {
       stop();
-      await end.catch(() => undefined); // whoever awaits `end` gets the reason
+      await end.catch(() => undefined); // the caller that awaits `end` gets the error
     },
   };
 }
 
-async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<ChildEnd> {
+async function live(spec: ChildSpec, stopReason: Promise<StopReason>, hold: Hold): Promise<ChildEnd> {
   const launch = await launchOf(spec);
   if ('missing' in launch) return { kind: 'unstartable', message: launch.missing };
-  const early = await Promise.race([wish, hold.mayBegin()]);
+  const early = await Promise.race([stopReason, hold.mayBegin()]);
   if (early) return { kind: early };
 
   const started = await begin(spec, launch);
@@ -115,22 +118,23 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
     status: launch.isSandboxed ? child.stdio[3] : null,
   });
   hold.begin(family);
-  let lastWords = '';
+  let lastOutput = '';
   const streams = [
     drain(child.stdout, (chunk) => spec.onOutput(chunk, 'stdout')),
     drain(child.stderr, (chunk) => {
-      if (launch.isSandboxed) lastWords = chunk.subarray(-300).toString('utf8').trim();
+      if (launch.isSandboxed) lastOutput = chunk.subarray(-300).toString('utf8').trim();
       return spec.onOutput(chunk, 'stderr');
     }),
   ];
-  // finish() tells of a reader that failed. Until then nobody waits for these, and that must not end the daemon.
+  // finish() reports a failed reader. Until then these promises are not awaited, and a rejection must not end the
+  // daemon.
   for (const stream of streams) stream.catch(() => undefined);
-  // A child that ends without reading its input breaks the pipe; its exit says all that matters.
+  // A child that ends without reading its input breaks the pipe. Only its exit code matters.
   child.stdin?.on('error', () => undefined);
   if (typeof spec.stdin === 'function') spec.stdin(child.stdin!);
   else child.stdin?.end(spec.stdin ?? '');
 
-  const first = await Promise.race([exited, wish]);
+  const first = await Promise.race([exited, stopReason]);
   if (typeof first === 'string') await terminate(family, exited, spec.graceMs ?? GRACE_MS);
   const last = await exited;
   await family.sweep();
@@ -139,7 +143,7 @@ async function live(spec: ChildSpec, wish: Promise<Wish>, hold: Hold): Promise<C
   if (await family.hasRun()) return last;
   return {
     kind: 'unstartable',
-    message: `the sandbox could not start ${spec.command[0]}: ${lastWords || 'no reason given'}`,
+    message: `the sandbox could not start ${spec.command[0]}: ${lastOutput || 'no reason given'}`,
   };
 }
 
@@ -151,10 +155,10 @@ async function begin(
     const child = spawn(launch.file, launch.args, {
       cwd: spec.cwd,
       env: launch.env,
-      detached: true, // a group of its own: signals reach all of it, and a terminal's Ctrl-C reaches none of it
+      detached: true, // its own process group: signals reach all of it, and a terminal's Ctrl-C does not
       stdio: ['pipe', 'pipe', 'pipe', launch.isSandboxed ? 'pipe' : 'ignore'],
     });
-    child.on('error', () => undefined); // without a listener a failed kill or start would be thrown at the daemon
+    child.on('error', () => undefined); // without a listener a failed kill or start would crash the daemon
     const { pid } = child;
     if (pid !== undefined) return { child, pid };
     return await new Promise((resolve) => {
@@ -174,7 +178,7 @@ async function terminate(family: Family, exited: Promise<unknown>, graceMs: numb
   family.kill();
 }
 
-/** Reads to the end, whatever the reader does with it: a child must never hang because we stopped listening. */
+/** Reads to the end even if the reader fails: a child must never hang on a full pipe. */
 async function drain(stream: Readable | null, read: (chunk: Buffer) => void | Promise<void>): Promise<void> {
   if (!stream) return;
   let failure: { error: unknown } | null = null;
@@ -188,7 +192,7 @@ async function drain(stream: Readable | null, read: (chunk: Buffer) => void | Pr
       }
     }
   } catch (error) {
-    // finish() cuts a stream that somebody outside the family still holds open; what came before it is kept.
+    // finish() closes a stream that another process still holds open. The output so far is kept.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
   if (failure) throw failure.error;

@@ -3,14 +3,14 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-// Every mount costs a sandbox a part of a millisecond at each start. Where many small files of a folder are to be seen
-// and others not, they are copied once into a folder of our own, which is then shown in its place.
+// Every mount makes each start of a sandbox slower. Where many small files of a folder are visible and others not, they
+// are copied once into a separate folder, which is mounted instead.
 
-/** One name in such a folder. */
+/** One entry of such a folder. */
 export interface Copied {
   /** Relative to the folder. */
   name: string;
-  /** A file to copy; text; a link; or only a place where something else will be mounted. */
+  /** A file to copy, text, a link, or a mount point. */
   is: { file: string } | { text: string } | { link: string } | 'folder' | 'empty file';
   /** Changes when the file does. */
   mark: string;
@@ -19,21 +19,21 @@ export interface Copied {
 const KEPT_MS = 14 * 86_400_000;
 
 export class CopiedFolders {
-  /** Folders that this process shows to its children. */
+  /** Folders that this process mounts for its children. */
   readonly #asked = new Set<string>();
 
-  /** The folder that holds these and nothing else; the same one as long as none of them changes. */
+  /** Returns a folder with exactly these entries. It is reused until one of them changes. */
   async folderOf(kind: string, entries: Copied[], dataDir: string): Promise<string> {
     const key = createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 24);
     const folder = path.join(dataDir, 'sandbox', `${kind}-${key}`);
     await ensure(folder, entries);
     if (this.#asked.has(folder)) return folder;
     this.#asked.add(folder);
-    await this.#tidy(path.dirname(folder)).catch(() => undefined); // what cannot be removed now is removed another time
+    await this.#tidy(path.dirname(folder)).catch(() => undefined); // a later call removes the rest
     return folder;
   }
 
-  /** A running sandbox may still show an old one, so only those are removed that nobody has asked for in a long time. */
+  /** A running sandbox may still use an old folder, so only folders that were not used for a long time are removed. */
   async #tidy(all: string): Promise<void> {
     const now = Date.now();
     for (const name of await readdir(all)) {
@@ -55,11 +55,11 @@ async function ensure(folder: string, entries: Copied[]): Promise<void> {
     else if (is === 'empty file') await writeFile(at, '');
     else if ('text' in is) await writeFile(at, is.text);
     else if ('link' in is) await symlink(is.link, at);
-    // One that cannot be read, or is gone by now, is none that anybody could be shown.
+    // A missing or unreadable file is left out.
     else await copyFile(is.file, at, constants.COPYFILE_FICLONE).catch(() => undefined);
   }
   await rename(fresh, folder).catch(async (error: NodeJS.ErrnoException) => {
     await rm(fresh, { recursive: true, force: true });
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another one was quicker
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another process was faster
   });
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** How a child is recognised later, also by another daemon: the data folder it belongs to and the run it was started for. */
+/** Variables that identify a child later, also for another daemon: its data folder and its run. */
 export interface Marker {
   homeId: string;
   runId: string;
@@ -14,8 +14,8 @@ const FIRST_PROOF_PORT = 30_000;
 const PORTS_EACH = 20;
 
 /**
- * What tells one worktree from another, for ports and databases that parallel work must not share: a name, and the first
- * of twenty ports. Folders are called after the task's number, or `proof-N`. None for a folder that is no worktree.
+ * Variables that differ per worktree, so that parallel work does not share ports or databases: a name, and the first of
+ * twenty ports. Folders are named after the task's number, or `proof-N`. Empty for a folder that is not a worktree.
  */
 export function worktreeVariables(cwd: string): Record<string, string> {
   if (!['worktrees', 'proofs'].includes(path.basename(path.dirname(cwd)))) return {};
@@ -31,8 +31,8 @@ export function worktreeVariables(cwd: string): Record<string, string> {
 const PASSED_ON = new Set(['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR', 'USER', 'SHELL']);
 
 /**
- * The whole environment of a child. It is a list of what may pass, not of what may not: the daemon's own secrets
- * (database password, tokens) must not reach code that an agent wrote.
+ * The complete environment of a child. It is an allowlist: the daemon's own secrets (database password, tokens) must
+ * not reach code that an agent wrote.
  */
 export function childEnvironment(
   own: NodeJS.ProcessEnv,
@@ -46,7 +46,7 @@ export function childEnvironment(
   return { ...env, ...given, [HOME_MARK]: marker.homeId, [RUN_MARK]: marker.runId };
 }
 
-/** Variables of the daemon's own environment that a setting names, as far as they are set. */
+/** The variables of the daemon's environment that a setting names, if they are set. */
 export function passedOn(names: string[]): Record<string, string> {
   const found = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
   return Object.fromEntries(found);

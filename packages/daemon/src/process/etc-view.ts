@@ -4,7 +4,7 @@ import { type FoundMount, isInside } from './mounts.ts';
 
 const ETC = '/etc';
 
-/** The single files of /etc become one mount, with places in it for the folders that are mounted there. */
+/** Combines the single files of /etc into one mount, with mount points for the folders. */
 export async function gatherEtc(mounts: FoundMount[], dataDir: string, copies: CopiedFolders): Promise<FoundMount[]> {
   const inEtc = mounts.filter(({ at, kind }) => kind !== 'hidden' && isInside(at, ETC));
   if (inEtc.length === 0) return mounts;
@@ -13,7 +13,7 @@ export async function gatherEtc(mounts: FoundMount[], dataDir: string, copies: C
   for (const mount of inEtc) {
     const name = path.relative(ETC, mount.at);
     const place = mount.isFolder ? ('folder' as const) : ('empty file' as const);
-    // Of a copy that stands in for a file, only the file it was made from tells whether it is still the same.
+    // For a copy, the original file decides whether it is still current.
     const { mark, from } = mount;
     if (isCopied(mount)) places.set(name, { name, is: { file: from ?? mount.at }, mark });
     else if (!places.has(name)) places.set(name, { name, is: place, mark: '' });

@@ -6,18 +6,21 @@ import { groupMembers, processRow, processUse, sendSignal } from './process-tabl
 
 /** A child and everything it started. */
 export interface Family {
-  /** Asks all to end (SIGTERM). False when nobody is there who could hear it. */
+  /** Sends SIGTERM to all. Returns false when there is no process to receive it. */
   ask(): Promise<boolean>;
   kill(): void;
-  /** All stand still until thawed (SIGSTOP, SIGCONT), also those that left the group. */
+  /** Suspends all until thaw (SIGSTOP, SIGCONT), also those that left the group. */
   freeze(): void;
   thaw(): void;
   usage(): Promise<{ memoryMb: number; cpuMs: number }>;
   /** Resolves once the group is empty, or the signal aborts. */
   isGone(signal: AbortSignal): Promise<void>;
-  /** After the leader's exit: ends whoever is left, also those that left the group, and waits until they are gone. */
+  /**
+   * After the leader's exit: kills the remaining processes, also those that left the group, and waits until they are
+   * gone.
+   */
   sweep(): Promise<void>;
-  /** False when a sandbox gave up before it started the command. */
+  /** False when the sandbox failed before it started the command. */
   hasRun(): Promise<boolean>;
 }
 
@@ -28,10 +31,10 @@ const STRAY_PAUSE_MS = 20;
 export function familyOf(leader: number, about: { host: ChildHost; runId: string; status: unknown }): Family {
   const status = about.status instanceof Readable ? readStatus(about.status) : null;
   let isFrozen = false;
-  /** Those that left the group are found by their mark; by then the wind may have turned. */
-  const signalStrays = async (signal: 'SIGSTOP' | 'SIGCONT') => {
+  /** Processes that left the group are found by their mark. The desired state may have changed by then. */
+  const signalDetached = async (signal: 'SIGSTOP' | 'SIGCONT') => {
     let known = '';
-    // One that starts another program, or forks, while we look may be missed: again until a look shows nobody new.
+    // A scan may miss a process that forks meanwhile, so it repeats until it finds no new one.
     for (let round = 0; round < STRAY_ROUNDS; round += 1) {
       const marked = (await leakedProcesses(about.host.homeId)).filter((each) => isOfRun(each, about.runId));
       if (isFrozen !== (signal === 'SIGSTOP')) return;
@@ -46,13 +49,13 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
     if (!isFrozen) return;
     isFrozen = false;
     sendSignal(-leader, 'SIGCONT');
-    void signalStrays('SIGCONT');
+    void signalDetached('SIGCONT');
   };
   return {
     freeze() {
       isFrozen = true;
       sendSignal(-leader, 'SIGSTOP');
-      void signalStrays('SIGSTOP');
+      void signalDetached('SIGSTOP');
     },
     thaw,
     async usage() {
@@ -62,10 +65,10 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
       return { memoryMb: sum(({ memoryMb }) => memoryMb), cpuMs: sum(({ cpuMs }) => cpuMs) };
     },
     async ask() {
-      // One that stands still would not hear it.
+      // A suspended process would not react.
       thaw();
       if (!status) return sendSignal(-leader, 'SIGTERM');
-      // A SIGTERM would end bwrap itself, and with it at once all that it guards: only those inside are asked.
+      // A SIGTERM to bwrap would kill the whole sandbox at once, so only the processes inside get it.
       const init = status.init();
       const inside = (await groupMembers(leader)).filter((pid) => pid !== leader && pid !== init);
       return inside.filter((pid) => sendSignal(pid, 'SIGTERM')).length > 0;
@@ -83,7 +86,7 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
         if ((await groupMembers(leader)).length === 0 && isNamespaceGone(status?.init() ?? null)) break;
         await delay(pause);
       }
-      // In a sandbox the namespace's end is everybody's end; without one a child may have left the group.
+      // In a sandbox, the end of the namespace ends all processes. Without one, a child may have left the group.
       if (!status) await killLeaked(about.host.homeId, (each) => !isOfRun(each, about.runId));
     },
     hasRun: async () => status === null || status.hasRun,
@@ -97,7 +100,7 @@ function isNamespaceGone(init: number | null): boolean {
   return row === null || row.isZombie;
 }
 
-/** bwrap tells on this stream who is the sandbox's first process and, only if the command was started, its exit code. */
+/** bwrap reports the sandbox's first process on this stream, and the exit code only if the command was started. */
 function readStatus(stream: Readable): { init(): number | null; hasRun: Promise<boolean> } {
   let text = '';
   const hasRun = new Promise<boolean>((resolve) => {

@@ -4,16 +4,15 @@ import { gitWith } from '../git/program.ts';
 import type { Copied, CopiedFolders } from './copies.ts';
 import { isInside, type Mount } from './mounts.ts';
 
-// A repository's own folder holds, beside its objects, the addresses of remotes with the passwords people put into them.
-// A sandbox shows only the parts that git needs to read history, and copies of the settings without what opens a door.
-// The folder is built anew rather than single files covered: git replaces its settings by renaming a new file over them,
-// and with the old file a mount over it would vanish from a running sandbox.
+// The .git folder also contains remote URLs, which may include passwords. A sandbox sees only the parts that git needs
+// to read history, and copies of the settings without credentials. The whole folder is rebuilt, because git replaces
+// its settings by a rename, and a mount over a single file would then disappear from a running sandbox.
 
 const LIVE = ['objects', 'refs', 'reftable', 'worktrees', 'packed-refs', 'lfs/objects'];
 const COPIED = ['HEAD', 'shallow', 'info/exclude', 'info/attributes', 'info/sparse-checkout', 'info/grafts'];
 const SETTINGS = ['config', 'config.worktree'];
 
-/** Sections without which git would work differently; none of them is where a password belongs. */
+/** Sections that change how git works. None of them is meant for passwords. */
 const KEPT_SECTIONS = new Set(
   [
     'core extensions user author committer remote branch diff merge init color log status format index feature',
@@ -29,7 +28,7 @@ const INCLUDED_MS = 20_000;
 
 export class GitView {
   readonly #copies: CopiedFolders;
-  /** Settings as they were shown last, by file. */
+  /** The last filtered settings, by file. */
   readonly #known = new Map<string, { mark: string; until: number; text: Promise<string> }>();
 
   constructor(copies: CopiedFolders) {
@@ -39,7 +38,7 @@ export class GitView {
   /** The repository as a sandbox shows it. */
   async mounts(root: string, worktree: string, dataDir: string): Promise<Mount[]> {
     const folder = await commonFolder(root);
-    // Who works in the repository itself has it all.
+    // Work in the repository itself has full access.
     if (folder === null || isInside(folder, worktree)) return [];
     const at = (name: string) => path.join(folder, name);
     const [live, copied, settings, borrowed, inWorktrees] = await Promise.all([
@@ -73,7 +72,7 @@ export class GitView {
     return this.#settingsMounts(['/etc/gitconfig', ...files], dataDir);
   }
 
-  /** A worktree may have settings of its own. */
+  /** A worktree may have its own settings. */
   async #worktreeSettings(folder: string, dataDir: string): Promise<Mount[]> {
     const names = await readdir(folder).catch(() => []);
     return this.#settingsMounts(
@@ -94,7 +93,7 @@ export class GitView {
     return mounts.flat();
   }
 
-  /** These settings as a sandbox shows them, or null when there are none. */
+  /** The settings as a sandbox sees them, or null when there are none. */
   async #plainSettings(file: string): Promise<string | null> {
     const found = await stat(file).catch(() => null);
     if (!found?.isFile()) return null;
@@ -103,18 +102,18 @@ export class GitView {
     if (last?.mark === mark && last.until > performance.now()) return last.text;
     const git = gitWith({ cwd: path.dirname(file) });
     const listed = git(['config', '--file', file, '--includes', '--list', '-z']);
-    // Settings that cannot be read are none, in here as outside; whoever needs them hears it from git itself.
+    // Unreadable settings are skipped. Git itself reports them.
     const text = listed.then(
       ({ stdout }) => withoutSecrets(stdout),
       () => '',
     );
-    // Files that it includes are not looked at each time.
+    // Included files are not checked each time.
     this.#known.set(file, { mark, until: performance.now() + INCLUDED_MS, text });
     return text;
   }
 }
 
-/** Where the repository keeps what all its worktrees share: not always `.git` below its root. */
+/** The common git folder of all worktrees. It is not always `.git` in the root. */
 async function commonFolder(root: string): Promise<string | null> {
   const entry = path.join(root, '.git');
   const found = await stat(entry).catch(() => null);
@@ -135,7 +134,7 @@ async function alternates(objects: string, depth = 0): Promise<string[]> {
   return [...here, ...(await Promise.all(here.map((folder) => alternates(folder, depth + 1)))).flat()];
 }
 
-/** Settings as git lists them (`section.name.key\nvalue\0`), written again without what could open a door. */
+/** Rewrites settings from git's list format (`section.name.key\nvalue\0`) without credentials. */
 function withoutSecrets(listed: string): string {
   const lines: string[] = [];
   for (const entry of listed.split('\0')) {
@@ -157,7 +156,7 @@ function quoted(text: string): string {
   return `"${plain.replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
 }
 
-/** A web address without the name and password in it, and without its query. The user of an ssh address is no secret. */
+/** Removes name, password and query from a URL. The user of an ssh URL is not a secret. */
 function withoutPassword(text: string): string {
   return text
     .replace(/\b(ssh|git\+ssh|ssh\+git):\/\/([^/\s@:]*):[^/\s]*@/gi, '$1://$2@')

@@ -2,7 +2,7 @@ import type { ControlledProcess } from '../ports.ts';
 import type { Family } from './family.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-/** The child as its worker holds it: also before it has started, so that no word is lost. */
+/** Controls a child, also before it has started, so that no request is lost. */
 export class Hold implements ControlledProcess {
   readonly #limit: TimeLimit;
   readonly #stop: () => void;
@@ -15,7 +15,7 @@ export class Hold implements ControlledProcess {
     this.#stop = stop;
   }
 
-  /** Settles when the child may start: at once, unless all stands still. */
+  /** Settles when the child may start: at once, unless it is frozen. */
   async mayBegin(): Promise<null> {
     return this.#is === 'frozen' ? this.#thawed.promise : null;
   }

@@ -2,12 +2,12 @@ import { realpath } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
 
-// A person's home holds keys to everything they own, and next to them the tools that a build needs. A sandbox shows none
-// of it but the tools: a list of what may be seen, since nobody could list what may not.
+// A home folder contains credentials and also the tools that a build needs. A sandbox sees only the tools. This is an
+// allowlist, because a complete denylist is impossible.
 
 const names = (text: string, folder = '') => text.split(' ').map((name) => path.join(folder, name));
 
-/** Tools, their libraries and what they have downloaded. */
+/** Tools, their libraries and their downloads. */
 const TOOLS = [
   ...names('bin go/bin go/pkg sdk miniconda3 anaconda3 miniforge3 Android/Sdk'),
   ...names('ignore attributes', '.config/git'),
@@ -21,7 +21,7 @@ const TOOLS = [
   ...names('Cypress electron selenium pre-commit golangci-lint torch huggingface/hub', '.cache'),
 ];
 
-/** Kept among the tools nevertheless, or in plain sight where the repository is the home folder itself. */
+/** Secrets inside tool folders, or in the home folder when it is the repository itself. */
 const SECRETS = [
   ...names('.cargo/credentials .cargo/credentials.toml .gradle/gradle.properties .gem/credentials .julia/servers'),
   ...names('.pub-cache/credentials.json .local/share/uv/credentials .m2/settings.xml .terraform.d .password-store'),
@@ -30,7 +30,7 @@ const SECRETS = [
   ...names('gcloud gh hub git/credentials op google-chrome', '.config'),
 ];
 
-/** Every folder that is somebody's home for this child: the one it is told, the daemon's and the account's. */
+/** All home folders that matter for this child: from its environment, of the daemon and of the account. */
 export async function homesOf(told: string | undefined): Promise<string[]> {
   const real = await Promise.all([told ?? '', homedir(), accountHome()].map((at) => realOr(at, '')));
   return [...new Set(real)].filter((at) => at !== '' && at !== path.sep);
@@ -40,7 +40,7 @@ function accountHome(): string {
   try {
     return userInfo().homedir;
   } catch {
-    return ''; // an account that the system does not know has no home either
+    return ''; // an unknown account has no home
   }
 }
 

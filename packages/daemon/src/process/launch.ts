@@ -9,7 +9,7 @@ import { findProgram } from './program.ts';
 import { sandboxPrefix, sandboxStatus } from './sandbox.ts';
 import { programFolder } from './tools.ts';
 
-/** What is really started for a child: the words before its command, and its whole environment. */
+/** What is started for a child: the prefix of its command, and its complete environment. */
 export interface Launch {
   file: string;
   args: string[];
@@ -49,7 +49,7 @@ export async function launchOf(spec: ChildSpec): Promise<Launch | { missing: str
     readable: [
       ...(spec.readable ?? []),
       ...(spec.host.readable ?? []),
-      // A variable that names a whole home, by mistake or not, opens none.
+      // A variable that names a whole home folder does not make it readable.
       ...[...settings.readable, ...certificateFiles(given)].filter(
         (place) => !homes.some((folder) => folder === place || isInside(folder, place)),
       ),

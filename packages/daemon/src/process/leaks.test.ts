@@ -14,7 +14,7 @@ import { processRow } from './process-table.ts';
 if (leakScanObstacle) console.log(`skipped: ${leakScanObstacle}`);
 
 describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
-  /** A grandchild that left the group; its parent is gone, and it is what it will be, once this resolves. */
+  /** A grandchild that left the group. When this resolves, its parent is gone and its program runs. */
   async function orphan(homeId: string, runId: string): Promise<void> {
     const parent = spawn('sh', ['-c', 'setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1'], {
       detached: true,
@@ -26,7 +26,7 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
     while (!isThere(await leakedProcesses(homeId))) await delay(10);
   }
 
-  it('are found by what they inherited, and killed', async () => {
+  it('are found by their inherited environment, and killed', async () => {
     const homeId = `/nowhere/${randomUUID()}`;
     await orphan(homeId, 'run_a');
     await orphan(homeId, 'run_b');
@@ -44,13 +44,13 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
     expect(await leakedProcesses(homeId)).toEqual([]);
   });
 
-  it('name the process that still looks after them', async () => {
+  it('name the process that still owns them', async () => {
     const homeId = `/nowhere/${randomUUID()}`;
     const env = childEnvironment(process.env, {}, { homeId, runId: 'run_c' });
     const child = spawn('sleep', ['1000'], { stdio: 'ignore', env });
     await once(child, 'spawn');
     expect(await leakedProcesses(homeId)).toMatchObject([{ pid: child.pid, runId: 'run_c', ownerPid: process.pid }]);
-    // A folder whose name merely starts like another's is another folder.
+    // A folder with the same prefix is another folder.
     expect(await leakedProcesses(homeId.slice(0, -1))).toEqual([]);
     await killLeaked(homeId);
   });
@@ -86,12 +86,12 @@ describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
     expect(seen.size).toBeGreaterThan(1);
     expect([...seen].filter((pid) => processRow(pid)?.isZombie === false)).toEqual([]);
     const grown = await readFile(path.join(folder, 'grown'), 'utf8');
-    await delay(100); // some five times the pause of one who would still write
+    await delay(100); // about five times the write interval of a live process
     expect(await readFile(path.join(folder, 'grown'), 'utf8')).toBe(grown);
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('never include the one who looks', async () => {
+  it('never include the scanning process', async () => {
     const homeId = `/nowhere/${randomUUID()}`;
     const script = `import('${new URL('./leaks.ts', import.meta.url)}').then(async (m) => console.log((await m.killLeaked('${homeId}')).length))`;
     const env = childEnvironment(process.env, {}, { homeId, runId: 'run_d' });

@@ -3,23 +3,23 @@ import { HOME_MARK, RUN_MARK } from './environment.ts';
 import { markedRun, runByMark } from './limit-mark.ts';
 import { eachProcess, hasProcessTable, processFile, processRow, sendSignal } from './process-table.ts';
 
-/** A process that carries a data folder's mark. Whether it is a leak depends on whether its run is still alive. */
+/** A process with the mark of a data folder. It is a leak if its run is no longer alive. */
 export interface MarkedProcess {
   pid: number;
   runId: string;
   command: string;
-  /** The nearest ancestor without the mark: the daemon that runs it, or whoever inherited the orphan. */
+  /** The nearest ancestor without the mark: its daemon, or the process that adopted the orphan. */
   ownerPid: number;
 }
 
-/** Why `leakedProcesses` cannot find anything here, or null where it can. */
+/** Why `leakedProcesses` does not work here, or null. */
 export const leakScanObstacle = hasProcessTable
   ? null
-  : `leaked processes cannot be looked for on ${process.platform}: there is no /proc`;
+  : `leaked processes cannot be detected on ${process.platform}: there is no /proc`;
 
 /**
- * Every process started for this data folder and still running, found by the environment it inherited, or else by the
- * limit. That catches grandchildren that left their process group, and also those inside a sandbox's pid namespace.
+ * All running processes that were started for this data folder, found by their inherited environment or resource limit.
+ * This includes grandchildren that left their process group and processes in a sandbox's pid namespace.
  */
 export async function leakedProcesses(homeId: string): Promise<MarkedProcess[]> {
   const runs = new Map<number, string>();
@@ -31,13 +31,13 @@ export async function leakedProcesses(homeId: string): Promise<MarkedProcess[]> 
   return [...runs].map(([pid, runId]) => ({ pid, runId, command: commandOf(pid), ownerPid: ownerOf(pid, runs) }));
 }
 
-/** Kills what `leakedProcesses` finds, but for runs that `isAlive` knows; returns what was killed. */
+/** Kills leaked processes, except for runs that are alive. Returns the killed processes. */
 export async function killLeaked(
   homeId: string,
   isAlive: (process: MarkedProcess) => boolean = () => false,
 ): Promise<MarkedProcess[]> {
   const killed = new Map<number, MarkedProcess>();
-  // A process may fork while we look, so this repeats until a look finds nothing.
+  // A process may fork during the scan, so this repeats until a scan finds nothing.
   for (let round = 0; round < 50; round++) {
     const found = (await leakedProcesses(homeId)).filter((leak) => !isAlive(leak));
     if (found.length === 0) break;
@@ -50,11 +50,11 @@ export async function killLeaked(
   return [...killed.values()];
 }
 
-/** Whether a process belongs to this run, also when it shows nothing but the mark. */
+/** Whether a process belongs to this run, also when only the limit mark is left. */
 export const isOfRun = (process: { runId: string }, runId: string): boolean =>
   process.runId === runId || process.runId === markedRun(runId);
 
-/** This process and those above it: a scan run from inside an agent must not kill the hand that started it. */
+/** This process and its ancestors: a scan inside an agent must not kill the process that started it. */
 function ownLine(): Set<number> {
   const line = new Set<number>();
   for (let pid = process.pid; pid > 0 && !line.has(pid); pid = processRow(pid)?.parent ?? 0) line.add(pid);

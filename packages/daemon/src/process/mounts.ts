@@ -1,16 +1,16 @@
 import { readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a sandbox shows at a place. Whatever no mount names is not there at all. */
+/** A mount of a sandbox. Paths without a mount do not exist in it. */
 export interface Mount {
   at: string;
-  /** hidden: an empty folder of the sandbox's own, or an empty file. readable, writable: the real thing. */
+  /** hidden: an empty folder or file. readable, writable: the real path. */
   kind: 'hidden' | 'readable' | 'writable';
-  /** What is shown there instead. */
+  /** The path that is mounted instead. */
   from?: string;
 }
 
-/** A mount whose place exists, with the links by which it was named. */
+/** A mount whose path exists, with the symbolic links that lead to it. */
 export interface FoundMount extends Mount {
   isFolder: boolean;
   links: Link[];
@@ -28,30 +28,30 @@ const MOST_LINKS = 40;
 /** A sandbox has its own of these. */
 const OWN = ['/proc', '/dev'];
 
-/** The places as they really are. Those that do not exist are left out, and so is the root itself. */
+/** Resolves the paths. Missing paths and the root itself are left out. */
 export async function findMounts(wanted: Mount[]): Promise<FoundMount[]> {
   return (await Promise.all(wanted.map(found))).filter((mount) => mount !== null);
 }
 
-/** bubblewrap's words for the mounts. At one place the most generous wins. */
+/** bubblewrap's arguments for the mounts. For one path the most permissive mount wins. */
 export function mountArguments(wanted: FoundMount[]): string[] {
   const all = inOrder(wanted);
   const mounts = all.filter((mount) => isNeeded(mount, coverOf(mount.at, all)));
-  // A link is there already where the folder that holds it is shown.
+  // A link already exists where its folder is mounted.
   const isGone = ({ at }: Link) => !isShown(coverOf(at, mounts));
   const links = new Map(wanted.flatMap((mount) => mount.links.filter(isGone)).map(({ at, target }) => [at, target]));
   return [
     ...mounts.flatMap(({ at, kind, isFolder, from = at }) => {
-      // An empty file, and not one that cannot be read: a tool that has no password in it goes on without.
+      // An empty file, not an unreadable one: most tools continue without a password in it.
       if (kind === 'hidden') return isFolder ? ['--tmpfs', at] : ['--dev-bind', '/dev/null', at];
-      // One that was removed a moment ago is no reason not to start.
+      // A path that was just removed must not prevent the start.
       return [kind === 'writable' ? '--bind-try' : '--ro-bind-try', from, at];
     }),
     ...[...links].flatMap(([at, target]) => ['--symlink', target, at]),
   ];
 }
 
-/** In a folder of copies nothing of the real one is seen. */
+/** A folder of copies hides the real folder completely. */
 const isReplaced = (cover: Mount | undefined) => cover?.from !== undefined;
 const isShown = (cover: Mount | undefined) => cover?.kind === 'readable' || cover?.kind === 'writable';
 
@@ -101,7 +101,7 @@ function inOrder(mounts: FoundMount[]): FoundMount[] {
   return [...byPlace.values()].sort((a, b) => depth(a) - depth(b));
 }
 
-/** A copy was put in place of something for a reason: only a wish to write there goes before it. */
+/** A copy has priority over the original, except for a writable mount. */
 function isStronger(mount: Mount, known: Mount): boolean {
   if (STRENGTH[known.kind] !== STRENGTH[mount.kind]) return STRENGTH[known.kind] < STRENGTH[mount.kind];
   return known.from === undefined && mount.from !== undefined;

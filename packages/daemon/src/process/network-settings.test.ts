@@ -21,7 +21,7 @@ function isThere(program: string): boolean {
     execFileSync(program, ['version'], { stdio: 'ignore' });
     return true;
   } catch {
-    return false; // and then what needs it is skipped
+    return false; // tests that need it are skipped
   }
 }
 
@@ -36,7 +36,7 @@ const asked: string[] = [];
 const before = { ...process.env };
 const TOKEN = 'npm_token_of_the_person';
 
-/** A registry with one package, behind a certificate that nobody knows. */
+/** A registry with one package and an unknown certificate. */
 async function openRegistry(): Promise<void> {
   const folder = path.join(base, 'registry');
   await mkdir(path.join(folder, 'package'), { recursive: true });
@@ -50,7 +50,7 @@ async function openRegistry(): Promise<void> {
   await writeFile(path.join(folder, 'names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
   const sign = ['x509', '-req', '-in', 'request.pem', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
   ssl(...sign, '-out', 'cert.pem', '-extfile', 'names');
-  // Where a company's administrator puts it: neither among the system's certificates nor in the home.
+  // A typical company setup: neither in the system's certificates nor in the home folder.
   certificate = path.join(base, 'company', 'ca.pem');
   await mkdir(path.dirname(certificate));
   await writeFile(certificate, await readFile(path.join(folder, 'ca.pem')));
@@ -82,7 +82,7 @@ beforeAll(async () => {
   await openRegistry();
   const account = `//localhost:${new URL(registry).port}/:_authToken=${TOKEN}`;
   await writeFile(path.join(home, '.npmrc'), `registry=${registry}\n${account}\n`);
-  await mkdir(path.join(home, '.npm')); // as everybody has it who ever used npm
+  await mkdir(path.join(home, '.npm')); // exists for every npm user
   await writeFile(path.join(home, '.netrc'), 'machine localhost password KEY\n');
   for (const name of Object.keys(process.env)) if (/^npm_config_|proxy$/i.test(name)) delete process.env[name];
   Object.assign(process.env, { HOME: home, NODE_EXTRA_CA_CERTS: certificate, no_proxy: 'localhost' });
@@ -114,13 +114,13 @@ describe.skipIf(!hasOpenssl)('behind the certificate of a company', () => {
     expect(asked).toContain(`/tiny/-/tiny-1.0.0.tgz Bearer ${TOKEN}`);
   });
 
-  it('a gate without network is told none of it', async () => {
+  it('a gate without network gets none of these settings', async () => {
     const { text } = await gate('env; cat ~/.npmrc; cat "$NODE_EXTRA_CA_CERTS"; true');
     expect(text).not.toMatch(/NODE_EXTRA_CA_CERTS=|no_proxy=/);
     if (status.available) expect(text).not.toContain(TOKEN);
   });
 
-  it('an agent is told none of it, network or not', async () => {
+  it('an agent gets none of these settings, with or without network', async () => {
     let text = '';
     const { end } = startChild({
       host,
@@ -140,7 +140,7 @@ describe.skipIf(!hasOpenssl)('behind the certificate of a company', () => {
     expect(text).not.toContain('BEGIN CERTIFICATE');
   });
 
-  it('what publishes, and passwords for everything else, are not among it', async () => {
+  it('publishing tokens and other passwords are not included', async () => {
     const { text } = await gate('env; cat ~/.netrc; true', { network: true });
     expect(text).toContain(`NODE_EXTRA_CA_CERTS=${certificate}`);
     expect(text).not.toContain('publishes');
@@ -148,7 +148,7 @@ describe.skipIf(!hasOpenssl)('behind the certificate of a company', () => {
   });
 });
 
-it('a gate gets the variables that it names, and those it is given', async () => {
+it('a gate gets the variables that it names and those that are set for it', async () => {
   process.env.TEST_DATABASE = 'given by name';
   process.env.OTHER = 'not given';
   const { text } = await gate('env', { pass: ['TEST_DATABASE', 'NOT_SET'], env: { LEVEL: '3', CI: 'yes' } });
@@ -158,7 +158,7 @@ it('a gate gets the variables that it names, and those it is given', async () =>
   expect(text).not.toMatch(/^(OTHER|NOT_SET)=/m);
 });
 
-it('names the places that settings point to', async () => {
+it('finds the paths that settings point to', async () => {
   await mkdir(path.join(home, '.config', 'pip'), { recursive: true });
   await writeFile(path.join(home, '.config', 'pip', 'pip.conf'), '[global]\ncert = ~/certs/company.pem\n');
   const { env, readable } = await networkSettings(

@@ -3,14 +3,14 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 
 // How this machine reaches package registries: proxies, certificates, mirrors. Commands of the project that may use the
-// network (installing dependencies, some gates) get it. Agents do not: what is in here opens doors, and an agent that
-// needs one is given it by name.
+// network (installing dependencies, some gates) get these settings. Agents do not: they contain credentials, and an
+// agent gets those only by name.
 
 const VARIABLES = [
   /^(https?|all|no|ftp)_proxy$/i,
   /^(SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|NODE_USE_ENV_PROXY|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/,
   /^(GIT_SSL_(CAINFO|CAPATH)|NIX_SSL_CERT_FILE|DENO_(CERT|TLS_CA_STORE)|AWS_CA_BUNDLE|HEX_(MIRROR|CACERTS_PATH))$/,
-  // Not all of npm's: a daemon that was started by npm has its local folders in there too.
+  // Not all of npm's: a daemon started by npm also has variables for npm's local folders.
   /^npm_config_(.*:)?(registry|_?auth.*|https?[-_]?proxy|proxy|no_?proxy|ca|cafile|strict[-_]ssl|cert|key)$/i,
   /^npm_config_(\/\/.*|userconfig|globalconfig|fetch[-_].*|maxsockets)$/i,
   /^YARN_(REGISTRY|NPM_.*|HTTPS?_.*|CA_FILE_PATH|ENABLE_STRICT_SSL)$|^BUN_CONFIG_(REGISTRY|TOKEN)$|^COREPACK_NPM_/,
@@ -19,13 +19,13 @@ const VARIABLES = [
   // Not CARGO_REGISTRY_TOKEN, which publishes.
   /^CARGO_(HTTP|NET|REGISTRIES|SOURCE)_|^CARGO_REGISTRY_(DEFAULT|INDEX)$|^RUSTUP_(DIST_SERVER|UPDATE_ROOT)$/,
   /^GO(PROXY|NOPROXY|PRIVATE|SUMDB|NOSUMDB|INSECURE|FLAGS|AUTH|VCS|TOOLCHAIN)$/,
-  // Where a store of certificates is named to Java.
+  // The path of Java's certificate store.
   /^(JAVA_TOOL_OPTIONS|MAVEN_OPTS|MAVEN_ARGS|GRADLE_OPTS|COURSIER_(REPOSITORIES|CREDENTIALS|MIRRORS))$/,
   /^BUNDLE_(MIRROR_.*|SSL_.*|[A-Z0-9_]+__[A-Z0-9_]+)$|^COMPOSER_(AUTH|CAFILE|MIRROR_.*)$|^NuGetPackageSourceCredentials_/,
   /^(ELECTRON|NODEJS_ORG|SASS_BINARY|PUPPETEER|PLAYWRIGHT|CYPRESS|NVM_NODEJS_ORG).*(_MIRROR|_HOST|_URL|_SITE)$/i,
 ];
 
-/** `.netrc` is not among them: it holds passwords for everything, not for packages. Nor are files made to publish with. */
+/** Without `.netrc`, which has passwords for other services, and without files for publishing. */
 const HOME_FILES = [
   '.npmrc',
   '.yarnrc',
@@ -56,15 +56,15 @@ const HOME_FILES = [
 ];
 const MACHINE_FILES = ['/etc/npmrc', '/etc/pip.conf', '/etc/uv/uv.toml', '/etc/bundle/config'];
 
-/** Certificates, and settings that lie elsewhere than usual. */
+/** Certificates, and settings in unusual locations. */
 const NAMES_A_FILE =
   /CERT|CA_?BUNDLE|CAINFO|CAPATH|CA_?FILE|CACERTS|config_file$|userconfig$|globalconfig$|FIND_LINKS$/i;
 const CERTIFICATE_IN_FILE =
   /^\s*"?(?:cafile|cert|client-cert|client_cert|cainfo|ca_cert|ssl_ca_cert|ssl_verify|httpsCaFilePath)"?\s*[=:]\s*"?([~/][^"\n#;]*)/gim;
 
 /**
- * Installers that give up when they cannot write to their cache get one that is gone with the command: in a sandbox the
- * home can only be read, and a cache that the code of one task can write to would be a way into the next.
+ * Temporary caches for installers that fail without a writable cache. In a sandbox the home folder is read-only, and a
+ * shared writable cache would let one task affect the next.
  */
 export const SCRATCH_CACHES = {
   npm_config_cache: '/tmp/.cache/npm',
@@ -76,11 +76,11 @@ export const SCRATCH_CACHES = {
 
 export interface NetworkSettings {
   env: Record<string, string>;
-  /** Places that must be seen for the settings to work. */
+  /** Paths that must be readable for the settings to work. */
   readable: string[];
 }
 
-/** What a command that may use the network gets of the machine's settings for it. */
+/** The machine's network settings for a command with network access. */
 export async function networkSettings(own: NodeJS.ProcessEnv, home: string | undefined): Promise<NetworkSettings> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(own))
@@ -91,7 +91,7 @@ export async function networkSettings(own: NodeJS.ProcessEnv, home: string | und
   return { env, readable: [...files, ...named.flat()] };
 }
 
-/** Places that variables of a child name, and that it must see for them to mean anything. */
+/** Paths in a child's variables that must be readable. */
 export function certificateFiles(env: Record<string, string>, home = env.HOME ?? homedir()): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (!NAMES_A_FILE.test(name) || /KEY|TOKEN|PASSW/i.test(name)) return [];
@@ -100,7 +100,7 @@ export function certificateFiles(env: Record<string, string>, home = env.HOME ??
   });
 }
 
-/** A settings file may name a certificate in turn. */
+/** A settings file may name a certificate. */
 async function certificatesIn(file: string, home: string): Promise<string[]> {
   const found = await stat(file).catch(() => null);
   if (!found?.isFile() || found.size > 256 * 1024) return [];
@@ -108,7 +108,10 @@ async function certificatesIn(file: string, home: string): Promise<string[]> {
   return [...text.matchAll(CERTIFICATE_IN_FILE)].map(([, place = '']) => fromHome(place.trim(), home));
 }
 
-/** The places that a project's settings name: `~` is the home folder, and a relative path starts at the repository's root. */
+/**
+ * Resolves paths from a project's settings: `~` is the home folder, and a relative path starts at the repository's
+ * root.
+ */
 export const readablePlaces = (declared: string[], root: string): string[] =>
   declared.map((place) => path.resolve(root, fromHome(place, homedir())));
 

@@ -48,7 +48,7 @@ function start(script: string, more: Partial<ChildSpec> = {}): Child & { says(te
   return { ...child, says };
 }
 
-/** The states of all that runs for this test, such as `S` and `T`. */
+/** The states of all processes of this test, such as `S` and `T`. */
 async function states(): Promise<string[]> {
   const found = await leakedProcesses(base);
   return found.flatMap(({ pid }) => {
@@ -65,7 +65,7 @@ async function until(isSo: (all: string[]) => boolean): Promise<string[]> {
   }
 }
 
-/** A shell that is just starting something waits for its child without being able to hear a signal (`D`). */
+/** A shell that is starting a child cannot react to signals (`D`). */
 const standStill = (all: string[]) => all.includes('T') && all.every((state) => state === 'T' || state === 'D');
 
 describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
@@ -75,7 +75,7 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
       const { available, why } = await sandboxStatus();
       context.skip(sandbox === 'auto' && !available, why);
       const host = { root: base, dataDir: path.join(base, 'data'), homeId: base, sandbox };
-      // One of the family leaves the group, as daemons do.
+      // One process leaves the group, like a daemon.
       const script = 'setsid sleep 60 & echo begun; read go; echo "went $go"';
       let input!: NodeJS.WritableStream;
       const takeInput = (stream: NodeJS.WritableStream) => {
@@ -94,22 +94,22 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
     },
   );
 
-  test('time it stands still is not held against it', async () => {
+  test('suspended time does not count', async () => {
     const child = start('echo begun; read go; exit 7', { timeoutMs: 4_000, stdin: () => undefined });
     await child.says('begun');
     control.freeze();
     await until(standStill);
-    await delay(4_500); // longer than the limit, which is what is tried here
+    await delay(4_500); // longer than the time limit
     expect(await states()).toContain('T');
     control.thaw();
     expect(await child.end).toEqual({ kind: 'timeout' });
     expect(control.frozenMs).toBeGreaterThan(4_400);
   });
 
-  test('what would start while all stands still waits until it may', async () => {
+  test('a child that starts while frozen waits until thaw', async () => {
     control.freeze();
     const child = start('echo begun');
-    await delay(100); // it would have begun by now
+    await delay(100); // it would have started by now
     expect(await states()).toEqual([]);
     control.thaw();
     await child.says('begun');
@@ -120,7 +120,7 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
     expect(await other.end).toEqual({ kind: 'stopped' });
   });
 
-  test('one that stands still can be stopped', async () => {
+  test('a suspended child can be stopped', async () => {
     const child = start('trap "echo heard; exit 0" TERM; echo begun; while :; do sleep 0.05; done');
     await child.says('begun');
     control.freeze();
@@ -130,7 +130,7 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
     expect(await child.end).toEqual({ kind: 'stopped' });
   });
 
-  test('ten that ignore SIGTERM, some standing still, are killed by one word', async () => {
+  test('ten children that ignore SIGTERM, some suspended, are killed by one call', async () => {
     const children = Array.from({ length: 10 }, () =>
       start('trap "" TERM; setsid sleep 60 & echo begun; while :; do sleep 1; done'),
     );
@@ -143,18 +143,18 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
     const tookMs = performance.now() - before;
     expect(ends).toEqual(Array(10).fill({ kind: 'stopped' }));
     expect(await states()).toEqual([]);
-    // The promise that is made to people, not a measurement of this machine.
+    // The documented limit, not a measurement of this machine.
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  test('what starts after the word was given does not live', async () => {
+  test('a child that starts after the kill is killed too', async () => {
     control.kill();
     const child = start('echo "$$" > survived; sleep 60');
     expect(await child.end).toEqual({ kind: 'stopped' });
     await expect(readFile(path.join(base, 'survived'))).rejects.toThrow('ENOENT');
   });
 
-  test('what its processes take is told', async () => {
+  test('reports the resource use of its processes', async () => {
     const child = start('echo begun; while :; do :; done');
     await child.says('begun');
     await control.use();
@@ -168,7 +168,7 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
   });
 });
 
-test('a reader that fails while its child still talks is told at the end, and ends nobody', async () => {
+test('a reader that fails while its child still writes is reported at the end and kills no process', async () => {
   const child = start('echo one; sleep 0.3; echo two', {
     onOutput: () => Promise.reject(new Error('no space left')),
   });

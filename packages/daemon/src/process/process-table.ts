@@ -10,10 +10,10 @@ export interface ProcessRow {
 
 export const hasProcessTable = process.platform === 'linux';
 
-/** Reading /proc costs microseconds, going through the thread pool for it ten times as much: so a few are read per turn. */
+/** Synchronous reads of /proc take microseconds, asynchronous ones ten times as long. So a few are read per turn. */
 const PER_TURN = 64;
 
-/** Looks at every process that can be seen; at none where there is no /proc. */
+/** Visits every visible process. Visits none without /proc. */
 export async function eachProcess(look: (pid: number) => void): Promise<void> {
   if (!hasProcessTable) return;
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -23,7 +23,7 @@ export async function eachProcess(look: (pid: number) => void): Promise<void> {
   }
 }
 
-/** A file below /proc/<pid>, or null: the process is gone, or another user's, and so none of ours. */
+/** A file below /proc/<pid>, or null when the process is gone or belongs to another user. */
 export function processFile(pid: number, name: string): Buffer | null {
   try {
     return readFileSync(`/proc/${pid}/${name}`);
@@ -32,19 +32,19 @@ export function processFile(pid: number, name: string): Buffer | null {
   }
 }
 
-/** One process, or null when it is gone by now. */
+/** One process, or null when it is gone. */
 export function processRow(pid: number): ProcessRow | null {
   const stat = processFile(pid, 'stat')?.toString('latin1');
   if (stat === undefined) return null;
-  // The program's name stands in parentheses and may itself contain any character.
+  // The program's name is in parentheses and may contain any character.
   const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { pid, parent: Number(parent), group: Number(group), isZombie: state === 'Z' || state === 'X' };
 }
 
-/** Linux counts processor time in hundredths of a second, whatever the machine. */
+/** Linux counts CPU time in hundredths of a second on every machine. */
 const TICK_MS = 10;
 
-/** What a process takes, or null when it is gone or cannot be looked at. */
+/** The resource use of a process, or null when it is gone or not readable. */
 export function processUse(pid: number): { memoryMb: number; cpuMs: number } | null {
   const stat = processFile(pid, 'stat')?.toString('latin1');
   const status = processFile(pid, 'status')?.toString('latin1');
@@ -54,14 +54,14 @@ export function processUse(pid: number): { memoryMb: number; cpuMs: number } | n
   return { memoryMb: residentKb / 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS };
 }
 
-/** Signals a process or, with a negative id, a group. False when there was nobody to receive it. */
+/** Signals a process or, with a negative id, a group. Returns false when there was no receiver. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // EPERM: macOS answers so for a group of zombies; elsewhere the process is not ours and so not our child.
+    // EPERM: macOS returns it for a group of zombies. Elsewhere the process is not our child.
     if (code === 'ESRCH' || code === 'EPERM') return false;
     throw error;
   }

@@ -3,8 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * The file a program name stands for, or why it cannot be started. Looked up before the start, because a sandbox
- * reports a missing program only as its own failure.
+ * The file of a program, or why it cannot be started. Checked before the start, because a sandbox reports a missing
+ * program only as its own failure.
  */
 export async function findProgram(
   name: string,
@@ -28,6 +28,6 @@ export async function findProgram(
     if (mayRun) return { file };
     unusable ||= file;
   }
-  if (unusable) return { missing: `${unusable} is not executable (chmod +x would make it so)` };
+  if (unusable) return { missing: `${unusable} is not executable (use chmod +x)` };
   return { missing: name.includes('/') ? `${places[0]} does not exist` : `there is no program ${name} on PATH` };
 }

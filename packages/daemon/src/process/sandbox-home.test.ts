@@ -25,7 +25,7 @@ async function put(files: Record<string, string>): Promise<void> {
 }
 
 beforeAll(async () => {
-  // Not below the temporary folder, which is hidden anyway.
+  // Not in the temporary folder, which is always hidden.
   base = await mkdtemp('/var/tmp/tidemill home ');
   home = path.join(base, 'person');
   const dataDir = path.join(home, '.tidemill');
@@ -96,7 +96,7 @@ async function sh(script: string, more: Partial<ChildSpec> = {}): Promise<string
 }
 
 describe.skipIf(!status.available)('the home folder in a sandbox', () => {
-  it('shows no key and no letter, only tools', async () => {
+  it('shows only tools, no keys or personal files', async () => {
     expect(await sh(`grep -rls KEY "$HOME" ${host.root.replaceAll(' ', '\\ ')}; true`)).toBe('');
     const seen = (await sh('ls -A "$HOME"')).trim().split('\n').sort();
     expect(seen).toEqual([
@@ -116,23 +116,23 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
     );
   });
 
-  it('of the person and of the account is hidden, whatever home the child is told', async () => {
+  it('of the person and of the account is hidden, whatever HOME the child has', async () => {
     for (const own of new Set([homedir(), userInfo().homedir])) {
       if (own === '/') continue;
-      const outside = await readdir(own).catch((): string[] => []); // some accounts name a home that is not there
+      const outside = await readdir(own).catch((): string[] => []); // some accounts have a home that does not exist
       const inside = (await sh(`ls -A '${own}'`, { env: { HOME: base } })).split('\n');
       for (const name of ['.ssh', '.bash_history', '.bashrc', '.npmrc', '.claude', '.codex'])
         if (outside.includes(name)) expect(inside).not.toContain(name);
     }
   });
 
-  it('leaves tools as they are, with what they need, also by links', async () => {
+  it('keeps tools usable, with their dependencies, also through links', async () => {
     expect(await sh('crafty; alone; linked; run')).toBe('crafty\nalone\ndata\nrun\n');
     expect(await sh('cat "$HOME/.cargo/registry/crate.txt"; git config --global user.name')).toBe('source\nMine\n');
     expect(await sh('cat "$HOME/.cargo/credentials.toml" && echo empty')).toBe('empty\n');
   });
 
-  it('keeps a repository and a data folder in it at work', async () => {
+  it('keeps a repository and a data folder in it usable', async () => {
     expect(await sh(`cat '${host.root}/tracked.txt' tracked.txt && git status --short && git log --format=%s`)).toBe(
       'tracked\ntracked\nfirst\n',
     );
@@ -142,7 +142,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
     expect(await readFile(path.join(worktree, 'made.txt'), 'utf8')).toBe('made\n');
   });
 
-  it('takes what is written there away again, but for what may be written', async () => {
+  it('discards files that are written there, except in writable paths', async () => {
     const session = path.join(home, '.agent');
     await mkdir(session, { recursive: true });
     const text = 'mkdir -p "$HOME/.cache" && echo x > "$HOME/.cache/a" && echo x > "$HOME/.agent/kept" && echo ok';
@@ -152,7 +152,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
     expect(await sh('echo x > "$HOME/.cargo/bin/crafty"')).toContain('Read-only file system');
   });
 
-  it('may lose a tool or a key from one command to the next', async () => {
+  it('may lose a tool or a key between two commands', async () => {
     await put({ '.cargo/credentials': 'KEY', '.local/share/uv/x': 'tool\n', 'bin2/tool': '#!/bin/sh\necho tool\n' });
     const env = { HOME: home, PATH: [path.join(home, 'bin2'), process.env.PATH].join(path.delimiter) };
     expect(await sh('tool; cat "$HOME/.cargo/credentials" "$HOME/.local/share/uv/x"', { env })).toBe('tool\ntool\n');
@@ -161,7 +161,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
     expect(await sh('echo started', { env })).toBe('started\n');
   });
 
-  it('that is itself the repository is seen without its keys', async () => {
+  it('that is itself the repository is visible without its keys', async () => {
     const own = { ...host, root: home };
     expect(await sh('cat "$HOME/letter.txt" "$HOME/.ssh/id_ed25519" "$HOME/.netrc"', { host: own })).toMatch(
       /^KEY.*id_ed25519'?: No such file/s,
@@ -170,7 +170,7 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
   });
 });
 
-it('tells how much of a home belongs to a program', async () => {
+it('finds the part of a home that belongs to a program', async () => {
   const tree = async (name: string) => {
     const found = await programTree(path.join(home, name), [home]);
     return found === null ? null : path.relative(home, found);

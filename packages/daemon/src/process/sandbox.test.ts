@@ -59,7 +59,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
     return { end, text };
   }
 
-  it('lets not even the worktree be written to when it is only to be read', async () => {
+  it('makes the worktree read-only on request', async () => {
     const { end, text } = await sh('cat file.txt; echo x > file.txt', { readOnlyWorktree: true });
     expect(end, text).toMatchObject({ kind: 'exited', exitCode: 2 });
     expect(text).toMatch(/^text\n.*Read-only file system/);
@@ -67,7 +67,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
     expect((await sh(ground, { readOnlyWorktree: true })).end).toMatchObject({ kind: 'exited', exitCode: 2 });
   });
 
-  it('lets the worktree be written to, and nothing else', async () => {
+  it('makes the worktree writable, and nothing else', async () => {
     const targets = [host.root, path.join(host.root, '.git'), path.dirname(process.execPath), '/etc', '/usr'];
     for (const target of targets) {
       const { end, text } = await sh(`echo x > '${target}/written'`);
@@ -79,14 +79,14 @@ describe.skipIf(!status.available)('the sandbox', () => {
     await expect(readFile('/tmp/there.txt')).rejects.toThrow('ENOENT');
   });
 
-  it('hides the data folder but for the worktree, and shows the repository', async () => {
+  it('hides the data folder except the worktree, and shows the repository', async () => {
     const { text } = await sh(`ls -A '${host.dataDir}' '${host.dataDir}/worktrees'; cat '${host.dataDir}/secret'`);
     expect(text).toMatch(/secret'?: No such file or directory/);
     expect(text.split('\n').filter((line) => /^\w+$/.test(line))).toEqual(['worktrees', '1']);
     expect((await sh(`cat '${host.root}/file.txt'`)).text).toBe('text\n');
   });
 
-  it('lets git be read, but not committed with', async () => {
+  it('allows git to read, but not to commit', async () => {
     expect((await sh('git status --short && git log --format=%s')).text).toContain('first');
     const { end, text } = await sh('git -c user.name=t -c user.email=t@e.x commit --allow-empty -m x');
     expect(end, text).not.toMatchObject({ exitCode: 0 });
@@ -99,7 +99,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
     await expect(readFile(path.join(host.root, 'escaped'))).rejects.toThrow('ENOENT');
   });
 
-  it('has loopback but no network unless it is allowed', async () => {
+  it('has loopback, and network only if it is allowed', async () => {
     const interfaces = (text: string) => text.match(/^ *(\w+):/gm)?.map((name) => name.trim()) ?? [];
     expect(interfaces((await sh('cat /proc/net/dev')).text)).toEqual(['lo:']);
     const loopback = `node -e "require('net').createServer((s)=>s.end('hi')).listen(0,'127.0.0.1',function(){require('net').connect(this.address().port,'127.0.0.1').on('data',(d)=>{console.log(''+d);process.exit()})})"`;
@@ -108,7 +108,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
     expect(interfaces((await sh('cat /proc/net/dev', { network: true })).text)).toEqual(interfaces(outside));
   });
 
-  it('keeps a command from talking to a hidden socket, unless it is told to', async () => {
+  it('keeps a command from using a hidden socket, unless it is allowed', async () => {
     const folder = await mkdtemp('/var/tmp/tidemill socket ');
     const socket = path.join(folder, 'machine.sock');
     const server = createServer((caller) => caller.end('yours')).listen(socket);
@@ -127,14 +127,14 @@ describe.skipIf(!status.available)('the sandbox', () => {
     }
   });
 
-  it('opens further folders when told to', async () => {
+  it('opens additional folders on request', async () => {
     const extra = path.join(base, 'cache');
     await mkdir(extra);
     expect((await sh(`echo x > '${extra}/kept'`, { writable: [extra] })).end).toMatchObject({ exitCode: 0 });
     expect(await readFile(path.join(extra, 'kept'), 'utf8')).toBe('x\n');
   });
 
-  it('opens nothing by a link that work in the repository brought there', async () => {
+  it('opens nothing through a link that was committed to the repository', async () => {
     const outside = path.join(base, 'outside');
     await mkdir(outside);
     await writeFile(path.join(outside, 'letter'), 'private\n');
@@ -152,7 +152,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
     expect(await readFile(path.join(outside, 'letter'), 'utf8')).toBe('private\n');
   });
 
-  it('gives a command its own environment and nothing of ours, and no value of it to anybody who lists processes', async () => {
+  it('gives a command only its own environment, and shows no value of it in the process list', async () => {
     const secret = `sk-${crypto.randomUUID()}`;
     process.env.TIDEMILL_TEST_SECRET = 'ours';
     const ready = Promise.withResolvers<void>();
@@ -195,7 +195,7 @@ describe.skipIf(!status.available)('the sandbox', () => {
     }
   });
 
-  it('ends with the daemon, even when that is killed', async () => {
+  it('ends with the daemon, even when the daemon is killed', async () => {
     const program = `
       import { startChild } from ${JSON.stringify(new URL('./child.ts', import.meta.url).href)};
       startChild({
@@ -218,6 +218,6 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
 });
 
-it('tells why there is or is no sandbox', () => {
+it('says why there is a sandbox or not', () => {
   expect(status.why).not.toBe('');
 });

@@ -11,23 +11,23 @@ import { kernelMounts, oldNames, systemMounts } from './system-view.ts';
 import { toolFolders } from './tools.ts';
 
 export interface SandboxRequest {
-  /** The one place that may be written to, and where the command starts. */
+  /** The only writable path, and the current folder of the command. */
   worktree: string;
-  /** Then not even the worktree may be written to. */
+  /** Makes the worktree read-only too. */
   readOnlyWorktree: boolean;
-  /** The repository's root: readable, and of its `.git` what git needs to read history. */
+  /** The repository's root: readable, with only the parts of `.git` that git needs to read history. */
   root: string;
-  /** Tidemill's data folder: hidden but for the worktree, so that no child reads or forges evidence. */
+  /** Tidemill's data folder: hidden except the worktree, so that no child reads or forges evidence. */
   dataDir: string;
-  /** Home folders: hidden but for tools. */
+  /** Home folders: hidden except tools. */
   homes: string[];
-  /** Programs are looked for here, and may be read wherever they lie. */
+  /** PATH. The programs on it are readable, wherever they are. */
   searchPath: string;
   network: boolean;
-  /** Further places that may be read, and that may be written to. */
+  /** Additional readable and writable paths. */
   readable: string[];
   writable: string[];
-  /** Further folders that look empty, and whatever is written there is gone with the command. */
+  /** Additional folders that look empty. Files written there are removed with the command. */
   hidden: string[];
 }
 
@@ -36,16 +36,16 @@ export interface SandboxStatus {
   why: string;
 }
 
-/** What does not hold without a sandbox, in words for a person. */
+/** What is not protected without a sandbox, for a person. */
 export const UNHELD = [
   'Agents and gates can read and write what you can: your keys, other projects, this data folder.',
-  'They can reach every service on this machine. What they start is ended with them,',
-  'but a process that takes care not to be found goes on. Gates still prove a clean checkout.',
+  'They can reach every service on this machine. Processes that they start are ended with them,',
+  'but a process that hides on purpose keeps running. Gates still prove a clean checkout.',
 ].join(' ');
 
 /**
- * Who can talk to one of these can have anything started outside, as root. A read-only file system does not keep
- * anybody from talking to a socket.
+ * A process that can use one of these sockets can start anything outside the sandbox, as root. A read-only mount does
+ * not prevent the use of a socket.
  */
 export const CONTAINER_SOCKETS = [
   '/run/docker.sock',
@@ -55,24 +55,24 @@ export const CONTAINER_SOCKETS = [
 ];
 
 // Without --cap-drop ALL a child of root could remount a read-only bind. --die-with-parent and the pid namespace end
-// every descendant with us, even after a SIGKILL of the daemon. A session of its own, so that it can type into no
-// terminal, the child has already: child.ts starts it so.
+// every descendant with the daemon, even after SIGKILL. child.ts already starts the child in its own session, so that
+// it cannot write to a terminal.
 const FLAGS = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL'];
 /**
- * In a user namespace of its own root could mount file systems whose files belong to root, such as the one that freezes
- * and limits processes. Anybody else gains nothing by one, and browsers build their own sandbox from it.
+ * In its own user namespace, root could mount file systems whose files belong to root, such as cgroups. Other users
+ * gain nothing from one, and browsers need it for their own sandbox.
  */
 const NO_NAMESPACES = ['--unshare-user', '--disable-userns'];
 const isRoot = process.getuid?.() === 0;
 
 type Probe = SandboxStatus & { flags: string[] };
-type Surroundings = Pick<SandboxRequest, 'homes' | 'searchPath' | 'dataDir' | 'network'>;
+type SandboxContext = Pick<SandboxRequest, 'homes' | 'searchPath' | 'dataDir' | 'network'>;
 
-/** Some two hundred places are looked at; a new one is seen a little later. */
+/** How long the view is reused: it checks about two hundred paths. */
 const KEPT_MS = 20_000;
 const MOST_KEPT = 50;
 
-/** Makes sandboxes on this machine, and remembers what it found out about it. */
+/** Creates sandboxes on this machine and caches facts about it. */
 class Sandboxes {
   readonly #copies = new CopiedFolders();
   readonly #git = new GitView(this.#copies);
@@ -95,7 +95,7 @@ class Sandboxes {
       this.#standingView(request),
       this.ownMounts(request, worktree).then(findMounts),
     ]);
-    // Nothing can be hidden any more where nothing is: bubblewrap would fail to make the place.
+    // A missing path needs no mount to hide it: bubblewrap would fail to create the mount point.
     const there = [...standing, ...own].filter(({ kind, at }) => kind !== 'hidden' || existsSync(at));
     const mounts = mountArguments(await gatherEtc(there, request.dataDir, this.#copies));
     const net = request.network ? [] : ['--unshare-net'];
@@ -115,7 +115,7 @@ class Sandboxes {
     ];
   }
 
-  async standingMounts({ homes, searchPath, dataDir, network }: Surroundings): Promise<Mount[]> {
+  async standingMounts({ homes, searchPath, dataDir, network }: SandboxContext): Promise<Mount[]> {
     return [
       ...systemMounts(network),
       ...as('hidden', [...homes, ...homes.flatMap(homeSecrets)]),
@@ -125,7 +125,7 @@ class Sandboxes {
     ];
   }
 
-  #standingView({ homes, searchPath, dataDir, network }: Surroundings): Promise<FoundMount[]> {
+  #standingView({ homes, searchPath, dataDir, network }: SandboxContext): Promise<FoundMount[]> {
     const key = JSON.stringify([homes, searchPath, dataDir, network]);
     const last = this.#standing.get(key);
     if (last && last.until > performance.now()) return last.mounts;
@@ -147,21 +147,21 @@ class Sandboxes {
   }
 }
 
-/** One per process: all that it remembers is about this machine, and every child of the process is started on it. */
+/** One per process, because all cached facts are about this machine. */
 const machine = new Sandboxes();
 
-/** Whether children can be sandboxed on this machine: found out once, by really doing it. */
+/** Whether children can be sandboxed on this machine. Tested once with a real sandbox. */
 export const sandboxStatus = (): Promise<SandboxStatus> => machine.status();
 
-/** The words to put before a command. Paths that do not exist are left out. */
+/** The command prefix. Paths that do not exist are left out. */
 export const sandboxPrefix = (request: SandboxRequest): Promise<string[]> => machine.prefix(request);
 
-/** What this command is shown beside what all are. */
+/** The mounts of this command, in addition to the common ones. */
 export const ownMounts = (request: SandboxRequest, worktree: string): Promise<Mount[]> =>
   machine.ownMounts(request, worktree);
 
-/** What all commands in these surroundings are shown: the system, and the tools in home folders and on PATH. */
-export const standingMounts = (surroundings: Surroundings): Promise<Mount[]> => machine.standingMounts(surroundings);
+/** The common mounts: the system, and the tools in home folders and on PATH. */
+export const standingMounts = (surroundings: SandboxContext): Promise<Mount[]> => machine.standingMounts(surroundings);
 
 async function probe(kernel: string[]): Promise<Probe> {
   if (process.platform !== 'linux') return unavailable(`bubblewrap needs Linux, and this is ${process.platform}`);
@@ -183,7 +183,7 @@ async function probe(kernel: string[]): Promise<Probe> {
   const strict = isRoot ? [...FLAGS, ...NO_NAMESPACES] : FLAGS;
   const fault = await start(strict);
   if (fault === null) return { available: true, why: 'bubblewrap works', flags: strict };
-  // Some containers let root make every namespace but this one.
+  // Some containers let root create every namespace except this one.
   if (isRoot && (await start(FLAGS)) === null) return { available: true, why: 'bubblewrap works', flags: FLAGS };
   return unavailable(fault);
 }
@@ -210,7 +210,7 @@ const unavailable = (why: string) => ({
 
 const as = (kind: Mount['kind'], places: string[]): Mount[] => places.map((at) => ({ at, kind }));
 
-/** A place in the repository may be a link that an agent's work brought there: it opens nothing outside. */
+/** A path in the repository may be a link that an agent committed. It must not open anything outside. */
 async function heldBy(root: string, places: string[]): Promise<string[]> {
   const leased = await realpath(root).catch(() => root);
   const checked = places.map(async (place) => {

@@ -4,11 +4,11 @@ import { homesOf } from './home.ts';
 import { type FoundMount, findMounts, isInside, mountArguments } from './mounts.ts';
 import { ownMounts, standingMounts } from './sandbox.ts';
 
-/** What a sandbox shows, in words: made from the mounts themselves, so that it cannot say anything else. */
+/** Describes what a sandbox can see. Derived from the mounts, so that it is always accurate. */
 export interface Sight {
   /** For every project on this machine. */
   machine: string;
-  /** Besides, for this one. */
+  /** In addition, for this project. */
   project: string;
 }
 
@@ -41,7 +41,7 @@ function butFor(mounts: FoundMount[]): string {
   return files === 0 ? '' : ` but for ${files} ${files === 1 ? 'file' : 'files'} there that may be secrets`;
 }
 
-/** The places that are named to bubblewrap, and no other. */
+/** Exactly the paths that are passed to bubblewrap. */
 function uncovered(mounts: FoundMount[]): string[] {
   const words = mountArguments(mounts);
   const at = words.flatMap((word, index) => (word === '--ro-bind-try' ? [words[index + 2] as string] : []));
@@ -49,7 +49,7 @@ function uncovered(mounts: FoundMount[]): string[] {
   return [...new Set([...at, ...links])].sort();
 }
 
-/** Those of one folder together: `/etc/{fonts,hosts}`. */
+/** Groups paths of one folder: `/etc/{fonts,hosts}`. */
 function listed(places: string[]): string {
   const folders = new Map<string, string[]>();
   for (const place of places) {

@@ -1,6 +1,6 @@
 import type { ControlledProcess } from '../ports.ts';
 
-/** A limit of time that stands still while what it limits does. Also a stopwatch: `leftMs`. */
+/** A time limit that pauses while its process is suspended. `leftMs` is the remaining time. */
 export class TimeLimit implements ControlledProcess {
   readonly #onOver: () => void;
   #timer: NodeJS.Timeout | null = null;
@@ -28,7 +28,7 @@ export class TimeLimit implements ControlledProcess {
     if (!this.#timer) this.#run();
   }
 
-  /** It keeps time, and nothing else: who is killed does not need it any more. */
+  /** Only the timer: a killed process no longer needs it. */
   kill(): void {
     this.freeze();
   }

@@ -4,16 +4,16 @@ import { homesOf } from './home.ts';
 import { isInside } from './mounts.ts';
 import { isSystemPlace } from './system-view.ts';
 
-// Programs that lie outside the system's own folders, and how much around them they need.
+// Programs outside the system folders, and the folders they need.
 
-/** In a home many things of different kinds lie in these; being next to a tool says nothing. */
+/** Folders of a home with mixed content: files next to a tool may be unrelated. */
 const SHARED_AT_HOME = ['', '.local', '.local/share', '.local/state', '.config', '.cache'];
-/** The same elsewhere: the root's own folders, other people's homes, other disks. */
+/** The same outside a home: top-level folders, other homes, other disks. */
 const SHARED_ELSEWHERE = /^\/[^/]*$|^\/(home|Users|mnt|media|var|run\/media)\/[^/]+$/;
 const INSTALLED_MARKS = ['lib', 'lib64', 'libexec', 'share', 'versions', 'package.json', 'pyvenv.cfg'];
 const PROJECT_MARKS = ['package.json', 'pyproject.toml', 'Cargo.toml', 'go.mod'];
 
-/** What must be readable for a file in a hidden place to work as a program: the folder tree it was installed in. */
+/** The folder tree that must be readable for a program in a hidden path to work: its installation. */
 export async function programFolder(file: string, dataDir: string, homes?: string[]): Promise<string[]> {
   const real = await realpath(file).catch(() => null);
   const data = await realpath(dataDir).catch(() => dataDir);
@@ -24,8 +24,8 @@ export async function programFolder(file: string, dataDir: string, homes?: strin
 }
 
 /**
- * Programs a command may go on to call: whatever is on its PATH, and the Node we run on. Where such a folder lies in a
- * hidden place, the tree it was installed in stays readable, or a gate would not find the tools it finds outside.
+ * Programs that a command may call: everything on its PATH, and the Node we run on. If such a folder is in a hidden
+ * path, its installation stays readable, so that a gate finds the same tools as outside.
  */
 export async function toolFolders(searchPath: string, dataDir: string, homes: string[]): Promise<string[]> {
   const data = await realpath(dataDir).catch(() => dataDir);
@@ -33,7 +33,7 @@ export async function toolFolders(searchPath: string, dataDir: string, homes: st
   const shown = [...listed].filter(path.isAbsolute).map(async (folder) => {
     const real = await realpath(folder).catch(() => '');
     if (real === '' || isInside(real, data) || isFalse(folder, real)) return [];
-    // Named by a link that would be gone with the place it lies in.
+    // Its link would be hidden together with its folder.
     if (isSystemPlace(real)) return real === folder ? [] : [folder];
     const linked = await linkedPrograms(real);
     const [own, ...others] = await Promise.all([real, ...linked].map((file) => programFolder(file, dataDir, homes)));
@@ -42,17 +42,16 @@ export async function toolFolders(searchPath: string, dataDir: string, homes: st
   return [...new Set((await Promise.all(shown)).flat())];
 }
 
-/** A repository's folder of programs is on some agents' PATH, and an agent's work may have put a link in its place. */
+/** A repository's program folder may be on PATH, and an agent may have replaced it by a link. */
 const isFalse = (folder: string, real: string) =>
   /\/node_modules\/\.bin\/?$/.test(folder) && !/\/node_modules\/\.bin$/.test(real);
 
 /**
- * What belongs to a program, or to a folder of programs: the project or the tree it was installed in, as little around it
- * as can be told. `~/.local/bin/x` is alone; `~/node-v24/bin/node` needs all of `~/node-v24`. Null for a folder where
- * much else lies too.
+ * The smallest folder that a program or a folder of programs needs. `~/.local/bin/x` needs only itself.
+ * `~/node-v24/bin/node` needs all of `~/node-v24`. Null for a folder with other content.
  */
 export async function programTree(file: string, homes: string[]): Promise<string | null> {
-  // The deepest first: a home may lie in another.
+  // The deepest first: a home may be inside another.
   const home = [...homes].sort((a, b) => b.length - a.length).find((folder) => isInside(file, folder));
   const isShared = (at: string) =>
     home !== undefined && (at === home || isInside(at, home))
@@ -68,7 +67,7 @@ export async function programTree(file: string, homes: string[]): Promise<string
     const above = path.dirname(folder);
     return !isShared(above) && (await hasAny(above, INSTALLED_MARKS)) ? above : folder;
   }
-  // A program of a repository may need any part of it; one of a package that part at least.
+  // A program of a repository may need any part of it. One of a package needs at least the package.
   let project: string | null = null;
   for (let at = folder; !isShared(at); at = path.dirname(at)) {
     if (await hasAny(at, ['.git'])) return at;
@@ -82,7 +81,7 @@ async function hasAny(folder: string, names: string[]): Promise<boolean> {
   return found.some((entry) => entry !== null);
 }
 
-/** Where the links in a folder of programs lead: `~/.local/bin/node` is often one into a folder that is not on PATH. */
+/** The targets of the links in a program folder: `~/.local/bin/node` often leads to a folder that is not on PATH. */
 async function linkedPrograms(folder: string): Promise<string[]> {
   if (folder.includes(`${path.sep}node_modules${path.sep}`)) return [];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);

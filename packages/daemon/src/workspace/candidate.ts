@@ -19,7 +19,7 @@ export async function branchTip(site: Site, place: Place): Promise<string> {
   });
 }
 
-/** A merge on paper: no file, index or ref is touched. */
+/** A merge in the object database only: no file, index or ref is changed. */
 export async function dryRun(site: Site, place: Place): Promise<Candidate> {
   const [tip, base] = await Promise.all([branchTip(site, place), site.target()]);
   const merged =
@@ -42,11 +42,11 @@ export async function mergeOnPaper(site: Site, ours: string, theirs: string): Pr
   const { code, bytes } = await site.git(['merge-tree', '--write-tree', '-z', ours, theirs], { answers: [1] });
   const merged = mergeTreeOutput(bytes);
   if (code === 0) return { ...merged, stages: [], conflicts: [] };
-  // Exit 1 without a conflicting name (a folder in a file's way) is still no clean merge.
-  return merged.conflicts.length > 0 ? merged : { ...merged, conflicts: ['(a conflict git names no file for)'] };
+  // Exit code 1 without a file name (a folder in place of a file) is also a conflict.
+  return merged.conflicts.length > 0 ? merged : { ...merged, conflicts: ['(a conflict without a file name)'] };
 }
 
-/** The commit that would land. It has exactly the tree that was checked, however it is built. */
+/** The commit to land. It always has exactly the tree that was checked. */
 export async function sealCandidate(
   site: Site,
   place: Place,
@@ -57,16 +57,16 @@ export async function sealCandidate(
   if (how === 'merge') return commitTree(site, tree, [base, await branchTip(site, place)], message);
   if (how === 'rebase') {
     const replayed = await replay(site, base, await branchTip(site, place));
-    // A history that does not replay to the very tree the gates saw is not landed as such: it becomes one commit.
+    // If a rebase does not result in exactly the checked tree, the history is squashed into one commit.
     if (replayed && replayed.tree === tree) return commitTree(site, tree, [replayed.parent], message);
   }
   return commitTree(site, tree, [base], message);
 }
 
 /**
- * The branch's commits one by one on top of `base`, without a worktree: each is merged with a stand-in commit that has the new
- * base's files and the picked commit's parent, which makes git compare exactly what a cherry-pick would. Gives the
- * parent for the last commit and the tree it ends with, or null when a commit does not apply.
+ * Rebases the branch's commits one by one onto `base`, without a worktree. Each is merged with a helper commit that has
+ * the new base's files and the picked commit's parent, which equals a cherry-pick. Returns the parent of the last
+ * commit and the final tree, or null when a commit does not apply.
  */
 async function replay(site: Site, base: string, tip: string): Promise<{ parent: string; tree: string } | null> {
   const range = `${await site.mergeBase(tip, base)}..${tip}`;
@@ -89,11 +89,12 @@ async function replay(site: Site, base: string, tip: string): Promise<{ parent: 
 }
 
 /**
- * Merges the newest target into the worktree; conflicts stay in the files, for an agent to resolve. The merge is made on
- * paper and then written down: `git merge` would look into every repository in the worktree, and start what it says there.
+ * Merges the newest target into the worktree. Conflicts stay in the files, for an agent to resolve. The merge is
+ * computed in the object database and then written, because `git merge` would enter nested repositories and run their
+ * hooks and filters.
  */
 export async function mergeTargetInto(site: Site, place: Standing): Promise<{ files: string[] }> {
-  await putBack(site, place, 'work that lay in the worktree before the target was merged into it');
+  await putBack(site, place, 'uncommitted work before the target was merged');
   const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
   const base = await site.mergeBase(tip, target);
   if (base === target) return { files: [] };
@@ -106,7 +107,7 @@ export async function mergeTargetInto(site: Site, place: Standing): Promise<{ fi
   return { files: [] };
 }
 
-/** What git's own merge leaves behind: files with markers, an index with the sides, and what is being merged. */
+/** Creates the state that `git merge` leaves: files with markers, an index with the stages, and MERGE_HEAD. */
 async function openInWorktree(
   site: Site,
   place: Standing,

@@ -11,8 +11,8 @@ import { attachHead, dropUnfinished, handOverIndex, isThere } from './standing.t
 import { type Staged, stage } from './tree.ts';
 
 /**
- * Commits the files as they are onto the engine's tip. What an agent did to HEAD, branch or index does not matter: its own
- * commits are kept by a snapshot, and the branch goes on from where the engine left it.
+ * Commits the current files on top of the engine's tip, whatever an agent did to HEAD, branch or index. The agent's own
+ * commits are snapshotted, and the branch continues from the engine's tip.
  */
 export async function captureWork(site: Site, place: Standing, message: string, notes: string[]): Promise<Captured> {
   if (await isThere(place.marker)) {
@@ -30,14 +30,14 @@ export async function captureWork(site: Site, place: Standing, message: string, 
   const isSame = staged.tree === before && !merged;
   const [commit, changes] = await Promise.all([
     isSame ? tip : commitTree(site, staged.tree, merged ? [tip, merged] : [tip], message),
-    // A merge of the target is committed before its base can be asked for.
+    // A merge of the target must be committed before its base is known.
     merged ? [] : site.mergeBase(tip, target).then((base) => changesBetween(site, base, staged.tree)),
   ]);
   const settled = settleRefs(site, place, { tip, commit, strays }, notes);
   const [hadLock] = await Promise.all([handOverIndex(site, place), settled]);
   if (hadLock) notes.push('a stale index.lock was removed');
   if (!merged) {
-    // One parent, and a commit the target cannot have: the base is the parent's.
+    // One parent, and not in the target: the base is the parent's base.
     await site.learnMergeBase(commit, target, await site.mergeBase(tip, target));
     return finish(commit, staged, changes, notes);
   }
@@ -46,11 +46,11 @@ export async function captureWork(site: Site, place: Standing, message: string, 
   return finish(commit, staged, since, notes);
 }
 
-/** Commits a tree that a gate has repaired, and shows it in the worktree. The work was committed just before. */
+/** Commits a tree that a gate fixed, and checks it out in the worktree. The work was committed just before. */
 export async function amendWork(site: Site, place: Standing, tree: string, message: string): Promise<Captured> {
   const { tip } = await tipOf(site, place);
   const [commit, target] = await Promise.all([commitTree(site, tree, [tip], message), site.target()]);
-  await moveTo(site, place, { commit, attached: true }, 'what lay in the worktree when a gate had repaired the work');
+  await moveTo(site, place, { commit, attached: true }, 'uncommitted files before a fix by a gate');
   await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
   const base = await site.mergeBase(commit, target);
   return finish(commit, { tree, refused: [] }, await changesBetween(site, base, tree), []);
@@ -74,7 +74,7 @@ export async function commitTree(site: Site, tree: string, parents: string[], me
   return (await site.git(['commit-tree', tree, ...from], { input: plainText(message) })).stdout.trim();
 }
 
-/** What differs between two trees, or the trees of commits. It never changes, and each landing asks for it thrice. */
+/** The differences of two trees or commits. Cached: they never change, and each landing needs them three times. */
 export async function changesBetween(site: Site, from: string, to: string): Promise<RawChange[]> {
   const [a, b] = await site.resolver.resolve([`${from}^{tree}`, `${to}^{tree}`]);
   if (a === b) return [];
@@ -85,9 +85,9 @@ export async function changesBetween(site: Site, from: string, to: string): Prom
 }
 
 /**
- * The target commit whose merge this capture concludes, if any: a merge still open (MERGE_HEAD), or one the agent
- * committed on top of the tip. Moving HEAD onto the target by other means (`reset --soft`) brings in none of its changes, and
- * calling that a merge would undo them, so it does not count.
+ * The target commit whose merge this capture completes, if any: an open merge (MERGE_HEAD), or one that the agent
+ * committed on top of the tip. Moving HEAD to the target in other ways (`reset --soft`) does not count: it merges no
+ * changes, and a merge commit would revert them.
  */
 export async function mergedTarget(site: Site, place: Standing, tip: string, target: string): Promise<string | null> {
   const open = (await readFile(join(place.admin, 'MERGE_HEAD'), 'utf8').catch(() => '')).split('\n')[0]?.trim();
@@ -128,7 +128,7 @@ const linkNotes = (changes: RawChange[]): string[] =>
     .filter(isGitlink)
     .map(({ path }) => `the submodule ${path} changed; only the reference is committed, push its own commits yourself`);
 
-/** An open merge is committed with whatever the files say; whoever judges it should know where markers are left. */
+/** An open merge is committed with the current files. The reviewer gets a note about remaining markers. */
 async function markerNotes(site: Site, commit: string, changes: RawChange[]): Promise<string[]> {
   const paths = changes.filter(({ status }) => status !== 'D').map(({ path }) => path);
   if (paths.length === 0 || paths.length > 500) return [];

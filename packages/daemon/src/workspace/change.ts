@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Place, Site } from './site.ts';
 
-/** As many names fit a command line; of more files the blobs are compared, which a merge may change. */
+/** Number of names that fit a command line. For more files the blobs are compared, which a merge may change. */
 const MOST_NAMES = 500;
-/** Nothing that the change itself configures decides what is seen: what is no text comes as the bytes it is. */
+/** Ignores git attributes, which the change itself may set. Binary files are compared as bytes. */
 const OPTIONS = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames', '--binary', '--full-index', '-U3'];
-/** Where a hunk stands, and the names of whole files: both change when the target moves on. */
+/** Line numbers of hunks and blob names: both change when the target moves. */
 const MOVES = /^(?:@@ .*|index [0-9a-f]+\.\.[0-9a-f]+)/gm;
 
 /** See `Workspace.changeIn`. */
@@ -21,7 +21,7 @@ export async function hashChange(site: Site, place: Place, files: string[]): Pro
     const how = isMany ? ['--raw', '--no-abbrev'] : ['-p', ...OPTIONS];
     const names = sorted.slice(at, at + MOST_NAMES);
     const { bytes } = await site.git(['--literal-pathspecs', 'diff-tree', '-r', ...how, base, tip, '--', ...names]);
-    // Byte by byte: two files that are no text must not look the same.
+    // As bytes: different binary files must not get the same hash.
     hash.update(bytes.toString('latin1').replace(MOVES, ''), 'latin1');
   }
   return hash.digest('hex');

@@ -3,26 +3,26 @@ import { plainName } from '@tidemill/contract';
 import type { Git } from '../git/program.ts';
 
 /**
- * Which files of a worktree differ from an index. An agent wrote them, and git would start a git of its own in every
- * repository it finds there, with that repository's filters and hooks. So it is only asked for names (`ls-files` starts
- * nothing), and only plain files and symbolic links are handed back to it.
+ * Finds the files of a worktree that differ from an index. An agent wrote them, and git would run itself in every
+ * nested repository, with that repository's filters and hooks. So git only lists names (`ls-files` runs nothing), and
+ * it only gets plain files and symbolic links.
  *
  * Names need not be UTF-8. They are kept as one character per byte (`latin1`) until they are shown.
  */
 export interface Changes {
   /** Not in the index. */
   fresh: string[];
-  /** In the index and different, or gone. */
+  /** In the index, and changed or missing. */
   changed: string[];
-  /** Folders that hold a repository and nothing of the index. */
+  /** Folders with a repository and no file of the index. */
   nested: string[];
   notes: string[];
-  /** What git cannot or may not store: one line each, for whoever made it. */
+  /** Files that git cannot or must not store, one line each, for the author. */
   refused: string[];
 }
 
 const LIST = ['ls-files', '-z', '-t', '-o', '-m', '-d', '--exclude-standard'];
-/** Hosts take 100 MB at most; this only keeps a file that is nothing but a huge hole from being read for hours. */
+/** Protects against reading a huge sparse file. Git hosts accept at most 100 MB anyway. */
 const MOST_BYTES = 2 * 1024 ** 3;
 const AT_ONCE = 2_000;
 
@@ -37,7 +37,7 @@ export async function findChanges(git: Git, root: string): Promise<Changes> {
     const [tag, path] = [line.slice(0, 1), line.slice(2)];
     if (path === '' || seen.has(path)) continue;
     seen.add(path);
-    // A million changed files must not hold up everybody else.
+    // A million changed files must not block the event loop.
     if (++looked % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
     const refusal = path.endsWith('/') ? null : refusalOf(path, tag, root, { folders, links });
     if (refusal === 'settled') continue;
@@ -51,7 +51,7 @@ export async function findChanges(git: Git, root: string): Promise<Changes> {
   return found;
 }
 
-/** Null for what may be stored. Folders and links are noted for later. */
+/** Returns null for a file that may be stored. Folders and links are collected for later. */
 function refusalOf(
   path: string,
   tag: string,
@@ -73,7 +73,7 @@ function refusalOf(
   return null;
 }
 
-/** In the index and now a folder: a file that gave way to one, or a submodule somebody put a repository into. */
+/** In the index, but now a folder: a replaced file, or a submodule with a repository in it. */
 async function judgeFolders(git: Git, folders: string[], found: Changes): Promise<void> {
   const { bytes } = await git(['ls-files', '-z', '-s']);
   const entries = bytes.toString('latin1').split('\0');
@@ -88,7 +88,7 @@ async function judgeFolders(git: Git, folders: string[], found: Changes): Promis
 
 const nameOf = (path: string): string => Buffer.from(path, 'latin1').toString();
 
-/** A file's name as people and agents may be shown it. */
+/** A file's name for display. */
 export const shown = (path: string): string => plainName(nameOf(path));
 
 /** Its bytes, for the file system. */
@@ -99,7 +99,7 @@ function statsOf(root: string, path: string): Stats | null {
   try {
     return lstatSync(placeOf(root, path), { throwIfNoEntry: false }) ?? null;
   } catch {
-    return null; // behind a folder that cannot be entered: git says what it makes of it
+    return null; // in a folder without access: git reports it
   }
 }
 
@@ -108,7 +108,7 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-/** Below a name that is a symbolic link now. */
+/** Whether a parent is now a symbolic link. */
 function isBelow(path: string, links: Set<string>): boolean {
   for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1))
     if (links.has(path.slice(0, end))) return true;
@@ -119,8 +119,8 @@ function isBelow(path: string, links: Set<string>): boolean {
 const IGNORED_ON_MAC = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * A path that some system takes for `.git`, by case, by characters it ignores, or by a short name. git refuses them as well
- * (`core.protectHFS`, `core.protectNTFS`), but says so in a way that cannot be read safely.
+ * A path that some systems treat as `.git`, because of case, ignored characters or a short name. Git refuses them too
+ * (`core.protectHFS`, `core.protectNTFS`), but its message cannot be parsed safely.
  */
 function isGitsOwn(path: string, isLink: boolean): boolean {
   const parts = path.split(/[/\\]/).map((part) =>

@@ -5,12 +5,13 @@ import { isAlive } from './orphan.ts';
 import type { Site } from './site.ts';
 
 const PATIENCE_MS = 5_000;
-/** No landing takes that long; a process that got a dead one's number must not keep others away for ever. */
+/** Longer than any landing. A process that reuses the pid of a dead one must not block others forever. */
 const FORGOTTEN_MS = 10 * 60_000;
 
 /**
- * Two daemons, with a data folder each, may land in one checkout. git's own locks keep neither from writing files and an index
- * that the other has just replaced. Null when the other one does not come to an end.
+ * Two daemons, with a data folder each, may land in one checkout. git's own locks keep neither from writing files and
+ * an index
+ * that the other has just replaced. Null when the other one does not finish.
  */
 export async function inTurn<T>(site: Site, checkout: Checkout, work: () => Promise<T>): Promise<T | null> {
   const file = join(checkout.gitDir, 'tidemill-landing');
@@ -39,7 +40,7 @@ const taken = (file: string): Promise<boolean> =>
 async function isLeft(site: Site, file: string): Promise<boolean> {
   const [owner, found] = await Promise.all([readFile(file, 'utf8').catch(() => ''), stat(file).catch(() => null)]);
   if (!found) return false;
-  // Made and not yet written to.
+  // Created but not yet written.
   if (owner === '') return site.clock.now() - found.mtimeMs > PATIENCE_MS;
   return !isAlive(Number(owner)) || site.clock.now() - found.mtimeMs > FORGOTTEN_MS;
 }

@@ -5,14 +5,14 @@ import { type Git, gitWith } from '../git/program.ts';
 import type { Site } from './site.ts';
 import { isThere, worktreeOf } from './standing.ts';
 
-/** A person's checkout that has the target branch in it. Tidemill fast-forwards it when it is clean, and does nothing else. */
+/** A person's checkout of the target branch. Tidemill only fast-forwards it, and only when it is clean. */
 export interface Checkout {
   path: string;
   gitDir: string;
   git: Git;
 }
 
-/** All of a person's checkouts on the target, also one that is rebasing it: git parks HEAD elsewhere meanwhile. */
+/** All checkouts of the target, also one with a rebase in progress, which detaches HEAD. */
 export async function checkoutsOnTarget(site: Site): Promise<Checkout[]> {
   const linked = join(site.info.commonDir, 'worktrees');
   const places: { path: string; gitDir: string }[] = [];
@@ -53,7 +53,7 @@ export async function obstacleIn(checkout: Checkout): Promise<{ why: string; ent
   if (running) {
     return { why: `in ${checkout.path} ${running[1]} is in progress; finish or abort it ${TO_CONTINUE}`, entries: [] };
   }
-  // A submodule that is not at its commit is not touched by a fast-forward, so it stands in nobody's way.
+  // A fast-forward does not touch a changed submodule, so it is no obstacle.
   const { stdout } = await checkout.git(['status', '--porcelain=v1', '-z', '-uno', '--ignore-submodules=all']);
   const entries = statusEntries(stdout);
   return entries.length > 0 ? { why: dirtyText(checkout, entries), entries } : null;

@@ -14,18 +14,18 @@ import type { Trash } from './trash.ts';
  *
  *   free ──checkOut: moved to the commit──▶ in use ──close──▶ being tidied (beside other work) ──▶ free
  *
- * Nothing of an agent's worktree is ever in one. What a gate leaves behind is removed before the next use; only what
- * was prepared (see `keep`) stays, and whoever prepared it looks after it.
+ * They never contain files of an agent's worktree. Leftovers of a gate are removed before the next use. Only prepared
+ * files (see `keep`) stay, and the preparation checks them.
  */
 export interface CheckoutPool {
   checkOut(commit: string): Promise<CleanCheckout>;
-  /** Removes all of them. Nobody may use one any more. */
+  /** Removes all of them. None may be used afterwards. */
   close(): Promise<void>;
 }
 
 interface Slot extends Standing {
   isFree: boolean;
-  /** Resolves when what the last use left is gone. */
+  /** Resolves when the leftovers of the last use are removed. */
   tidied: Promise<void>;
   /** Ignored files and folders that stay from one use to the next. */
   kept: string[];
@@ -55,7 +55,7 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
         await slot.tidied;
         return await show(site, slot, commit);
       } catch (error) {
-        // What state it is in is not known: the slot is given up.
+        // Its state is unknown, so the slot is discarded.
         await removeSlot(trash, slot);
         slots.splice(slots.indexOf(slot), 1);
         throw error;
@@ -70,7 +70,7 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
   };
 }
 
-/** What an earlier process left: nothing in it is known to be whole. */
+/** Removes checkouts of an earlier process: they may be incomplete. */
 async function removeLeftovers(site: Site, trash: Trash): Promise<void> {
   const folder = join(site.dataDir, FOLDER);
   for (const name of await readdir(folder)) {
@@ -116,7 +116,7 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
   await git(['reset', '-q', '--hard', commit]);
   const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
   if (!tree) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
-  // For gates that ask git: their index says what ours says.
+  // For gates that use git: their index matches ours.
   await copyIndex(slot.index, join(slot.admin, 'index'));
   return {
     name: slot.name,
@@ -137,24 +137,24 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
       slot.tidied = clean(site, slot).finally(() => {
         slot.isFree = true;
       });
-      // Whoever takes it next waits for this and is told of a failure.
+      // The next user waits for this and gets the failure.
       slot.tidied.catch(() => undefined);
     },
   };
 }
 
-/** A gate outside a sandbox can reach the file that leads git to the repository. */
+/** A gate without a sandbox can change the file that points git to the repository. */
 async function restoreGitFile(slot: Slot): Promise<void> {
   const file = join(slot.path, '.git');
   const right = `gitdir: ${slot.admin}\n`;
-  // A named pipe in its place would never end.
+  // Reading a named pipe would never end.
   const isFile = (await lstat(file).catch(() => null))?.isFile();
   if (isFile && (await readFile(file, 'utf8')) === right) return;
   await rm(file, { recursive: true, force: true });
   await writeFile(file, right);
 }
 
-/** git status looks into no nested repository for this: a populated submodule could have it run a filter. */
+/** Keeps git status out of nested repositories: a populated submodule could run a filter. */
 const STATUS = ['--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=all', '--no-renames'];
 
 async function changesIn(git: Git): Promise<string[]> {
@@ -167,20 +167,20 @@ async function ignoredIn(git: Git): Promise<string[]> {
   return nulList(stdout).map((path) => path.replace(/\/$/, ''));
 }
 
-/** Files that no commit has, ignored ones and nested repositories too. It is our own folder; no person works here. */
+/** Removes untracked and ignored files and nested repositories. This is our own folder, so no person's work is lost. */
 async function clean(site: Site, slot: Slot): Promise<void> {
   // A leading slash binds the pattern to this folder; the rest is taken literally.
   const kept = slot.kept.flatMap((path) => ['-e', `/${path.replace(/[\\*?[\]!# ]/g, '\\$&')}`]);
   await site.gitAt(slot)(['clean', '-ffdxq', ...kept]);
 }
 
-/** Into an index of its own: the checkout stays as it was. */
+/** Uses a separate index: the checkout stays unchanged. */
 async function writeTree(site: Site, slot: Slot): Promise<string> {
   const index = `${slot.index}.fixed`;
   await copyIndex(slot.index, index);
   try {
     const git = site.gitAt(slot, index);
-    // A name that ends with a slash is a nested repository. It is never added: it would become a link to nowhere.
+    // A name that ends with a slash is a nested repository. It is never added, because it would become a broken link.
     const files = (await changesIn(site.gitAt(slot))).filter((path) => !path.endsWith('/'));
     const input = files.map((path) => `${path}\0`).join('');
     await git(['update-index', '--add', '--remove', '-z', '--stdin'], { input });

@@ -10,7 +10,7 @@ interface Turns {
   ifThere<T>(task: WorktreeRef, work: Work<T>): Promise<T | null>;
 }
 
-/** Only the first step may make a worktree; the others go on with what a person has seen. */
+/** Only the first step may create a worktree. The others use the existing one. */
 export function makeConflictEditor(site: Site, { at, ifThere }: Turns): ConflictEditor {
   return {
     openMerge: (task, mayTouch) =>

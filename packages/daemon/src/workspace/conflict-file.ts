@@ -6,13 +6,13 @@ import { GitError } from '../git/program.ts';
 import { hasOwnMarkers } from './conflict-marker.ts';
 import type { Site, Standing } from './site.ts';
 
-/** One side of a file as the index has it. */
+/** One side of a file in the index. */
 export interface ConflictSide {
   mode: string;
   oid: string;
 }
 
-/** A path that git could not merge. It stays one after it was resolved: git remembers what it replaced. */
+/** A path that git could not merge. It stays in the list after it was resolved: git remembers the sides. */
 export interface ConflictEntry {
   path: string;
   base: ConflictSide | null;
@@ -23,12 +23,12 @@ export interface ConflictEntry {
 
 export const SYMLINK = '120000';
 export const GITLINK = '160000';
-/** Larger texts are no pleasure in an editor on a page, and all of them together have to fit into one answer. */
+/** Limit for texts in the page's editor. All of them must fit into one response. */
 const MAX_TEXT = 1_000_000;
 const MAX_TEXT_TOTAL = 16_000_000;
 const SIDES = ['base', 'ours', 'theirs'] as const;
 
-/** What is or was unmerged in the open merge, by git's own account. No other path is ever touched. */
+/** The paths that git lists as unmerged in the open merge, now or before. No other path is changed. */
 export async function entriesOf(site: Site, place: Standing): Promise<Map<string, ConflictEntry>> {
   const git = site.gitAt(place, join(place.admin, 'index'));
   const [undone, unmerged] = await Promise.all([
@@ -74,7 +74,7 @@ async function describe(site: Site, place: Standing, entry: ConflictEntry, isLar
   if (modes.includes(GITLINK)) return without('submodule');
   if (modes.includes(SYMLINK)) return without('symlink');
   const found = await currentBytes(place, entry.path);
-  // Even a file that is too large to be shown must not be settled with markers in it.
+  // A file that is too large to show must not be settled with markers either.
   if (isLarge || (found && found.length > MAX_TEXT)) {
     return without('large', found !== null && hasOwnMarkers(found.toString('latin1'), []));
   }
@@ -95,7 +95,7 @@ function kindOf({ base, ours, theirs }: ConflictEntry): ConflictKind {
   return 'both_deleted';
 }
 
-/** Null where there is no such file, undefined where it is no text that could be written back unchanged. */
+/** Null if there is no such file, undefined if it is not text that can be written back unchanged. */
 function textOf(bytes: Buffer | null): string | null | undefined {
   if (bytes === null) return null;
   if (bytes.includes(0)) return undefined;
@@ -116,7 +116,7 @@ async function sizesOf(site: Site, entries: ConflictEntry[]): Promise<Map<string
   return new Map(lines.map((line) => line.split(' ')).map(([oid = '', size]) => [oid, Number(size)]));
 }
 
-/** As a checkout would write it, line endings and all. */
+/** As a checkout would write it, with line endings. */
 export async function blobBytes(site: Site, place: Standing, path: string, { oid }: ConflictSide): Promise<Buffer> {
   const git = site.gitAt(place, join(place.admin, 'index'));
   try {
@@ -127,13 +127,13 @@ export async function blobBytes(site: Site, place: Standing, path: string, { oid
         hint: 'Use git in the worktree. The conflict lists the commands.',
         cause: error,
       });
-    // A filter that does not work here: what is in the repository is still better than nothing.
+    // A filter that does not work here: use the content from the repository.
     if (error instanceof GitError) return (await git(['cat-file', 'blob', oid])).bytes;
     throw error;
   }
 }
 
-/** What lies in the worktree: a plain file, reached through plain folders; else null. */
+/** The file in the worktree, if it is a plain file in plain folders. Otherwise null. */
 async function currentBytes(place: Standing, path: string): Promise<Buffer | null> {
   if (!(await isReachedPlainly(place.path, path))) return null;
   const file = join(place.path, path);
@@ -141,7 +141,7 @@ async function currentBytes(place: Standing, path: string): Promise<Buffer | nul
   return found?.isFile() ? readFile(file) : null;
 }
 
-/** No symbolic link on the way: it could lead out of the worktree. */
+/** Refuses symbolic links in the path: they could lead out of the worktree. */
 export async function isReachedPlainly(root: string, path: string): Promise<boolean> {
   const folder = dirname(path);
   if (folder === '.') return true;

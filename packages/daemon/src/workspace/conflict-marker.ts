@@ -1,6 +1,6 @@
 /**
- * The places where git left both sides of a conflict, each as its whole text: `<<<<<<< …`, `=======`, `>>>>>>> …`, all
- * of the same length (an attribute can make them longer). A line of equals signs alone is a heading, not a conflict.
+ * Finds the conflicts in a text, each with its markers: `<<<<<<< …`, `=======`, `>>>>>>> …`, all of the same length (an
+ * attribute can make them longer). A line of equals signs alone is a heading, not a conflict.
  */
 function markerBlocks(text: string): string[] {
   const blocks: string[] = [];
@@ -22,6 +22,6 @@ function markerBlocks(text: string): string[] {
   return blocks;
 }
 
-/** Markers that neither side brought along itself: a test's own sample of a conflict is no conflict. */
+/** Markers that are in neither side: a conflict in a test's sample data does not count. */
 export const hasOwnMarkers = (text: string, sides: (string | null)[]): boolean =>
   markerBlocks(text).some((block) => !sides.some((side) => side?.includes(block)));

@@ -12,7 +12,7 @@ import {
 import { hasOwnMarkers } from './conflict-marker.ts';
 import type { Site, Standing } from './site.ts';
 
-/** Writes the file first and marks it resolved last: whatever ends this process, a file that counts as resolved is. */
+/** Writes the file first and marks it resolved last, so that a crash cannot mark an unresolved file. */
 export async function resolveEntry(
   site: Site,
   place: Standing,
@@ -54,7 +54,7 @@ function unreachable(path: string): AppError {
   );
 }
 
-/** Then its own HEAD decides which commit is recorded, and moving that is not ours to do. */
+/** Its own HEAD decides which commit is recorded, and Tidemill must not move it. */
 function checkedOut(path: string): AppError {
   return new AppError('bad_input', `the submodule ${JSON.stringify(path)} is checked out in the worktree`, {
     hint: 'Check out the wanted commit in it, then run `git add` on it.',
@@ -83,20 +83,20 @@ const FORMS: Record<ConflictFile['form'], string> = {
   submodule: 'a submodule',
 };
 
-/** An editor on a page knows only \n. A file that ends each line with \r\n goes on doing so. */
+/** The page's editor uses only \n. Restores \r\n for files that use it. */
 function withItsLineEndings(text: string, side: string | null): string {
   const isWindows = side?.includes('\r\n') && !/(^|[^\r])\n/.test(side);
   return isWindows && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text;
 }
 
-/** Beside the worktrees, not in one: what a crash leaves there is nobody's work. */
+/** A temporary file outside the worktrees, so that leftovers of a crash are not taken for work. */
 const asideOf = (place: Standing) => `${place.index}.resolved`;
 
 async function putFile(site: Site, place: Standing, path: string, bytes: Buffer, mode: number): Promise<void> {
   const aside = asideOf(place);
   await rm(aside, { force: true });
   await writeFile(aside, bytes, { flush: true, mode });
-  // The umask had its say above; what a file was allowed before stays.
+  // The umask was applied above. Existing permissions stay.
   await chmod(aside, mode);
   await moveIn(place, aside, path);
   site.indexStamps.delete(place.name);
@@ -109,7 +109,7 @@ async function putSymlink(place: Standing, path: string, target: Buffer): Promis
   await moveIn(place, aside, path);
 }
 
-/** Replaces whatever has the name, a symbolic link itself included, in one step. */
+/** Replaces the path in one step, also if it is a symbolic link. */
 async function moveIn(place: Standing, aside: string, path: string): Promise<void> {
   const to = join(place.path, path);
   await mkdir(dirname(to), { recursive: true });
@@ -126,7 +126,7 @@ async function markGone(site: Site, place: Standing, path: string): Promise<void
   await theirIndex(site, place)(['update-index', '--force-remove', '-z', '--stdin'], { input: `${path}\0` });
 }
 
-/** A submodule's files are not checked out here: only its link is chosen. */
+/** A submodule is not checked out here: only its commit is chosen. */
 async function takeLink(site: Site, place: Standing, path: string, stage: ConflictSide | null): Promise<void> {
   if (!stage) return markGone(site, place, path);
   await theirIndex(site, place)(['update-index', '-z', '--index-info'], {

@@ -12,27 +12,27 @@ import { tipOf } from './snapshot.ts';
 import { isThere } from './standing.ts';
 
 /**
- * The merge of the target that a person concludes in a task's worktree. git itself holds all there is to know: MERGE_HEAD, the
- * index with its stages, and the files. So nothing has to be recovered after a crash, and a person may use git beside.
+ * The merge of the target that a person resolves in a task's worktree. All state is in git: MERGE_HEAD, the index with
+ * its stages, and the files. So nothing has to be recovered after a crash, and a person may also use git.
  */
 interface UnderWay {
   tip: string;
   target: string;
-  /** The target's commit that is being merged; null when no merge is under way. */
+  /** The target's commit that is being merged. Null when no merge is in progress. */
   merging: string | null;
-  /** False when a person has committed it already. */
+  /** False when a person has already committed it. */
   isOpen: boolean;
 }
 
 async function lookForMerge(site: Site, place: Standing): Promise<UnderWay> {
   const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
-  // The files are not the task's work: a checkout was cut short, or a candidate is shown.
+  // The files are not the task's work: a checkout was interrupted, or a candidate is checked out.
   if (await isThere(place.marker)) return { tip, target, merging: null, isOpen: false };
   const merging = await mergedTarget(site, place, tip, target);
   return { tip, target, merging, isOpen: merging !== null && (await isThere(join(place.admin, 'MERGE_HEAD'))) };
 }
 
-/** Begins the merge where there is none, and takes a newer target only as long as nobody has resolved anything. */
+/** Begins the merge if there is none. Uses a newer target only while nothing is resolved. */
 export async function openMerge(site: Site, place: Standing): Promise<OpenMerge> {
   const found = await lookForMerge(site, place);
   const isBehind = found.merging !== null && found.merging !== found.target;
@@ -46,14 +46,14 @@ export async function openMerge(site: Site, place: Standing): Promise<OpenMerge>
   return { path: place.path, isBehind: false, files: await describeEntries(site, place, entries) };
 }
 
-/** Has a person done anything about a conflicting file? */
+/** Returns whether a person has changed a conflicting file. */
 async function isBegun(site: Site, place: Standing): Promise<boolean> {
   for (const entry of (await entriesOf(site, place)).values())
     if (!entry.isUnmerged || !(await isAsGitLeftIt(site, place, entry))) return true;
   return false;
 }
 
-/** Nothing is touched to find that out. */
+/** Reads only. */
 export async function hasBegun(site: Site, place: Standing): Promise<boolean> {
   const { merging, isOpen } = await lookForMerge(site, place);
   if (merging === null) return false;
@@ -79,7 +79,7 @@ export async function resolveInMerge(
   return resolved!;
 }
 
-/** Commits the merge onto the branch, unless something is left to decide. Done twice it does nothing the second time. */
+/** Commits the merge to the branch, unless something is unresolved. Idempotent. */
 export async function settleMerge(
   site: Site,
   place: Standing,
@@ -98,7 +98,7 @@ export async function settleMerge(
   return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
 }
 
-/** A merge a person has committed: its sides are no longer in the index, but which files they were can be told anew. */
+/** A merge that a person has committed. The index no longer has its sides, but the files can be computed again. */
 async function namesOf(site: Site, tip: string, merging: string): Promise<Map<string, ConflictEntry>> {
   const { conflicts } = await mergeOnPaper(site, tip, merging);
   const oids = await site.resolver.resolve(conflicts.flatMap((path) => [`${tip}:${path}`, `${merging}:${path}`]));
@@ -117,7 +117,7 @@ async function leftIn(site: Site, place: Standing, entries: Map<string, Conflict
   const left: { path: string; why: string }[] = [];
   for (const file of await describeEntries(site, place, [...entries.values()])) {
     if (file.hasMarkers) left.push({ path: file.path, why: 'conflict markers remain' });
-    // Gone on both sides: there is nothing else to decide.
+    // Deleted on both sides: there is nothing to decide.
     else if (
       !file.isResolved &&
       file.kind !== 'both_deleted' &&
@@ -129,8 +129,8 @@ async function leftIn(site: Site, place: Standing, entries: Map<string, Conflict
 }
 
 /**
- * git notes the tree that its merge left in the files (AUTO_MERGE): what differs from it is somebody's decision, also when it
- * was made with an editor. A file that is gone but was there is one, too.
+ * Git records the tree that its merge left in the files (AUTO_MERGE). A difference from it is a decision of a person,
+ * also if it was made with an editor. A deleted file counts too.
  */
 async function isAsGitLeftIt(site: Site, place: Standing, entry: ConflictEntry): Promise<boolean> {
   const modes = [entry.base, entry.ours, entry.theirs].map((stage) => stage?.mode);
@@ -145,7 +145,7 @@ async function isAsGitLeftIt(site: Site, place: Standing, entry: ConflictEntry):
   return hash.stdout.trim() === left;
 }
 
-/** Which commit a submodule is at stands in the index alone, so the files do not tell what the merge or a person chose. */
+/** The commit of a submodule is only in the index, so the files do not show what was chosen. */
 async function takeOverLinks(site: Site, place: Standing, sides: string[]): Promise<void> {
   if (!(await isThere(join(place.path, '.gitmodules')))) return;
   const known = new Set<string>();

@@ -12,10 +12,10 @@ import { createTranscript, type Transcript } from './transcript.ts';
 import type { BookedCosts, Meter } from './usage.ts';
 import { createWire, type Wire } from './wire.ts';
 
-/** How long an agent may take to end its turn after it was cancelled, and to leave after the last word. */
+/** How long an agent may take to end its turn after a cancel, and to exit after the last message. */
 const CANCEL_MS = 1000;
 const LEAVE_MS = 300;
-/** From the wish to stop to the last resort. */
+/** Time from the stop request to SIGKILL. */
 const STOP_MS = 5000;
 
 export interface AcpAgentOptions extends AcpProgram {
@@ -23,7 +23,10 @@ export interface AcpAgentOptions extends AcpProgram {
   model: string | undefined;
 }
 
-/** Any program that speaks the Agent Client Protocol: asked for permissions, talked to until its result can be read. */
+/**
+ * Any program that speaks the Agent Client Protocol. Handles its permission requests, and prompts it until its result
+ * is readable.
+ */
 export function createAcpAgent(options: AcpAgentOptions): Agent {
   const booked: BookedCosts = new Map();
   return {
@@ -89,7 +92,7 @@ interface Channel {
   takeDenials(): string[];
   onSession(session: string, meter: Meter): void;
   onRequest(): void;
-  /** Asks the agent to end its turn; resolves when it was told, or could not be. */
+  /** Asks the agent to end its turn. Resolves when the request was sent or failed. */
   cancel(): Promise<boolean>;
 }
 
@@ -102,10 +105,10 @@ interface ChannelOptions {
   signal: AbortSignal;
 }
 
-/** Our side of the protocol: hears what the agent tells, and answers what it asks. */
+/** Our side of the protocol: receives updates and answers requests. */
 async function openChannel(options: ChannelOptions): Promise<Channel> {
   const { wire, request, sink, transcript, isReadOnly, signal } = options;
-  const { client } = await import('@agentclientprotocol/sdk'); // big, and of no use to who has no such agent
+  const { client } = await import('@agentclientprotocol/sdk'); // large, so it is loaded only for such agents
   const denials: string[] = [];
   let current: { session: string; meter: Meter } | null = null;
   const connection = client({ name: 'tidemill' })
@@ -147,13 +150,13 @@ async function openChannel(options: ChannelOptions): Promise<Channel> {
   };
 }
 
-/** Only what has the form of an update is one; an agent may send others that are newer than we are. */
+/** Ignores messages that are not known updates: an agent may use a newer protocol. */
 function asNotification(params: unknown): SessionNotification | null {
   const update = (params as { update?: { sessionUpdate?: unknown } } | null)?.update;
   return typeof update?.sessionUpdate === 'string' ? (params as SessionNotification) : null;
 }
 
-/** A polite word first: an agent that hears it ends its tools and tells what it has spent. Then the whole group ends. */
+/** Cancels first, so that the agent ends its tools and reports its costs. Then the whole group is ended. */
 async function stopPolitely(channel: Channel, kill: AbortController): Promise<void> {
   if (await channel.cancel()) await Promise.race([delay(CANCEL_MS), channel.connection.closed]);
   kill.abort();

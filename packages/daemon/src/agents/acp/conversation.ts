@@ -8,7 +8,7 @@ import { openSession, type SessionOptions } from './session.ts';
 import type { Transcript } from './transcript.ts';
 import { type BookedCosts, createMeter, type Meter } from './usage.ts';
 
-/** How often an agent that ended its turn over a denial is told why and asked to go on. */
+/** How often an agent that ended its turn after a denial gets the reason and is asked to continue. */
 const MAX_REJECTIONS = 3;
 
 export interface Talk {
@@ -18,11 +18,11 @@ export interface Talk {
   transcript: Transcript;
   booked: BookedCosts;
   options: SessionOptions;
-  /** Aborted when the run is to stop: then nothing more is asked. */
+  /** Aborted when the run must stop. Then there are no more prompts. */
   signal: AbortSignal;
-  /** Denials since the last call, in words for the agent. */
+  /** Denials since the last call, as text for the agent. */
   takeDenials(): string[];
-  /** The session's meter and id, for whoever hears its updates or cancels it. */
+  /** The session's meter and id, for its updates and for a cancel. */
   onSession(session: string, meter: Meter): void;
 }
 
@@ -33,7 +33,7 @@ const failed = (failure: FailureClass, message: string): AgentEnd => ({
   exitCode: null,
 });
 
-/** The whole talk with an agent, to its result. Throws what the agent answers with an error, and when it is gone. */
+/** The whole conversation with an agent, up to its result. Throws on an error response and when the agent is gone. */
 export async function converse(talk: Talk): Promise<AgentEnd> {
   const { agent, sink } = talk;
   const hello = await agent.request('initialize', {
@@ -54,7 +54,7 @@ export async function converse(talk: Talk): Promise<AgentEnd> {
 async function opened(talk: Talk, hello: InitializeResponse) {
   talk.transcript.mute(true);
   const session = await openSession(talk, hello);
-  await nextRound(); // a resumed session tells its past: that is heard before anything is asked
+  await nextRound(); // a resumed session replays its history; handle that before the prompt
   talk.transcript.mute(false);
   return session;
 }
@@ -114,7 +114,7 @@ async function takeTurn(
   let answer: PromptResponse | null = null;
   try {
     answer = await agent.request('session/prompt', { sessionId: session, prompt: [{ type: 'text', text: prompt }] });
-    await nextRound(); // updates that came before the answer are heard before it counts
+    await nextRound(); // handle updates that arrived before the response first
   } finally {
     if (talk.signal.aborted) transcript.breakOff();
     meter.endTurn(answer, answer !== null && answer.stopReason !== 'cancelled');

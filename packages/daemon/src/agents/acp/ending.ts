@@ -4,10 +4,10 @@ import { classify } from './failure.ts';
 
 interface Circumstances {
   program: string;
-  /** Said when the program is not there. */
+  /** Message for a missing program. */
   install: string | null;
   timeoutMs: number;
-  /** What went wrong on the wire. */
+  /** The error of the connection. */
   fault: string | null;
   isStopped: boolean;
   /** The end of its error output. */
@@ -16,7 +16,7 @@ interface Circumstances {
 
 type Failed = Extract<AgentEnd, { kind: 'failed' }>;
 
-/** How a run ended, from what the talk came to and what became of the process. */
+/** How a run ended, from the result of the conversation and the exit of the process. */
 export function judge(said: AgentEnd | { error: unknown }, ended: ChildEnd, about: Circumstances): AgentEnd {
   if ('kind' in said && said.kind === 'result' && !about.isStopped) return said;
   const exitCode = ended.kind === 'exited' ? ended.exitCode : null;
@@ -41,7 +41,7 @@ export function judge(said: AgentEnd | { error: unknown }, ended: ChildEnd, abou
   return failed(...gone(ended, about));
 }
 
-/** The process ended in the middle of the talk. Some say why before they go, most of all when they are not logged in. */
+/** The process ended during the conversation. Some print the reason before, for example a missing login. */
 function gone(ended: ChildEnd, { program, words }: Circumstances): [Failed['failure'], string] {
   const sign = classify({ message: words }, Date.now())?.failure;
   const failure = sign === 'auth' || sign === 'network' ? sign : 'crash';

@@ -8,7 +8,7 @@ export interface ClassifiedFailure {
 const AUTH_REQUIRED = -32000;
 const HOUR = 3_600_000;
 
-/** The first that fits: what is told of credit often speaks of limits too, and overload often comes with a number. */
+/** The first match counts: messages about credit often mention limits too, and overload often has a number. */
 const SIGNS: [FailureClass, RegExp][] = [
   ['credit', /credit balance|insufficient[_ ](quota|credit|funds|balance)|billing|payment required|out of credit/i],
   [
@@ -31,13 +31,13 @@ const SIGNS: [FailureClass, RegExp][] = [
   ['refused', /content.?(policy|filter)|safety|refus(al|ed) to answer/i],
 ];
 
-/** Why an agent could not answer, by its error's code and words; null when neither says. */
+/** The failure class of an agent's error, by its code and text. Null if unknown. */
 export function classify(
   error: { code?: unknown; message: string; data?: unknown },
   now: number,
 ): ClassifiedFailure | null {
   if (error.code === AUTH_REQUIRED) return { failure: 'auth' };
-  // Every internal error of the protocol begins with these words; they say nothing.
+  // Every internal error of the protocol begins with this text. It has no information.
   const said = error.message.replace(/^Internal error:?\s*/i, '');
   const text = `${said} ${error.data === undefined ? '' : JSON.stringify(error.data)}`;
   const failure = SIGNS.find(([, sign]) => sign.test(text))?.[0];

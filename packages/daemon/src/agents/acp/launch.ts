@@ -38,7 +38,7 @@ export async function launch(program: AcpProgram, request: AgentRequest, { wire,
   const command = await fromRoot(program.command, host.root);
   const home = homeFolders(preset, program.env);
   if (host.sandbox === 'auto' && (await sandboxStatus()).available) await readyHome(home);
-  // What the repository has installed for itself is found after what the person has on their PATH.
+  // Programs installed in the repository come after the person's PATH.
   const search = [program.env.PATH ?? process.env.PATH ?? '', path.join(host.root, 'node_modules', '.bin')];
   const files = command.slice(1).filter(path.isAbsolute);
   const decoder = new StringDecoder('utf8');

@@ -12,7 +12,7 @@ interface Asked {
   isReadOnly: boolean;
 }
 
-/** A permission is given by the guards, and for this one call only: what is allowed for ever is never asked again. */
+/** The guards give a permission for one call only, because an agent would not ask again after a permanent one. */
 export async function answerPermission(asked: Asked): Promise<PermissionAnswer> {
   const { options } = asked.params;
   const allow = options.find(({ kind }) => kind === 'allow_once');
@@ -28,7 +28,7 @@ const choose = ({ optionId }: PermissionOption): RequestPermissionResponse => ({
   outcome: { outcome: 'selected', optionId },
 });
 
-/** What no guard has denied and is refused all the same goes on record like a guard's denial. */
+/** Other refusals are recorded like a guard's denial. */
 async function denialOf({ tool, request, sink, isReadOnly }: Asked, canBeAllowed: boolean): Promise<string | null> {
   const read = readTool(tool, request.cwd);
   const refuse = (call: ToolCall, guard: string, reason: string) => {
@@ -53,7 +53,7 @@ const failClosed = (error: Error): GuardVerdict => ({
   reason: `the guard could not answer: ${error.message}`,
 });
 
-/** The protocol cannot change what a tool is given: the agent has to ask for it in the right way itself. */
+/** The protocol cannot change the input of a tool, so the agent must send a corrected call. */
 function reasonOf(verdict: GuardVerdict): string | null {
   if (verdict.kind === 'allow') return null;
   if (verdict.kind === 'deny') return verdict.reason;

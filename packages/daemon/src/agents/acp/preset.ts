@@ -2,21 +2,21 @@ import path from 'node:path';
 import type { AcpPreset } from '@tidemill/contract';
 import type { z } from 'zod';
 
-/** What is known of a program that speaks the protocol. */
+/** A known program that speaks the protocol. */
 export interface Preset {
   command: string[];
-  /** Told when the program is not there. */
+  /** Message for a missing program. */
   install: string;
   env: Record<string, string>;
-  /** Credentials of its own, taken from the daemon's environment when they are there. */
+  /** Its own credentials, taken from the daemon's environment if they are set. */
   pass: string[];
-  /** Below the home folder: where it keeps sessions, logins and caches, and has to write also in a sandbox. */
+  /** Folders in the home folder for sessions, logins and caches. They must be writable in a sandbox too. */
   home: string[];
 }
 
 type PresetName = z.infer<typeof AcpPreset>;
 
-/** Reading too: secrets are not to be read, and guards can only say so when they are asked. */
+/** Includes reads, so that the guards can deny reading secrets. */
 const ASKED = ['read', 'list', 'glob', 'grep', 'edit', 'bash', 'webfetch', 'websearch', 'external_directory', 'task'];
 const everyAsk = JSON.stringify(Object.fromEntries(ASKED.map((what) => [what, 'ask'])));
 
@@ -31,7 +31,7 @@ const PRESETS: Record<PresetName, Preset> = {
   opencode: {
     command: ['opencode', 'acp'],
     install: 'npm install -g opencode-ai',
-    // Left to itself it edits and runs without asking anybody.
+    // By default it edits and runs without asking.
     env: { OPENCODE_PERMISSION: everyAsk, OPENCODE_DISABLE_AUTOUPDATE: '1' },
     pass: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY', 'GEMINI_API_KEY'],
     home: ['.local/share/opencode', '.local/state/opencode', '.cache/opencode', '.config/opencode'],

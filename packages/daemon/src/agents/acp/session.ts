@@ -20,13 +20,13 @@ interface Opening {
   options: SessionOptions;
 }
 
-/** `before` is what the session had cost until now, null when nobody knows. */
+/** `before`: the cost of the session so far, or null if unknown. */
 export type OpenedSession = { id: string; before: number | null } | { unfit: string };
 
 /** Modes in which an agent asks before it acts, by the names known agents give them. */
 const ASKING_MODES = ['default', 'read-only', 'ask'];
 
-/** The session of an earlier run where the agent can go on with it, else a new one. */
+/** Resumes the session of an earlier run if the agent supports it, otherwise starts a new one. */
 export async function openSession(opening: Opening, hello: InitializeResponse): Promise<OpenedSession> {
   const resumed = await resume(opening, hello);
   const { agent, request, options, booked } = opening;
@@ -48,7 +48,7 @@ async function resume(opening: Opening, { agentCapabilities }: InitializeRespons
     const state = await agent.request(method, { sessionId, cwd, mcpServers: [] });
     return { ...state, sessionId };
   } catch (error) {
-    // The session's files may be gone; the prompt tells all that is needed to begin anew.
+    // The session's files may be gone. The prompt has everything for a new start.
     transcript.mute(false);
     transcript.note(`[session ${sessionId} cannot be resumed: ${(error as Error).message}]`);
     transcript.mute(true);
@@ -56,14 +56,14 @@ async function resume(opening: Opening, { agentCapabilities }: InitializeRespons
   }
 }
 
-/** A person's settings may let the agent act unasked; in here the guards are asked. */
+/** A person's settings may allow actions without permission. Here the guards must be asked. */
 async function askBeforeActing(agent: ClientContext, sessionId: string, { modes }: NewSessionResponse): Promise<void> {
   const modeId = ASKING_MODES.find((mode) => modes?.availableModes.some(({ id }) => id === mode));
   if (modeId === undefined || modes?.currentModeId === modeId) return;
   await agent.request('session/set_mode', { sessionId, modeId });
 }
 
-/** Null when the model is chosen, else why it cannot be. */
+/** Returns null when the model was selected, otherwise the reason why not. */
 async function chooseModel(
   agent: ClientContext,
   sessionId: string,

@@ -2,17 +2,17 @@ import path from 'node:path';
 import type { ToolCall as Announced, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
 import type { ToolCall } from '../../ports.ts';
 
-/** What is known of a tool call, put together from all that was told of it. */
+/** A tool call, merged from all its updates. */
 export type KnownTool = Pick<Announced, 'toolCallId'> & Partial<Omit<Announced, 'toolCallId'>>;
 
-/** What a call does, or why that cannot be told: then nobody could judge it, and it must not happen. */
+/** What a call does, or why that is unknown. An unknown call is refused. */
 export type ReadTool = { calls: ToolCall[]; isReading: boolean } | { unclear: string };
 
 export function mergeTool(known: KnownTool | undefined, update: ToolCallUpdate): KnownTool {
   const told = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null && value !== undefined));
   const { rawInput, locations, ...rest } = told as unknown as KnownTool;
   const merged: KnownTool = { ...known, ...rest };
-  // An empty input is what is told before the model has said it.
+  // The input is empty before the model has sent it.
   if (isObject(rawInput) && Object.keys(rawInput).length > 0) merged.rawInput = rawInput;
   if (locations && locations.length > 0) merged.locations = locations;
   return merged;
@@ -21,7 +21,7 @@ export function mergeTool(known: KnownTool | undefined, update: ToolCallUpdate):
 const CLAUDE_TOOL = /^(Write|Edit|MultiEdit|NotebookEdit|Bash|Read|Glob|Grep|WebFetch|WebSearch|LS|NotebookRead|Task)$/;
 const CLAUDE_READING = /^(Read|Glob|Grep|LS|NotebookRead)$/;
 
-/** A tool call in the words of Claude Code, which guards are written in. One call may touch several files. */
+/** Translates a tool call to Claude Code's names, which guards use. One call may affect several files. */
 export function readTool(tool: KnownTool, worktree: string): ReadTool {
   const { input } = asNamed(tool);
   const told = FOLDERS.map((key) => input[key]).find((folder) => typeof folder === 'string');
@@ -31,10 +31,10 @@ export function readTool(tool: KnownTool, worktree: string): ReadTool {
   return 'unclear' in read ? read : { ...read, calls: read.calls.map((call) => ({ ...call, cwd })) };
 }
 
-/** How agents name the folder that a command is to start in. */
+/** Names that agents use for the start folder of a command. */
 const FOLDERS = ['cwd', 'workdir', 'working_directory', 'workingDirectory', 'directory', 'dir_path'];
 
-/** The call under its own name, whatever it does. */
+/** The call under its own name. */
 export function asNamed(tool: KnownTool): ToolCall {
   return { tool: nameOf(tool) || 'Unknown', input: normalised(isObject(tool.rawInput) ? tool.rawInput : {}) };
 }
@@ -74,13 +74,13 @@ function readFrom(tool: KnownTool, input: Record<string, unknown>, cwd: string):
   }
 }
 
-/** A tool nobody knows, by its own name; and by what it is given, which may be a command or a file all the same. */
+/** An unknown tool: by its own name, and by its input, which may contain a command or a file. */
 function readOther(name: string, input: Record<string, unknown>, cwd: string): ToolCall[] {
   const calls: ToolCall[] = [{ tool: name || 'Unknown', input }];
   if (typeof input.command === 'string') calls.push({ tool: 'Bash', input });
   if (typeof input.file_path !== 'string') return calls;
   const file_path = path.resolve(cwd, input.file_path);
-  // opencode asks for a folder outside of the worktree first, then for what it does there.
+  // opencode first asks for a folder outside the worktree, then for the action there.
   if ('parentDir' in input) return [{ tool: 'Read', input: { file_path } }];
   return [...calls, { tool: 'Write', input: { file_path, content: '' } }];
 }
@@ -132,7 +132,7 @@ function absolute(input: Record<string, unknown>, cwd: string): Record<string, u
   return typeof input.file_path === 'string' ? { ...input, file_path: path.resolve(cwd, input.file_path) } : input;
 }
 
-/** Some hand in words instead of a line, mostly `[bash, -lc, line]`. */
+/** Some agents send a list of arguments instead of a line, mostly `[bash, -lc, line]`. */
 function commandOf(tool: KnownTool, input: Record<string, unknown>): string {
   const { command } = input;
   if (typeof command === 'string') return command.trim();

@@ -2,29 +2,29 @@ import type { SessionUpdate, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { AgentSink } from '../../ports.ts';
 import { type KnownTool, mergeTool } from './tool.ts';
 
-/** More than a run's log keeps; the rest of what an agent says is dropped. */
+/** More than a run's log keeps. Output beyond it is dropped. */
 const MOST_OUTPUT = 8 * 1024 * 1024;
-/** A result stands at the end; what is longer than this loses its beginning. */
+/** The result is at the end, so only the last part is kept. */
 const MOST_TEXT = 1024 * 1024;
 const LONGEST_LABEL = 200;
 
-/** What an agent tells while it works: its words for the log and for its result, its tools, and how often it thought. */
+/** Collects an agent's updates: its text for the log and the result, its tools, and the number of model requests. */
 export interface Transcript {
   take(update: SessionUpdate): void;
-  /** Words among the messages that belong to no update. */
+  /** Text outside of updates. */
   note(text: string): void;
   /** A tool the agent asks permission for. */
   tool(update: ToolCallUpdate): KnownTool;
-  /** The agent was asked something; what it says from here on is its answer. Beyond so many requests it is too much. */
+  /** A new prompt was sent. The following text is its answer. `limit`: the maximum number of requests. */
   beginTurn(mostRequests: number): void;
   endTurn(): { text: string; requests: number };
-  /** The turn was broken off: a model that was asked and has not answered yet counts as well. */
+  /** The turn was aborted. A pending model request counts too. */
   breakOff(): void;
   mute(isMuted: boolean): void;
 }
 
 export interface TranscriptEvents {
-  /** Another request to the model, as far as that can be told from outside: each begins with words or a tool call. */
+  /** Another request to the model, as far as it is visible: each begins with text or a tool call. */
   onRequest(): void;
   /** Once in a turn that takes too many requests. */
   onLimit(): void;
@@ -37,7 +37,7 @@ export function createTranscript(sink: AgentSink, { onRequest, onLimit }: Transc
   let passed = 0;
   let isLineStart = true;
   let isMuted = false;
-  /** The model has been asked, and nothing of its answer has come. */
+  /** A model request is pending without any answer yet. */
   let isThinking = false;
   let requests = 0;
   let limit = 0;

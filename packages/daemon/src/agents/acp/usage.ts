@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { AgentSink } from '../../ports.ts';
 
 const count = z.number().nonnegative().nullish().catch(null);
-/** As agents hand it in with the answer to a prompt; the protocol has not settled on it yet. */
+/** Usage in the response to a prompt. It is not yet part of the protocol. */
 const TurnUsage = z.object({
   inputTokens: count,
   outputTokens: count,
   cachedReadTokens: count,
   cachedWriteTokens: count,
 });
-/** How others spell it, for want of a better place. */
+/** Other spellings of it. */
 const Quota = z
   .object({ quota: z.object({ token_count: z.object({ input_tokens: count, output_tokens: count }) }) })
   .transform(({ quota: { token_count: tokens } }) => ({
@@ -21,26 +21,26 @@ const Quota = z
 const TurnAnswer = z.object({ usage: TurnUsage.nullish().catch(null), _meta: Quota.nullish().catch(null) });
 const SessionCost = z.object({ cost: z.object({ amount: z.number().nonnegative(), currency: z.literal('USD') }) });
 
-/** What sessions have cost so far, by their id: agents tell the sum, and the sum of a resumed session has been booked. */
+/** Costs of sessions so far, by id. Agents report the total, and the total of a resumed session is already recorded. */
 export type BookedCosts = Map<string, number>;
 
 /**
- * Books one session's spending as it becomes known: a request when it is noticed, its price when the session's sum grows,
- * its tokens when the turn ends.
+ * Reports one session's spending as it becomes known: a request when it is noticed, its price when the session's total
+ * grows, its tokens when the turn ends.
  */
 export interface Meter {
   hear(update: unknown): void;
-  /** The model was asked, and has answered or may still do so. */
+  /** A request was sent to the model. */
   request(): void;
   endTurn(answer: unknown, isComplete: boolean): void;
 }
 
-/** `before` is what the session had cost, or null when nobody knows: then its first sum is only where to count from. */
+/** `before`: the previous cost of the session, or null if unknown. Then its first total is the starting point. */
 export function createMeter(session: string, before: number | null, booked: BookedCosts, sink: AgentSink): Meter {
   let known = before;
-  /** Requests of this run that no sum has covered yet. */
+  /** Requests of this run that are not yet in a total. */
   let unpriced = 0;
-  /** Whether a price was told in this turn. */
+  /** Whether a price was reported in this turn. */
   let isPriced = false;
   const settle = (costUsd: number) => {
     if (costUsd > 0 || unpriced > 0) sink.usage({ inputTokens: 0, outputTokens: 0, costUsd, requests: 0 }, unpriced);
@@ -71,7 +71,7 @@ export function createMeter(session: string, before: number | null, booked: Book
       const inputTokens = (usage?.inputTokens ?? 0) + cached;
       const outputTokens = usage?.outputTokens ?? 0;
       if (inputTokens > 0 || outputTokens > 0) sink.usage({ inputTokens, outputTokens, costUsd: null, requests: 0 });
-      // A turn that came to its end is in the sum, also what was said after the sum was.
+      // The total includes the whole finished turn, also text that arrived after the total.
       if (isComplete && isPriced) settle(0);
       isPriced = false;
     },

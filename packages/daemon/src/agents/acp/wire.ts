@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 
-/** A longer line is not held in memory: what an agent tells on the way may be lost, an answer may not. */
+/** Limit for a line in memory. A lost update is acceptable, a lost response is an error. */
 const LONGEST_LINE = 8 * 1024 * 1024;
 const HEAD = 512;
 const NEWLINE = 0x0a;
@@ -9,19 +9,19 @@ const NEWLINE = 0x0a;
 /** The lines of a child's standard input and output as messages for the protocol's library. */
 export interface Wire {
   stream: Stream;
-  /** The child's standard input, as soon as it is there; what was sent before waits for it. */
+  /** Sets the child's standard input. Earlier messages wait for it. */
   connect(input: Writable): void;
   hear(chunk: Buffer): void;
-  /** No more will come: what has arrived is still heard, then whoever waits for an answer hears that there is none. */
+  /** The output has ended. Received messages are still handled, then pending requests fail. */
   close(): void;
-  /** Lets the child know that nobody will ask anything more. */
+  /** Closes the child's input: there are no more requests. */
   endInput(): void;
 }
 
 interface WireEvents {
-  /** What the agent printed among its messages: words, and lines too long to be kept. */
+  /** Output that is not a message: plain text, and lines that are too long. */
   onNoise(text: string): void;
-  /** Something that cannot be made up for. */
+  /** A fatal error. */
   onFault(why: string): void;
 }
 
@@ -88,7 +88,7 @@ function createLines(take: (line: string) => void) {
     isTooLong = false;
   };
   return {
-    /** Answers the beginning of a line that has just become too long. */
+    /** Handles the beginning of a line that is too long. */
     push(chunk: Buffer): string | null {
       let lost: string | null = null;
       for (let from = 0; from < chunk.length; ) {
@@ -110,6 +110,6 @@ function parseMessage(line: string): AnyMessage | null {
     const isMessage = typeof value.method === 'string' || ('id' in value && ('result' in value || 'error' in value));
     return isMessage ? (value as unknown as AnyMessage) : null;
   } catch {
-    return null; // then it is something the agent printed
+    return null; // not a message: plain output
   }
 }

@@ -7,7 +7,7 @@ import type { QueryOptions } from './sdk-types.ts';
 
 const SERVER = 'tidemill';
 const TOOL = 'ask_person';
-/** As Claude Code calls it. It touches nothing, so no guard is asked. */
+/** The tool's name in Claude Code. It changes nothing, so no guard is called. */
 export const ASK_TOOL = `mcp__${SERVER}__${TOOL}`;
 
 const DESCRIPTION = [
@@ -39,7 +39,7 @@ const Asked = {
     .min(1),
 };
 
-/** The tool an agent asks with while it works, served from within this process. */
+/** The tool for questions while the agent works, served from this process. */
 export function askServer(sdk: Sdk, ask: AgentRequest['ask']): Pick<QueryOptions, 'mcpServers'> {
   if (!ask || !sdk.tool || !sdk.createSdkMcpServer) return {};
   const tool = sdk.tool(TOOL, DESCRIPTION, Asked, async ({ questions }) => {

@@ -16,7 +16,7 @@ import { RequestCosts } from './request-costs.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import type { QueryOptions } from './sdk-types.ts';
 
-/** What Claude Code gets from the daemon's environment unasked: what a `claude` in the same terminal would use. */
+/** Variables that Claude Code always gets from the daemon's environment, as a `claude` in the same terminal would. */
 export const CLAUDE_ENV = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
@@ -27,18 +27,18 @@ export const CLAUDE_ENV = [
   ...PROXY_VARIABLES,
 ];
 
-/** Without these it would call other hosts, wait minutes for a key that is wrong, or leave work behind its result. */
+/** Without these it would call other hosts, wait minutes for a wrong key, or keep working after its result. */
 const QUIET = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-  // A vendor that is down is Tidemill's to wait for, with the run ended and nothing held.
+  // When the vendor is down, Tidemill ends the run and waits itself.
   CLAUDE_CODE_MAX_RETRIES: '2',
 };
 
 const READING = ['Bash', 'Read', 'Grep', 'Glob', 'Task', 'Agent', 'TodoWrite', 'WebFetch', 'WebSearch'];
 const WRITING = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 
-/** From the wish to stop to the last resort. */
+/** Time from the stop request to SIGKILL. */
 const STOP_MS = 5_000;
 
 export interface ClaudeAgentOptions {
@@ -83,7 +83,7 @@ async function run(
   const end = await play(resume);
   const isUnusable = resume !== null && !hasBegun && end.kind === 'failed' && end.failure !== 'timeout';
   if (!isUnusable || signal.aborted) return end;
-  // What is left of a session whose program was killed may be nothing; the prompt tells all that is needed to begin anew.
+  // The session of a killed program may be lost. The prompt has everything for a new start.
   sink.output(`[session ${resume} cannot be resumed: ${end.message}]\n`);
   return play(null);
 }
@@ -154,7 +154,7 @@ function childSpec(
     hidden: home.hidden,
     readable: isHidden ? [path.dirname(program)] : [],
     control: request.control,
-    timeoutMs: request.timeoutMs + 60_000, // the conversation keeps the time itself, and asks before it ends anything
+    timeoutMs: request.timeoutMs + 60_000, // the conversation has its own time limit and stops gracefully first
     graceMs: STOP_MS - INTERRUPT_MS,
   };
 }
@@ -187,7 +187,7 @@ async function settings(
   };
 }
 
-/** What a prompt asks for can only narrow what the mode allows. */
+/** A prompt can only restrict the tools that the mode allows. */
 function toolsFor(mode: Mode, wanted: string[] | null): Pick<QueryOptions, 'tools' | 'disallowedTools'> {
   const allowed = isReadOnly(mode) ? READING : [...READING, ...WRITING];
   const tools = wanted === null ? allowed : allowed.filter((tool) => wanted.includes(tool));

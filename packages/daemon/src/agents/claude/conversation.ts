@@ -12,9 +12,9 @@ import type { RequestCosts } from './request-costs.ts';
 import type { SdkQuery, UserMessage } from './sdk-types.ts';
 import { readable } from './transcript.ts';
 
-/** How long an interrupted turn may take to tell what it has cost. It is a part of the five seconds that a stop may take. */
+/** How long an interrupted turn may take to report its cost. Part of the five seconds of a stop. */
 export const INTERRUPT_MS = 1_000;
-/** How long the program may take to go once it was told that nothing more comes. */
+/** How long the program may take to exit after its input was closed. */
 const LEAVE_MS = 3_000;
 
 export type Halt = 'stopped' | 'timeout';
@@ -33,9 +33,9 @@ export interface ConversationParts {
   prompt: string;
   sink: AgentSink;
   costs: RequestCosts;
-  /** Starts the vendor's side; it takes what is said from `said`. */
+  /** Starts the SDK, which reads messages from `said`. */
   open(said: AsyncIterable<UserMessage>): SdkQuery;
-  /** The process, once there is one. */
+  /** The process, if it was started. */
   process(): ClaudeProcess | null;
   abort: AbortController;
 }
@@ -57,7 +57,7 @@ export class Conversation {
   #last: ResultMessage | null = null;
   #envelope: AgentEnvelope | null = null;
   #problem = '';
-  /** The answer that is being streamed. */
+  /** The message that is being streamed. */
   #answering: { id: string; model: string } | null = null;
   #trouble: Trouble = { kind: '', retryAt: undefined };
 
@@ -65,12 +65,12 @@ export class Conversation {
     this.#parts = parts;
   }
 
-  /** Whether this turn is only about the form of the result. */
+  /** Whether this turn only fixes the form of the result. */
   get isRepairing(): boolean {
     return this.#turns > 0;
   }
 
-  /** Runs to the end. Nothing of the program is left when it resolves. `leftMs` is what is left of the whole time. */
+  /** Runs to the end. No process is left when it resolves. `leftMs`: the remaining time. */
   async run(timeoutMs: number, leftMs: number, control?: ProcessControl): Promise<AgentEnd> {
     const limit = new TimeLimit(Math.max(1, leftMs), () => void this.halt('timeout'));
     const letGo = control?.take(limit);
@@ -82,13 +82,13 @@ export class Conversation {
     return this.#judge(broken, timeoutMs);
   }
 
-  /** Ends it from outside: first by asking, so that the cost is told, then for sure. */
+  /** Stops the conversation: first with an interrupt, so that the cost is reported, then by killing the process. */
   async halt(why: Halt): Promise<void> {
     if (this.#halt !== null) return;
     this.#halt = why;
     const { abort, process } = this.#parts;
     const over = new AbortController();
-    this.#query?.interrupt().catch(() => undefined); // one that cannot be interrupted is ended below all the same
+    this.#query?.interrupt().catch(() => undefined); // if the interrupt fails, the process is ended below
     await Promise.race([
       this.#heard.promise,
       process()?.end,
@@ -100,7 +100,7 @@ export class Conversation {
     abort.abort();
   }
 
-  /** What broke it off, if it did not come to its end. */
+  /** The error that ended it early, if any. */
   async #converse(): Promise<Error | null> {
     try {
       this.#inbox.say(this.#parts.prompt);
@@ -111,7 +111,7 @@ export class Conversation {
       }
       return null;
     } catch (error) {
-      return error as Error; // the SDK also throws after a result that tells of an error; that result is kept
+      return error as Error; // the SDK also throws after an error result; that result is kept
     } finally {
       this.#heard.resolve();
       this.#inbox.close();
@@ -141,7 +141,7 @@ export class Conversation {
     }
   }
 
-  /** Whatever says something about a request and its cost. */
+  /** Handles messages about requests and their cost. */
   #account(message: SdkMessage): void {
     const { costs } = this.#parts;
     if (message.type === 'system') {
@@ -149,7 +149,7 @@ export class Conversation {
       else if (message.subtype === 'api_retry') costs.asks(Date.now() + message.retry_delay_ms);
     } else if (message.type === 'assistant') {
       const { id, model, usage } = message.message;
-      // What Claude Code says itself stands for an answer that the vendor did not give.
+      // A message by Claude Code itself replaces a missing answer of the vendor.
       if (model === '<synthetic>') costs.refused();
       else if (usage) costs.answer(id, model, usage);
     } else if (message.type === 'stream_event') {
@@ -161,7 +161,7 @@ export class Conversation {
 
   #conclude(result: ResultMessage): void {
     this.#parts.costs.settle(result);
-    if (this.#halt === null) this.#parts.costs.refused(); // a turn that ends by itself leaves no request under way
+    if (this.#halt === null) this.#parts.costs.refused(); // a turn that ends by itself has no pending request
     this.#last = result;
     this.#heard.resolve();
     this.#turns += 1;

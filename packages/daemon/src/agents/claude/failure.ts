@@ -1,11 +1,11 @@
 import type { FailureClass } from '@tidemill/contract';
 import type { ResultMessage } from './messages.ts';
 
-/** What was heard of the vendor's trouble before the result. */
+/** Vendor errors that were reported before the result. */
 export interface Trouble {
   /** Claude Code's own word for the last error: `authentication_failed`, `billing_error` … */
   kind: string;
-  /** When the vendor said that it would answer again. */
+  /** When the vendor accepts requests again, if it said so. */
   retryAt: number | undefined;
 }
 
@@ -35,7 +35,7 @@ const BY_WORDS: [RegExp, FailureClass][] = [
   [/connect|socket|network|econn|enotfound|etimedout|timed out|stream (ended|closed)|terminated/i, 'network'],
 ];
 
-/** Why a turn that ended with an error did so. */
+/** The failure of a turn that ended with an error. */
 export function classify(result: ResultMessage, trouble: Trouble): { failure: FailureClass; message: string } {
   const message = result.result || result.errors.join('\n') || `Claude Code ended with ${result.subtype}`;
   return { failure: classOf(result, trouble, message), message };
@@ -53,11 +53,11 @@ function byStatus(status: number | null): FailureClass | null {
   if (status === 401 || status === 403) return 'auth';
   if (status === 402) return 'credit';
   if (status === 429) return 'rate_limit';
-  // The vendor's own trouble, whatever it calls it.
+  // A failure of the vendor, under any name.
   return status !== null && status >= 500 ? 'overloaded' : null;
 }
 
-/** For what comes without a kind or a status, such as a program that ends before it says anything orderly. */
+/** For errors without a kind or status, such as a program that exits before its first message. */
 export function byWords(text: string): FailureClass | null {
   return BY_WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? null;
 }

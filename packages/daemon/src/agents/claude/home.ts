@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 
 /**
- * Where Claude Code keeps its sessions and settings: a folder per worktree, and another for those who only read there,
- * so that nobody finds what another agent planted. The person's own folder is not used, because whoever writes hooks
- * into its settings runs code as that person; only their login is taken from it.
+ * The folder for Claude Code's sessions and settings: one per worktree, and another for read-only modes, so that no
+ * agent finds files that another one planted. The person's own folder is not used, because hooks in its settings would
+ * run as that person. Only the login is taken from it.
  */
 export interface ClaudeHome {
   path: string;
@@ -31,14 +31,15 @@ export async function prepareHome({ dataDir, worktree, isReader, env }: HomeRequ
   const config = path.join(own, 'config');
   await mkdir(config, { recursive: true, mode: 0o700 });
   await writeFile(path.join(own, WORKTREE_FILE), worktree);
-  // The login is looked for where the person's own Claude Code keeps it, in a file or in the system's keychain.
+  // The login is in a file of the person's Claude Code or in the system's keychain.
   const given = env.CLAUDE_CONFIG_DIR ?? '';
   const folder = given || path.join(env.HOME ?? homedir(), '.claude');
   return {
     path: config,
     env: { CLAUDE_CONFIG_DIR: config, CLAUDE_SECURESTORAGE_CONFIG_DIR: given },
     // The vendor's program renews a login by a new file in place of the old, and where that cannot be, as on a file
-    // that is mounted, by writing into it. So the folder is an empty one of the sandbox's own, with only that file in it.
+    // that is mounted, by writing into it. So the folder is an empty one of the sandbox's own, with only that file in
+    // it.
     hidden: [folder],
     writable: [config, path.join(folder, '.credentials.json')],
   };
@@ -49,7 +50,7 @@ export async function hasSession(home: ClaudeHome, session: string): Promise<boo
   return files.some((file) => path.basename(file) === `${session}.jsonl`);
 }
 
-/** Removes the folders of worktrees that are no more. */
+/** Removes the folders of worktrees that no longer exist. */
 export async function forgetOldHomes(dataDir: string): Promise<void> {
   const all = path.join(dataDir, 'claude');
   for (const name of await readdir(all).catch(() => [])) {

@@ -8,19 +8,19 @@ const PreToolUse = z.object({
   tool_input: z.record(z.string(), z.unknown()),
   cwd: z.string().optional(),
 });
-/** How Claude Code has a result handed in. It touches nothing, but ends the turn, and then no Stop hook is asked. */
+/** Claude Code's tool for the result. It changes nothing, but it ends the turn without a Stop hook. */
 const RESULT_TOOL = 'StructuredOutput';
-/** Longer than a guard may take to decide. */
+/** Longer than the time limit of a guard. */
 const GUARD_SECONDS = 60;
 
 export interface HookRequest extends Pick<AgentRequest, 'guard' | 'beforeStop' | 'timeoutMs'> {
-  /** Then only the form of the result is put right, and nobody is sent back to work. */
+  /** True while only the form of the result is fixed. Then the agent is not sent back to work. */
   isRepairing(): boolean;
 }
 
 /**
- * What Claude Code would ask a person, such as whether a file that configures an editor may be written, is asked of the
- * guards again. So nothing happens that no guard has allowed, even where a hook was passed over.
+ * Permission requests of Claude Code, for example to write an editor's settings file, go to the guards. So every action
+ * needs a guard's permission, even if a hook was skipped.
  */
 export function createPermission(guard: AgentRequest['guard']): QueryOptions['canUseTool'] {
   return async (tool, input) => {
@@ -37,12 +37,12 @@ const undecided = (error: Error): GuardVerdict => ({
 });
 
 export function createHooks(request: HookRequest): QueryOptions['hooks'] {
-  // Whoever was sent back and has used no tool since insists on being done: the engine's own gates decide then.
+  // The agent was sent back and used no tool since, so it insists that it is done. The engine's gates decide then.
   let isSettled = false;
   const unfinished = async () => {
     if (isSettled || request.isRepairing()) return null;
     isSettled = true;
-    return request.beforeStop().catch(() => null); // this only helps the agent: what it leaves undone the engine finds
+    return request.beforeStop().catch(() => null); // this only helps the agent: the engine checks the work anyway
   };
   const timeout = Math.ceil(request.timeoutMs / 1000);
   const guard: HookMatcher = {
@@ -77,7 +77,7 @@ export function createHooks(request: HookRequest): QueryOptions['hooks'] {
   return { PreToolUse: [guard, result], Stop: [stop] };
 }
 
-/** A hook that throws lets the tool through. So none throws: whatever goes wrong is a refusal with a reason. */
+/** A hook that throws would allow the tool. So every error becomes a refusal with a reason. */
 function deciding(decide: (call: ToolCall) => Promise<GuardVerdict>) {
   return async (raw: unknown) => {
     try {

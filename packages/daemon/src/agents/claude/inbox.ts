@@ -1,6 +1,6 @@
 import type { UserMessage } from './sdk-types.ts';
 
-/** What is said to the agent, as the SDK wants it: one message after the other, until there is nothing more to say. */
+/** The messages to the agent, as the async iterable that the SDK needs. */
 export class Inbox implements AsyncIterable<UserMessage> {
   readonly #waiting: string[] = [];
   #isClosed = false;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-// What the SDK tells, as far as it is used. The vendor adds fields and kinds all the time: what is not known here is
-// passed over, and a known message without its fields is as good as none.
+// The SDK messages that are used. The vendor often adds fields and kinds: unknown ones are ignored, and so is a known
+// message without its fields.
 
 const count = z.number().nonnegative().catch(0);
 const text = z.string().catch('');
@@ -15,7 +15,7 @@ const Block = z.object({
   is_error: z.boolean().optional(),
 });
 export type Block = z.infer<typeof Block>;
-/** A message of words alone may come as a string. */
+/** A text-only message may be a string. */
 const Content = z.union([z.array(Block), z.string().transform((said): Block[] => [{ type: 'text', text: said }])]);
 
 const TokenUsage = z.object({
@@ -38,7 +38,7 @@ const Requesting = z.object({
   subtype: z.literal('status'),
   status: z.literal('requesting'),
 });
-/** The two moments of an answer that tell its tokens: when it begins and when it ends. Subagents' are not streamed. */
+/** The two stream events with token counts: start and end of a message. Messages of subagents are not streamed. */
 const Streamed = z.object({
   type: z.literal('stream_event'),
   event: z.discriminatedUnion('type', [
@@ -56,7 +56,7 @@ const RateLimit = z.object({
 const Assistant = z.object({
   type: z.literal('assistant'),
   parent_tool_use_id: z.string().nullish(),
-  /** Set on what Claude Code says itself when the vendor's servers did not. */
+  /** Set on messages by Claude Code itself in place of a vendor's answer. */
   error: z.string().optional(),
   message: z.object({
     id: z.string(),
@@ -89,9 +89,9 @@ const Result = z.object({
   stop_reason: z.string().nullish(),
   terminal_reason: z.string().optional(),
   api_error_status: z.number().nullish(),
-  /** Over the whole session, earlier runs that it goes on from included. */
+  /** Total of the whole session, including resumed runs. */
   modelUsage: ModelUsages.catch({}),
-  /** Only newer programs tell it. */
+  /** Only in newer versions. */
   model_usage_since_last_result: ModelUsages.optional(),
 });
 export type ResultMessage = z.infer<typeof Result>;
@@ -105,7 +105,7 @@ export function readMessage(raw: unknown): SdkMessage | null {
   return read.success ? read.data : null;
 }
 
-/** Most of what is streamed are words in pieces, which arrive again as a whole: not worth a closer look. */
+/** Fast check: most stream events are text fragments, which arrive again as a complete message. */
 function isPiece(raw: unknown): boolean {
   const { type, event } = raw as { type?: unknown; event?: { type?: unknown } };
   return type === 'stream_event' && !String(event?.type).startsWith('message_');

@@ -5,12 +5,12 @@ import type { SpawnedProcess, SpawnOptions } from './sdk-types.ts';
 
 const LAST_WORDS = 2000;
 
-/** What the SDK does not know of: where the process runs and what it may touch. */
+/** Options outside the SDK: where the process runs and what it may access. */
 export type ClaudeChild = Omit<ChildSpec, 'command' | 'env' | 'stdin' | 'onOutput'>;
 
 /**
- * Claude Code's process: wanted by the SDK, started by us like every other child, in the sandbox and marked, so that it
- * and everything it started are gone when we are.
+ * Claude Code's process. The SDK requests it, and it is started like every other child, in the sandbox and marked, so
+ * that it and its descendants end with the daemon.
  */
 export class ClaudeProcess extends EventEmitter implements SpawnedProcess {
   readonly stdin = new PassThrough();
@@ -23,7 +23,7 @@ export class ClaudeProcess extends EventEmitter implements SpawnedProcess {
 
   constructor(spec: ClaudeChild, wanted: SpawnOptions) {
     super();
-    // The SDK's ends of the pipes break when it gives up; the exit says all that matters.
+    // The SDK's pipes break when it stops. Only the exit code matters.
     this.stdin.on('error', () => undefined);
     this.stdout.on('error', () => undefined);
     this.on('error', () => undefined);
@@ -46,7 +46,7 @@ export class ClaudeProcess extends EventEmitter implements SpawnedProcess {
 
   /** Resolves when nothing of it is left. */
   async stop(): Promise<void> {
-    this.stdout.resume(); // an unread pipe would hold the child up
+    this.stdout.resume(); // an unread pipe would block the child
     await this.#child.stop();
   }
 

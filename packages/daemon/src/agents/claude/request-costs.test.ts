@@ -8,7 +8,7 @@ const totals = (inputTokens: number, costUSD: number) => ({
   m: { inputTokens, outputTokens: inputTokens / 10, costUSD },
 });
 
-/** A result as programs tell it that do not yet say what has been added since the last one. */
+/** A result of an older program, with totals only. */
 function result(modelUsage: object, more: object = {}) {
   const message = readMessage({ type: 'result', subtype: 'success', is_error: false, modelUsage, ...more });
   if (message?.type !== 'result') throw new Error('not a result');
@@ -20,11 +20,11 @@ function booked(isResumed: boolean) {
   return { told, costs: new RequestCosts(NO_PRICES, isResumed, (usage) => told.push(usage)) };
 }
 
-it('books the difference of totals that go on from turn to turn', () => {
+it('reports the difference of totals that grow from turn to turn', () => {
   const { told, costs } = booked(false);
   costs.settle(result(totals(1000, 0.5)));
   costs.settle(result(totals(1500, 0.75)));
-  costs.settle(result(totals(100, 0.1))); // started anew
+  costs.settle(result(totals(100, 0.1))); // restarted
   expect(told.map(({ inputTokens, costUsd }) => [inputTokens, costUsd])).toEqual([
     [1000, 0.5],
     [500, 0.25],
@@ -32,7 +32,7 @@ it('books the difference of totals that go on from turn to turn', () => {
   ]);
 });
 
-it('books nothing of a resumed session’s past, known or not', () => {
+it('reports nothing of a resumed session’s past, known or not', () => {
   const { told, costs } = booked(true);
   costs.settle(result(totals(9000, 4)));
   expect(told).toEqual([]);

@@ -4,7 +4,7 @@ import type { ModelUsage, ResultMessage, TokenUsage } from './messages.ts';
 
 type Totals = Record<string, ModelUsage>;
 
-/** A request as far as it has been told of. */
+/** The known facts of a request. */
 interface KnownRequest {
   usage: TokenUsage;
   /** By the price table; null for a model that is not in it. */
@@ -20,7 +20,7 @@ const NOTHING = { input: 0, output: 0, costUsd: 0, requests: 0, unpriced: 0 };
  *     │             └──broken off: what was told stays ───────┼──▶ result: what is missing, and the vendor's own price
  *     └──broken off before an answer: one request, no price ──┘
  *
- * A result's totals go on from those of the session that was resumed, so that only what has been added since may count.
+ * The totals of a result include the resumed session, so only the increase counts.
  */
 export class RequestCosts {
   readonly #tell: AgentSink['usage'];
@@ -29,9 +29,9 @@ export class RequestCosts {
   /** Since the last result. */
   #told = { ...NOTHING };
   #last: KnownRequest | null = null;
-  /** From when on a request is under way of which nothing has been heard; null when there is none. */
+  /** Start time of a pending request without an answer, or null. */
   #askingFrom: number | null = null;
-  /** Null: a resumed session's totals before this conversation, which nobody knows. */
+  /** Null: the totals of the resumed session before this conversation are unknown. */
   #totals: Totals | null;
 
   constructor(prices: Prices, isResumed: boolean, tell: AgentSink['usage']) {
@@ -40,7 +40,7 @@ export class RequestCosts {
     this.#tell = tell;
   }
 
-  /** A request is sent, at once or after the wait before another try. */
+  /** A request is sent, at once or after the wait before a retry. */
   asks(at: number): void {
     this.#askingFrom = at;
   }
@@ -50,7 +50,7 @@ export class RequestCosts {
     this.#askingFrom = null;
   }
 
-  /** An answer is told of several times, all under the same id, and each time more of it is known. */
+  /** An answer is reported several times with the same id and growing usage. */
   answer(id: string, model: string, told: TokenUsage): void {
     this.#askingFrom = null;
     const before = this.#known.get(id);
@@ -81,7 +81,7 @@ export class RequestCosts {
     const models = Object.entries(added);
     const sum = (pick: (usage: ModelUsage) => number) => models.reduce((total, [, usage]) => total + pick(usage), 0);
     const input = sum(totalInputOf);
-    // Claude Code leaves a request out that was broken off; what was told of it stays.
+    // Claude Code omits an aborted request. Its reported usage stays.
     const leftOut = input < told.input ? last : null;
     const costs = models.map(([model, usage]) => this.#cost(model, usage));
     const costUsd = costs.includes(null) ? null : costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
@@ -91,14 +91,14 @@ export class RequestCosts {
         inputTokens: Math.max(0, input - told.input),
         outputTokens: Math.max(0, sum(({ outputTokens }) => outputTokens) - told.output),
         costUsd: costUsd === null ? null : Math.max(0, costUsd - bookedUsd),
-        // One that nothing was told of before its result.
+        // A request without earlier reports.
         requests: told.requests === 0 && input > 0 ? 1 : 0,
       },
       costUsd === null ? 0 : told.unpriced - (leftOut && leftOut.costUsd === null ? 1 : 0),
     );
   }
 
-  /** The conversation was broken off: a request that is still under way will be paid for, and nobody says how much. */
+  /** The conversation was aborted. A pending request costs money, but the amount is unknown. */
   breakOff(now: number): void {
     if (this.#askingFrom === null || this.#askingFrom > now) return;
     this.#askingFrom = null;
@@ -123,7 +123,7 @@ export class RequestCosts {
     );
   }
 
-  /** The repository's own price wins, then Claude Code's, unless that is a guess. */
+  /** The repository's own price has priority, then Claude Code's, unless that is an estimate. */
   #cost(model: string, usage: ModelUsage): number | null {
     if (usage.costBasis !== 'unknown' && !this.#prices.isOwn(model)) return usage.costUSD;
     const { cacheReadInputTokens: cached, cacheCreationInputTokens: cacheWrite, outputTokens: output } = usage;
@@ -150,7 +150,7 @@ const larger = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   output_tokens: Math.max(a.output_tokens, b.output_tokens),
 });
 
-/** Totals that shrink have been started anew. */
+/** Totals that shrink were restarted. */
 function difference(now: ModelUsage, before: ModelUsage): ModelUsage {
   if (now.costUSD < before.costUSD) return now;
   return {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-// The part of the vendor's SDK that is used, in our own words: its package is not there when Tidemill is compiled.
+// Own types for the used part of the vendor's SDK, because its package is not installed at compile time.
 
 export interface UserMessage {
   type: 'user';
@@ -8,7 +8,7 @@ export interface UserMessage {
   parent_tool_use_id: null;
 }
 
-/** What the SDK wants started, in place of starting it itself. */
+/** The SDK's request to start a process. */
 export interface SpawnOptions {
   command: string;
   args: string[];
@@ -40,11 +40,11 @@ export interface QueryOptions {
   env: Record<string, string>;
   settingSources: never[];
   strictMcpConfig: true;
-  /** No `@file` and no `/command` in a task's text means anything: they would be read past the guards. */
+  /** Disables `@file` and `/command` in a task's text, because they would bypass the guards. */
   verbatimPrompts: true;
-  /** Without it a subagent's requests that use no tool are not told of. */
+  /** Without it, requests of subagents that use no tool are not reported. */
   forwardSubagentText: true;
-  /** Without it a request is told of only when its answer is complete, and one that is broken off never. */
+  /** Without it, a request is reported only when its answer is complete, and an aborted one never. */
   includePartialMessages: true;
   permissionMode: 'default';
   canUseTool(tool: string, input: Record<string, unknown>): Promise<Permission>;

@@ -13,7 +13,7 @@ export interface Sdk {
   /** In some versions of the SDK only. */
   tool?: DefineTool;
   createSdkMcpServer?(options: { name: string; version: string; tools: unknown[] }): unknown;
-  /** The executable to run; undefined lets the SDK look for one itself. */
+  /** The executable to run. Undefined: the SDK searches for one. */
   program: string | undefined;
 }
 
@@ -32,7 +32,7 @@ const Module = z.object({
 });
 
 /**
- * The vendor's SDK is never a dependency of ours: it is loaded when an agent of this kind first starts, from the
+ * The vendor's SDK is not a dependency: it is loaded when the first agent of this kind starts, from the
  * repository's node_modules, from beside Tidemill, or from where npm installs globally.
  */
 export async function loadSdk(root: string, wanted: string | undefined): Promise<Sdk | { missing: string }> {

@@ -1,13 +1,13 @@
 import type { Block, SdkMessage } from './messages.ts';
 
 const LONGEST_CALL = 200;
-/** What says most about a call, where a tool has it. */
+/** The most useful input fields of a call. */
 const TELLING = ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'url', 'query', 'description'];
 
-/** The beginning of what a tool answers says what came of it. */
+/** Length of the shown beginning of a tool's result. */
 const LONGEST_ANSWER = 2000;
 
-/** What a person reads in the run's log: what the agent says, a line per tool it uses, and indented what came of it. */
+/** The text of the run's log: the agent's messages, a line per tool use, and its indented result. */
 export function readable(message: SdkMessage): string {
   if (message.type !== 'assistant' && message.type !== 'user') return '';
   const { content } = message.message;
@@ -34,7 +34,7 @@ function answered({ type, content, is_error }: Block): string {
   return cut === '' ? '' : cut.replaceAll(/^/gm, '  ');
 }
 
-/** An answer may come in pieces; those that are no words are left out. */
+/** A result may have several parts. Only text is used. */
 function textOf(content: unknown): string {
   const pieces: unknown[] = Array.isArray(content) ? content : [];
   return pieces
