@@ -7,7 +7,7 @@ import { programFolder } from '../process/tools.ts';
 import { createProtocolReader, PROTOCOL, type ProposedResult } from './protocol.ts';
 import { beginSession } from './session.ts';
 
-/** More than a run's log keeps; beyond it output is still drained, but nobody is told. */
+/** More than a run's log keeps. Output beyond it is read and dropped. */
 const MOST_OUTPUT = 8 * 1024 * 1024;
 const LAST_WORDS = 2000;
 
@@ -33,7 +33,7 @@ async function run(
   listener: Listener,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
-  // What the prompt asks for is passed on; whether it can be had is the program's to know.
+  // The prompt's settings are passed on. The program decides whether it supports them.
   const { model, tools } = request;
   const command = await fromRoot(options.command, options.host.root);
   const readable = await Promise.all(
@@ -63,8 +63,8 @@ async function run(
 }
 
 /**
- * A relative program, and a script given as its first argument, is the one in the person's checkout: the worktree's
- * copy could have been rewritten by the very agent whose work a reviewer is about to judge.
+ * A relative program or script is taken from the person's checkout: the agent whose work is reviewed could have changed
+ * the copy in the worktree.
  */
 export async function fromRoot(command: string[], root: string): Promise<string[]> {
   return Promise.all(
@@ -99,7 +99,7 @@ function listen(sink: AgentSink, ask: AgentRequest['ask']): Listener {
     output,
     usage: (usage) => sink.usage(usage),
     progress: (percent, text) => sink.progress(percent, text),
-    question: (questions) => void ask?.(questions).catch(() => undefined), // whoever asks notes what went wrong
+    question: (questions) => void ask?.(questions).catch(() => undefined), // the callee logs the error
     result: (proposed) => {
       result = proposed;
     },

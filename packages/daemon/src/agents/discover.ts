@@ -7,16 +7,16 @@ import { bundledProgram, findSdk } from './claude/sdk.ts';
 import { findCodex } from './codex/program.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
-/** Each look starts five programs. */
+/** How long a result is reused: each search starts five programs. */
 const KNOWN_FOR_MS = 10_000;
 
-/** The agents Tidemill knows by name, each looked for on this machine and asked for its version. */
+/** Searches this machine for the known agents and their versions. */
 export async function discoverAgents(root: string): Promise<AgentView[]> {
   const presets = AcpPreset.options.map((preset) => findAcp(preset, root));
   return Promise.all([findClaude(root), findCodexAgent(root), ...presets]);
 }
 
-/** The same for whoever asks often, or several at once: what was found holds for a while. */
+/** The same with a cache. */
 export function createAgentSearch(clock: Clock): (root: string) => Promise<AgentView[]> {
   const known = new Map<string, { at: number; agents: Promise<AgentView[]> }>();
   return (root) => {
@@ -57,7 +57,7 @@ async function findCodexAgent(root: string): Promise<AgentView> {
 
 type PresetName = (typeof AcpPreset.options)[number];
 
-/** The protocol leaves it to the agent whether a session's cost is told. */
+/** In the protocol, reporting a session's cost is optional. */
 const TELLS_COST: PresetName[] = ['opencode', 'claude-agent-acp'];
 
 async function findAcp(preset: PresetName, root: string): Promise<AgentView> {

@@ -35,7 +35,7 @@ const sink = {
 } as never;
 
 describe('a chain of agents', () => {
-  it('hands the run on when the first is down, and tells so', async () => {
+  it('passes the run to the next agent when the first is down, and reports it', async () => {
     const [first, second] = [agent('one', [down()]), agent('two', [])];
     const end = await withFallback(first, [second], { now: () => 0 }).start(request, sink).end;
     expect(end).toEqual(RESULT);
@@ -43,7 +43,7 @@ describe('a chain of agents', () => {
     expect(said.join('')).toContain('two takes over');
   });
 
-  it('passes over one that is down until it said it would answer again', async () => {
+  it('skips an agent that is down until its retry time', async () => {
     let now = 0;
     const [first, second] = [agent('one', [down(1000)]), agent('two', [])];
     const chain = withFallback(first, [second], { now: () => now });
@@ -55,7 +55,7 @@ describe('a chain of agents', () => {
     expect(first.started).toHaveLength(2);
   });
 
-  it('keeps failures of the work to itself', async () => {
+  it('does not pass on a run that failed because of the work', async () => {
     const failure: AgentEnd = { kind: 'failed', failure: 'invalid_result', message: 'no', exitCode: 0 };
     const second = agent('two', []);
     expect(await withFallback(agent('one', [failure]), [second], { now: () => 0 }).start(request, sink).end).toEqual(
@@ -64,7 +64,7 @@ describe('a chain of agents', () => {
     expect(second.started).toEqual([]);
   });
 
-  it('answers with the last failure when all are down', async () => {
+  it('returns the last failure when all are down', async () => {
     const chain = withFallback(agent('one', [down(), down()]), [agent('two', [down()])], { now: () => 0 });
     expect(await chain.start(request, sink).end).toMatchObject({ failure: 'rate_limit' });
     expect(await chain.start(request, sink).end).toMatchObject({ failure: 'rate_limit' });
@@ -79,7 +79,7 @@ describe('a chain of agents', () => {
     expect(sessions).toEqual(['session of one', '2:session of two']);
     await chain.start({ ...request, resume: sessions[1]! }, sink).end;
     expect(second.started).toEqual([null, 'session of two']);
-    now = 1000; // the first is back, and the session is not its own
+    now = 1000; // the first is available again, but the session belongs to another agent
     await chain.start({ ...request, resume: sessions[1]! }, sink).end;
     expect(first.started).toEqual([null, null]);
   });

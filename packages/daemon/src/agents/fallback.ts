@@ -1,12 +1,12 @@
 import type { FailureClass } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSession, AgentSink, Clock } from '../ports.ts';
 
-/** Failures of the vendor or the machine, not of the work: another agent may well succeed at once. */
+/** Failures of the vendor or the machine, not of the work. Another agent may succeed. */
 const DOWN: FailureClass[] = ['auth', 'credit', 'rate_limit', 'overloaded', 'spawn'];
-/** How long an agent that is down is passed over when nobody said from when on it would answer again. */
+/** How long an agent that is down is skipped when it gave no retry time. */
 const REST_MS = 5 * 60_000;
 
-/** The first agent of a chain that is not known to be down; when one turns out to be, the next takes the run over. */
+/** Uses the first agent of a chain that is not known to be down. If it fails, the next one takes over the run. */
 export function withFallback(first: Agent, others: Agent[], clock: Pick<Clock, 'now'>): Agent {
   if (others.length === 0) return first;
   const downUntil = new Map<Agent, number>();
@@ -27,7 +27,7 @@ function startChain(
   let current: AgentSession | null = null;
   let isStopped = false;
   const play = async (): Promise<AgentEnd> => {
-    // All down: the first is asked all the same, since only trying tells.
+    // If all are down, the first is tried anyway.
     const awake = chain.filter((agent) => (downUntil.get(agent) ?? 0) <= clock.now());
     const candidates = awake.length > 0 ? awake : chain.slice(0, 1);
     const owned = request.resume === null ? null : sessionIn(chain, request.resume);
@@ -55,7 +55,7 @@ function startChain(
 
 /**
  * A session belongs to the agent that began it, so in a chain its name says which that is. The first agent's keep their
- * own names. The chain itself is pinned by its label: whoever changes it resumes nothing.
+ * own names. The label identifies the chain: after a change of the chain no session is resumed.
  */
 function nameIn(chain: Agent[], agent: Agent, session: string): string {
   const place = chain.indexOf(agent);

@@ -14,7 +14,7 @@ const own = (...lines: string[]) => writeFile(path.join(root, '.tidemill', 'pric
 
 const MILLION = { input: 1_000_000, cached: 0, cacheWrite: 0, output: 0 };
 
-it('counts what was in the cache, what was put there and the rest of the input apart', () => {
+it('counts cached input, cache writes and other input separately', () => {
   const prices = loadPrices(root);
   expect(prices.costUsd('gpt-5.5', { input: 300, cached: 60, cacheWrite: 0, output: 30 })).toBeCloseTo(0.00213, 9);
   expect(prices.costUsd('gpt-6-sol', { input: 1000, cached: 400, cacheWrite: 100, output: 10 })).toBeCloseTo(
@@ -25,7 +25,7 @@ it('counts what was in the cache, what was put there and the rest of the input a
   expect(prices.costUsd('gpt-of-tomorrow', MILLION)).toBeNull();
 });
 
-it('lets the project say what a model costs', async () => {
+it('uses the project’s own prices', async () => {
   await own('gpt-5.5: { input: 7, cached: 1, output: 9 }', 'local-model: { input: 0, cached: 0, output: 0 }');
   const prices = loadPrices(root);
   expect(prices.costUsd('gpt-5.5', MILLION)).toBe(7);

@@ -4,7 +4,9 @@ import { AppError } from '@tidemill/contract';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
-/** USD per million tokens. `cached` is input the vendor had in its cache; what it newly stores there is `cacheWrite`. */
+/**
+ * USD per million tokens. `cached` is input the vendor had in its cache; what it newly stores there is `cacheWrite`.
+ */
 const Price = z.strictObject({
   input: z.number().nonnegative(),
   cached: z.number().nonnegative(),
@@ -24,7 +26,7 @@ export interface TokenCounts {
 export interface Prices {
   /** Whether the project's own file says what the model costs. */
   isOwn(model: string): boolean;
-  /** Null for a model nobody has priced: whoever adds up then counts a fixed sum per request. */
+  /** Null for a model without a price. Then each request counts as a fixed amount. */
   costUsd(model: string, tokens: TokenCounts): number | null;
 }
 
@@ -32,8 +34,8 @@ const PRICES_FILE = '.tidemill/prices.yaml';
 
 /**
  * List prices of the vendors for standard requests, as known in November 2026. They move: a project's own file wins,
- * and a model that is in neither has no price rather than a guessed one. Claude Code tells its price itself, but only
- * at the end of a turn; until then, and for a turn that has no end, these stand in.
+ * and a model that is in neither has no price. Claude Code reports its price, but only at the end of a turn. Until
+ * then, and for an aborted turn, these are used.
  */
 const BUILT_IN: Record<string, Price> = {
   'gpt-6-astra': { input: 10, cached: 1, cacheWrite: 12.5, output: 50 },
@@ -62,7 +64,9 @@ const BUILT_IN: Record<string, Price> = {
   'claude-haiku-4-5': { input: 1, cached: 0.1, cacheWrite: 1.25, output: 5 },
 };
 
-/** The built-in prices under those of the repository's own file. Throws what is wrong with that file, line by line. */
+/**
+ * The built-in prices, overridden by the repository's own file. Throws with all problems of that file, line by line.
+ */
 export function loadPrices(root: string): Prices {
   const own = new Map(Object.entries(ownPrices(root)));
   const table = new Map([...Object.entries(BUILT_IN), ...own]);

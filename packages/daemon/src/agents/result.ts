@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { jsonObjectsIn } from './result-json.ts';
 import { readTextualVerdict } from './textual-verdict.ts';
 
-/** The text of `invalid` and `missing` is written for the agent: what is wrong with its result, and what would be right. */
+/** The text of `invalid` and `missing` is for the agent: the problem of its result and the correct form. */
 export type ResultReading = { envelope: AgentEnvelope } | { invalid: string } | { missing: string };
 
-/** The result in what an agent said: the last JSON object that is one, or a reviewer's verdict in words. */
+/** Finds the result in an agent's text: the last valid JSON object, or a reviewer's verdict in words. */
 export function readResult(text: string, expected: ResultExpectation): ResultReading {
   const last = jsonObjectsIn(text).findLast((found) => 'broken' in found || isResult(found.object));
   if (last && 'broken' in last) return { invalid: `The JSON of the result cannot be read: ${last.broken}.` };
@@ -20,7 +20,7 @@ export function readResult(text: string, expected: ResultExpectation): ResultRea
   return { missing: 'There is no result: no JSON object with an "outcome" was found in the answer.' };
 }
 
-/** The same for a result that is an object already, as agents with structured output hand it in. */
+/** The same for a result that is already an object, from agents with structured output. */
 export function checkResult(
   raw: unknown,
   expected: ResultExpectation,
@@ -52,7 +52,7 @@ export function readQuestions(raw: unknown): { questions: AskedQuestion[] } | { 
   return read.success ? { questions: read.data } : { invalid: z.prettifyError(read.error) };
 }
 
-/** What to ask an agent for whose result could not be read; in the same session, so that it still knows what it did. */
+/** The prompt for an agent whose result was unreadable. Sent in the same session, so that it still has its context. */
 export function repairRequest(problem: string, expected: ResultExpectation): string {
   return [
     `Your work is not lost, but your result could not be read. ${problem}`,
@@ -61,7 +61,7 @@ export function repairRequest(problem: string, expected: ResultExpectation): str
   ].join('\n\n');
 }
 
-/** How a result looks that an agent hands in as text. */
+/** The form of a result as text. */
 export function exampleResult({ mode, criteria }: ResultExpectation): string {
   const outcomes = outcomesOf(mode);
   const example = {
@@ -100,7 +100,7 @@ const hasText = (question: unknown) => {
   return typeof text !== 'string' || text.trim() !== '';
 };
 
-/** Some agents hand in a question or a step as an object; its text is what a person needs to see. */
+/** Some agents send a question or a step as an object. Only its text is used. */
 function textOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { text, question, title, description } = value as Record<string, unknown>;

@@ -15,7 +15,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const text = (runId: string) => readFile(path.join(dir, `${runId}.log`), 'utf8');
 
-it('is on disk within three seconds, without being closed, and goes on when opened again', async () => {
+it('is on disk within three seconds without a close, and continues when opened again', async () => {
   const open = createRunLog({ dir, clock: systemClock });
   const log = open('run_1');
   log.write('a');
@@ -44,7 +44,7 @@ it('is cut at 5 MB, between characters, and says so once', async () => {
   expect((await stat(path.join(dir, 'run_1.log'))).size).toBeLessThan(RUN_LOG_CAP + 100);
 });
 
-it('reports a log that cannot be written once, and goes on', async () => {
+it('reports a log that cannot be written once, and continues', async () => {
   const reported: AppError[] = [];
   const open = createRunLog({
     dir: '/dev/full/x',
@@ -58,7 +58,7 @@ it('reports a log that cannot be written once, and goes on', async () => {
   expect(reported[0]?.message).toContain('the output of run_1 cannot be kept');
 });
 
-it.skipIf(!existsSync('/dev/full'))('tells a full disk by its name', async () => {
+it.skipIf(!existsSync('/dev/full'))('names a full disk as the reason', async () => {
   await symlink('/dev/full', path.join(dir, 'run_1.log'));
   const reported: AppError[] = [];
   const log = createRunLog({ dir, clock: systemClock, onError: (_run, error) => void reported.push(error) })('run_1');
@@ -67,6 +67,6 @@ it.skipIf(!existsSync('/dev/full'))('tells a full disk by its name', async () =>
   expect(reported.map(({ code }) => code)).toEqual(['disk_full']);
 });
 
-it('takes no run id that leads out of its folder', () => {
+it('refuses a run id that leads out of its folder', () => {
   expect(() => createRunLog({ dir, clock: systemClock })('../../etc/x')).toThrow('is no run id');
 });

@@ -11,11 +11,11 @@ const FLUSH_BYTES = 256 * 1024;
 export interface RunLogOptions {
   dir: string;
   clock: Clock;
-  /** Told once per log that cannot be written, such as on a full disk: a run goes on without its log. */
+  /** Called once per log that cannot be written, for example on a full disk. The run continues without its log. */
   onError?: (runId: string, error: AppError) => void;
 }
 
-/** Output of runs, in `dir/<runId>.log`. A log that is opened again goes on where it ended, and so does its cap. */
+/** Output of runs, in `dir/<runId>.log`. A reopened log continues at its end, with the same cap. */
 export function createRunLog({ dir, clock, onError = warn }: RunLogOptions): OpenRunLog {
   return (runId) => {
     if (!/^[\w.-]+$/.test(runId)) throw new AppError('bad_input', `${JSON.stringify(runId)} is no run id`);
@@ -76,7 +76,7 @@ function openLog(file: string, clock: Clock, report: (error: Error) => void): Ru
 
   return {
     write(chunk) {
-      // What cannot be kept anyway must not pile up behind a slow disk. A character has at least one byte.
+      // Text beyond the cap must not pile up behind a slow disk. A character has at least one byte.
       if (accepted > RUN_LOG_CAP) return;
       accepted += chunk.length;
       pending += chunk;

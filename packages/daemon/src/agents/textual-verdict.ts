@@ -16,13 +16,13 @@ const NUMBERED = /^\s{0,3}\d{1,3}[.)]\s+(.+)$/;
 const BULLET = /^\s{0,3}[-*+]\s+(.+)$/;
 const QUALITY =
   /^[^\w\n]*(tests|linting|security|documentation)[^\w\n]*:[^\w\n]*fail\b[\s:,(-]*(?:details:\s*)?(.*?)\)?\s*$/gim;
-/** These block whatever the status says. */
+/** These block an approval in every case. */
 const BLOCKING = /^(tests|linting|security)$/i;
 const FEEDBACK_HEADING = /^[^\w\n]*feedback\b[^\n]*$/im;
 
 /**
- * A verdict in words, as reviewers were once told to give it: a line `REVIEW_VERDICT: …` with numbered comments, or a
- * `**Status:**` with a checklist of the criteria. Null when the text holds neither. Two verdicts are none.
+ * A verdict in the older text form: a line `REVIEW_VERDICT: …` with numbered comments, or a `**Status:**` with a
+ * checklist of the criteria. Null for neither, and for two verdicts.
  */
 export function readTextualVerdict(text: string, criteria: readonly Criterion[]): Verdict | null {
   const verdicts = [

@@ -21,12 +21,12 @@ it.each([
   expect(readCounts(text)).toEqual({ passed, failed, skipped });
 });
 
-it('makes nothing up', () => {
+it('returns nothing for an unknown summary', () => {
   expect(readCounts('all fine\n12 files checked in 3s\n')).toBeNull();
   expect(readCounts('')).toBeNull();
 });
 
-it('shows the end and the lines before it that speak of errors', () => {
+it('shows the end and the error lines before it', () => {
   const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}`);
   lines[17] = 'src/a.ts(3,1): error TS2322: wrong';
   const excerpt = excerptOf('It failed with exit code 2.', lines.join('\n'));

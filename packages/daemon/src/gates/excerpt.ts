@@ -6,12 +6,12 @@ const LONGEST_LINE = 300;
 const TELLING =
   /\b(error|errors|failed|failure|fail|panic|panicked|exception|traceback|assert\w*|expected|received|undefined|cannot|not ok)\b|[✗✘×✖]|Error:/i;
 
-/** Output as a person would see it: no colours, no lines that a progress display has overwritten. */
+/** Output without colours and without overwritten progress lines. */
 export function plainText(output: string): string {
   return stripVTControlCharacters(output.replaceAll('\r\n', '\n')).replace(/^.*\r(?=[^\n])/gm, '');
 }
 
-/** The part of a gate's output that helps to repair it: its end, and before it the lines that speak of errors. */
+/** The useful part of a gate's output: its end, and the error lines before it. */
 export function excerptOf(headline: string, text: string): string {
   const lines = text.trimEnd().split('\n').map(shortened);
   const room = LONGEST_EXCERPT - headline.length - 10;

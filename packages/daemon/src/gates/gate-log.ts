@@ -5,13 +5,13 @@ import { AppError } from '@tidemill/contract';
 
 const KEPT_HEAD = 2.5 * 1024 * 1024;
 const KEPT_TAIL = 2.5 * 1024 * 1024;
-/** Enough for a summary and an excerpt; looking at more would hold up the daemon. */
+/** Enough for a summary and an excerpt. More would block the daemon. */
 const SEEN_END = 256 * 1024;
 
 /** A gate's output: its head goes straight to disk, its end is held until it is known to be the end. */
 export interface GateLog {
   write(chunk: Buffer): Promise<void>;
-  /** Keeps the log under its hash; returns it with the end of the text. */
+  /** Stores the log under its hash. Returns the hash and the end of the text. */
   keep(): Promise<{ hash: string; end: string }>;
   /** Leaves nothing behind. */
   discard(): Promise<void>;
@@ -27,7 +27,7 @@ export async function openGateLog(folder: string): Promise<GateLog> {
   const headEnd = createTail(SEEN_END);
   const tail = createTail(KEPT_TAIL);
   let headSize = 0;
-  /** stdout and stderr arrive side by side; hash and file must see them in one order. */
+  /** stdout and stderr arrive concurrently. Hash and file need the same order. */
   let lastPut: Promise<void> = Promise.resolve();
 
   const put = (data: Buffer) => {
@@ -55,8 +55,8 @@ export async function openGateLog(folder: string): Promise<GateLog> {
       return { hash: name, end: end.toString('utf8') };
     },
     async discard() {
-      await lastPut.catch(() => undefined); // whoever wrote has been told
-      await handle.close().catch(() => undefined); // closed already when keep() got that far
+      await lastPut.catch(() => undefined); // the writer got the error
+      await handle.close().catch(() => undefined); // already closed if keep() succeeded
       await rm(temporary, { force: true });
     },
   };
@@ -89,7 +89,7 @@ async function writeAll(handle: FileHandle, data: Buffer): Promise<void> {
   for (let at = 0; at < data.length; ) at += (await handle.write(data, at)).bytesWritten;
 }
 
-/** Evidence without its log proves nothing: a log that cannot be kept is an error, never a verdict. */
+/** Evidence needs its log: a log that cannot be stored is an error, never a verdict. */
 async function guarded<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -85,7 +85,7 @@ describe.each(status.available ? (['off', 'auto'] as const) : (['off'] as const)
     expect((await logOf(last.receipt.logHash)).toString()).toMatch(/started[\s\S]*timed out/);
   });
 
-  it('may print 100 MB: head and tail are kept, memory is not', async () => {
+  it('may print 100 MB: only head and tail are kept, with bounded memory', async () => {
     const before = process.memoryUsage().rss;
     const { last } = await check(sandbox, [
       { run: 'echo first; yes spam | head -c 100000000; echo; echo last; exit 1' },
@@ -132,7 +132,7 @@ describe('integrity', () => {
   };
   const put = (file: string, text: string) => writeFile(path.join(worktree.path, file), text);
 
-  it('wants a change', async () => {
+  it('requires a change', async () => {
     expect(await refusal([])).toContain('nothing was changed');
   });
 
@@ -196,7 +196,7 @@ describe('integrity', () => {
     expect(await refusal(['a.txt', file])).toBeNull();
   });
 
-  it('reads the texts of agents for what they would run', async () => {
+  it('checks texts for agents for commands', async () => {
     await mkdir(path.join(worktree.path, '.claude/commands'), { recursive: true });
     const told = async (text: string) => {
       await put('.claude/commands/x.md', text);
@@ -226,7 +226,7 @@ describe('integrity', () => {
     else expect(said).toContain(problem);
   });
 
-  it('finds conflict markers, wherever a read happens to end', async () => {
+  it('finds conflict markers across read boundaries', async () => {
     const conflict = '<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n';
     for (const size of [0, 1, 5, 256 * 1024 - 40, 256 * 1024 - 8, 256 * 1024 - 1]) {
       await put('a.txt', `${'x'.repeat(Math.max(0, size - 1))}${size > 0 ? '\n' : ''}${conflict}`);

@@ -20,9 +20,9 @@ export interface GatesOptions {
 
 /**
  * The project's gates. Integrity comes first and needs no process; the others run one after another, even when one
- * fails, so that an agent sees everything it has to repair; only what stands on a failed gate (`needs`) is left out.
- * `run` rejects with the signal's reason when it is aborted, and with an AppError when a log cannot be kept: neither
- * may be taken for a verdict.
+ * fails, so that an agent sees everything it has to fix. Only gates that need a failed gate (`needs`) are left out.
+ * `run` rejects with the signal's reason when it is aborted, and with an AppError when a log cannot be stored. Neither
+ * is a verdict.
  */
 export function createGates(options: GatesOptions): Gates {
   return {
@@ -118,7 +118,7 @@ async function runGate(options: GatesOptions, gate: GateConfig, request: GateReq
       sandboxEnv: { GOCACHE: '/tmp/go-build' },
       network: gate.network,
       networkSettings: gate.network,
-      // Containers are a way to the network like any other, and some tests need them.
+      // Containers give network access too, and some tests need them.
       writable: gate.network ? CONTAINER_SOCKETS : [],
       timeoutMs: gate.timeout,
       signal,
@@ -165,8 +165,8 @@ async function environmentOf({ sandbox }: ChildHost, { network }: GateConfig): P
 const MOST_NAMED = 20;
 
 /**
- * Only exit 0 is a pass, and only if the files are still those of the tree. A check that could not be made is
- * `unverified`, so that nobody is blamed or believed for it.
+ * Only exit code 0 is a pass, and only if the files still match the tree. A check that could not run is `unverified`,
+ * which is neither a pass nor a failure.
  */
 function judge(
   ended: ChildEnd,

@@ -4,10 +4,11 @@ import { plainName } from '@tidemill/contract';
 import { actsByItself, looseParts, modulesProblem, personFile } from './person-files.ts';
 
 /**
- * What every change must fulfil, whatever a project configures. No process is needed, so there is no way around it:
- * the change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
+ * Rules for every change, independent of the project's settings. It needs no process, so it cannot be bypassed:
+ * the change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and
+ * holds
  * no unresolved conflict and no link that leads out of the repository.
- * Returns what is wrong, one line each; nothing when all is well.
+ * Returns the problems, one line each.
  */
 export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
   if (files.length === 0) return ['nothing was changed'];
@@ -32,10 +33,10 @@ export async function integrityProblems(folder: string, files: string[], signal:
   return problems;
 }
 
-/** Whatever the case: some file systems do not tell `.Tidemill` from `.tidemill`. */
+/** Ignores case: on some file systems `.Tidemill` equals `.tidemill`. */
 const isSettings = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.tidemill';
 
-/** Where it leads exists on this machine and in no clone, or not as it does here. */
+/** Its target exists only on this machine, or differs in other clones. */
 async function leadsOut(folder: string, file: string): Promise<boolean> {
   const target = await readlink(path.join(folder, file)).catch(() => null);
   if (target === null) return false;
@@ -67,7 +68,7 @@ const OVERLAP = 10;
 /** All three kinds of marker at the start of a line, in their order: a lone row of `=` is an ordinary heading. */
 async function hasConflictMarkers(file: string): Promise<boolean> {
   const found = await lstat(file).catch(() => null);
-  if (!found?.isFile()) return false; // deleted, a link or a submodule: nothing of ours to read
+  if (!found?.isFile()) return false; // deleted, a link or a submodule: nothing to read
   await using handle = await open(file, 'r');
   const buffer = Buffer.alloc(CHUNK);
   let wanted = 0;

@@ -5,9 +5,9 @@ export interface GitOptions {
   cwd?: string;
   env?: Record<string, string>;
   input?: string | Buffer;
-  /** Output beyond this is not read: git is stopped and the result marked. */
+  /** Limit of the output. Beyond it git is stopped and the result is marked. */
   maxBytes?: number;
-  /** Exit codes that are an answer, not a failure. 0 always is. */
+  /** Exit codes that count as success, in addition to 0. */
   answers?: number[];
   signal?: AbortSignal;
 }
@@ -23,7 +23,7 @@ export interface GitResult {
 
 export type Git = (args: string[], options?: GitOptions) => Promise<GitResult>;
 
-/** A git failure keeps what git said, so that callers can tell a refusal from trouble. */
+/** Keeps git's output, so that callers can distinguish a refusal from a failure. */
 export class GitError extends AppError {
   readonly exitCode: number | null;
   readonly stderr: string;
@@ -132,7 +132,8 @@ function run(args: string[], options: GitOptions): Promise<GitResult> {
     cwd: options.cwd,
     env: gitEnv(options.env),
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // A session of its own: Ctrl-C or a kill of the daemon's group must not cut git short, and it has no terminal to ask on.
+    // A session of its own: Ctrl-C or a kill of the daemon's group must not cut git short, and it has no terminal to
+    // ask on.
     detached: true,
     signal: options.signal,
   });

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { GitError, gitArgs, gitEnv } from './program.ts';
 
 /**
- * Names to object ids, answered by one git process that stays: a fresh one costs milliseconds for each question, and
- * the pipeline asks several times per task. It sees refs and objects as they are at the moment of the question, ends
- * when this process does (its input closes), and does not keep the event loop alive while nobody waits.
+ * Resolves names to object ids with one long-running git process: a new process takes milliseconds, and the pipeline
+ * needs several per task. It always sees current refs and objects, ends with this process (its input closes), and does
+ * not keep the event loop alive while idle.
  */
 export interface Resolver {
   /** null where the name does not exist. */
@@ -71,9 +71,9 @@ export function openResolver(gitDir: string): Resolver {
 
   return {
     async resolve(names) {
-      // A line break would be two questions, and shift every answer after it. No object has such a name.
+      // A line break would be two requests and shift all later responses. No object has such a name.
       const asked = names.filter((name) => !/[\n\r\0]/.test(name));
-      // A second try covers a resolver that was killed from outside between two questions.
+      // A second attempt handles a resolver that was killed from outside.
       const answers = await ask(asked).catch(() => ask(asked));
       const byName = new Map(asked.map((name, i) => [name, answers[i]!]));
       return names.map((name) => byName.get(name) ?? null);

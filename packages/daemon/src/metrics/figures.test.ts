@@ -58,7 +58,7 @@ const of = async (name: string, period: '24h' | '7d' | '30d', from = facts) =>
   (await figuresOf(from, period, now)).workers.find((each) => each.name === name)!;
 
 describe('the figures of a worker', () => {
-  it('count what it did within the period', async () => {
+  it('count its work within the period', async () => {
     expect(await of('agent-1', '24h')).toMatchObject({
       completed: 1,
       cycleTimeMs: 2 * HOUR,
@@ -83,12 +83,12 @@ describe('the figures of a worker', () => {
     expect(await of('review-agent', '24h')).toMatchObject({ completed: 2, firstReviewPassRate: 0.5 });
   });
 
-  it('begin anew with a reset', async () => {
+  it('restart with a reset', async () => {
     const reset = { ...facts, workers: [worker('agent-1', { resetAt: now - HOUR })] };
     expect(await of('agent-1', '24h', reset)).toMatchObject({ completed: 0, errors: 0, errorRate: null, uptime: 0 });
   });
 
-  it('know of the run under way', async () => {
+  it('include the current run', async () => {
     const busy = { ...facts, busySince: new Map([['p/agent-1', now - 6 * HOUR]]) };
     expect((await of('agent-1', '24h', busy)).uptime).toBe(8 / 24);
   });
@@ -107,7 +107,7 @@ describe('the figures of a worker', () => {
     expect((await figuresOf(facts, '30d', now)).total.completed).toBe(3);
   });
 
-  it('are none where nothing happened', async () => {
+  it('are empty without any work', async () => {
     const none = { ...facts, runs: [], done: [], createdAt: now };
     expect((await figuresOf(none, '24h', now)).total).toEqual({
       completed: 0,

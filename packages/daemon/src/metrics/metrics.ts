@@ -11,7 +11,7 @@ import { flakesOf } from './flakes.ts';
 import { type PastFacts, pointsOf, spendOf, stepsOf } from './history.ts';
 import { RecentRuns } from './recent-runs.ts';
 
-/** Figures younger than this are given out again: several surfaces ask every few seconds. */
+/** How long metrics are reused: several clients poll every few seconds. */
 const FRESH_MS = 2_000;
 
 export interface MetricsSource {
@@ -19,7 +19,7 @@ export interface MetricsSource {
   history(project: Project, period: MetricPeriod): Promise<HistoryView>;
 }
 
-/** What is known of a project, as of a moment. */
+/** The facts about a project at a certain time. */
 interface Known extends Facts, PastFacts {
   at: number;
 }
@@ -29,7 +29,7 @@ interface Sources {
   projects(): Promise<Project[]>;
 }
 
-/** How the work of each project went. When it cannot be found out, the last known figures are given, marked as such. */
+/** Metrics of each project. If they cannot be read, the last known ones are returned and marked. */
 export class Metrics implements MetricsSource {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -91,7 +91,7 @@ export class Metrics implements MetricsSource {
     },
   };
 
-  /** What was known when it could last be read. */
+  /** The result of the last successful read. */
   readonly #before: Sources = {
     facts: async ({ id, name }) => {
       const known = this.#known.get(id);
@@ -101,7 +101,7 @@ export class Metrics implements MetricsSource {
     projects: async () => this.#projects.filter(({ id }) => this.#known.has(id)),
   };
 
-  /** Read once for all who ask at the same time. */
+  /** Concurrent requests share one read. */
   async #facts(project: Project): Promise<Known> {
     const known = this.#known.get(project.id);
     if (known && isFresh(this.#clock, known.at)) return known;
@@ -144,7 +144,7 @@ export class Metrics implements MetricsSource {
 
 const isFresh = (clock: Clock, at: number) => Math.abs(clock.now() - at) < FRESH_MS;
 
-/** The last view of each name, computed anew when it has aged, and once for all who ask at the same time. */
+/** Caches the last view of each name. Concurrent requests share one computation. */
 class Views<V extends { computedAt: number }> {
   readonly #clock: Clock;
   readonly #last = new Map<string, V>();

@@ -68,7 +68,7 @@ export async function renderPrometheus(sources: Sources): Promise<{ type: string
   return { type: registry.contentType, text: await registry.metrics() };
 }
 
-/** No figure is better than a wrong one; `tidemill doctor` names the row. */
+/** A missing metric is better than a wrong one. `tidemill doctor` names the row. */
 function ifUnreadable(error: unknown): 'unreadable' {
   if (error instanceof AppError && error.code === 'store_failed') return 'unreadable';
   throw error;

@@ -66,7 +66,7 @@ describe('session files', () => {
     expect(read('agent-2')).toEqual(idle('agent-2'));
   });
 
-  test('are none of git’s business, and the .gitignore is left alone', async () => {
+  test('are ignored by git, and the .gitignore is not changed', async () => {
     repository.write({ '.git/info/exclude': '# mine' });
     sessions.put(idle('agent-1'));
     await sessions.settled();
@@ -77,7 +77,7 @@ describe('session files', () => {
     expect(readFileSync(join(repository.root, '.git/info/exclude'), 'utf8')).toBe(`# mine\n/${SESSIONS_FOLDER}/\n`);
   });
 
-  test('whoever reads while it is written sees a whole file, and the newest wins', async () => {
+  test('a reader during a write sees a complete file, and the newest wins', async () => {
     sessions.put(idle('agent-1'));
     await sessions.settled();
     let isWriting = true;
@@ -114,7 +114,7 @@ describe('session files', () => {
     expect(notes).toEqual(['the session file of agent-1 was damaged and is made anew']);
   });
 
-  test('a folder that cannot be written is tried after 1, 2 and 4 s and then left alone', async (context) => {
+  test('an unwritable folder is retried after 1, 2 and 4 s, then skipped', async (context) => {
     const isRoot = process.getuid?.() === 0;
     context.skip(isRoot && process.platform !== 'linux', 'root may write to any folder here');
     // Not even root writes into /proc.
@@ -131,7 +131,7 @@ describe('session files', () => {
     expect(read('agent-1')).toEqual(idle('agent-1'));
   });
 
-  test('a place that is taken is tried after 1, 2 and 4 s; once it is free the newest is written', async () => {
+  test('a blocked path is retried after 1, 2 and 4 s; once it is free, the newest is written', async () => {
     writeFileSync(folder, 'a file where the folder should be');
     onPause = (ms) => {
       if (ms === 2_000) execFileSync('rm', [folder]);
@@ -144,7 +144,7 @@ describe('session files', () => {
     expect(read('agent-1').status).toBe('paused');
   });
 
-  test('what workers that are gone left behind goes; what is somebody else’s stays', async () => {
+  test('files of removed workers are deleted; other files stay', async () => {
     mkdirSync(folder);
     for (const name of ['agent-1.session', 'agent-7.session', 'notes.txt']) writeFileSync(join(folder, name), 'x');
     await sessions.keepOnly(['agent-1']);

@@ -28,7 +28,7 @@ export function createSessionFiles(options: SessionFilesOptions): SessionFiles {
     lines.set(name, line);
     return line;
   };
-  /** Once: the folder is no business of the person's commits. */
+  /** Runs once: excludes the folder from the person's commits. */
   let excluded: Promise<void> | undefined;
   const ready = async () => {
     excluded ??= exclude(options.root);
@@ -37,7 +37,7 @@ export function createSessionFiles(options: SessionFilesOptions): SessionFiles {
       throw error;
     });
     await mkdir(join(options.root, SESSIONS_FOLDER)).catch((error: NodeJS.ErrnoException) => {
-      // Never the repository's own folder: one that was moved away must find its place free when it comes back.
+      // Never creates the repository's folder: a moved repository must be able to return to its path.
       if (error.code !== 'EEXIST') throw error;
     });
   };
@@ -61,7 +61,7 @@ class Line {
   readonly #name: string;
   readonly #options: SessionFilesOptions;
   readonly #ready: () => Promise<void>;
-  /** Undefined: nothing is asked for. Null: the file shall go. */
+  /** Undefined: nothing to do. Null: the file must be removed. */
   #wanted: SessionFile | null | undefined;
   work: Promise<void> | null = null;
 
@@ -73,7 +73,7 @@ class Line {
   }
 
   ask(wanted: SessionFile | null): void {
-    // A file that shall go and then be there again goes first: a reset leaves nothing of the old.
+    // A file that is removed and then written again is removed first: a reset keeps no old content.
     this.#wanted = wanted;
     this.work ??= this.#run().finally(() => {
       this.work = null;
@@ -117,7 +117,7 @@ class Line {
     }
   }
 
-  /** Somebody else may have written into it. It is made anew from what the store says; that it was damaged is told. */
+  /** Another program may have changed it. It is rewritten from the store, and the damage is logged. */
   async #lookForDamage(): Promise<void> {
     let text: string;
     try {

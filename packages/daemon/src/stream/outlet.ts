@@ -49,7 +49,7 @@ export class Outlet {
     });
   }
 
-  /** Settles when there is room, or nobody left to make some. */
+  /** Settles when there is room, or when the connection is closed. */
   async room(): Promise<void> {
     if (this.isOpen && this.isFull) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }

@@ -105,7 +105,7 @@ export class Streams {
     });
     const started = tail.start().then(() => tail);
     started.catch((error: unknown) => {
-      // Nobody would hear anything ever again: they are to come back, to a session that works.
+      // No client would receive anything again. They must reconnect to get a working session.
       onError(error);
       if (this.#session?.started === started) void this.#endSession();
       for (const connection of this.#connections.values()) connection.fail();
@@ -128,7 +128,7 @@ export class Streams {
   }
 }
 
-/** Loaded by the first who connects: starting the daemon does not wait for it. */
+/** Loaded with the first connection, so that the daemon starts faster. */
 async function openServer(maxPayload: number): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws');
   return new WebSocketServer({ noServer: true, clientTracking: false, maxPayload, perMessageDeflate: false });

@@ -19,8 +19,8 @@ export interface SubscriptionOptions {
 }
 
 /**
- * One reader of the log, which has a place in it and nothing else. All it gets lies behind that place, in order, whether
- * it comes from the tail or, when it is further back, from the log itself: so nothing is skipped and nothing comes twice.
+ * One reader of the log with its position. It gets all events after its position in order, from the tail or, if it is
+ * further back, from the log itself. So no event is skipped or repeated.
  */
 export class Subscription implements Viewer {
   readonly outlet: Outlet;
@@ -55,7 +55,7 @@ export class Subscription implements Viewer {
     views?.all.leave(views.projectId, this);
   }
 
-  /** As far as it goes now: to the head, or until the connection is full. */
+  /** Sends events up to the head, or until the connection is full. */
   advance(): void {
     const { tail, outlet, filter } = this.#options;
     while (!this.#isOver && !this.#isReading && outlet.isOpen) {
@@ -92,13 +92,13 @@ export class Subscription implements Viewer {
     this.outlet.send({ type: 'behind', events: this.#options.tail.position - this.#cursor });
   }
 
-  /** From the log, page by page, with everybody else's turn in between. */
+  /** Reads from the log page by page, and lets other work run in between. */
   async #catchUp(): Promise<void> {
     const { store, tail, outlet, filter, limits, views, onError } = this.#options;
     this.#isReading = true;
     this.#isLive = false;
     try {
-      // For the views every change counts, also one that the filter leaves out.
+      // The views need every change, also filtered ones.
       const size = new PageSize(limits.page);
       const wide = views ? { projectId: views.projectId } : filter;
       while (!this.#isOver && outlet.isOpen && !outlet.isFull && !tail.reaches(this.#cursor)) {

@@ -9,16 +9,16 @@ import { Pulse } from './pulse.ts';
 import type { Line } from './tail.ts';
 
 const TASKS_PER_MESSAGE = 100;
-/** What is put together for viewers gets a fifth of the time at most, however large the project is. */
+/** Building views takes at most a fifth of the time, for any size of project. */
 const REST = 4;
 
 /** The task whose summary an event may have changed. */
 export const changedTask = ({ taskId, type }: Line): string | null => (changesSummary(type) ? taskId : null);
 
-/** Somebody who looks at a project. */
+/** A viewer of a project. */
 export interface Viewer {
   outlet: Outlet;
-  /** Tasks that changed while it could not be told. */
+  /** Tasks that changed while the viewer could not receive. */
   missed: Set<string>;
   missesStatus: boolean;
 }
@@ -29,7 +29,7 @@ interface ViewOptions {
   onError(error: unknown): void;
 }
 
-/** The state of each project that somebody looks at, put together once for all who do. */
+/** The state of each viewed project, built once for all its viewers. */
 export class Views {
   readonly #options: ViewOptions;
   readonly #projects = new Map<string, ProjectViews>();
@@ -80,7 +80,7 @@ export class ProjectViews {
     this.#viewers.add(viewer);
     this.#status.ring(this.#options.limits.statusMs);
   }
-  /** Whether nobody is left. */
+  /** Whether there are no viewers left. */
   leave(viewer: Viewer): boolean {
     this.#viewers.delete(viewer);
     return this.#viewers.size === 0;
@@ -98,7 +98,7 @@ export class ProjectViews {
     this.#status.ring(lines.every(({ type }) => isSignOfLife(type)) ? beatMs : statusMs);
   }
 
-  /** For a viewer that is up to date again: what it missed, as it is now. */
+  /** Sends the current state of missed changes to a viewer that has caught up. */
   async repair(viewer: Viewer): Promise<void> {
     const { outlet, missed } = viewer;
     if (viewer.missesStatus) this.#status.ring(this.#options.limits.statusMs);
@@ -131,7 +131,7 @@ export class ProjectViews {
     return bytesOf({ type: 'tasks', project: this.#id, tasks });
   }
 
-  /** Whoever cannot take it now gets a newer one later. */
+  /** A viewer that is busy gets a newer state later. */
   async #sendStatus(): Promise<void> {
     const now = await status(this.#options.services(), { project: this.#id });
     const message = bytesOf({ type: 'status', status: now });

@@ -15,7 +15,7 @@ import { findCodex } from './program.ts';
 import { SessionCosts } from './session-costs.ts';
 import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
 
-/** What Codex gets from the daemon's environment without being named in `pass`: its model's door and the key to it. */
+/** Variables that Codex gets from the daemon's environment without `pass`: the base URL and the key of its model. */
 export const CODEX_ENV = [
   'OPENAI_BASE_URL',
   'OPENAI_API_KEY',
@@ -30,7 +30,7 @@ export interface CodexAgentOptions {
   label: string;
   program: string | undefined;
   model: string | undefined;
-  /** Given to the program; OPENAI_BASE_URL and the keys in it choose and open the model's door. */
+  /** The environment of the program. OPENAI_BASE_URL and the keys in it select the model's service. */
   env: Record<string, string>;
   writable: string[];
   prices: Prices;
@@ -99,7 +99,7 @@ async function converse(
     guards,
   });
   const costs = await SessionCosts.open(home.path, prices, (usage) => sink.usage(usage));
-  // The limit spans both turns; each child keeps to what is left of it.
+  // The limit applies to both turns. Each child gets the remaining time.
   const limit = new TimeLimit(request.timeoutMs, () => undefined);
   const letGo = request.control?.take(limit);
   const spec = (resume: string | null, prompt: string): TurnSpec => ({
@@ -133,7 +133,7 @@ async function converse(
   } finally {
     limit.kill();
     letGo?.();
-    // What is left behind costs a little space; the result is worth more.
+    // Leftovers cost a little space. The result is more important.
     await tidyHome(home, host.dataDir).catch((error: Error) => sink.output(`note: ${error.message}\n`));
   }
 }
@@ -145,7 +145,7 @@ async function firstTurn(
 ): Promise<TurnEnd> {
   const turn = await runTurn(spec(resume, prompt));
   if (resume === null || turn.hasBegun || turn.end.kind !== 'exited') return turn;
-  // What is left of a session whose program was killed may be nothing; the prompt tells all that is needed to begin anew.
+  // The session of a killed program may be lost. The prompt has everything for a new start.
   return runTurn(spec(null, prompt));
 }
 
@@ -161,7 +161,7 @@ function lastReading({ lastMessage }: TurnEnd, expected: ResultExpectation): Age
 
 type Exit = Extract<ChildEnd, { kind: 'exited' }>;
 
-/** Why the turn did not come to its end, or null when it did. */
+/** Why the turn did not finish, or null. */
 function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
   const { end } = turn;
   switch (end.kind) {
@@ -179,7 +179,7 @@ function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
 }
 
 function vendorFailure({ failure: told, lastWords }: TurnEnd, end: Exit | null): AgentEnd {
-  // Among its last words are complaints about single tools, too; only what it calls an error is about itself.
+  // Its last output also has errors of single tools. Only lines marked as an error are about Codex itself.
   const said = told ?? lastWords.split('\n').findLast((line) => /^\s*error:/i.test(line)) ?? '';
   const failure = classify(said) ?? (told === null ? 'crash' : 'unknown');
   const how = end?.signal ? `was killed by ${end.signal}` : `exited with code ${end?.exitCode}`;

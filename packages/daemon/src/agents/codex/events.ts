@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { Tokens } from './session-costs.ts';
 
-// The lines `codex exec --json` prints. Kinds that are not known here are skipped: a newer Codex may tell more.
+// The lines `codex exec --json` prints. Unknown kinds are skipped: a newer Codex may send more.
 
 const Item = z.looseObject({
   type: z.string(),
@@ -32,7 +32,7 @@ export type CodexEvent = z.infer<typeof Event>;
 
 const LONGEST_LINE = 8 * 1024 * 1024;
 
-/** Puts lines together and hands on the events among them; other lines go to `plain`. */
+/** Splits the output into lines and passes on the events. Other lines go to `plain`. */
 export function createEventReader(onEvent: (event: CodexEvent) => void, plain: (text: string) => void) {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -47,7 +47,7 @@ export function createEventReader(onEvent: (event: CodexEvent) => void, plain: (
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) take(line);
-    if (rest.length > LONGEST_LINE) rest = ''; // nobody's event needs it, and holding it would cost memory without end
+    if (rest.length > LONGEST_LINE) rest = ''; // no event is that long, and memory must stay bounded
   };
   return {
     push: (chunk: Buffer) => push(decoder.write(chunk)),
@@ -69,7 +69,7 @@ function json(line: string): unknown {
 
 const SHOWN_OUTPUT = 4000;
 
-/** What a person wants to read of an event, or nothing. */
+/** The log text of an event, if any. */
 export function describe(event: CodexEvent, cwd: string): string {
   switch (event.type) {
     case 'item.started':
@@ -93,7 +93,7 @@ function describeItem(item: Item, cwd: string): string {
     case 'command_execution': {
       const shown = item.aggregated_output.slice(-SHOWN_OUTPUT);
       const isCut = shown.length < item.aggregated_output.length;
-      // Indented, so that it can be told from what the agent says.
+      // Indented, to distinguish it from the agent's text.
       const output = shown === '' ? '' : `${shown.replace(/\n$/, '').replaceAll(/^/gm, '  ')}\n`;
       const code = item.exit_code === 0 ? '' : `(exit code ${item.exit_code})\n`;
       return `${isCut ? '  […]\n' : ''}${output}${code}`;

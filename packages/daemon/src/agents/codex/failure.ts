@@ -1,6 +1,6 @@
 import type { FailureClass } from '@tidemill/contract';
 
-// Codex tells of a failure in one sentence for people. These are the sentences of 0.166, each seen by making it happen.
+// Codex reports a failure as one sentence. These are the sentences of 0.166, each reproduced.
 
 const CLASSES: [FailureClass, RegExp][] = [
   ['context_too_long', /context window|context_length|ran out of room/i],
@@ -15,14 +15,17 @@ const CLASSES: [FailureClass, RegExp][] = [
   ['refused', /content policy|policy violation|cyber_policy|flagged/i],
 ];
 
-/** What kind of trouble Codex speaks of, or null when its words fit none. */
+/** The failure class of Codex's message, or null if unknown. */
 export function classify(message: string): FailureClass | null {
   return CLASSES.find(([, words]) => words.test(message))?.[0] ?? null;
 }
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `try again in 1m30.5s`, `try again at Nov 16th, 2026 12:46 AM`, `try again at 12:46 AM`: local time, as Codex prints it. */
+/**
+ * `try again in 1m30.5s`, `try again at Nov 16th, 2026 12:46 AM`, `try again at 12:46 AM`: local time, as Codex prints
+ * it.
+ */
 export function retryAtIn(message: string, now: number): number | undefined {
   const wait = /try again in ((?:\d+(?:\.\d+)?\s?(?:ms|[smhd])[a-z]*\s?)+)/i.exec(message)?.[1];
   if (wait) {

@@ -29,7 +29,7 @@ async function fire(event: 'PreToolUse' | 'Stop', input: object | string) {
 
 const bash = { tool_name: 'Bash', tool_input: { command: 'ls' }, cwd: '/w' };
 
-it('lets pass without a word', async () => {
+it('allows without output', async () => {
   socket = await openGuardSocket(ALLOWS);
   expect(await fire('PreToolUse', bash)).toEqual({ stdout: '', stderr: '', exitCode: 0 });
   expect(await fire('Stop', {})).toEqual({ stdout: '', stderr: '', exitCode: 0 });
@@ -45,7 +45,7 @@ it.each<[string, AgentRequest['guard'], object | string]>([
   expect(await fire('PreToolUse', input)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/\w/) });
 });
 
-it('denies when nobody listens any more, but lets the agent end', async () => {
+it('denies when the socket is closed, but lets the agent end', async () => {
   socket = await openGuardSocket(ALLOWS);
   await socket.close();
   expect(await fire('PreToolUse', bash)).toMatchObject({
@@ -63,7 +63,7 @@ it('denies when the hook itself cannot run', async () => {
   expect(await fire('PreToolUse', bash)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/\w/) });
 });
 
-it('tells of the folder a command starts in when it is not the worktree', async () => {
+it('reports the start folder of a command when it is not the worktree', async () => {
   const calls: ToolCall[] = [];
   const guard: AgentRequest['guard'] = async (call) => {
     calls.push(call);
@@ -74,7 +74,7 @@ it('tells of the folder a command starts in when it is not the worktree', async 
   expect(calls).toEqual([{ tool: 'Bash', cwd: "/w/it's", input: { command: 'ls' } }]);
 });
 
-it('asks about every file of a patch, and denies it whole', async () => {
+it('checks every file of a patch, and denies the whole patch', async () => {
   const calls: ToolCall[] = [];
   socket = await openGuardSocket({
     ...ALLOWS,

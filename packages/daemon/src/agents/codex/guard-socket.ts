@@ -11,12 +11,12 @@ import type { AgentRequest } from '../../ports.ts';
 import { quoted, toolCalls } from './patch.ts';
 
 // Codex asks a hook before it uses a tool and before it ends. The hook is a program (hook.ts) inside the sandbox; the
-// guards live in the daemon. A socket joins them. What no hook hears of (text typed into a running command, a version of
-// Codex that does not take our hooks) is held by the sandbox and by the engine's gates.
+// guards run in the daemon. A socket connects them. Actions without a hook (text typed into a running command, a
+// version of Codex without our hooks) are restricted by the sandbox and the engine's gates.
 
 const HookInput = z.looseObject({
   hook_event_name: z.string(),
-  /** Where the tool is used: a command may be given another folder to start in. */
+  /** The start folder of the tool use. */
   cwd: z.string().optional(),
   tool_name: z.string().default(''),
   tool_input: z.record(z.string(), z.unknown()).catch({}),
@@ -27,14 +27,14 @@ type Asked = Pick<AgentRequest, 'cwd' | 'guard' | 'beforeStop'>;
 type HookAnswer = { exitCode: number; stdout: string; stderr: string };
 
 export interface GuardSocket {
-  /** What hooks.json holds. */
+  /** The content of hooks.json. */
   hooks: object;
   /** Which hooks of a file Codex may trust, for its config: only ours, by their content. */
   trust(hooksFile: string): Record<string, string>;
   /** Must be reachable from inside the sandbox. */
   folder: string;
   program: string;
-  /** How often a tool use was asked about. */
+  /** The number of checked tool uses. */
   asked(): number;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const HOOKS = [
 ];
 
 export async function openGuardSocket(request: Asked): Promise<GuardSocket> {
-  // Not in the run's folder: a socket's path may have about a hundred bytes, and nobody knows how deep that lies.
+  // Not in the run's folder: a socket's path is limited to about a hundred bytes.
   const folder = await mkdtemp(path.join(tmpdir(), 'tidemill-guard-'));
   const socketFile = path.join(folder, 's');
   let asked = 0;
@@ -54,12 +54,12 @@ export async function openGuardSocket(request: Asked): Promise<GuardSocket> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    socket.on('error', () => socket.destroy()); // a hook that was killed with its agent needs no answer
+    socket.on('error', () => socket.destroy()); // a killed hook needs no response
     answer(socket, request, () => {
       asked += 1;
     }).then(
       (said) => void socket.end(JSON.stringify(said)),
-      () => socket.destroy(), // without an answer the hook denies
+      () => socket.destroy(), // without a response the hook denies
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -68,7 +68,7 @@ export async function openGuardSocket(request: Asked): Promise<GuardSocket> {
   });
   const hooks = HOOKS.map(({ event, key, timeout }) => {
     const ask = [process.execPath, hookFile(), socketFile, event].map(quoted).join(' ');
-    // Only exit code 2 with a word on standard error denies, and the hook itself may be what fails.
+    // Only exit code 2 with text on standard error denies, and the hook itself may fail.
     const command = event === 'Stop' ? ask : `${ask} || { echo ' Denied by a guard.' >&2; exit 2; }`;
     return { event, key, handler: { type: 'command', command, timeout } };
   });
@@ -110,7 +110,7 @@ async function judge(input: HookInput, request: Asked): Promise<HookAnswer> {
           updatedInput: verdict.input,
         },
       });
-    // One file's part of a patch cannot be exchanged: the agent is told, and writes another patch.
+    // A part of a patch cannot be replaced, so the agent must send another patch.
     return { exitCode: 2, stdout: '', stderr: `${verdict.guard}: ${verdict.reason}` };
   }
   return said({});
@@ -122,7 +122,9 @@ const said = (output: object): HookAnswer => ({
   stderr: '',
 });
 
-/** Codex runs a hook only when its config names the hash of what the hook is: event and handler as JSON, keys in order. */
+/**
+ * Codex runs a hook only when its config names the hash of what the hook is: event and handler as JSON, keys in order.
+ */
 function trustedHash(
   key: string,
   { type, command, timeout }: { type: string; command: string; timeout: number },

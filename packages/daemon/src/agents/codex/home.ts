@@ -6,18 +6,17 @@ import { resultSchema } from '../result-schema.ts';
 import type { GuardSocket } from './guard-socket.ts';
 
 // Codex keeps everything in CODEX_HOME. Each run has its own, so that no run, and no setting of the person's own Codex,
-// changes another; a run that goes on with an earlier session works on a copy of it, since nobody knows for sure that
-// whoever began it is gone.
+// changes another. A resumed session is copied, because the earlier run may still be alive.
 
 export interface CodexHome {
   path: string;
   tmp: string;
   schemaFile: string;
-  /** In the sandbox: what the agent must see but not change although its home is writable. */
+  /** Read-only paths in the sandbox, although the home is writable. */
   readable: string[];
-  /** The person's login, which Codex renews: who renews it elsewhere would leave the person with one that is used up. */
+  /** The person's login. Codex renews it in place, because a renewed copy would make the person's own login invalid. */
   login: string[];
-  /** Whether the wanted session is there to go on with. */
+  /** Whether the requested session can be resumed. */
   hasSession: boolean;
 }
 
@@ -65,7 +64,7 @@ export async function prepareHome(request: HomeRequest): Promise<CodexHome> {
   };
 }
 
-/** Leaves only what a later run needs to go on, and forgets runs of long ago. */
+/** Keeps only what a later run needs to resume, and removes old runs. */
 export async function tidyHome(home: CodexHome, dataDir: string): Promise<void> {
   const rest = (await readdir(home.path)).filter((name) => name !== 'sessions');
   await Promise.all(rest.map((name) => rm(path.join(home.path, name), { recursive: true, force: true })));
@@ -78,7 +77,7 @@ export async function tidyHome(home: CodexHome, dataDir: string): Promise<void> 
   }
 }
 
-/** The run whose home holds the session: this very one, sent back by the gates, or the last that went on with it. */
+/** The run whose home has the session: this one, if it was sent back by the gates, or the last one that resumed it. */
 async function runWithSession(all: string, own: string, session: string): Promise<string | null> {
   let newest: { run: string; at: number } | null = null;
   for (const run of await readdir(all)) {
@@ -95,7 +94,7 @@ async function runWithSession(all: string, own: string, session: string): Promis
 
 function configText(request: HomeRequest, tmp: string, trust: Record<string, string>): string {
   const { env, model, mode, isSandboxed, writable } = request;
-  // Its own sandbox cannot be set up inside ours, which holds the same line; without ours it has to hold it alone.
+  // Its own sandbox cannot run inside ours, which has the same restrictions. Without ours it is needed.
   const sandbox = isSandboxed ? 'danger-full-access' : isReadOnly(mode) ? 'read-only' : 'workspace-write';
   const baseUrl = env.OPENAI_BASE_URL;
   const keyName = API_KEYS.find((name) => env[name] !== undefined);
@@ -103,13 +102,13 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
     ['', { approval_policy: 'never', sandbox_mode: sandbox, check_for_update_on_startup: false }],
     ['', model === undefined ? {} : { model }],
     ['', baseUrl === undefined ? {} : { model_provider: 'given' }],
-    // Plugins would be looked for on hosts nobody asked for; what is typed into a terminal no hook hears of.
+    // Plugins would contact other hosts, and terminal input has no hook.
     ['features', { plugins: false, unified_exec_tty: false }],
     [
       'sandbox_workspace_write',
       { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: [tmp, ...writable] },
     ],
-    // Commands that the model thinks up need no key to it.
+    // The model's commands do not need its key.
     ['shell_environment_policy', { exclude: API_KEYS }],
     ...(baseUrl === undefined ? [] : [['model_providers.given', provider(baseUrl, keyName)] as const]),
     ...Object.entries(trust).map(
@@ -118,7 +117,10 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
   ]);
 }
 
-/** Few retries: a vendor that is down is Tidemill's to wait for, with the run ended and its time not counted. Without a key it is the person's login that opens the door. */
+/**
+ * Few retries: when the vendor is down, Tidemill ends the run and waits itself. Without a key, the person's login is
+ * used.
+ */
 function provider(baseUrl: string, keyName: string | undefined): Record<string, unknown> {
   const key = keyName === undefined ? { requires_openai_auth: true } : { env_key: keyName };
   const retries = { request_max_retries: 0, stream_max_retries: 2 };
@@ -135,7 +137,7 @@ function toml(sections: (readonly [table: string, values: Record<string, unknown
     .join('\n');
 }
 
-/** The person's own login; not when a key was given. */
+/** The person's own login, unless a key is set. */
 async function linkLogin(home: string, env: Record<string, string>): Promise<string[]> {
   const link = path.join(home, 'auth.json');
   await unlink(link).catch((error: NodeJS.ErrnoException) => {

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-// The program Codex runs as its hook: passes the hook's JSON on to the daemon's socket and does as it is answered. Codex
-// lets a tool use pass when its hook fails, so everything that goes wrong here is a denial. A wish to end is let pass:
-// the engine's gates decide about the work in any case.
+// The program Codex runs as its hook: passes the hook's JSON to the daemon's socket and applies the response. Codex
+// allows a tool use when its hook fails, so every error here is a denial. A stop request is always allowed, because the
+// engine's gates check the work anyway.
 
 const DENY_AFTER_MS = 30_000;
 

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { ToolCall } from '../../ports.ts';
 
-/** A tool use as Codex's hook tells of it, as one or more uses in the words the guards know. */
+/** Translates a tool use of Codex's hook into one or more tool uses for the guards. */
 export function toolCalls(tool: string, input: Record<string, unknown>, cwd: string): ToolCall[] {
   if (tool !== 'apply_patch' || typeof input.command !== 'string') return [{ tool, cwd, input }];
   const calls = patchCalls(input.command, cwd).map((call) => ({ ...call, cwd }));
-  // A patch we cannot read is still a write, and the guards hear of it as what it is.
+  // An unreadable patch is still a write, and the guards get it unchanged.
   return calls.length > 0
     ? calls
     : [{ tool: 'Bash', cwd, input: { command: `apply_patch <<'PATCH'\n${input.command}\nPATCH` } }];

@@ -24,16 +24,16 @@ interface SessionFile {
   offset: number;
   rest: string;
   model: string;
-  /** Tool uses whose output is not there yet. */
+  /** Tool uses without output so far. */
   openCalls: number;
-  /** A request is under way: everything the model needs to answer is there, and no record of its answer. */
+  /** A request is pending: the model has all its input, and there is no record of its answer. */
   isAsking: boolean;
 }
 
 /**
- * What a run's requests cost, from the session files Codex writes beside its work: one record per answer of the model,
- * also in turns that fail or are stopped, and in sessions of sub-agents. What Codex prints at the end of a turn has none
- * of this, and adds up over all runs of a resumed session.
+ * The costs of a run's requests, from Codex's session files: one record per model answer, also in failed or stopped
+ * turns and in sessions of sub-agents. The summary that Codex prints after a turn lacks these, and includes all runs of
+ * a resumed session.
  */
 export class SessionCosts {
   requests = 0;
@@ -50,7 +50,7 @@ export class SessionCosts {
     this.#book = book;
   }
 
-  /** What is already there was booked by the run that spent it. */
+  /** Existing records were already reported by an earlier run. */
   static async open(home: string, prices: Prices, book: (usage: Usage) => void): Promise<SessionCosts> {
     let isOpen = false;
     const costs = new SessionCosts(home, prices, (usage) => isOpen && book(usage));
@@ -61,20 +61,20 @@ export class SessionCosts {
     return costs;
   }
 
-  /** Books what was written since the last time. */
+  /** Reports new records since the last call. */
   catchUp(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#read());
     return this.#reading;
   }
 
-  /** After a run whose session files told nothing: what its turn printed, if that is this run's alone. */
+  /** Fallback without session files: the printed summary, if it covers only this run. */
   bookTurn(tokens: Tokens, isResumed: boolean, model: string): void {
     if (this.requests > 0) return;
     const counts = isResumed ? { input: 0, cached: 0, cacheWrite: 0, output: 0 } : countsOf(tokens);
     this.#spend(counts, isResumed ? null : this.#prices.costUsd(model, counts));
   }
 
-  /** The turn was broken off: what was asked will be paid for, and nobody says how much. */
+  /** The turn was aborted. A pending request costs money, but the amount is unknown. */
   breakOff(): void {
     for (const file of this.#files.values()) {
       if (file.isAsking) this.#spend(countsOf(Tokens.parse({})), null);
@@ -100,7 +100,7 @@ export class SessionCosts {
       const buffer = Buffer.alloc(size - known.offset);
       const { bytesRead } = await file.read(buffer, 0, buffer.length, known.offset);
       known.offset += bytesRead;
-      // A character cut in two can only be in text, which is not read here; the line it is in stays valid JSON.
+      // A split character can only be in text, which is not read here. The line stays valid JSON.
       const lines = (known.rest + buffer.toString('utf8', 0, bytesRead)).split('\n');
       known.rest = lines.pop() ?? '';
       for (const line of lines) this.#take(line, known);
@@ -138,7 +138,7 @@ const FROM_PERSON = /"type":"response_item","payload":\{"type":"message",[^{}]*"
 const IS_OVER =
   /"type":"token_usage_record"|"type":"event_msg","payload":\{"type":"(?:task_complete|turn_aborted|error)"/;
 
-/** Whether Codex waits for its model, by the beginning of each line: what is in it may be megabytes. */
+/** Whether Codex waits for its model. Reads only the beginning of each line, because lines may have megabytes. */
 function follow(head: string, file: SessionFile): void {
   if (FROM_MODEL.test(head)) file.openCalls += 1;
   else if (FROM_TOOL.test(head)) {
@@ -159,6 +159,6 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // a line of a version we do not know tells us nothing
+    return null; // a line of an unknown version is ignored
   }
 }

@@ -29,22 +29,22 @@ export interface TurnSpec {
 export interface TurnEnd {
   end: ChildEnd;
   session: string | null;
-  /** Of the agent, and thereby its result; empty when it said nothing. */
+  /** The last message of the agent, which contains its result. Empty if there is none. */
   lastMessage: string;
-  /** What Codex said the turn failed of. */
+  /** The error of the turn, as reported by Codex. */
   failure: string | null;
   lastWords: string;
-  /** Whether the session was begun or gone on with at all. */
+  /** Whether the session was started or resumed. */
   hasBegun: boolean;
-  /** Why we ended it ourselves. */
+  /** Why Tidemill ended it. */
   ended: 'out_of_turns' | 'hopeless' | null;
 }
 
 const LAST_WORDS = 2000;
-/** Codex writes down what a request cost a little after it has begun to do what the answer says. */
+/** Codex records the cost of a request a little after it starts to act on the answer. */
 const BOOK_EVERY_MS = 500;
 
-/** One `codex exec`: the prompt in, events out, its requests booked. */
+/** Runs one `codex exec`: sends the prompt, reads events, reports its costs. */
 export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   const { request, sink, costs } = spec;
   const own = new AbortController();
@@ -77,7 +77,7 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   clearInterval(books);
   heard.reader.end();
   await costs.catchUp();
-  // What the vendor answered with an error costs nothing.
+  // A request that failed with an error costs nothing.
   if (heard.usage === null && heard.state.failure === null) costs.breakOff();
   if (heard.usage) costs.bookTurn(heard.usage, spec.resume !== null, spec.model);
   if (heard.state.failure !== null) sink.output(`failed: ${heard.state.failure}\n`);
@@ -86,7 +86,7 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
 }
 
 function commandOf({ program, resume, home }: TurnSpec): string[] {
-  // A task's worktree is one of git, but what an agent did to it must not keep the next one from starting.
+  // An agent may have damaged the worktree's git files. That must not prevent the next start.
   const options = ['--json', '--skip-git-repo-check', '--output-schema', home.schemaFile];
   const again = resume === null ? [] : ['resume', resume];
   return [program, 'exec', ...options, ...again, '-'];
@@ -155,8 +155,8 @@ function listen(spec: TurnSpec, act: { onStep(): Promise<void>; onHopeless(): vo
 }
 
 /**
- * Codex tries again by itself, and waits as long as the vendor says, be it hours. For these, waiting is Tidemill's
- * task, which does other work meanwhile.
+ * Codex retries by itself and may wait for hours. For these failures Tidemill waits instead and does other work
+ * meanwhile.
  */
 function isHopeless(message: string): boolean {
   if (!message.startsWith('Reconnecting')) return false;
