@@ -58,10 +58,10 @@ describe('README', () => {
        cat input.json`,
       60_000,
     );
-    const [told, shown] = [JSON.parse(stdout), JSON.parse(block('docs/agents.md', 'request'))];
-    expect(Object.keys(told).sort()).toEqual(Object.keys(shown).sort());
-    expect(Object.keys(told.task).sort()).toEqual(Object.keys(shown.task).sort());
-    expect(Object.keys(told.task.acceptance[0])).toEqual(Object.keys(shown.task.acceptance[0]));
+    const [received, shown] = [JSON.parse(stdout), JSON.parse(block('docs/agents.md', 'request'))];
+    expect(Object.keys(received).sort()).toEqual(Object.keys(shown).sort());
+    expect(Object.keys(received.task).sort()).toEqual(Object.keys(shown.task).sort());
+    expect(Object.keys(received.task.acceptance[0])).toEqual(Object.keys(shown.task.acceptance[0]));
   }, 60_000);
 });
 
