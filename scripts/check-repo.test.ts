@@ -11,7 +11,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the program on a small tree that keeps every rule, but for these files. */
+/** Runs the program on a small tree that follows every rule, plus these files. */
 function check(changed: Record<string, string>): { ok: boolean; output: string } {
   const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
   folders.push(root);
@@ -31,7 +31,7 @@ function check(changed: Record<string, string>): { ok: boolean; output: string }
   return { ok: done.status === 0, output: done.stdout + done.stderr };
 }
 
-/** In two pieces, so that this file keeps the rule that it tests. */
+/** In two pieces, so that this file follows the rule that it tests. */
 const CRITERION = ['AC', '1.2.a'].join('-');
 const lines = (count: number) => 'const x = 1;\n'.repeat(count);
 

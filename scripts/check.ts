@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface Check {
   name: string;
   command: string[];
-  /** Printed also when it passed, because it may carry warnings. */
+  /** Printed even if it passed, because it may contain warnings. */
   alwaysShow?: boolean;
 }
 
@@ -36,7 +36,7 @@ export function repositoryChecks(root: string): Check[] {
 
 const CHECK_LIMIT_MS = 90_000;
 
-/** One that does not end is tried once more: knip was seen to hang, about once in twenty runs on a busy machine. */
+/** A check that does not end is tried once more: knip hangs in about one of twenty runs on a busy machine. */
 async function runCheck(check: Check, cwd: string): Promise<CheckResult> {
   const first = await tryCheck(check, cwd);
   return first === 'hangs' ? asResult(check, await tryCheck(check, cwd)) : first;
@@ -75,7 +75,7 @@ function tryCheck(check: Check, cwd: string): Promise<CheckResult | 'hangs'> {
   });
 }
 
-/** Runs them all, `width` at a time, and hands each result over as it comes. */
+/** Runs all of them, `width` at a time, and reports each result when it is ready. */
 export async function runChecks(
   checks: Check[],
   cwd: string,

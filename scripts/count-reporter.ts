@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** What `npm test` needs to know of a vitest run; written as JSON to the file named by TIDEMILL_TEST_COUNTS. */
+/** What `npm test` needs to know about a vitest run; written as JSON to the file named by TIDEMILL_TEST_COUNTS. */
 export interface TestCounts {
   passed: number;
   failed: number;
@@ -28,7 +28,7 @@ export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts: TestCounts = { passed: 0, failed: unhandled.length, skipped: [], slowest: slowestOf(modules) };
     for (const module of modules) {
-      // A file that cannot be loaded, or a hook that throws, has errors of its own and no failed test to show for it.
+      // A file that cannot be loaded, or a hook that throws, has errors but no failed test.
       counts.failed += module.errors().length;
       for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
       for (const test of module.children.allTests()) {

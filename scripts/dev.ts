@@ -18,7 +18,7 @@ const home = resolve(values.home);
 const sample = join(home, 'sample');
 const WATCHED = ['contract', 'core', 'daemon'].map((name) => join(root, 'packages', name, 'src'));
 const MAIN = join(root, 'packages', 'daemon', 'src', 'main.ts');
-/** An editor writes several files at once: one restart is enough. */
+/** An editor may write several files at once: one restart is enough. */
 const QUIET_MS = 150;
 /** The daemon stops gracefully on the first signal, at once on the second, and exits on the third. */
 const STOP_SIGNALS_AT_MS = [0, 300, 5000];
@@ -50,7 +50,7 @@ function pageToken(): string {
   return readFileSync(file, 'utf8');
 }
 
-/** The preferred port when nobody listens on it, or any free one. It stays the same over restarts. */
+/** The preferred port if it is free, otherwise any free one. It stays the same across restarts. */
 async function freePort(preferred: number): Promise<number> {
   const server = createServer();
   server.listen(preferred, '127.0.0.1');
@@ -65,7 +65,7 @@ async function freePort(preferred: number): Promise<number> {
 }
 
 /**
- * In a process group of its own: the terminal's Ctrl-C must reach it only once, through this program. When this program is
+ * In its own process group: the terminal's Ctrl-C must reach it only once, through this program. When this program is
  * killed, the preloaded module ends the child.
  */
 function start(args: string[], cwd: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
@@ -86,7 +86,7 @@ async function stop(child: ChildProcess): Promise<void> {
   for (const timer of timers) clearTimeout(timer);
 }
 
-/** Resolves when a source of the daemon changes and then nothing changes for a moment. */
+/** Resolves after a source of the daemon has changed and no other change follows for a short time. */
 function nextChange(): { happened: Promise<string>; close(): void } {
   let timer: NodeJS.Timeout | undefined;
   const { promise, resolve: happen } = Promise.withResolvers<string>();

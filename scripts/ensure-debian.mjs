@@ -1,5 +1,5 @@
-// Optional Debian packages that tests make use of. Without them the tests that need them are skipped and say so;
-// nothing here can fail the run.
+// Optional Debian packages for tests. Without them, the tests that need them are skipped and say so.
+// Nothing here can fail the run.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -32,7 +32,7 @@ function install(debian) {
   const options = ['install', '-y', '--no-install-recommends', debian];
   const first = apt(...options);
   if (first.ok) return first;
-  // The usual reason on a fresh machine: the package lists were never fetched.
+  // The usual reason on a new machine: the package lists were never downloaded.
   const update = apt('update');
   return update.ok ? apt(...options) : update;
 }

@@ -1,5 +1,5 @@
-// Builds the page (packages/web) when its sources changed since it was last built; a few milliseconds when not.
-// Built-ins of Node 20 only: ensure.mjs runs it on whatever Node the machine has.
+// Builds the page (packages/web) when its sources changed since the last build; otherwise it takes a few milliseconds.
+// Built-ins of Node 20 only: ensure.mjs runs it on the machine's own Node.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const web = join(root, 'packages', 'web');
 const stampFile = join(web, 'dist', '.built-from');
-/** All that the build reads; the lock stands for what comes from outside. */
+/** Everything that the build reads; the lock file represents external packages. */
 const SOURCES = [
   'packages/web',
   'packages/contract/src',
@@ -45,7 +45,7 @@ function build() {
   return spawnSync(node, [vite, 'build', '--logLevel', 'warn'], { cwd: web, env, encoding: 'utf8', timeout: 120_000 });
 }
 
-/** False when it could not be built: the daemon then works without, and says so on its page. */
+/** False when it could not be built: the daemon then works without it and says so on its page. */
 export function ensurePage(say) {
   const hash = sourceHash();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === hash) return true;

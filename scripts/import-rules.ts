@@ -1,12 +1,12 @@
 import type { Finding, Rule } from './repo-rules.ts';
 import { importsOf, resolveImport, sources } from './repo-tree.ts';
 
-// Who may import whom. A part is a package, or for the daemon a folder of its src; a file that lies directly in the
-// daemon's src is a part by its own name. Every part has a line here: a newcomer reads the architecture from it.
+// Who may import whom. A part is a package, or for the daemon a folder of its src; a file directly in the
+// daemon's src is a part with its own name. Every part has a line here, so the table shows the architecture.
 
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */
 const GROUND = ['ports', 'clock', 'process', 'git', 'assets', 'asset-folder', 'version', 'build-version'];
-/** Implementations of ports. They know the ground and never each other. */
+/** Implementations of ports. They import the base and never each other. */
 const ADAPTERS = [
   'access',
   'channels',
@@ -28,16 +28,16 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   core: ['contract'],
   web: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
-  /** Both read files of their own with config's eye for lines. */
+  /** Both read their own files with config's line numbers. */
   guards: [...ANY_PACKAGE, ...GROUND, 'config'],
   questions: [...ANY_PACKAGE, ...GROUND, 'config'],
   prompts: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
   engine: [...ANY_PACKAGE, 'ports'],
-  /** What a command means, once for all surfaces. */
+  /** What a command does, the same for all interfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine', 'metrics'],
-  /** One reader of the log for all who look on. */
+  /** One reader of the log for all viewers. */
   stream: [...ANY_PACKAGE, ...GROUND, 'handlers'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers', 'stream'],
   cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'assembly', 'hooks', 'agents', 'questions'],
@@ -48,7 +48,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   guard: ['hooks'],
 };
 
-/** Packages from outside that the browser-safe and the pure part may use. */
+/** External packages that the browser-safe and the pure part may use. */
 const OUTSIDE: Record<string, string[]> = { contract: ['zod'], core: [] };
 
 function partOf(path: string): string | null {
@@ -78,7 +78,7 @@ export const importRules: Rule = (tree) =>
     });
   });
 
-/** Folders of core import each other in one direction only, so that a noun can be read, and moved, by itself. */
+/** Folders of core import each other in one direction only, so that a noun can be read and moved separately. */
 export const coreFolders: Rule = (tree) => {
   const imports = new Map<string, Map<string, string>>();
   for (const [path, text] of sources(tree)) {
@@ -116,7 +116,7 @@ function cycleFrom(start: string, imports: Map<string, Map<string, string>>): Fi
   ];
 }
 
-/** The frame of the page knows no feature: features are handed to it by app.tsx. */
+/** The frame of the page imports no feature: app.tsx passes features to it. */
 export const pageFrame: Rule = (tree) =>
   sources(tree).flatMap(([path, text]) => {
     if (!/^packages\/web\/src\/(shell|graph)\//.test(path)) return [];

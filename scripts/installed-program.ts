@@ -15,7 +15,7 @@ import { bundleProgram } from './program-bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'tidemill-program');
-/** All that the bundle is made from. */
+/** Everything that the bundle is built from. */
 const SOURCES = [
   'packages/contract/src',
   'packages/core/src',
@@ -26,10 +26,10 @@ const SOURCES = [
   'scripts/program-bundle.ts',
   'package-lock.json',
 ];
-/** Another run in this checkout may still use one that was made from older sources. */
+/** Another run in this checkout may still use a bundle of older sources. */
 const KEPT_MS = 3_600_000;
 
-/** Another name after each change of the sources. */
+/** A new name after each change of the sources. */
 function fingerprint(): string {
   const hash = createHash('sha256');
   const add = (path: string) => {
@@ -42,15 +42,15 @@ function fingerprint(): string {
 }
 
 /**
- * The launcher of the program as it is installed: bundled, so that it starts in a third of the time that the sources
- * take. Made once for the sources as they are; many hundred starts in a test run use it.
+ * The launcher of the installed program. It is bundled, so it starts in a third of the time that the sources need. It is
+ * built once per state of the sources; a test run starts it many hundred times.
  */
 export async function installedLauncher(): Promise<string> {
   const folder = join(FOLDER, fingerprint());
   if (!existsSync(folder)) {
     mkdirSync(FOLDER, { recursive: true });
     removeOld();
-    // Made aside and moved: two runs may be at it, and one may be killed half-way.
+    // Built in another place and moved: two runs may build at the same time, and one may be killed.
     const aside = mkdtempSync(`${folder}-`);
     await bundleProgram(join(aside, 'dist'));
     for (const name of ['bin', 'package.json'])

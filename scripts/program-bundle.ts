@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 const root = join(import.meta.dirname, '..');
 const daemon = join(root, 'packages', 'daemon');
 
-/** All end up directly in one folder: what a module finds beside itself in src it finds beside the bundle. */
+/** All are placed in one folder: files next to a module in src are next to the bundle. */
 const PROGRAMS: [source: string, out: string][] = [
   ['main.ts', 'main'],
   ['guard.ts', 'guard'],
@@ -14,11 +14,11 @@ const PROGRAMS: [source: string, out: string][] = [
   ['agents/codex/hook.ts', 'codex-hook'],
 ];
 /**
- * Part of nearly every start, and of many files each: one file is found and read sooner than a hundred. Their licences, and
- * those of what they bring along, lie beside the bundle.
+ * Nearly every start loads these packages, and each has many files: one file loads faster than a hundred. Their licences, and
+ * those of their dependencies, are next to the bundle.
  */
 const INSIDE = ['zod', 'yaml', 'commander', 'unbash', 'pino'];
-/** From where in the repository, to where beside the bundle. */
+/** Source paths in the repository, and their places next to the bundle. */
 const ASSETS: [from: string, to: string][] = [
   ['prompts', 'prompts'],
   ['packages/daemon/src/demo/sample', 'demo/sample'],
@@ -34,13 +34,13 @@ const taken = (names: string) =>
     .join(', ');
 
 /**
- * The same programs, quicker to load.
+ * Makes the programs faster to load.
  *
- * esbuild leaves the unused parts of a module out only when it is imported as a whole by `import * as`. Through `{ z }` the
- * bundle would hold every part of zod, and its messages in forty languages.
+ * esbuild omits the unused parts of a module only with `import * as`. With `{ z }` the bundle would contain every part of
+ * zod, and its messages in forty languages.
  *
- * An `import` of one of Node's own modules evaluates all that it exports, and some of that loads further modules. Taken from
- * an object, only what is named is evaluated.
+ * An `import` of one of Node's own modules evaluates all its exports, and some of these load more modules. When values are
+ * taken from an object, only those are evaluated.
  */
 const LIGHTER_IMPORTS: Plugin = {
   name: 'lighter-imports',
@@ -58,8 +58,8 @@ const LIGHTER_IMPORTS: Plugin = {
 };
 
 /**
- * The program as it is installed: bundles with the workspace's own packages inside, and the files that ship beside them
- * where src/assets.ts looks. In pieces, so that a command loads only what it needs.
+ * The installed program: bundles that contain the workspace's own packages, and shipped files where src/assets.ts looks for
+ * them. It is split, so that a command loads only what it needs.
  */
 export async function bundleProgram(outdir: string): Promise<void> {
   const manifest = JSON.parse(readFileSync(join(daemon, 'package.json'), 'utf8')) as {
@@ -79,10 +79,10 @@ export async function bundleProgram(outdir: string): Promise<void> {
     platform: 'node',
     target: 'node24',
     external: Object.keys(manifest.dependencies).filter((name) => !INSIDE.includes(name)),
-    // What is inside and not yet a module of the language asks for Node's own by `require`.
+    // Bundled CommonJS modules load Node's own modules with `require`.
     banner: { js: 'const require = process.getBuiltinModule;' },
     plugins: [LIGHTER_IMPORTS],
-    // Names and lines stay, for the stack traces of the log.
+    // Keep names and lines for stack traces in the log.
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 120,

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { bareCode, importsOf, isTest, type RepoTree, resolveImport, sources } from './repo-tree.ts';
 
-/** A rule's word on the tree: failures break `npm test`, warnings are shown. */
+/** The result of a rule: failures break `npm test`, warnings are shown. */
 export interface Finding {
   rule: string;
   path: string;
@@ -14,7 +14,7 @@ const failure = (rule: string, path: string, text: string): Finding => ({ rule, 
 const warning = (rule: string, path: string, text: string): Finding => ({ rule, path, text, severity: 'warning' });
 
 const MAX_LINES = 500;
-/** Aim below 250. The warning comes later, so that nobody writes to the limit instead of splitting by meaning. */
+/** Aim below 250. The warning comes later, so that files are split by meaning, not by the limit. */
 const WARN_LINES = 300;
 
 export const fileSizes: Rule = (tree) =>
@@ -69,9 +69,9 @@ export const agentGuide: Rule = (tree) => {
 };
 
 const PURE = /^packages\/(core|contract|daemon\/src\/engine)\//;
-/** It lives where people wait: it tries again in a second, and no simulator runs it. */
+/** It may use timers: it retries every second while a person waits, and no simulator runs it. */
 const STREAM_CLIENT = 'packages/contract/src/stream-client.ts';
-/** What only core and engine must do without: the contract has a client that a browser runs too. */
+/** Forbidden only in core and engine: the contract has a client that also runs in a browser. */
 const NO_NETWORK = /^packages\/(core|daemon\/src\/engine)\//;
 const IMPURE: [RegExp, string][] = [
   [/\bDate\.now\b/, 'Date.now'],
@@ -83,7 +83,7 @@ const IMPURE: [RegExp, string][] = [
 ];
 const NETWORK: [RegExp, string][] = [[/\b(fetch|WebSocket|XMLHttpRequest|EventSource)\b\s*\(/, 'the network']];
 
-/** The simulator can only replay what takes time, chance and ids from outside. */
+/** The simulator can only replay code that gets time, randomness and ids as arguments. */
 export const determinism: Rule = (tree) =>
   sources(tree)
     .filter(([path]) => PURE.test(path) && path !== STREAM_CLIENT)
@@ -102,7 +102,7 @@ export const determinism: Rule = (tree) =>
 const DECLARED =
   /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:(?:type|interface|class)\s+(\w+)|const\s+(\w+)\s*=\s*z\.)/gm;
 
-/** One noun, one schema: everything else is inferred from it or imports it. */
+/** A noun has one schema: everything else is inferred from it or imports it. */
 export const duplicateTypes: Rule = (tree) => {
   const homes = new Map<string, Set<string>>();
   for (const [path, text] of sources(tree)) {

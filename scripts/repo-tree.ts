@@ -32,15 +32,15 @@ export function loadTree(root: string): RepoTree {
 
 export const isTest = (path: string) => /\.test\.tsx?$/.test(path) || path.startsWith('test/');
 
-/** Source files of a package, tests left out. */
+/** Source files of a package, without tests. */
 export function sources(tree: RepoTree): [path: string, text: string][] {
   return [...tree.files].filter(([path]) => /^packages\/[^/]+\/src\/.*\.tsx?$/.test(path) && !isTest(path));
 }
 
-// One token per alternative, so that a quote in a comment or a comment sign in a string starts nothing.
+// One token per alternative, so that a quote in a comment or a comment sign in a string has no effect.
 const TOKENS = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 
-/** The code without comments; with `strings: false` also without what stands between quotes. Line breaks stay. */
+/** The code without comments; with `strings: false` also without text in quotes. Line breaks stay. */
 export function bareCode(text: string, keep: { strings: boolean }): string {
   const blank = (token: string) => token.replace(/[^\n]/g, ' ');
   return text.replace(TOKENS, (token) => (token.startsWith('/') || !keep.strings ? blank(token) : token));
@@ -50,18 +50,18 @@ const IMPORTS = [
   /^[ \t]*import\s+(?:type\s+)?(?:[\w*\s{},$]+?\s+from\s+)?['"]([^'"\n]+)['"]/gm,
   /^[ \t]*export\s+(?:type\s+)?[\w*\s{},$]+?\s+from\s+['"]([^'"\n]+)['"]/gm,
   /\bimport\s*\(\s*['"]([^'"\n]+)['"]/g,
-  // A module started as a program or a worker of its own.
+  // A module started as a separate program or worker.
   /\bnew URL\(\s*['"](\.[^'"\n]+\.tsx?)['"]\s*,\s*import\.meta\.url/g,
 ];
 
-/** What a module names in imports, re-exports, dynamic imports, and as files beside it. */
+/** What a module names in imports, re-exports, dynamic imports, and as files next to it. */
 export function importsOf(text: string): string[] {
   const code = bareCode(text, { strings: true });
   return IMPORTS.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] as string));
 }
 
-/** The file a specifier means when it lies in this repository; null for packages from outside. */
-/** Files that their package exports by another name. */
+/** The file of a specifier in this repository; null for external packages. */
+/** Files that their package exports under another name. */
 const EXPORTED_AS: Record<string, string> = { 'contract/stream': 'stream-client' };
 
 export function resolveImport(from: string, specifier: string): string | null {

@@ -1,7 +1,7 @@
 import type { Finding, Rule } from './repo-rules.ts';
 import type { RepoTree } from './repo-tree.ts';
 
-// docs/requirements.md maps the criteria of an outside document to tests. These rules keep the map true.
+// docs/requirements.md maps the criteria of an external document to tests. These rules keep the map correct.
 
 const MAP = 'docs/requirements.md';
 const CRITERION = /\b(?:AC|Test)-\d+\.\d+(?:\.[a-z])?\b/;
@@ -12,12 +12,12 @@ const NAMED = /`([^`]+\.test\.tsx?)`(?: "([^"]+)")?/g;
 
 const failure = (rule: string, path: string, text: string): Finding => ({ rule, path, text, severity: 'failure' });
 
-/** Titles of suites and tests, as they are written: a table's title keeps its placeholders. */
+/** Titles of suites and tests, as written: a table's title keeps its placeholders. */
 function titlesOf(text: string): string[] {
   return [...text.matchAll(TITLE)].map(([, single, double, template]) => single ?? double ?? template ?? '');
 }
 
-/** A title says what the program does. The id of a criterion belongs to the map. */
+/** A title says what the program does. The id of a criterion belongs in the map. */
 export const testTitles: Rule = (tree) =>
   [...tree.files]
     .filter(([path]) => /\.test\.tsx?$/.test(path))

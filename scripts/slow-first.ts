@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * What takes longest starts first, so that no core is idle at the end while another one works on the last long file.
- * vitest itself knows how long a file takes only where it ran before.
+ * The slowest files start first, so that no core is idle at the end while another one runs the last long file.
+ * vitest itself knows the duration of a file only where it ran before.
  */
 const SLOWEST = [
   'test/e2e/vendor-mission',

@@ -6,7 +6,7 @@ import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
 import type { TestCounts } from './count-reporter.ts';
 
 // `npm test`: the checks, then every vitest test, then one closing line of counts.
-//   npm test -- store        only the test files whose path contains "store" (the checks run all the same)
+//   npm test -- store        only the test files whose path contains "store" (the checks still run)
 //   npm run check            only the checks
 
 const root = join(import.meta.dirname, '..');
@@ -31,7 +31,7 @@ function vitest(args: string[], countsFile: string): Promise<number | null> {
   });
 }
 
-/** A run that ends badly without a failed test, or without any test, is one failure: silence is never success. */
+/** A run that fails without a failed test, or has no test at all, counts as one failure. */
 function judge(counts: TestCounts | null, exitCode: number | null): TestCounts {
   const failure = (text: string, base: TestCounts | null): TestCounts => {
     console.log(`FAILED ${text}`);

@@ -21,15 +21,15 @@ const STOP_GRACE_MS = 1000;
 
 /**
  *   question, alert, task that needs a person ──▶ one notification per channel (in the store) ──▶ message ──▶ settled
- * What is queued is kept until it got through. Its id follows from what it tells of, so whatever a crash left unclear
- * is simply looked at again: on attaching a project all that is still open there is queued, and most of it was.
+ * A notification stays queued until it is delivered. Its id is computed from its matter. So after a crash, attaching a
+ * project queues everything that is open there, and what is already queued keeps its id.
  */
 export class Delivery implements Reactor {
   readonly name = 'notifications';
   readonly projectId = null;
   readonly on = FOLLOWED;
   readonly atOnce = 500;
-  /** It raises alerts about channels, and delivers alerts. */
+  /** Raises alerts about channels, and delivers alerts. */
   readonly own: OwnWrites;
   readonly #deps: DeliveryDeps;
   readonly #lanes = new Map<string, Lane>();
@@ -50,7 +50,7 @@ export class Delivery implements Reactor {
     );
   }
 
-  /** Takes a project on, or takes over its changed settings. A project without channels costs nothing. */
+  /** Adds a project, or applies its changed settings. A project without channels costs nothing. */
   async attach(project: Project, settings: NotifySettings): Promise<void> {
     const { store, clock } = this.#deps;
     const now = clock.now();
@@ -61,7 +61,7 @@ export class Delivery implements Reactor {
     if (lanes.length === 0) return;
     this.#after ??= await store.lastSeq();
     for (const lane of lanes) this.#lanes.set(keyOf(project.id, lane.name), lane);
-    // Whoever starts anew may just have put right what was wrong.
+    // The person may have fixed the cause before this start.
     for (const pending of await store.records({ noun: 'notification', projectId: project.id, isOpen: true }))
       this.#lanes
         .get(keyOf(project.id, pending.channel))
@@ -79,7 +79,7 @@ export class Delivery implements Reactor {
     await Promise.race([all, this.#deps.clock.sleep(STOP_GRACE_MS, grace.signal)]);
   }
 
-  /** Sends with the tick after the last of several events, so that what belongs together is sent together. */
+  /** Sends in the tick after the last of several events, so that related notifications form one message. */
   async handle(call: ReactorCall): Promise<void> {
     if (call.cause === 'events') {
       await Promise.all(call.events.map((event) => this.#takeEvent(event)));
@@ -105,7 +105,7 @@ export class Delivery implements Reactor {
   async #queueFor(lane: Lane | undefined, matter: Matter): Promise<void> {
     if (!lane || matter.about === channelAlertId(lane)) return;
     const [, id = ''] = /^reminder\/(.*)$/.exec(matter.about) ?? [];
-    // A reminder of what has not even been said yet says it twice.
+    // A reminder of something that was not sent yet would send it twice.
     if (id !== '' && lane.hasPending(({ questionIds }) => questionIds.includes(id))) return;
     const { store, clock } = this.#deps;
     const now = clock.now();
@@ -121,7 +121,7 @@ export class Delivery implements Reactor {
     }
   }
 
-  /** Starts every lane that has something due; how long to wait for the next, null for as long as nothing happens. */
+  /** Starts every lane that has something due. Returns the time until the next one, or null if nothing is queued. */
   #startSending(): number | null {
     const now = this.#deps.clock.now();
     let first: number | null = null;
@@ -173,7 +173,7 @@ export class Delivery implements Reactor {
     }
   }
 
-  /** What was answered, acknowledged or set to work again meanwhile need not be told any more. */
+  /** What was answered, acknowledged or restarted in the meantime needs no notification. */
   async #stillWanted(lane: Lane, notifications: Notification[]) {
     const { store } = this.#deps;
     const looked = await Promise.all(

@@ -5,7 +5,7 @@ import { bodyText, headline } from './render.ts';
 
 const LIMIT = 500;
 const TIMEOUT_MS = 10_000;
-/** How a program finds the person's desktop. */
+/** The variables by which a program finds the person's desktop. */
 const DESKTOP_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR', 'XAUTHORITY'];
 
 export interface DesktopOptions {
@@ -15,7 +15,7 @@ export interface DesktopOptions {
   homeId: string;
 }
 
-/** By the desktop's own program, because a library would only start the same. */
+/** Uses the desktop's own program; a library would only start the same one. */
 export function openDesktopChannel({ env, platform, dataDir, homeId }: DesktopOptions): Channel {
   const host: ChildHost = { root: dataDir, dataDir, homeId, sandbox: 'off' };
   const given = DESKTOP_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));

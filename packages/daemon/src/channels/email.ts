@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000;
 
 type EmailConfig = Extract<ChannelConfig, { type: 'email' }>;
 
-/** Plain text by SMTP: nothing in it is executed by whoever reads it. */
+/** Plain text by SMTP, so a mail reader executes nothing in it. */
 export async function openEmail(config: EmailConfig, secrets: Secrets): Promise<Channel> {
   const user = secrets.optional(config.userEnv);
   const pass = secrets.optional(config.passwordEnv);
@@ -19,7 +19,7 @@ export async function openEmail(config: EmailConfig, secrets: Secrets): Promise<
   const transport = createTransport({
     ...{ host, port, secure },
     ...(user !== undefined && { auth: { user, pass: pass ?? '' } }),
-    // A password goes over an encrypted line, or not at all; on this machine there is no line.
+    // A password is sent only over an encrypted connection, or on loopback.
     requireTLS: user !== undefined && !secure && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host),
     ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
   });
@@ -30,7 +30,7 @@ export async function openEmail(config: EmailConfig, secrets: Secrets): Promise<
         const sent = await transport.sendMail({
           ...{ from, to, subject: headline(message, SUBJECT_LIMIT) },
           text: bodyText(message, LIMIT, { isAnswerable: false }),
-          // The same for every attempt, so that a mail that came twice is known to be one.
+          // The same for every attempt, so that a duplicate mail can be recognized.
           messageId: `<${message.id}@tidemill>`,
         });
         return sent.messageId;

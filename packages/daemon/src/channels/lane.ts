@@ -8,23 +8,23 @@ const MINUTE = 60 * SECOND;
 const FIRST_WAIT_MS = SECOND;
 const LONGEST_WAIT_MS = 15 * MINUTE;
 const GIVE_UP_MS = 24 * 60 * MINUTE;
-/** More in one message nobody reads; the next ones follow at once. */
+/** More parts in one message are not readable; the next message follows at once. */
 const MOST_PARTS = 10;
 
-/** The next attempt after this many failed ones; null when it is not worth it any more. */
+/** The time of the next attempt after this many failed ones; null after the last attempt. */
 export function nextTryAt(notification: Notification, trouble: ChannelError, now: number): number | null {
   const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(notification.attempts, 20));
   const wait = trouble.kind === 'denied' ? LONGEST_WAIT_MS : Math.max(doubled, trouble.waitMs ?? 0);
   return now + wait > notification.createdAt + GIVE_UP_MS ? null : now + wait;
 }
 
-/** The order of a message's parts, by which a reply counts them: as asked. */
+/** The order of a message's parts, which a reply refers to by number: the order of asking. */
 export function inOrder(a: Notification, b: Notification): number {
   const place = ({ questionIds, id }: Notification) => questionIds[0] ?? id;
   return a.createdAt - b.createdAt || (place(a) < place(b) ? -1 : 1);
 }
 
-/** One project's way to one channel: what still has to go there, and when it may. */
+/** One project's queue for one channel: what still has to be sent, and when. */
 export class Lane {
   readonly project: Project;
   readonly name: string;
@@ -33,7 +33,7 @@ export class Lane {
   readonly #pending = new Map<string, Notification>();
   #retryAt = 0;
   #isDenied = false;
-  /** Since when nothing gets through; null while it does. */
+  /** Since when deliveries fail; null while they succeed. */
   downSince: number | null = null;
   isSending = false;
 
@@ -66,7 +66,7 @@ export class Lane {
     this.#retryAt = 0;
   }
 
-  /** When the first one may go; null when nothing waits. */
+  /** When the first one is due; null when nothing is queued. */
   dueAt(now: number): number | null {
     let first: number | null = null;
     const quiet = this.#quietUntil(now);
@@ -77,7 +77,7 @@ export class Lane {
     return first;
   }
 
-  /** What goes into one message now: the first that is due, and those of its group that are due with it. */
+  /** The content of the next message: the first that is due, and those of its group that are due now. */
   take(now: number): Notification[] {
     const quiet = this.#quietUntil(now);
     const at = (notification: Notification) => this.#mayGoAt(notification, quiet);
@@ -94,7 +94,7 @@ export class Lane {
   #mayGoAt(notification: Notification, quiet: number): number {
     const at = notification.nextAt ?? Number.POSITIVE_INFINITY;
     if (!isUrgent(notification)) return Math.max(at, this.#retryAt, quiet);
-    // The first try of what is urgent also finds out whether the channel is back.
+    // The first attempt of something urgent also shows whether the channel works again.
     return notification.attempts === 0 && !this.#isDenied ? at : Math.max(at, this.#retryAt);
   }
 

@@ -7,7 +7,7 @@ import { inOrder, type Lane } from './lane.ts';
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15 * 60_000;
-/** Who listened this long without trouble starts counting anew. */
+/** After listening this long without an error, the count of errors restarts. */
 const STEADY_MS = 60_000;
 
 /** An open channel and the lanes that use it. Projects with the same settings for a channel share it. */
@@ -35,7 +35,7 @@ export class Lines {
     this.#onTrouble = onTrouble;
   }
 
-  /** The project's lanes are these from now on. Channels nobody uses any more are closed. */
+  /** Replaces the project's lanes. Closes channels that no project uses any more. */
   connect(projectId: string, lanes: Lane[]): void {
     for (const { lanes: users } of this.#openings.values())
       for (const lane of users) if (lane.project.id === projectId) users.delete(lane);
@@ -66,7 +66,7 @@ export class Lines {
       (opened) => {
         opening.line = opened.line;
       },
-      // Whoever sends gets the reason; the next one opens it anew.
+      // The sender gets the error; the next send opens the channel again.
       () => this.#openings.get(key) === opening && this.#openings.delete(key),
     );
     const listening = this.#listen(opening).finally(() => this.#listening.delete(listening));
@@ -136,7 +136,7 @@ export class Lines {
     return takeAnswer(store, answer, ours);
   }
 
-  /** A message may be older than this daemon, so its name is looked up where it was recorded. */
+  /** A message may be older than this daemon, so its name is looked up in the store. */
   async #byReference(reference: string, projectIds: string[]): Promise<Notification[]> {
     const all = projectIds.map((projectId) => this.#deps.store.records({ noun: 'notification', projectId }));
     const found = (await Promise.all(all)).flat().filter((notification) => notification.reference === reference);

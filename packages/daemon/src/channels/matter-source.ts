@@ -3,22 +3,22 @@ import { alertId } from '@tidemill/core';
 import type { Store } from '../ports.ts';
 import { aboutAlert, aboutQuestion, aboutTask, type Matter } from './matter.ts';
 
-/** Budgets tell by alerts, so these are all. */
+/** Budgets raise alerts, so this list is complete. */
 export const FOLLOWED: EventType[] = [
   ...(['question.asked', 'question.reminded', 'alert.raised', 'task.blocked', 'task.moved'] as const),
 ];
-/** What an alert is about that is older than this is over, or was raised anew. */
+/** The cause of an older alert is over, or has raised another alert. */
 const OLDEST_ALERT_MS = 24 * 3_600_000;
 const MOST_TASKS = 500;
 
-/** What an event gives to tell, as things stand now. */
+/** The matters that follow from an event in the current state. */
 export async function matterOf(store: Store, project: Project, { at, body }: LoggedEvent): Promise<Matter | null> {
   switch (body.type) {
     case 'question.asked':
     case 'question.reminded': {
       const isAsked = body.type === 'question.asked';
       const question = await store.record('question', isAsked ? body.question.id : body.questionId);
-      // A learned default may have answered it in the same moment.
+      // A learned default may have answered it at the same time.
       return question?.status === 'open' ? aboutQuestion(question, isAsked ? null : at) : null;
     }
     case 'alert.raised': {
@@ -35,7 +35,7 @@ export async function matterOf(store: Store, project: Project, { at, body }: Log
   }
 }
 
-/** All that is open and may not have been queued yet. */
+/** Everything that is open and may not be queued yet. */
 export async function* openMatters(store: Store, project: Project, now: number): AsyncGenerator<Matter> {
   const projectId = project.id;
   for (const question of await store.records({ noun: 'question', projectId, isOpen: true }))
@@ -48,7 +48,7 @@ export async function* openMatters(store: Store, project: Project, now: number):
     if (await needsPerson(store, project, task)) yield aboutTask(task);
 }
 
-/** Where a question was asked about a task, the question says it all. */
+/** A task with a question needs no second notification. */
 export async function needsPerson(store: Store, project: Project, { id, stage, pipeline }: Task): Promise<boolean> {
   const isHuman = project.rules.pipelines[pipeline]?.stages[stage]?.actor === 'human';
   if (stage !== 'blocked' && !isHuman) return false;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Alert, Project, Question, Severity, Task } from '@tidemill/contract';
 import { GATHER_MS, type NewNotification, severityOf } from '@tidemill/core';
 
-/** Something to tell, before it is known whom. */
+/** Something to notify people about, before its channels are known. */
 export interface Matter {
-  /** The same matter has the same key, whenever and however often it is come across. */
+  /** The same matter always has the same key. */
   key: string;
   about: string;
   group: string;
@@ -13,7 +13,7 @@ export interface Matter {
   title: string;
   text: string;
   questionIds: string[];
-  /** How long it waits for others to go with it. */
+  /** How long it waits for others, to be sent with them. */
   waitMs: number;
 }
 
@@ -56,7 +56,7 @@ export function aboutAlert(
   };
 }
 
-/** A task that stands still until a person acts: blocked, or in a stage that is a person's. */
+/** A task that waits until a person acts: blocked, or in a stage with the actor `human`. */
 export function aboutTask(task: Task): Matter {
   const why = task.blocked
     ? `${task.blocked.reason}: ${task.blocked.text}`
@@ -82,7 +82,7 @@ function notice(severity: Severity, taskId: string | null, title: string, text: 
   };
 }
 
-/** Its id follows from what it tells, and to whom: whoever comes across the matter again makes the same one. */
+/** Its id is computed from the matter and the channel, so the same matter gives the same notification. */
 export function notificationOf(project: Project, channel: string, matter: Matter, nextAt: number): NewNotification {
   const { key, waitMs: _, ...rest } = matter;
   const hash = createHash('sha256').update(`${project.id}\n${channel}\n${key}`).digest('hex');

@@ -7,10 +7,10 @@ import { post } from './post.ts';
 import { bodyText, headline } from './render.ts';
 import type { Secrets } from './secret.ts';
 
-/** The server takes 4,096 bytes; a character may have four. */
+/** The server accepts 4,096 bytes; a character may have four. */
 const LIMIT_BYTES = 4000;
 const MOST_BUTTONS = 3;
-/** As long as a server keeps messages, so that an answer given while we were away is heard. */
+/** As long as a server keeps messages, so that an answer given while no daemon ran is read. */
 const KEPT = '12h';
 const PRIORITY = { info: 2, warning: 3, error: 4, critical: 5 };
 
@@ -21,7 +21,7 @@ const Sent = z.object({ id: z.string() });
 
 /**
  * A phone cannot reach the daemon, which listens on this machine only. So a button publishes to a second topic, which
- * the daemon reads; a code under our secret tells that the button was ours.
+ * the daemon reads. A code signed with our secret shows that the button is ours.
  */
 export function openNtfy(config: NtfyConfig, secrets: Secrets): Channel {
   const token = secrets.optional(config.tokenEnv);
@@ -64,7 +64,7 @@ export function openNtfy(config: NtfyConfig, secrets: Secrets): Channel {
       const answer = answerOf(message, secret);
       if (!answer) continue;
       const reply = await onAnswer({ ...answer, by: 'ntfy' });
-      // What was said before we listened was most likely heard by the daemon before this one.
+      // The previous daemon has most likely handled earlier messages.
       if (reply.isTaken || time * 1000 >= startedAt - 5000) await publish({ message: reply.text }, signal);
     }
     throw new ChannelError('down', 'the stream of answers ended');

@@ -9,13 +9,13 @@ export interface ChannelHost {
   platform: NodeJS.Platform;
   clock: Clock;
   screens: Screens;
-  /** Of the daemon, for receivers that answer through the API. */
+  /** The daemon's address, for receivers that answer through the API. */
   apiUrl: string;
   dataDir: string;
   homeId: string;
 }
 
-/** Opens channels. Each one's code and library is loaded with the first of its kind, and not before. */
+/** Opens channels. The code and library of a type are loaded with its first channel. */
 export function createOpenChannel(host: ChannelHost): OpenChannel {
   let telegram: Promise<TelegramLines> | undefined;
   const open = async (config: ChannelConfig, secrets: Secrets): Promise<Channel> => {
@@ -49,7 +49,7 @@ export function createOpenChannel(host: ChannelHost): OpenChannel {
   };
 }
 
-/** Where a channel leads, for people. */
+/** The destination of a channel, for people. */
 export function targetOf(config: ChannelConfig): string {
   switch (config.type) {
     case 'terminal':

@@ -12,7 +12,7 @@ export interface Post {
   ifDenied: string;
 }
 
-/** JSON to somebody else's server; the text of its answer. Redirects are not followed: they could lead anywhere. */
+/** Posts JSON to another party's server and returns the response text. Redirects are not followed: they could lead anywhere. */
 export async function post({ url, body, headers = {}, signal, ifDenied }: Post): Promise<string> {
   const response = await fetch(url, {
     method: 'POST',

@@ -3,7 +3,7 @@ import type { ChannelMessage, MessagePart } from '../ports.ts';
 
 const CUT = ' … (cut; `tidemill inbox` shows all of it)';
 
-/** At most `limit` characters, never half of a pair. */
+/** At most `limit` characters, never half of a surrogate pair. */
 export function cut(text: string, limit: number, mark = '…'): string {
   if (text.length <= limit) return text;
   const end = Math.max(0, limit - mark.length);
@@ -17,7 +17,7 @@ export function headline(message: ChannelMessage, limit: number): string {
 
 /**
  * The message as plain text of at most `limit` characters. Each part gets its share, so that a long first one leaves
- * room for the others.
+ * space for the others.
  */
 export function bodyText(message: ChannelMessage, limit: number, { isAnswerable }: { isAnswerable: boolean }): string {
   const { parts } = message;

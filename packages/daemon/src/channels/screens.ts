@@ -1,4 +1,4 @@
-/** Who shows what the terminal channel has to say: the terminals in which `tidemill up` runs. */
+/** The terminals in which `tidemill up` runs. They show the messages of the terminal channel. */
 export class Screens {
   readonly #screens = new Set<(text: string) => void>();
 
@@ -7,7 +7,7 @@ export class Screens {
     return () => void this.#screens.delete(show);
   }
 
-  /** False when nobody looks. */
+  /** False when no terminal is open. */
   show(text: string): boolean {
     for (const show of this.#screens) show(text);
     return this.#screens.size > 0;

@@ -1,7 +1,7 @@
 import type { Channel } from '../ports.ts';
 import { ChannelError } from './channel-error.ts';
 
-/** The secrets of one channel, read from the environment and kept out of everything that is said. */
+/** The secrets of one channel, read from the environment and removed from all messages. */
 export class Secrets {
   readonly #env: NodeJS.ProcessEnv;
   readonly #values: string[] = [];
@@ -41,7 +41,7 @@ export class Secrets {
   }
 }
 
-/** `fetch failed` alone tells nobody anything: the cause does. */
+/** `fetch failed` does not explain the failure; its cause does. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -49,7 +49,7 @@ function reasonOf(error: unknown): string {
   return [error.message || code || error.name, inner].filter((part) => part !== '').join(': ');
 }
 
-/** Whatever a library throws becomes a trouble without secrets. */
+/** Turns any error of a library into a channel error without secrets. */
 export function discreet(channel: Channel, secrets: Secrets): Channel {
   const { listen } = channel;
   const guarded = async <T>(work: Promise<T>): Promise<T> => {

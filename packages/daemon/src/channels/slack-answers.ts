@@ -6,14 +6,14 @@ import { ChannelError } from './channel-error.ts';
 import { cut } from './render.ts';
 
 const BUTTON_LIMIT = 75;
-/** Slack takes 25 elements; one is for words. */
+/** Slack accepts 25 elements; one is for a text answer. */
 const MOST_OPTIONS = 24;
 const IN_WORDS = 'tidemill-words';
 const OPTION = 'tidemill-option';
 const INPUT = 'tidemill-input';
 
 const nothing = () => undefined;
-/** The libraries write to the console, and into it what they send. */
+/** By default the libraries log what they send to the console. */
 export const SILENT = {
   ...{ debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing, setName: nothing },
   getLevel: () => 'error' as never,
@@ -65,11 +65,11 @@ interface Line {
   clientOptions: WebClientOptions;
 }
 
-/** Runs until the signal aborts or the connection ends; Slack ends it from time to time, and expects a new one. */
+/** Runs until the signal aborts or the connection ends. Slack ends it from time to time and expects a new one. */
 export async function listenToSlack(line: Line, onAnswer: HearAnswer, signal: AbortSignal): Promise<void> {
   const { SocketModeClient } = await import('@slack/socket-mode');
   const { appToken, clientOptions } = line;
-  // It would connect again by itself, but throws where nobody can catch it when that fails.
+  // When its own reconnect fails, it throws an error that cannot be caught.
   const client = new SocketModeClient({ appToken, clientOptions, autoReconnectEnabled: false, logger: SILENT });
   const over = Promise.withResolvers<void>();
   client.on('interactive', ({ body, ack }: { body: unknown; ack(): Promise<void> }) => {

@@ -6,7 +6,7 @@ import { bodyText, cut, headline } from './render.ts';
 import type { Secrets } from './secret.ts';
 import { answerButtons, listenToSlack, SILENT } from './slack-answers.ts';
 
-/** A block takes 3,000 characters; more than ten of them nobody reads. */
+/** A block accepts 3,000 characters; more than ten blocks are not readable. */
 const BLOCK_LIMIT = 2900;
 const MOST_PARTS = 10;
 const HEADER_LIMIT = 150;
@@ -95,7 +95,7 @@ function troubleWith(error: unknown, { tokenEnv, appTokenEnv, channel }: SlackCo
   return new ChannelError('down', `Slack: ${error.message}`, { waitMs });
 }
 
-/** Slack's own word for what is wrong, where it has answered. */
+/** Slack's own error code, if Slack responded. */
 function dataOf(error: Error): string | null {
   const data = 'data' in error ? error.data : null;
   return typeof data === 'object' && data !== null && 'error' in data ? String(data.error) : null;

@@ -15,7 +15,7 @@ const POLL_SECONDS = 30;
 
 type TelegramConfig = Extract<ChannelConfig, { type: 'telegram' }>;
 
-/** Channels of one bot share one line: a bot has only one queue of updates. */
+/** Channels of one bot share one reader: a bot has only one queue of updates. */
 export class TelegramLines {
   readonly #lines = new Map<string, Line>();
 
@@ -39,7 +39,7 @@ export class TelegramLines {
 
 async function send(api: Api, chat: string, message: ChannelMessage, signal: AbortSignal): Promise<string> {
   const title = headline(message, TITLE_LIMIT);
-  // Without a parse mode nothing in the text is markup; only our own headline is made bold.
+  // Without a parse mode nothing in the text is markup; only our own headline is bold.
   const text = `${title}\n\n${bodyText(message, LIMIT - title.length - 2, { isAnswerable: true })}`;
   const sent = await api.sendMessage(
     chat,
@@ -68,7 +68,7 @@ function keyboardOf({ parts }: ChannelMessage): InlineKeyboardButton[][] {
     .slice(0, MOST_BUTTONS);
 }
 
-/** One bot's queue of updates. It is read while somebody listens, and each chat hears only what is said in it. */
+/** One bot's queue of updates. It is read while there are listeners, and each listener gets only its own chat. */
 class Line {
   readonly api: Api;
   readonly #listeners = new Map<string, HearAnswer>();
@@ -99,7 +99,7 @@ class Line {
       signal.removeEventListener('abort', leave);
       if (this.#listeners.get(chat) === onAnswer) this.#listeners.delete(chat);
       if (this.#listeners.size === 0) stop.abort();
-      // Nobody waits for it any more; whoever did has had its error.
+      // No caller waits for it any more; the last one got the error.
       promise.catch(() => undefined);
     }
   }
@@ -129,7 +129,7 @@ class Line {
       const onAnswer = this.#listeners.get(chat);
       if (!onAnswer || !partId || !option) return;
       const { isTaken, text } = await onAnswer({ partId, option: Number(option), by: nameOf(press.from) });
-      // The answer is taken by now: a toast that comes too late for Telegram must not undo that.
+      // The answer is already recorded: a toast that is too late for Telegram must not undo that.
       await this.api
         .answerCallbackQuery(press.id, { text: cut(text, TOAST_LIMIT), show_alert: !isTaken }, own(signal))
         .catch(() => undefined);
@@ -157,7 +157,7 @@ class Line {
   }
 }
 
-/** The library's type is of a time when Node had no signals. */
+/** The library's type is older than Node's own AbortSignal. */
 const own = (signal: AbortSignal) => signal as Parameters<Api['getMe']>[0];
 
 const nameOf = ({ username, first_name }: User) => `telegram:${username ? `@${username}` : first_name}`;
@@ -166,7 +166,7 @@ function troubleWith(error: unknown, { tokenEnv, chat }: TelegramConfig): unknow
   if (!isGrammyError(error)) return error;
   const { error_code: code, description, parameters } = error;
   const said = `Telegram answered ${code}: ${description}`;
-  // Telegram says "not found" to a token that is not even shaped like one.
+  // Telegram returns "not found" for a token with an invalid format.
   if (code === 401 || code === 404)
     return new ChannelError('denied', `Telegram does not accept the token in ${tokenEnv}: ${description}`, {
       hint: `Put the token that @BotFather gave into ${tokenEnv} and start the daemon again.`,

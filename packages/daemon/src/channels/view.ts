@@ -2,7 +2,7 @@ import type { ChannelConfig, ChannelView, Project } from '@tidemill/contract';
 import type { ChannelMessage, Store } from '../ports.ts';
 import { takesAnswers, targetOf } from './open.ts';
 
-/** The channels of a project with what became of the last notifications: every attempt is on record. */
+/** The channels of a project with the results of the last notifications. Every attempt is recorded. */
 export async function viewChannels(
   store: Store,
   project: Project,

@@ -5,7 +5,7 @@ import { post } from './post.ts';
 import { cut } from './render.ts';
 import type { Secrets } from './secret.ts';
 
-/** Receivers refuse bodies of a megabyte and more. */
+/** Many receivers refuse bodies of 1 MB and more. */
 const LIMIT = 50_000;
 
 type WebhookConfig = Extract<ChannelConfig, { type: 'webhook' }>;

@@ -21,7 +21,7 @@ export async function withProject<T>(
   { env, cwd }: CliContext,
   work: (api: Api, project: Project, daemon: Connection['daemon']) => Promise<T>,
 ): Promise<T> {
-  // git looks while the daemon is reached. Of two failures the daemon's is told.
+  // git runs while the command connects to the daemon. If both fail, the daemon's error is reported.
   const [connected, found] = await Promise.allSettled([connect(env), rootOf(cwd)]);
   if (connected.status === 'rejected') throw connected.reason;
   const connection = connected.value;

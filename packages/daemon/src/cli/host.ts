@@ -8,7 +8,7 @@ import type { CliContext } from './context.ts';
 const START_ATTEMPTS = 50;
 const START_PAUSE_MS = 100;
 
-/** Loaded while something else is waited for; a command that finds a running daemon needs none of it. */
+/** Loaded during another wait; a command that finds a running daemon does not need it. */
 export const loadDaemon = () => import('../assembly/daemon.ts');
 
 type Found = { running: Reached; started?: undefined } | { running?: undefined; started: Daemon };

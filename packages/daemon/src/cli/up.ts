@@ -41,7 +41,7 @@ export function addUp(program: Command, context: CliContext): void {
 }
 
 async function up(context: CliContext, options: UpOptions): Promise<void> {
-  // Loaded while git looks: most start the daemon, and joining a running one is no slower for it than starting one.
+  // Loaded while git runs: most calls start the daemon, and joining a running one is not slower than starting one.
   const [root] = await Promise.all([rootOf(context.cwd), loadDaemon()]);
   const { running, started: daemon } = await startOrFind(
     context.env,

@@ -9,12 +9,12 @@ export interface DataFolder {
   path: string;
   /** Created once at random, because two machines may have the same path and share one Postgres. */
   id: string;
-  /** The same for people to read, in the ids of its workers: made once, from the machine's name and the id. */
+  /** A readable form for the ids of its workers: created once from the machine's name and the id. */
   host: string;
   storeFile: string;
   lockFile: string;
   daemonFile: string;
-  /** Where earlier versions kept hashes of the tokens that were given out. */
+  /** Where earlier versions kept hashes of tokens. */
   tokenFile: string;
   logFile: string;
   /** Output of runs, one file each. */
@@ -58,7 +58,7 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
   };
 }
 
-/** Machines are renamed: what is written once stays. */
+/** Stored once and never changed, because machines are renamed. */
 const machineName = () =>
   hostname()
     .split('.')[0]!

@@ -11,7 +11,7 @@ import { loadSettings } from './load.ts';
 
 export interface InitResult {
   file: string;
-  /** False when a config was there already and was left alone. */
+  /** False when a config already existed; it is not changed. */
   written: boolean;
   target: string;
   tools: string[];
@@ -21,12 +21,12 @@ export interface InitResult {
   warnings: string[];
 }
 
-/** Writes a project's config with what the repository itself tells. Commits nothing, overwrites nothing. */
+/** Writes a project's config from what it detects in the repository. Commits nothing, overwrites nothing. */
 export async function initProject(input: {
   root: string;
   target: string;
   agent?: string;
-  /** The config of an agent that was found on this machine, used when none was asked for. */
+  /** The config of an agent that was found on this machine, used when none is named. */
   found?: object;
 }): Promise<InitResult> {
   const { root } = input;
@@ -47,7 +47,7 @@ export async function initProject(input: {
   }
   const { config, warnings } = await loadSettings(input.root);
   const isRepository = existsSync(join(root, '.git'));
-  // What was proposed counts only for a config that holds it.
+  // The proposal is reported only for a config that contains it.
   const proposed = written ? detected : { prepare: [], notes: [] };
   const more = [...proposed.notes, ...(await ignoreWarnings(root, proposed.prepare, isRepository))];
   return {
@@ -62,7 +62,7 @@ export async function initProject(input: {
   };
 }
 
-/** Splits as a shell would, quotes and backslashes included; nothing else of a shell is meant. */
+/** Splits as a shell does, with quotes and backslashes only. */
 export function splitWords(line: string): string[] {
   const words = [...line.matchAll(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/g)].map(([word]) =>
     word.replace(/\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, escaped, double, single) =>

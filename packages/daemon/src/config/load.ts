@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AppError, type Config, type GateConfig, type Pipeline, type ProjectRules } from '@tidemill/contract';
 import { CONFIG_FILE, checkSettings, gateNames, problemText, type Settings } from './check.ts';
 
-/** A project's settings, checked as a whole: what is returned can be worked with. */
+/** A project's settings, completely validated. */
 export async function loadSettings(root: string): Promise<Settings> {
   const { settings, problems } = await checkSettings(root, await read(root));
   if (settings) return settings;
@@ -28,7 +28,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
   };
 }
 
-/** Covers all that decides what a gate does and what it finds: the steps that prepare its checkout, too. */
+/** Covers everything that decides what a gate does and finds, including the steps that prepare its checkout. */
 function gateHash({ prepare, include }: Config, { proves: _proves, ...gate }: GateConfig): string {
   return hash('sha256', JSON.stringify([gate, prepare, include]));
 }
@@ -44,7 +44,7 @@ async function read(root: string): Promise<string> {
   }
 }
 
-/** As Node finds it out. It takes a file's link where it can, because the first use of `Intl` takes long. */
+/** The same as Node's result. Reads a file's link where possible, because the first use of `Intl` is slow. */
 function ownTimeZone(): string {
   const ask = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (process.env.TZ) return ask();

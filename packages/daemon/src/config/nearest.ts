@@ -1,9 +1,9 @@
-/** The known word a person most likely meant, or null when nothing is near. */
+/** The known word that a person most likely meant, or null if none is similar. */
 export function nearest(word: string, known: string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.ceil(word.length / 3)) + 1;
   for (const candidate of known) {
-    // At least as many letters are in the way.
+    // The distance is at least this difference in length.
     if (Math.abs(word.length - candidate.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

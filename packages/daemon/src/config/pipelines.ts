@@ -7,7 +7,7 @@ import { BadFile, YamlFile } from './document.ts';
 
 const PIPELINE_FOLDER = '.tidemill/pipelines';
 
-/** The built-in pipelines and the project's own; one of its own may take a built-in's name. */
+/** The built-in pipelines and the project's own, which may replace a built-in one by name. */
 export async function loadPipelines(
   root: string,
   gates: string[],
@@ -29,7 +29,7 @@ export async function loadPipelines(
       pipelines[pipeline.name] = pipeline;
     } catch (error) {
       if (!(error instanceof BadFile)) throw error;
-      // The line is one of that file, not of the config.
+      // The line number is of that file, not of the config.
       problems.push(...error.message.split('\n').map((message) => ({ line: null, message })));
     }
   }

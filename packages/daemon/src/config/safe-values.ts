@@ -1,7 +1,7 @@
 import { BudgetLimits, MAX_WORKERS } from '@tidemill/contract';
 import type { Path } from './document.ts';
 
-/** A value that work can go on without: replaced by a safe one and told, never a reason not to start. */
+/** An invalid value that is replaced by a safe one with a warning. It does not prevent a start. */
 export interface Replacement {
   path: Path;
   text: string;
@@ -9,7 +9,7 @@ export interface Replacement {
 
 const { dailyUsd, monthlyUsd } = BudgetLimits.shape;
 
-/** The file's content with safe values where a person meant something that cannot be. All else stays to be checked. */
+/** The file's content with safe values in place of impossible ones. Everything else is checked later. */
 export function withSafeValues(content: unknown): { content: unknown; replaced: Replacement[] } {
   if (!isMapping(content)) return { content, replaced: [] };
   const replaced: Replacement[] = [];

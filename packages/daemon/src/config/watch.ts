@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Clock } from '../ports.ts';
 import { CONFIG_FILE } from './check.ts';
 
-/** Twice this and the reading itself stay below the two seconds that are promised. */
+/** Twice this time plus the reading stays below the documented two seconds. */
 const LOOK_EVERY_MS = 800;
-/** All that a project's settings are read from. */
+/** All files of a project's settings. */
 const FOLDERS = ['.tidemill/pipelines', '.tidemill/guards'];
 
 /**
- * A mark that changes whenever one of the files does. Without promises and without errors for what is missing: it is made
- * for as long as the daemon idles, and takes a tenth of the time that way.
+ * A mark that changes when one of the files changes. It is synchronous and throws no errors for missing files, because it is
+ * computed all the time while the daemon is idle, and takes a tenth of the time this way.
  */
 export function settingsMark(root: string): string {
   const files = FOLDERS.flatMap((folder) => namesIn(join(root, folder)).map((name) => `${folder}/${name}`));
@@ -22,7 +22,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch {
-    // Removed meanwhile, or not readable: as if nothing were in it.
+    // Removed in the meantime, or not readable: treated as empty.
     return [];
   }
 }
@@ -36,14 +36,14 @@ function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // A folder above it that may not be entered, or is a file.
+    // A parent folder cannot be entered, or is a file.
     return undefined;
   }
 }
 
 /**
- * Calls back when the files have changed since `mark` and then stood still for a look: an editor may write in steps.
- * Looking is surer than being told: a checkout may replace the folder, and some file systems tell nothing.
+ * Calls back when the files have changed since `mark` and then stayed the same for one poll: an editor may write in steps.
+ * Polling is more reliable than file events: a checkout may replace the folder, and some file systems send no events.
  */
 export async function watchSettings(
   root: string,

@@ -5,17 +5,17 @@ import { interruptedLines, summaryLines } from './summary.ts';
 import { demoTasks } from './tasks.ts';
 
 export interface DemoOptions {
-  /** A running daemon's. */
+  /** The client of a running daemon. */
   api: Api;
-  /** The data folder it serves; the sample repository goes below it unless `dir` says otherwise. */
+  /** The data folder it serves; the sample repository is created in it unless `dir` is given. */
   home: string;
   dir?: string;
-  /** Shell lines that must come first where `tidemill` is to be called by that name. */
+  /** Shell lines that make `tidemill` available by that name. */
   howToCall: string[];
   say(line: string): void;
   /** Shows a project's progress until the signal aborts. */
   watch(projectId: string, signal: AbortSignal): Promise<void>;
-  /** Ends the demo early; what was begun stays and can be gone on with. */
+  /** Ends the demo early; what was begun is kept and can be continued. */
   signal: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ async function untilIdle(
       if (body.type === 'task.created') tasks.set(body.taskId, 'open');
       if (body.type === 'task.moved') tasks.set(body.taskId, body.to);
       if (!ENDS.has(body.type)) continue;
-      // Whoever runs the daemon may stop it right after the last landing, so then nothing more is asked.
+      // The daemon may be stopped right after the last landing, so no request follows.
       if (body.type === 'lease.released' && [...tasks.values()].every((stage) => stage === 'done')) return true;
       if (!(await api.status({ project })).idle) continue;
       for await (const rest of api.events({ project, after: seq })) onEvent(rest);

@@ -6,19 +6,19 @@ import { gitWith } from '../git/program.ts';
 
 const NAME = 'tide-almanac';
 
-/** Makes the sample repository with its first commit and returns its root. Nothing that exists is touched. */
+/** Creates the sample repository with its first commit and returns its root. Changes no existing files. */
 export async function makeSample(place: { home: string; dir?: string }): Promise<string> {
   const folder = place.dir === undefined ? await freshFolder(join(place.home, 'demo')) : await chosen(place.dir);
   await cp(assetDir('demo/sample'), folder, { recursive: true });
   const git = gitWith({ cwd: folder, env: identity() });
-  // An empty template: the person's own may bring hooks that the sample knows nothing of.
+  // An empty template: the person's own template may contain hooks.
   await git(['init', '-q', '--template=', '--initial-branch=main']);
   await git(['add', '-A']);
   await git(['commit', '-q', '-m', 'A tide almanac that can list the day']);
   return realpath(folder);
 }
 
-/** A name that was free a moment ago may be taken by a second demo: whoever makes the folder has it. */
+/** A second demo may take a free name first, so creating the folder decides who has it. */
 async function freshFolder(parent: string): Promise<string> {
   await mkdir(parent, { recursive: true });
   for (let attempt = 1; ; attempt += 1) {
@@ -48,7 +48,7 @@ async function chosen(dir: string): Promise<string> {
   });
 }
 
-/** The demo's first commit needs an author, also on a machine where git was never told one. */
+/** The demo's first commit needs an author, even if git has none configured. */
 function identity(): Record<string, string> {
   const [name, email] = ['Tidemill demo', 'demo@tidemill.invalid'];
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };

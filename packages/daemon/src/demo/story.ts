@@ -1,6 +1,6 @@
 import { type EventBody, type LoggedEvent, subjectIdOf } from '@tidemill/contract';
 
-/** What became of one task, in words a person would use. */
+/** What happened to one task. */
 export interface Chapter {
   number: number;
   title: string;
@@ -16,7 +16,7 @@ export interface Story {
   tookMs: number;
   landed: number;
   agentRuns: number;
-  /** The most builder runs that were under way at one moment. */
+  /** The highest number of builder runs at the same time. */
   mostAtOnce: number;
   gatesRun: number;
   gatesPassed: number;
@@ -38,7 +38,7 @@ interface Draft {
   trouble: string;
 }
 
-/** The log of a project, told by task. Everything said here is in the log: nothing is taken from the script. */
+/** The log of a project, grouped by task. Everything comes from the log, nothing from the script. */
 export function tellStory(events: LoggedEvent[]): Story {
   const drafts = new Map<string, Draft>();
   const running = new Map<string, string>();

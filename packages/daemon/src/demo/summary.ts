@@ -4,7 +4,7 @@ const WIDTH = 80;
 
 interface Place {
   root: string;
-  /** Shell lines that must come first where `tidemill` is to be called by that name. */
+  /** Shell lines that make `tidemill` available by that name. */
   howToCall: string[];
 }
 
@@ -67,5 +67,5 @@ const fit = (text: string, width: number) => {
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 };
 
-/** As a shell reads it. */
+/** Quoted for a shell. */
 export const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

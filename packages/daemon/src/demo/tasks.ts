@@ -1,7 +1,7 @@
 import type { ImportedTask } from '@tidemill/contract';
 
 /**
- * What the demo lets be built. Titles are matched by the sample's scenario.
+ * The tasks of the demo. The sample's scenario refers to them by title.
  *
  *   level ─┬─▶ tell-level ─┐        table file: feet and last-line declare the same scope and never run together
  *   format ┴─▶ tell-next ──┤        commands file: tell-level and tell-next declare none, run together and collide

@@ -1,6 +1,6 @@
 /**
- * What happens to a path: it is looked at (`ls`), read, written, removed, or made the place where later commands run.
- * A guard that asks for `write` means `remove` too.
+ * What happens to a path: it is listed (`ls`), read, written, removed, or becomes the working directory of later commands.
+ * A guard with `write` also matches `remove`.
  */
 export type AccessKind = 'list' | 'read' | 'write' | 'remove' | 'enter';
 
@@ -9,9 +9,9 @@ export interface Access {
   path: string;
   cwd: string;
   kind: AccessKind;
-  /** The file would be read from end to end. */
+  /** The whole file would be read. */
   isWhole?: boolean;
-  /** Nobody named it: a search through everything would come across it. */
+  /** The call does not name it; a search through everything would find it. */
   isSwept?: boolean;
   /** The shell command that does it, in its plain form. */
   command?: string;

@@ -6,7 +6,7 @@ import { sweptFiles } from './sweep.ts';
 
 /** Where a call is made. */
 export interface Scene {
-  /** With links followed. */
+  /** With links resolved. */
   worktree: string;
   cwd: string;
   home: string;
@@ -22,21 +22,21 @@ export interface TouchedPath {
 
 export interface StartedCommand {
   text: string;
-  /** Shell that could not be read, or that runs text nobody knows beforehand. */
+  /** Shell code that could not be parsed, or that runs text that is not known beforehand. */
   isUnclear: boolean;
 }
 
-/** Everything guards look at, gathered once per call. */
+/** Everything that guards check, collected once per call. */
 export interface CallFacts {
   paths: TouchedPath[];
   commands: StartedCommand[];
-  /** The text that would be written, and what stood there before. */
+  /** The text that would be written, and the text before. */
   adds: { after: string; before: string } | null;
 }
 
 const MOST_ACCESSES = 5_000;
 const MOST_COMPARED = 4 * 1024 * 1024;
-/** A file read in larger pieces than this is read whole, for all that matters. */
+/** Reading a larger part than this counts as reading the whole file. */
 const WHOLE_LINES = 1_000;
 const SHELL_TOOLS = ['Bash', 'Monitor'];
 const EDITORS: Record<string, string> = {
@@ -46,14 +46,14 @@ const EDITORS: Record<string, string> = {
   NotebookEdit: 'notebook_path',
 };
 const READERS: Record<string, string> = { Read: 'file_path', NotebookRead: 'notebook_path' };
-/** They look below a folder; without a path that is the working directory. */
+/** They search a folder; without a path, the working directory. */
 const FINDERS = ['Grep', 'Glob', 'LS'];
 
 /** Whether a call is or has a shell command. */
 export const hasShell = ({ tool, input }: ToolCall): boolean =>
   SHELL_TOOLS.includes(tool) || (!(tool in EDITORS) && typeof input.command === 'string');
 
-/** `shellFacts` reads the shell command of a call that has one. */
+/** `shellFacts` parses the shell command of a call that has one. */
 export function factsOf(
   { tool, input }: ToolCall,
   scene: Scene,
@@ -62,7 +62,7 @@ export function factsOf(
   if (SHELL_TOOLS.includes(tool)) return shellFacts(text(tool, input, 'command'), scene);
   const paths = located(toolAccesses({ tool, input }, scene.cwd), scene);
   if (tool in EDITORS) return { paths, commands: [], adds: addedBy(tool, input, scene) };
-  // Whatever a tool calls a command is taken for shell.
+  // Any field that a tool names `command` counts as shell code.
   if (typeof input.command !== 'string') return { paths, commands: [], adds: null };
   const shell = shellFacts(input.command, scene);
   return { ...shell, paths: [...paths, ...shell.paths] };
@@ -105,11 +105,11 @@ function finderAccesses(tool: string, input: Record<string, unknown>, cwd: strin
   if (tool !== 'Grep' || typeof input.type === 'string') return named;
   const except = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
   const found = sweptFiles({ folders: [folder], cwd, only, except, skipsIgnored: true });
-  // Who asks for some files means them; who asks for none in particular can be helped to leave these out.
+  // A search with a glob names its files. A search without one can be rewritten to leave these out.
   return [...named, ...found.map((path): Access => ({ path, cwd, kind, isSwept: globs.length === 0 }))];
 }
 
-/** A tool nobody here knows (MCP): whatever it calls a path may be written to. */
+/** An unknown tool (MCP): every path in its input may be written. */
 function strangerAccesses(input: Record<string, unknown>, cwd: string): Access[] {
   return Object.entries(input).flatMap(([key, value]): Access[] => {
     if (!/(^|_)(path|paths|file|files|filename|filepath|dir|directory|folder|uri)$/i.test(snake(key))) return [];
@@ -129,7 +129,7 @@ function text(tool: string, input: Record<string, unknown>, field: string): stri
   throw new Error(`${tool} was called without a proper ${field}`);
 }
 
-/** What an edit brings in, with what it replaces, so that a claim that was there before is not held against it. */
+/** What an edit adds and what it replaces, so that a claim that existed before is not counted. */
 function addedBy(tool: string, input: Record<string, unknown>, { worktree, cwd, home }: Scene): CallFacts['adds'] {
   const edits =
     tool === 'MultiEdit' && Array.isArray(input.edits) ? (input.edits as Record<string, unknown>[]) : [input];

@@ -10,7 +10,7 @@ import type { LoadedGuards } from './load.ts';
 import { followLinks } from './location.ts';
 import { type Asked, applies, hashesIn, type ReadyGuard, readyGuard, type Subject } from './match.ts';
 
-/** Where a call is made; relative paths start at `cwd`, which is the worktree unless told. */
+/** Where a call is made; relative paths start at `cwd`, by default the worktree. */
 interface Situation {
   worktree: string;
   mode: Mode;
@@ -23,19 +23,19 @@ interface Prepared extends Situation {
   read: ShellReader;
 }
 
-/** Whether a hash stands for evidence of the project that says `pass`. */
+/** Whether a hash identifies evidence of the project that says `pass`. */
 export type IsProven = (hash: string) => Promise<boolean>;
 
-/** More than anybody would name in one call. */
+/** No real call names more. */
 const MOST_HASHES = 20;
-/** A pattern may take for ever on a text made for it; what is not decided by then is denied. */
+/** A pattern may run without end on a crafted text. A call that is not decided by then is denied. */
 const CHECK_LIMIT_MS = 1_800;
 const arena = createContext({});
 const ALLOW: GuardVerdict = { kind: 'allow' };
 
 /**
- * Guards are asked in order, and the first that fits a path or a command decides about it: what is final, then the
- * project's own (which may allow what comes after), then the other built-in ones. One denial denies the call.
+ * Guards are checked in order, and the first that matches a path or a command decides: final guards, then the project's own
+ * (which may allow what later ones deny), then the other built-in ones. One denial denies the call.
  */
 export class GuardSet implements Guards {
   readonly #makeOrder: () => ReadyGuard[];
@@ -43,7 +43,7 @@ export class GuardSet implements Guards {
   readonly #home = homedir();
   readonly #isProven: IsProven;
 
-  /** Where nobody can look evidence up, nothing is proven. */
+  /** Without a lookup, no hash counts as evidence. */
   constructor(guards: LoadedGuards, dataDir: string, isProven: IsProven = async () => false) {
     const folders = { home: followLinks(this.#home), data: followLinks(dataDir) };
     this.#makeOrder = () => {
@@ -71,7 +71,7 @@ export class GuardSet implements Guards {
     }
   }
 
-  /** Looked up before the check, which cannot wait. */
+  /** Looked up before the check, which is synchronous. */
   async #provenIn({ input }: ToolCall): Promise<ReadonlySet<string>> {
     if (!this.#order.some(({ guard }) => guard.unless?.evidence)) return new Set();
     const hashes = [...new Set(hashesIn(JSON.stringify(input)))].slice(0, MOST_HASHES);
@@ -86,7 +86,7 @@ export class GuardSet implements Guards {
   #decide(call: ToolCall, situation: Prepared, proven: ReadonlySet<string>): GuardVerdict {
     const first = this.#pass(call, situation, proven);
     if (first.kind !== 'rewrite') return first;
-    // What a rewrite makes of a call must stand on its own.
+    // A rewritten call must pass the guards itself.
     const second = this.#pass({ ...call, input: first.input }, situation, proven);
     return second.kind === 'deny' ? second : first;
   }
@@ -125,7 +125,7 @@ async function shellReader(call: ToolCall): Promise<ShellReader> {
   };
 }
 
-/** Interrupts whatever runs, a pattern included: no timer of this thread could. */
+/** Interrupts running code, including a pattern; a timer of this thread could not. */
 function withinLimit<T>(work: () => T): T {
   arena.work = work;
   return runInContext('work()', arena, { timeout: CHECK_LIMIT_MS }) as T;

@@ -20,23 +20,23 @@ const AccessName = z.enum(['list', 'read', 'write', 'remove', 'enter']);
 
 const When = z.strictObject({
   modes: oneOrMore(Mode).optional(),
-  /** Globs, relative to the worktree; an absolute one or `~/…` is meant for places outside. */
+  /** Globs, relative to the worktree; an absolute one or `~/…` is for places outside. */
   path: oneOrMore(Glob).optional(),
   /** True for paths outside the worktree. */
   outside: z.boolean().optional(),
-  /** True where only the running shell would know the path. */
+  /** True for a path that is known only when the shell runs. */
   unknown: z.boolean().optional(),
   access: oneOrMore(AccessName).optional(),
-  /** True for files that nobody named, which a search through everything would come across. */
+  /** True for files that the call does not name and a search through everything would find. */
   swept: z.boolean().optional(),
-  /** Of the file, when it is read whole; of the text, when it is written. */
+  /** The size of the file when it is read as a whole, or of the text when it is written. */
   linesOver: z.number().int().positive().optional(),
   bytesOver: z.number().int().positive().optional(),
   /** Patterns for a shell command in plain form: one program and its words, `git push --force`. */
   command: oneOrMore(Pattern).optional(),
-  /** True for shell that cannot be read, or that runs text nobody knows beforehand. */
+  /** True for shell code that cannot be parsed, or that runs text that is not known beforehand. */
   unclear: z.boolean().optional(),
-  /** Patterns for text that a call brings into a file. */
+  /** Patterns for text that a call adds to a file. */
   adds: oneOrMore(Pattern).optional(),
 });
 
@@ -54,7 +54,7 @@ const Rewrite = z.strictObject({
   replace: z.strictObject({ field: z.string().min(1), pattern: Pattern, with: z.string() }).optional(),
 });
 
-/** A rule about what an agent may do with a tool, as it stands in a file. */
+/** A rule about what an agent may do with a tool, as written in a file. */
 const Guard = z
   .strictObject({
     name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'a guard name is lower-case letters, digits and -'),
@@ -63,10 +63,10 @@ const Guard = z
     when: When.default({}),
     unless: Unless.optional(),
     verdict: z.enum(['deny', 'rewrite', 'allow']),
-    /** Told to the agent; {path}, {command} and {worktree} are filled in. */
+    /** Shown to the agent; {path}, {command} and {worktree} are filled in. */
     reason: z.string().min(1, 'a guard needs a reason, which the agent reads'),
     rewrite: Rewrite.optional(),
-    /** For built-in guards: not even a project's own guard takes it back. */
+    /** For built-in guards: a project's own guard cannot override it. */
     final: z.boolean().default(false),
   })
   .superRefine((guard, context) => {

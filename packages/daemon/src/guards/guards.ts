@@ -9,7 +9,7 @@ interface GuardsOptions {
   isProven?: IsProven;
 }
 
-/** The built-in guards and the project's own. Throws, with the line, when a file of the project is wrong. */
+/** The built-in guards and the project's own. Throws an error with the line when a file of the project is invalid. */
 export async function createGuards({ root, dataDir, isProven }: GuardsOptions): Promise<Guards> {
   return new GuardSet(await loadGuards({ root, builtinDir: assetDir('prompts/guards') }), dataDir, isProven);
 }

@@ -16,9 +16,9 @@ interface GuardSource {
   builtinDir: string;
 }
 
-/** All guards, checked. A mistake in a project's file is named with its line; nothing is left out in silence. */
+/** All guards, validated. A mistake in a project's file is an error with its line; nothing is skipped silently. */
 export async function loadGuards({ root, builtinDir }: GuardSource): Promise<LoadedGuards> {
-  // Loading the YAML parser takes longer than all the rest, and `loadGuardsQuickly` seldom needs it.
+  // Loading the YAML parser takes longer than everything else, and `loadGuardsQuickly` rarely needs it.
   const { parseGuards, refuseTwins } = await import('./parse.ts');
   const read = (folder: string, label: string, isBuiltin: boolean) =>
     filesIn(folder).flatMap((name) =>
@@ -28,7 +28,7 @@ export async function loadGuards({ root, builtinDir }: GuardSource): Promise<Loa
   refuseTwins(own);
   let builtin: Guard[] | undefined;
   return {
-    // Read with the first call that is checked: the built-in files have no mistakes to report at the start.
+    // Read when the first call is checked: the built-in files have no mistakes to report at the start.
     get builtin() {
       builtin ??= read(builtinDir, 'guards', true);
       return builtin;
@@ -38,8 +38,8 @@ export async function loadGuards({ root, builtinDir }: GuardSource): Promise<Loa
 }
 
 /**
- * The same, remembered in the data folder for as long as no file changes: a hook runs before every tool of a person's
- * session, and must be quick.
+ * The same, cached in the data folder until a file changes: a hook runs before every tool of a person's session, and must
+ * be fast.
  */
 export async function loadGuardsQuickly(source: GuardSource, dataDir: string): Promise<LoadedGuards> {
   const stamp = stampOf(source);
@@ -73,7 +73,7 @@ function readKept(file: string): { stamp: string; guards: LoadedGuards } | null 
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as { stamp: string; guards: LoadedGuards };
   } catch {
-    return null; // not there yet, or cut short: it is made anew
+    return null; // missing or incomplete: it is created again
   }
 }
 
@@ -84,6 +84,6 @@ function keep(file: string, text: string): void {
     writeFileSync(temporary, text, { mode: 0o600 });
     renameSync(temporary, file);
   } catch {
-    // A data folder that cannot be written costs time, not safety.
+    // Without a writable data folder the next load is slower, but still correct.
   }
 }

@@ -4,20 +4,20 @@ import { UNKNOWN } from './shell-expansion.ts';
 
 /** Where a path of a tool call really is. */
 export interface Location {
-  /** For people: below the worktree relative to it, else absolute. */
+  /** For people: relative to the worktree if it is inside, otherwise absolute. */
   shown: string;
-  /** The names it goes by, as written and with links followed, in the form that globs are compared with. */
+  /** Its names, as written and with links resolved, in the form that globs are compared with. */
   forms: string[];
-  /** The file itself; null when parts of it are known only to the running shell. */
+  /** The file itself; null when parts of the path are known only when the shell runs. */
   real: string | null;
   isOutside: boolean;
-  /** It cannot be told where it is at all. */
+  /** Its location is completely unknown. */
   isUnknown: boolean;
 }
 
 const MOST_LINKS = 40;
 
-/** Some file systems do not tell `.GIT` from `.git`, nor two ways to write one letter. */
+/** Some file systems treat `.GIT` and `.git` as equal, and also two encodings of one letter. */
 const comparable = (path: string): string => path.normalize('NFKC').toLowerCase();
 
 export function locationOf(path: string, cwd: string, worktree: string, home: string): Location {
@@ -39,7 +39,7 @@ export function locationOf(path: string, cwd: string, worktree: string, home: st
   };
 }
 
-/** Up to the folder that is certain, and what comes below it. */
+/** The known folder, and the rest of the path below it. */
 function cutAtUnknown(path: string): [head: string | null, tail: string] {
   const at = path.indexOf(UNKNOWN);
   if (at < 0) return [path, ''];
@@ -53,8 +53,8 @@ const named = (path: string, worktree: string) => (isBelow(path, worktree) ? rel
 const withTail = (path: string, tail: string) => (tail === '' ? path : path === '.' ? tail : `${path}/${tail}`);
 
 /**
- * The way the kernel walks a path: link by link, so that `link/../x` is next to the link's target. Works for files that
- * are not there yet, and follows links that lead nowhere: writing through one makes the file it names.
+ * Resolves a path as the kernel does, link by link, so that `link/../x` is next to the link's target. Works for files that
+ * do not exist yet, and follows dangling links: writing through one creates the file it names.
  */
 export function followLinks(path: string): string {
   let real: string = sep;
@@ -90,7 +90,7 @@ function linkTarget(path: string): string | null {
   }
 }
 
-/** `*`, `**`, `?` and `{a,b}`; a trailing `/**` means the folder and all in it. */
+/** `*`, `**`, `?` and `{a,b}`; a trailing `/**` means the folder and everything in it. */
 export function globPattern(glob: string): RegExp {
   const source = comparable(glob).replace(
     /\/\*\*$|\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[\\^$.+()[\]|{}]/g,

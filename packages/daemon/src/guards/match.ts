@@ -22,11 +22,11 @@ export interface Asked {
   tool: string;
   mode: Mode;
   facts: CallFacts;
-  /** The hashes in the call that stand for evidence which says `pass`. */
+  /** The hashes in the call that identify evidence which says `pass`. */
   proven: ReadonlySet<string>;
 }
 
-/** `{home}` and `{data}` are folders that only this machine knows. */
+/** `{home}` and `{data}` are folders of this machine. */
 export function readyGuard(guard: Guard, folders: { home: string; data: string }): ReadyGuard {
   const globs = (list: string[]) =>
     list.map((glob) =>
@@ -47,7 +47,7 @@ export function readyGuard(guard: Guard, folders: { home: string; data: string }
   };
 }
 
-/** Whether a guard has anything to say about the subject; what decides is for the caller. */
+/** Whether a guard matches the subject. The caller chooses which match decides. */
 export function applies(ready: ReadyGuard, subject: Subject, asked: Asked): boolean {
   const { when } = ready.guard;
   if (ready.tools && !ready.tools.some((tool) => tool.test(asked.tool.toLowerCase()))) return false;
@@ -72,7 +72,7 @@ function pathFits(ready: ReadyGuard, path: TouchedPath, asked: Asked): boolean {
   if (when.unknown !== undefined && when.unknown !== location.isUnknown) return false;
   if (when.access && !when.access.some((wanted) => wanted === kind || (wanted === 'write' && kind === 'remove')))
     return false;
-  // To refuse, any of its names is enough; to allow, it is the file itself that counts.
+  // To deny, one matching name is enough; to allow, the file itself must match.
   const forms = ready.guard.verdict === 'allow' ? location.forms.slice(0, 1) : location.forms;
   if (ready.path && !forms.some((form) => ready.path?.some((glob) => glob.test(form)))) return false;
   if (
@@ -99,7 +99,7 @@ function isExcepted({ guard, unlessPath, unlessCommand }: ReadyGuard, subject: S
 
 export const hashesIn = (text: string): string[] => text.match(/\b[0-9a-f]{64}\b/g) ?? [];
 
-/** Oftener than before: text that only moves, or stays, is nobody's new claim. */
+/** More often than before: text that only moves, or stays, is not a new claim. */
 function addsAny(patterns: RegExp[], adds: CallFacts['adds']): boolean {
   if (!adds) return false;
   return patterns.some((pattern) => {

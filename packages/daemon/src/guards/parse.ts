@@ -2,7 +2,7 @@ import { AppError } from '@tidemill/contract';
 import { YamlFile } from '../config/document.ts';
 import { type Guard, GuardFile } from './guard.ts';
 
-/** One file's guards. `final` is the built-in ones' alone. */
+/** The guards of one file. Only built-in guards may be `final`. */
 export function parseGuards(name: string, text: string, isBuiltin: boolean): Guard[] {
   const file = new YamlFile(name, text);
   const guards = file.parse(GuardFile);

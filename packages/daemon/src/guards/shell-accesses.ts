@@ -17,7 +17,7 @@ const READERS = names(
     'sha256sum sha512sum cksum cut paste column fold rev join source . openssl gpg zcat bzcat xzcat',
 );
 const WHOLE = names('cat less more bat nl tac');
-/** The first word that is no option is a pattern or a program, not a file. */
+/** Their first word that is not an option is a pattern or a program, not a file. */
 const FILTERS = names('sed awk gawk mawk jq yq perl');
 const SEARCHERS = names('grep egrep fgrep zgrep rg ag ack');
 const REMOVERS = names('rm rmdir unlink shred');
@@ -36,10 +36,10 @@ const GIT_WRITERS = names(
 const WRITES_IN_CODE =
   /\bopen\s*\([^)]*['"][rbt]*[wax+]|writ|unlink|remove|rmtree|rmdir|rename|mkdir|truncate|chmod|copy|move|replace|touch|dump|system|exec|spawn|subprocess|`|\bFile\b/i;
 
-/** Which files a command touches, and how, judged by its words. What it is not sure of it takes for the worse. */
+/** Which files a command touches, and how, judged by its words. If unsure, it assumes the more dangerous access. */
 export function shellAccesses(command: SimpleCommand): Access[] {
   const text = commandText(command);
-  // Where git is told to work is where it would write.
+  // git would write in the folder that its options name.
   const assignedKind: AccessKind = command.name === 'git' ? 'enter' : 'read';
   const touched: Touched[] = [
     ...command.reads.map((path) => ({ path, kind: 'read' as const })),
@@ -89,7 +89,7 @@ function positionals(args: string[]): string[] {
   return [...before.filter((arg) => !/^-./.test(arg)), ...(end < 0 ? [] : args.slice(end + 1))];
 }
 
-/** `--file=x`, `-fx`, `if=x`: what may hide behind an option. */
+/** `--file=x`, `-fx`, `if=x`: paths inside options. */
 function optionValues(args: string[]): string[] {
   return args.flatMap((arg) => {
     const value = /^--?[\w-]+=(.+)$/s.exec(arg)?.[1] ?? /^-[A-Za-z]([./~].*)$/s.exec(arg)?.[1];
@@ -98,8 +98,8 @@ function optionValues(args: string[]): string[] {
 }
 
 /**
- * A word of a program that nobody here knows. It counts as a file when it names one that is there, or could be made in
- * a folder that is; a pattern like `/api/users` does neither.
+ * A word of an unknown program. It counts as a file when the file exists, or its folder exists; a pattern like
+ * `/api/users` has neither.
  */
 function likelyPaths(value: string, cwd: string): Touched[] {
   if (value.length > 4_096 || value.includes('\n')) return [];
@@ -123,7 +123,7 @@ function copyTouches(name: string, args: string[], plain: string[]): Touched[] {
   ];
 }
 
-/** A link to a place outside would open that place for everything that follows: it counts as a write to both ends. */
+/** A link to a place outside would open that place for later commands: it counts as a write to both ends. */
 function linkTouches(plain: string[], args: string[], cwd: string): Touched[] {
   const [target = '', link] = plain.length > 1 ? [plain[0], plain.at(-1)] : [plain[0], undefined];
   const isSymbolic = args.some((arg) => /^-[a-zA-Z]*s|^--symbolic$/.test(arg)) && !target.startsWith(UNKNOWN);
@@ -236,7 +236,7 @@ function isThere(path: string, cwd: string): boolean {
   );
 }
 
-/** Pieces of a program's text that look like files: what stands in quotes, and words with a slash or a leading dot. */
+/** Pieces of a program's text that look like files: text in quotes, and words with a slash or a leading dot. */
 function quotedPaths(code: string, kind: AccessKind): Touched[] {
   const pieces = code.slice(0, 200_000).match(/[^\s'"`()<>|;,={}[\]]+/g) ?? [];
   const likely = pieces.filter((piece) => /[/~]|^\.|\.\w+$/.test(piece) && piece.length < 1_024);

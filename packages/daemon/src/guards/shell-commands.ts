@@ -20,7 +20,7 @@ const SETTERS = new Set(['export', 'declare', 'local', 'readonly', 'typeset']);
 const RUNS_TEXT = new Set(['eval', 'trap', 'alias', 'source', '.']);
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
 
-/** Every command in a piece of shell, in order, however deep: lists, pipes, substitutions, `sh -c`, `xargs`, `find`. */
+/** Every command in shell code, in order, at any depth: lists, pipes, substitutions, `sh -c`, `xargs`, `find`. */
 export function simpleCommands(source: string, place: ShellPlace): SimpleCommand[] {
   const walk = new Walk(place);
   walk.run(source);
@@ -53,7 +53,7 @@ class Walk {
     }
   }
 
-  /** What happens inside does not move the shell around it. */
+  /** Does not change the working directory of the outer shell. */
   #apart(work: () => void): void {
     const cwd = this.#cwd;
     try {
@@ -80,7 +80,7 @@ class Walk {
     });
   }
 
-  /** The command, if it is a simple one: what the others print or read is not known. */
+  /** The command, if it is a simple one. What other kinds print or read is not known. */
   #node(node: CommandNode | CompoundList, isPiped: boolean, before: SimpleCommand | null): SimpleCommand | null {
     if (node.type === 'Command') return this.#simple(plainCommand(node), isPiped, before);
     this.#compound(node);
@@ -144,7 +144,7 @@ class Walk {
     }
   }
 
-  /** Commands that run to compute something, whatever comes of it. */
+  /** Commands that run to compute a value. */
   #scripts(node: SyntaxNode): void {
     for (const script of scriptsIn(node)) this.#printed(script);
   }
@@ -184,7 +184,7 @@ class Walk {
     return made;
   }
 
-  /** Looks through what only starts another program, and follows what changes the shell itself. */
+  /** Unwraps programs that only start another one, and follows commands that change the shell itself. */
   #start(command: SimpleCommand, before: SimpleCommand | null): void {
     const { name, args } = command;
     if (name === 'cd' || name === 'pushd') {
@@ -195,7 +195,7 @@ class Walk {
         const [all, variable] = ASSIGNMENT.exec(arg) ?? [];
         if (all && variable) this.#variables.set(variable, all.endsWith('+=') ? null : [arg.slice(all.length)]);
       }
-      // Without a name they print all there is.
+      // Without a name they print all variables.
       if (args.every((arg) => arg.startsWith('-')) || args.some((arg) => /^-\w*p/.test(arg))) this.#add(command);
     } else if (name === 'read' || name === 'mapfile' || name === 'readarray') {
       for (const arg of args) this.#variables.set(arg, null);
@@ -206,14 +206,14 @@ class Walk {
     else {
       if (name === 'xargs' && args.includes('-a')) command.reads.push(args[args.indexOf('-a') + 1] ?? '');
       const inner = innerWords(name, args, before ? fedWords(before) : null);
-      // `find` and `xargs` do something themselves too.
+      // `find` and `xargs` also act themselves.
       if (inner.length === 0 || name === 'find' || name === 'fd') this.#add(command);
       else if (command.reads.length + command.writes.length > 0) this.#add({ ...command, ...named([]) });
       for (const words of inner) this.#start({ ...command, reads: [], writes: [], ...named(words) }, before);
     }
   }
 
-  /** Text that is run as shell: looked at as such where it is known. */
+  /** Text that is run as shell code: it is parsed if it is known. */
   #code(command: SimpleCommand, before: SimpleCommand | null): void {
     const code = shellCode(command, before ? fedWords(before) : null);
     if (code === null || code.includes(UNKNOWN)) this.#add({ ...command, isHidden: code !== null });
@@ -230,7 +230,7 @@ class Walk {
     return within(this.#cwd, target ?? this.#place.home);
   }
 
-  /** The values that a variable may have after an assignment; of a list, those of its elements. */
+  /** The values that a variable may have after an assignment; for a list, the values of its elements. */
   #assigned({ value, index }: Assignment): string[] {
     if (index) this.#scripts(index);
     const around = this.#around();

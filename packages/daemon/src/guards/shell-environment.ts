@@ -2,7 +2,7 @@ import type { SimpleCommand } from './shell-command.ts';
 
 const PRINTERS = new Set('echo printf cat tee base64 base32 xxd od rev tr fold'.split(' '));
 const INTERPRETERS = /^(python[\d.]*|pypy|node|nodejs|deno|bun|ruby|perl|php|g?awk|mawk)$/;
-/** All of it, where a program prints it; a program that hands it on to another does not show it. */
+/** Code that prints the whole environment. Code that only passes it to another program does not show it. */
 const SHOWS_ALL =
   /(console\.\w+|print\w*|stdout\.write|stringify|dumps?|puts|inspect|\bpp?)\b[^;\n]{0,80}(process\.env|os\.environ|%ENV|\bENV|\bENVIRON|getenv\(\))(?!\s*(\?\.|\.[A-Za-z_]*|\[|\{))/;
 const NAMED =

@@ -3,10 +3,10 @@ import { isAbsolute, join } from 'node:path';
 import type { ParsedScript } from 'unbash';
 import type { Part } from './shell-words.ts';
 
-/** Stands in a word for what only the running shell would know. */
+/** Marks a part of a word that is known only when the shell runs. */
 export const UNKNOWN = '\0';
 
-// While a word is put together, characters that mean something only outside quotes are kept apart by these stand-ins.
+// While a word is built, these placeholders mark characters that have a meaning only outside quotes.
 const SPECIAL = '*?[]{},~ ';
 const FIRST_STAND_IN = 0xe000;
 const standIn = (char: string) => String.fromCharCode(FIRST_STAND_IN + SPECIAL.indexOf(char));
@@ -15,22 +15,22 @@ const ANY_STAND_IN = /[\ue000-\ue008]/g;
 const plain = (text: string) =>
   text.replace(ANY_STAND_IN, (char) => SPECIAL[char.charCodeAt(0) - FIRST_STAND_IN] as string);
 
-/** More than this many words from one means it is not worth to be told apart. */
+/** If one word expands to more words than this, the result counts as unknown. */
 const MOST_WORDS = 500;
-/** What decides about a word from the outside. */
+/** The context of a word. */
 export interface Surroundings {
   cwd: string;
   home: string;
   /** The values a variable may have; null when unknown. */
   variable(name: string): string[] | null;
-  /** Looks at a command in its own right and answers what it prints, if that is plain to see. */
+  /** Checks a command separately and returns what it prints, if that is known. */
   command(script: ParsedScript): string | null;
 }
 
-/** The words that the shell would make of one: variables, braces, wildcards and the tilde filled in where possible. */
+/** Expands one word as the shell would: variables, braces, wildcards and the tilde, where possible. */
 export function expandWord(parts: Part[], around: Surroundings): string[] {
   const [only] = parts;
-  // Most words are plain, and a command may have a great many of them.
+  // Most words are plain, and a command may have very many of them.
   if (parts.length === 1 && only?.kind === 'text' && (only.quoted || !/[*?[\]{},~]/.test(only.text)))
     return [only.text];
   let built = [''];
@@ -108,7 +108,7 @@ function expandTilde(word: string, { cwd, home }: Surroundings): string {
   if (word[0] !== TILDE) return word;
   const [, user, rest] = /^.([^/]*)(.*)$/s.exec(word) as unknown as [string, string, string];
   if (user === '') return home + rest;
-  // Another person's home: certainly not the worktree.
+  // Another user's home, which is never the worktree.
   return user === '+' ? cwd + rest : `/~${user}${rest}`;
 }
 
@@ -128,7 +128,7 @@ function namesIn(folder: string, segment: string, cwd: string): string[] {
   const name = plain(segment);
   if (segment === name) return existsSync(join(at, name)) ? [child(name)] : [];
   const pattern = patternOf(segment);
-  // Names that start with a dot are meant only by a pattern that says so; `.` and `..` are never worth it.
+  // Names that start with a dot match only a pattern that starts with a dot; `.` and `..` are skipped.
   return readNames(at)
     .filter((found) => (found.startsWith('.') ? segment.startsWith('.') || segment[0] === OPEN : true))
     .filter((found) => pattern.test(found))
@@ -139,7 +139,7 @@ function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // not a folder, or not ours to read: the shell would find nothing in it either
+    return []; // not a folder, or not readable: the shell would find nothing in it either
   }
 }
 
@@ -154,6 +154,6 @@ function patternOf(segment: string): RegExp {
   try {
     return new RegExp(`^${source.replaceAll('[!', '[^')}$`, 'su');
   } catch {
-    return /^/; // a bracket without a partner: taken to match everything, which is the careful answer
+    return /^/; // an unmatched bracket: assume that it matches everything, which is the safe choice
   }
 }

@@ -5,7 +5,7 @@ import { commandText, type SimpleCommand } from './shell-command.ts';
 import { simpleCommands } from './shell-commands.ts';
 import { shownVariables } from './shell-environment.ts';
 
-/** What a shell command would touch and start. Throws for one that cannot be read, so that it is refused. */
+/** What a shell command would touch and start. Throws if it cannot be parsed, so that the call is refused. */
 export function shellFacts(source: string, scene: Scene): CallFacts {
   const commands = simpleCommands(source, scene);
   const paths = located([...standing(commands, scene), ...commands.flatMap(shellAccesses)], scene);
@@ -16,7 +16,7 @@ export function shellFacts(source: string, scene: Scene): CallFacts {
   return { paths, commands: [...started, ...shown], adds: { after: source, before: '' } };
 }
 
-/** A shell that was left standing somewhere else works there, whatever its commands name; it may still come back. */
+/** Outside the worktree a command acts on its folder, even if it names no path. A `cd` back is allowed. */
 function standing(commands: SimpleCommand[], { worktree, cwd }: Scene): Access[] {
   if (cwd === worktree) return [];
   const there = commands.find((command) => command.cwd === cwd && !['cd', 'pushd', 'pwd', ''].includes(command.name));

@@ -5,7 +5,7 @@ import { UNKNOWN } from './shell-expansion.ts';
 
 const TAKE_VALUE = ['-C', '-c', '--git-dir', '--work-tree', '--exec-path', '--namespace', '--config-env'];
 
-/** A git command with git's own options taken off, so that `git -C x push` reads `git push`, running in x. */
+/** A git command without git's own options: `git -C x push` becomes `git push`, running in x. */
 export function gitCommands(command: SimpleCommand): SimpleCommand[] {
   let { cwd } = command;
   const args = [...command.args];
@@ -26,7 +26,7 @@ export function gitCommands(command: SimpleCommand): SimpleCommand[] {
   ];
 }
 
-/** `git checkout a.ts` restores a file and `git checkout main` switches: told apart as git does, by what is there. */
+/** `git checkout a.ts` restores a file and `git checkout main` switches. As in git, what exists decides. */
 function withMarkedFiles(args: string[], cwd: string): string[] {
   if (args[0] !== 'checkout' || args.includes('--')) return args;
   const names = args.slice(1).filter((arg) => !arg.startsWith('-'));

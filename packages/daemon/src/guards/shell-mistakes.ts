@@ -1,13 +1,13 @@
 import { type Command, forEachChild, type SyntaxNode, type Word } from 'unbash';
 
 /**
- * Why a command cannot be read; null if it can. unbash reads on after a mistake and notes it, but not all: what it passes
- * over in silence is found here, and what other shells read differently.
+ * Why a command cannot be parsed; null if it can. unbash continues after a mistake and reports most mistakes. This file
+ * also finds those that it does not report, and what other shells read differently.
  */
 export function mistakeIn(node: SyntaxNode, source: string): string | null {
   const own = ownMistake(node, source);
   if (own !== null) return own;
-  // What is in backticks has its own text.
+  // Code in backticks has its own text.
   const inner = node.type === 'Script' ? (node.source ?? source) : source;
   let found: string | null = null;
   forEachChild(node, (child) => {

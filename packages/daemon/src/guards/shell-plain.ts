@@ -1,10 +1,10 @@
 import type { Assignment, Command, Redirection, TestCommand, TestExpression } from 'unbash';
 import { type Part, wordParts } from './shell-words.ts';
 
-/** A simple command before anything in it is filled in. */
+/** A simple command before expansion. */
 export interface PlainCommand {
   words: Part[][];
-  /** In front of the command, or all there is. */
+  /** Assignments before the command, or without a command. */
   assignments: readonly Assignment[];
   /** `declare -a x=(a b)`: lists that the command sets. */
   lists: readonly Assignment[];

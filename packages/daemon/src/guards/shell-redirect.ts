@@ -3,7 +3,7 @@ import type { SimpleCommand } from './shell-command.ts';
 import { expandText, expandWord, type Surroundings } from './shell-expansion.ts';
 import { bodyParts, wordParts } from './shell-words.ts';
 
-/** Adds the files that a redirection opens, or the text that it feeds in. */
+/** Adds the files that a redirection opens, or its input text. */
 export function addRedirection(made: SimpleCommand, redirect: Redirection, around: Surroundings): void {
   if (redirect.type === 'HereDoc') {
     const { text, parts } = redirect.body;

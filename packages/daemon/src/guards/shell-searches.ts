@@ -12,7 +12,7 @@ type Touched = Pick<Access, 'path' | 'kind' | 'isSwept'>;
 
 const swept = (sweep: Sweep): Touched[] => sweptFiles(sweep).map((path) => ({ path, kind: 'read', isSwept: true }));
 
-/** What a search program reads: the files it names, and below the folders it names whatever it does not leave out. */
+/** What a search program reads: the files it names, and the files in the folders it names, without those it excludes. */
 export function searchTouches({ name, args, cwd }: SimpleCommand): Touched[] {
   const { plain, options } = parted(args);
   const values = (pattern: RegExp) => options.flatMap(({ option, value }) => (pattern.test(option) ? [value] : []));
@@ -36,7 +36,7 @@ export function searchTouches({ name, args, cwd }: SimpleCommand): Touched[] {
   return [...named, ...swept(sweep)];
 }
 
-/** `git grep` goes through all files of git, unless it names some. */
+/** `git grep` searches all files that git tracks, unless it names some. */
 export function gitGrepTouches(args: string[], cwd: string): Touched[] {
   const end = args.indexOf('--');
   const { plain, options } = parted(end < 0 ? args : args.slice(0, end));
@@ -53,7 +53,7 @@ export function gitGrepTouches(args: string[], cwd: string): Touched[] {
   ];
 }
 
-/** What `find` hands to another program, to read or worse. */
+/** The files that `find` passes to another program. */
 export function findSweep(args: string[], cwd: string): Touched[] {
   const named = args.flatMap((arg, index) => {
     if (!/^-i?(name|path|wholename)$/.test(args[index - 1] ?? '')) return [];
@@ -64,7 +64,7 @@ export function findSweep(args: string[], cwd: string): Touched[] {
   return swept({ folders: findRoots(args), cwd, only: globs(false), except: globs(true) });
 }
 
-/** `git ls-files | xargs cat`: whatever there is. */
+/** `git ls-files | xargs cat`: all files. */
 export const nameSweep = (paths: string[], cwd: string): Touched[] =>
   paths.includes(ALL_NAMES) ? swept({ folders: ['.'], cwd, skipsIgnored: true }) : [];
 

@@ -1,13 +1,13 @@
 import type { Assignment } from 'unbash';
 import { UNKNOWN } from './shell-expansion.ts';
 
-/** More values than this are as good as unknown. */
+/** More values than this count as unknown. */
 const MOST_VALUES = 5_000;
 
-/** What the variables of a shell may hold; null where that cannot be known. */
+/** The values that a shell's variables may have; null if unknown. */
 export class ShellVariables {
   #values = new Map<string, string[] | null>();
-  /** Those of the environment that were asked for, since the innermost `asking` began. */
+  /** The environment variables that were read since the innermost `asking` began. */
   #asked = new Set<string>();
 
   /** The values of a variable that was set here; undefined when it was not. */
@@ -19,7 +19,7 @@ export class ShellVariables {
     this.#values.set(name, values && known(values));
   }
 
-  /** A variable that comes from the environment is asked for. */
+  /** Records that a variable of the environment is read. */
   ask(name: string): void {
     this.#asked.add(name);
   }
@@ -28,7 +28,7 @@ export class ShellVariables {
     return [...this.#asked];
   }
 
-  /** What `work` asks for counts for itself alone. */
+  /** Records separately what `work` reads. */
   asking<T>(work: () => T): T {
     const outer = this.#asked;
     this.#asked = new Set();
@@ -39,7 +39,7 @@ export class ShellVariables {
     }
   }
 
-  /** What `work` sets is forgotten afterwards, as after a subshell. */
+  /** Discards what `work` sets, as after a subshell. */
   apart<T>(work: () => T): T {
     const values = this.#values;
     this.#values = new Map(values);
@@ -50,7 +50,7 @@ export class ShellVariables {
     }
   }
 
-  /** `earlier` is what the variable held before. */
+  /** `earlier` is the value of the variable before. */
   assign({ name, append, value, index }: Assignment, values: string[], earlier: string[] | null): void {
     const before = append || index ? earlier : [];
     const isList = index !== undefined || value.type === 'ArrayValue';

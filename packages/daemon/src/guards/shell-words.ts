@@ -1,19 +1,19 @@
 import { forEachChild, type ParsedScript, parse, type SyntaxNode, type Word, type WordPart } from 'unbash';
 import { mistakeIn } from './shell-mistakes.ts';
 
-// unbash reads the command as bash does, without running it. Here its words become parts: what the shell fills in when the
-// command runs stays a part of its own, for others to judge.
+// unbash parses the command as bash does, without running it. This file splits its words into parts. What the shell expands
+// when the command runs is a separate part, which other files judge.
 
-/** A piece of a word. What a variable or a substitution stands for is not known here. */
+/** A piece of a word. The value of a variable or a substitution is not known here. */
 export type Part =
   | { kind: 'text'; text: string; quoted: boolean }
   | { kind: 'variable'; name: string; quoted: boolean }
-  /** `$(…)`, backticks, `<(…)`: commands of their own. */
+  /** `$(…)`, backticks, `<(…)`: separate commands. */
   | { kind: 'command'; script: ParsedScript; quoted: boolean }
   /** `${x%y}`, `$((…))`: something computed, with the commands that run for it. */
   | { kind: 'computed'; name: string | null; fallback: Part[] | null; scripts: ParsedScript[]; quoted: boolean };
 
-/** The text is no complete shell command, or shells disagree about what it means. */
+/** The text is not a complete shell command, or shells disagree about its meaning. */
 class UnclearCommand extends Error {
   constructor(why: string) {
     super(`the command cannot be parsed (${why}); use one simple command per call and close every quote`);
@@ -30,11 +30,11 @@ export function parseShell(source: string): ParsedScript {
 
 export const wordParts = (word: Word): Part[] => merged(word.parts ? word.parts.flatMap(partOf) : bare(word.text));
 
-/** The text of a here-document: only `$…` and backticks mean something in it. */
+/** The text of a here-document: only `$…` and backticks are special in it. */
 export const bodyParts = (text: string, parts: readonly WordPart[] | undefined): Part[] =>
   parts ? merged(parts.flatMap(quotedPart)) : [{ kind: 'text', text: text.replace(/\n$/, ''), quoted: true }];
 
-/** The commands that run to work out a node: in arithmetic, patterns, subscripts. */
+/** The commands that run to evaluate a node: in arithmetic, patterns, subscripts. */
 export function scriptsIn(node: SyntaxNode): ParsedScript[] {
   if (node.type === 'Script') return [node];
   const scripts = doubtful(node);
@@ -56,7 +56,7 @@ function partOf(part: WordPart): Part[] {
     case 'BraceExpansion':
       return between(part);
     case 'ExtendedGlob':
-      // Only some shells, with some settings, take this for a pattern.
+      // Only some shells, with some settings, treat this as a pattern.
       throw new UnclearCommand(`${part.text} means different things to different shells`);
     default:
       return [expansion(part, false)];
@@ -67,7 +67,7 @@ function quotedPart(part: WordPart): Part[] {
   return part.type === 'Literal' ? [{ kind: 'text', text: part.value, quoted: true }] : [expansion(part, true)];
 }
 
-/** The parts in brackets or braces, with the brackets and commas as they stand. */
+/** The parts in brackets or braces, with the brackets and commas unchanged. */
 function between(part: Extract<WordPart, { type: 'Glob' | 'BraceExpansion' }>): Part[] {
   const found: Part[] = [];
   let at = part.pos;

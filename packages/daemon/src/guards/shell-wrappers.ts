@@ -1,7 +1,7 @@
 import type { SimpleCommand } from './shell-command.ts';
 import { UNKNOWN } from './shell-expansion.ts';
 
-/** Programs that start the program named after them, with those of their options that take a value. */
+/** Programs that start the program named after them, with their options that take a value. */
 const WRAPPERS: Record<string, string[]> = {
   sudo: ['-u', '-g', '-C', '-D', '-h', '-p', '-r', '-t', '-U', '--user', '--group', '--chdir'],
   doas: ['-u', '-C'],
@@ -25,20 +25,20 @@ const WRAPPERS: Record<string, string[]> = {
   bwrap: ['--bind', '--ro-bind', '--tmpfs', '--chdir', '--dev', '--proc', '--setenv'],
   npx: ['-p', '--package'],
 };
-/** How many words of their own stand before the program. */
+/** How many of their own words come before the program. */
 const LEADING: Record<string, number> = { timeout: 1, flock: 1 };
 const XARGS_VALUES = ['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '--max-args', '--max-procs', '--replace'];
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish']);
 
 export const isShell = (name: string): boolean => SHELLS.has(name);
 
-/** What a command hands to the next one in a pipe, as far as it can be told. */
+/** What a command passes to the next one in a pipe, as far as it is known. */
 export type Fed =
   | { kind: 'printed'; text: string }
-  /** Names of files below the folder it runs in: some, or all there are. */
+  /** Names of files in its working directory: some or all. */
   | { kind: 'names'; isAll: boolean };
 
-/** Stands for the name of every file there is. */
+/** Represents the names of all files. */
 export const ALL_NAMES = `./${UNKNOWN}${UNKNOWN}`;
 
 export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
@@ -58,7 +58,7 @@ export function fedWords({ name, args, cwd }: SimpleCommand): Fed | null {
   };
 }
 
-/** Null where it takes more than simple formats and escapes. */
+/** Null if it needs more than simple formats and escapes. */
 function printedText(name: string, args: string[]): string | null {
   if (name === 'echo') {
     const text = args.filter((arg) => !/^-[neE]+$/.test(arg)).join(' ');
@@ -77,7 +77,7 @@ function printedText(name: string, args: string[]): string | null {
   return text;
 }
 
-/** The words of the programs that a command starts in its turn; empty when it starts none. */
+/** The words of the programs that a command starts; empty when it starts none. */
 export function innerWords(name: string, args: string[], fed: Fed | null): string[][] {
   if (name === 'xargs' || name === 'parallel') return [xargsWords(args, fed)].filter((words) => words.length > 0);
   if (name === 'find' || name === 'fd') return findWords(args);
@@ -149,6 +149,6 @@ export function shellCode({ name, args, input }: SimpleCommand, fed: Fed | null)
   if (script !== undefined && script !== '/dev/stdin' && !args.includes('-s')) return null;
   if (input !== null) return input;
   if (fed?.kind === 'printed') return fed.text;
-  // Reading what another program prints: nobody can know what that will be.
+  // It reads the output of another program, which is not known.
   return args.some((arg) => arg === '--version' || arg === '--help') ? null : UNKNOWN;
 }

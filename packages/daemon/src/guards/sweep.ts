@@ -3,24 +3,24 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globPattern } from './location.ts';
 import { UNKNOWN } from './shell-expansion.ts';
 
-/** A search through everything below some folders. */
+/** A search through everything in some folders. */
 export interface Sweep {
   folders: string[];
   cwd: string;
-  /** Globs: only such files, none of those. A glob without a slash is about the file's name. */
+  /** Globs: only these files, without those. A glob without a slash matches the file's name. */
   only?: string[];
   except?: string[];
   skipsHidden?: boolean;
-  /** It leaves out what git ignores. */
+  /** It skips what git ignores. */
   skipsIgnored?: boolean;
 }
 
 const MOST_ENTRIES = 5_000;
 const SKIPPED = new Set(['node_modules', '.git', 'vendor', 'target', '.venv']);
-/** Cheap to tell, so that not every source file is looked up: only such names are worth a guard's question. */
+/** A cheap filter, so that not every source file is checked: guards are only about such names. */
 const NOTABLE = /^\.|^id_|\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc)$|credential|secret|service.account/i;
 
-/** The files it would read whose names suggest that somebody would not want them read. */
+/** The files it would read whose names suggest that they are private. */
 export function sweptFiles({ folders, cwd, only = [], except = [], skipsHidden, skipsIgnored }: Sweep): string[] {
   if (cwd.includes(UNKNOWN)) return [];
   return folders
@@ -34,7 +34,7 @@ export function sweptFiles({ folders, cwd, only = [], except = [], skipsHidden, 
     .filter((file) => !skipsIgnored || !isIgnored(file));
 }
 
-/** A glob that cannot be read here is taken to mean whatever is the more careful. */
+/** A glob that cannot be parsed here gets the safer meaning. */
 function fits(glob: string, file: string, top: string, ifUnclear: boolean): boolean {
   if (/[[\\(|]/.test(glob) || glob.includes(UNKNOWN)) return ifUnclear;
   const plain = glob.replace(/^(\.?\/)+/, '').replace(/^\*\*\/(?=[^/]*$)/, '');
@@ -62,11 +62,11 @@ function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // a file, or not there: nothing below it
+    return []; // a file, or missing: nothing in it
   }
 }
 
-/** By the plain lines of `.gitignore`, up to the top of the checkout; in doubt it is not ignored. */
+/** By the plain lines of `.gitignore`, up to the top of the checkout; if unsure, it counts as not ignored. */
 function isIgnored(file: string): boolean {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const rules = linesOf(join(folder, '.gitignore')).reverse();

@@ -1,9 +1,9 @@
 import { answerHook, REFUSED } from './hook-answer.ts';
 
-/** Longer than a check may take, shorter than Claude Code waits: after that it would let the tool run. */
+/** Longer than a check may take, shorter than Claude Code's own limit, after which it would run the tool. */
 const PATIENCE_MS = 5_000;
 
-/** `tidemill guard`: the hook's question on standard input, the answer as exit code and text. Ends the process. */
+/** `tidemill guard`: reads the hook's request from standard input, responds with exit code and text, and ends the process. */
 export async function runGuardHook(): Promise<never> {
   const timer = setTimeout(() => {
     process.stderr.write('tidemill guard: refused, because no complete question came in time\n', () =>

@@ -20,10 +20,10 @@ interface HookCall {
   cwd: string;
 }
 
-/** Claude Code lets a tool run after any exit code but this one, whatever else went wrong. */
+/** The only exit code after which Claude Code does not run the tool. */
 export const REFUSED = 2;
 
-/** What Claude Code asks before a tool runs, answered by the guards of the repository it works in. */
+/** Checks a call of Claude Code with the guards of the repository it works in. */
 export async function answerHook(text: string, env: NodeJS.ProcessEnv): Promise<HookAnswer> {
   try {
     const call = hookCall(text);
@@ -51,7 +51,7 @@ function answerOf(verdict: GuardVerdict): HookAnswer {
     case 'deny':
       return { exitCode: REFUSED, stdout: '', stderr: `${verdict.reason} (guard: ${verdict.guard})\n` };
     case 'rewrite': {
-      // No permissionDecision: whether the person is asked first stays as it was.
+      // No permissionDecision: Claude Code still decides whether to ask the person first.
       const hookSpecificOutput = { hookEventName: 'PreToolUse', updatedInput: verdict.input };
       const systemMessage = `${verdict.reason} (guard: ${verdict.guard})`;
       return { exitCode: 0, stdout: `${JSON.stringify({ hookSpecificOutput, systemMessage })}\n`, stderr: '' };
@@ -84,7 +84,7 @@ function parsed(text: string): Record<string, unknown> {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The top folder of the checkout, found without asking git: that alone would take longer than all the rest. */
+/** The top folder of the checkout, found without git, because starting git takes longer than everything else here. */
 function worktreeOf(folder: string): string {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at;

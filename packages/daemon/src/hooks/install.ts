@@ -10,13 +10,13 @@ export interface HooksOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** Shared with everyone who works on the repository, and a person's own. */
+/** The settings shared by everybody who works on the repository, and a person's own. */
 const SHARED = '.claude/settings.json';
 const LOCAL = '.claude/settings.local.json';
 
-/** The guards hold for every Claude Code session in this repository from now on. */
+/** Applies the guards to every Claude Code session in this repository from now on. */
 export async function installHooks({ root, dataDir, env }: HooksOptions, isLocal: boolean) {
-  // A session in which every tool is refused because of a typing error is better told now.
+  // Report a mistake in the guards now; otherwise every tool of a session would be refused because of it.
   await createGuards({ root, dataDir });
   const file = isLocal ? LOCAL : SHARED;
   const command = guardCommand(env);
@@ -29,8 +29,8 @@ export function uninstallHooks({ root, dataDir }: HooksOptions): { files: string
 }
 
 /**
- * Claude Code goes on after any failure of a hook but exit code 2, a missing program included: hence the `exit 2`.
- * A program that only this shell, or a package's scripts, have on their PATH is named in full.
+ * Claude Code runs the tool after any failure of a hook except exit code 2, even if the program is missing: hence the
+ * `exit 2`. A program that is only on the PATH of this shell, or of a package's scripts, is named by its full path.
  */
 function guardCommand(env: NodeJS.ProcessEnv): string {
   const folders = (env.PATH ?? '')
@@ -41,7 +41,7 @@ function guardCommand(env: NodeJS.ProcessEnv): string {
   return `${quoted(process.execPath)} ${quoted(launcher)} guard || exit 2 # tidemill guard`;
 }
 
-/** From src/hooks in a checkout, from dist in a package. */
+/** Seen from src/hooks in a checkout and from dist in a package. */
 const LAUNCHER = import.meta.filename.endsWith('.js')
   ? ['..', 'bin', 'tidemill.mjs']
   : ['..', '..', 'bin', 'tidemill.mjs'];
@@ -53,6 +53,6 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // not there, or not to be run
+    return false; // missing, or not executable
   }
 }

@@ -1,12 +1,12 @@
 import { createScanner, findNodeAtLocation, type JSONPath, type Node, parseTree } from 'jsonc-parser';
 
-// Adds and removes entries of a JSON text, comments allowed, and leaves every other byte as it was. jsonc-parser finds the
-// places. Its own `modify` is not used: it formats the lines around a change, and breaks a list on one line when it removes
+// Adds and removes entries of a JSON text, which may have comments, and changes no other byte. jsonc-parser finds the
+// positions. Its own `modify` is not used: it formats the lines around a change, and breaks a list on one line when it removes
 // the last element.
 
 const endOf = ({ offset, length }: Node) => offset + length;
 
-/** The object or list at a path, null where there is none. The text must be valid. */
+/** The object or list at a path, or null. The text must be valid. */
 export function containerAt(text: string, path: JSONPath): Node | null {
   const root = parseTree(text, [], { allowTrailingComma: true });
   return (root && findNodeAtLocation(root, path)) ?? null;
@@ -26,7 +26,7 @@ export function withEntry(text: string, container: Node, entry: string): string 
   const end = endOf(last);
   const comma = commaAfter(text, last);
   const lead = /\n([ \t]*)$/.exec(text.slice(0, last.offset))?.[1];
-  // Layout is only outside of strings, which have no bare newline or tab.
+  // Strings contain no bare newline or tab, so only layout is replaced.
   if (lead === undefined) return `${text.slice(0, end)}, ${entry.replace(/\n\t*/g, ' ')}${text.slice(end)}`;
   // A comment behind the last entry stays on its line.
   const from = comma ?? end;
@@ -51,7 +51,7 @@ export function withoutEntry(text: string, container: Node, index: number): stri
   return text.slice(0, start) + (start === container.offset + 1 ? rest.trimStart() : rest);
 }
 
-/** Where the comma behind an entry is; null where there is none. */
+/** The position of the comma after an entry, or null. */
 function commaAfter(text: string, entry: Node): number | null {
   const scanner = createScanner(text, true);
   scanner.setPosition(endOf(entry));

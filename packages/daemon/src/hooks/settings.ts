@@ -17,7 +17,7 @@ import { type JSONPath, type Node, type ParseError, parse, printParseErrorCode }
 import { z } from 'zod';
 import { containerAt, withEntry, withoutEntry } from './json-text.ts';
 
-/** The parts of Claude Code's settings that matter here; all others pass untouched. */
+/** The parts of Claude Code's settings that are used here; all others stay unchanged. */
 const Settings = z.looseObject({
   hooks: z
     .looseObject({
@@ -28,7 +28,7 @@ const Settings = z.looseObject({
     .optional(),
 });
 
-/** What was done to a settings file, so that it can be undone to the byte. */
+/** What was done to a settings file, so that it can be undone byte for byte. */
 const Receipt = z.object({
   before: z.string().nullable(),
   after: z.string(),
@@ -40,11 +40,11 @@ export interface HookFile {
   dataDir: string;
 }
 
-/** Every hook command of ours ends so, wherever the program lies. */
+/** All our hook commands end with this, regardless of the program's path. */
 const OURS = /tidemill guard( \|\| exit 2)?$/;
 const TIMEOUT_S = 10;
 
-/** Adds the hook; every other byte of the file stays. False when it was there already. */
+/** Adds the hook and changes no other byte. False when the hook was already there. */
 export function installHook({ file, dataDir }: HookFile, command: string): boolean {
   const before = textOf(file);
   if (before !== null && commandsIn(before, file).includes(command)) return false;
@@ -59,7 +59,7 @@ export function installHook({ file, dataDir }: HookFile, command: string): boole
   return true;
 }
 
-/** Takes out exactly what was added. False when there was nothing of ours. */
+/** Removes exactly what was added. False when there was nothing to remove. */
 export function uninstallHook({ file, dataDir }: HookFile): boolean {
   const text = textOf(file);
   if (text === null || !commandsIn(text, file).some((command) => OURS.test(command))) return false;
@@ -101,7 +101,7 @@ function withoutPath(text: string, path: JSONPath): string {
   const container = containerAt(text, path.slice(0, -1)) as Node;
   const last = path.at(-1);
   const entries = container.children ?? [];
-  // A group that holds only our hook goes as a whole, and so does a list or an object around it.
+  // A group with only our hook is removed as a whole, and so is a list or an object that becomes empty.
   if (path.length > 1 && (entries.length === 1 || path.length === 4)) return withoutPath(text, path.slice(0, -1));
   const index = typeof last === 'number' ? last : entries.findIndex(({ children }) => children?.[0]?.value === last);
   return withoutEntry(text, container, index);
@@ -145,7 +145,7 @@ function textOf(file: string): string | null {
 
 const realPath = (file: string) => (existsSync(file) ? realpathSync(file) : file);
 
-/** All of it or none: through a temporary file beside it. A link stays a link, and the mode stays too. */
+/** Writes atomically, through a temporary file in the same folder. Keeps a link and the file's mode. */
 function replaceFile(file: string, text: string, mode: number): void {
   const target = realPath(file);
   mkdirSync(dirname(target), { recursive: true });
@@ -171,6 +171,6 @@ function receiptOf(file: string, dataDir: string): z.output<typeof Receipt> | nu
   try {
     return Receipt.parse(JSON.parse(text));
   } catch {
-    return null; // damaged: the entries are then found by their looks
+    return null; // damaged: the entries are then found by their content
   }
 }

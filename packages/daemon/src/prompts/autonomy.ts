@@ -15,7 +15,7 @@ const WORDS: Record<Approval, string> = {
     'a person decides. Do not do it unless the task or its context already allows it. Find a way without it, or ask with `needs_info` and wait for the answer.',
 };
 
-/** How far the agent may go on its own, in words. */
+/** What the agent may decide itself, as text. */
 export function autonomySection(hilConfig: HilConfig): string {
   const matters = Object.entries(MATTERS) as [ApprovalMatter, string][];
   const lines = matters.map(([matter, words]) => `- ${words}: **${WORDS[hilConfig[matter]].replace('.', '.**')}`);

@@ -1,16 +1,16 @@
 import { evenCap } from '@tidemill/core';
 
-/** What the vendors' own counts come to for English and code, near enough for a budget. */
+/** An average of the vendors' own counts for English and code, exact enough for a budget. */
 const CHARACTERS_PER_TOKEN = 4;
 export const DEFAULT_PROMPT_TOKENS = 60_000;
 
 /** Parts of at least this priority are cut to fit, the others left out. */
 const CUT_FROM = 0.8;
-/** Of a part that is cut so much stays, even if the budget is used up: a mistake nobody hears of is made again. */
+/** A part that is cut keeps at least this much, even if the budget is used up: an agent repeats a mistake it does not know. */
 const LEAST = 200;
 const MARK_ROOM = 120;
 
-/** A part of a prompt that may have to give way. */
+/** A part of a prompt that may be cut or left out. */
 export interface PromptPart {
   /** For the record of what was left out. */
   name: string;
@@ -18,7 +18,7 @@ export interface PromptPart {
   priority: number;
   /** Newest or most important last. */
   pieces: string[];
-  /** The pieces with their headings; nothing for no pieces. */
+  /** The pieces with their headings; empty without pieces. */
   shape(pieces: string[]): string;
   /** How often the template shows it. */
   times: number;
@@ -28,11 +28,11 @@ export interface PromptPart {
 
 export const tokensIn = (text: string) => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 
-/** Shapes the parts so that they fit, the most important first, and says what had to give way. */
+/** Fits the parts into the budget, the most important first, and returns what was cut or left out. */
 export function fitParts<P extends string>(
   parts: Record<P, PromptPart>,
   tokens: number,
-  /** Characters that are told in any case. */
+  /** Characters that are always included. */
   fixed: number,
 ): { texts: Record<P, string>; dropped: string[] } {
   const entries = Object.entries(parts) as [P, PromptPart][];
@@ -93,7 +93,7 @@ function leaveOut({ pieces, shape }: PromptPart, room: number): Fitted {
 
 function cut(text: string, most: number, rest = ''): string {
   if (text.length <= most) return text;
-  // Half a character would be no text at all.
+  // Half of a surrogate pair is not valid text.
   const kept = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
   return `${kept}\n[cut here: ${count(text.length - kept.length)} more characters${rest === '' ? '' : `; ${rest}`}]`;
 }

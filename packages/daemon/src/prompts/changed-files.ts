@@ -1,7 +1,7 @@
 import type { FileChange } from '../ports.ts';
 import { section } from './text.ts';
 
-/** More lines than anybody reads; beyond that the fullest folders are told as one. */
+/** With more lines than this, the folders with the most files are summarized. */
 const MOST_LINES = 500;
 
 /** Every changed file with its size, so that none is hidden by the length of another. */
@@ -20,7 +20,7 @@ function linesOf(files: FileChange[]): string[] {
     const folder = file.path.slice(0, file.path.lastIndexOf('/') + 1);
     groups.set(folder, [...(groups.get(folder) ?? []), file]);
   }
-  // The fullest first: what is told as one then hides as little as possible of the rest.
+  // The folder with the most files first, so that as few folders as possible are summarized.
   const bySize = [...groups].sort(([, a], [, b]) => b.length - a.length);
   const folded = new Set<string>();
   let lines = files.length;
@@ -48,5 +48,5 @@ function sizeOf({ added, removed, bytes, isBinary }: FileChange): string {
 const sumOf = (files: FileChange[]) =>
   `+${files.reduce((sum, { added }) => sum + (added ?? 0), 0)} -${files.reduce((sum, { removed }) => sum + (removed ?? 0), 0)}`;
 
-/** A name is an agent's text: one with a line break in it must not look like a line of the prompt. */
+/** An agent chooses file names: a name with a line break must not look like a line of the prompt. */
 const quoted = (name: string) => (/^[\p{L}\p{N}_./@+-]+$/u.test(name) ? `\`${name}\`` : JSON.stringify(name));

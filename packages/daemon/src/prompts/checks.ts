@@ -1,12 +1,12 @@
 import type { Deciding } from '@tidemill/core';
 import { fenced, section } from './text.ts';
 
-/** More would push out the change itself; they are counted. */
+/** More would displace the change itself; the rest is counted. */
 const MOST_FILES = 100;
 const LONGEST = 300;
 const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 
-/** What a reviewer looks at first: gates that pass prove nothing about a change of what they check. */
+/** What a reviewer looks at first: passing gates prove nothing about a change to what they check. */
 export function checksSection(deciding: Deciding[]): string {
   if (deciding.length === 0) return '';
   const lines = deciding.slice(0, MOST_FILES).map(({ file, why }) => `${cut(file)}: ${cut(why)}`);

@@ -2,14 +2,14 @@ import { Duration, Mode } from '@tidemill/contract';
 import { z } from 'zod';
 import { YamlFile } from '../config/document.ts';
 
-/** What the head of a template may ask for. Whatever it leaves out is as for every run of its mode. */
+/** What the head of a template may set. The rest has the default of its mode. */
 const FrontMatter = z.strictObject({
   mode: Mode.optional(),
   role: z.string().optional(),
   description: z.string().optional(),
-  /** Where the agent's entry in the config names none. */
+  /** Used when the agent's entry in the config names none. */
   model: z.string().min(1).optional(),
-  /** In Claude Code's words. */
+  /** By Claude Code's names. */
   tools: z.array(z.string().min(1)).min(1, 'names at least one tool; leave it out for all of them').optional(),
   turns: z.number().int().min(1).max(10_000).optional(),
   timeout: Duration.optional(),
@@ -24,11 +24,11 @@ export interface Parted {
   firstLine: number;
 }
 
-/** Parts a template into its head, between two lines of `---`, and what is told to the agent. */
+/** Splits a template into its head, between two lines of `---`, and the text for the agent. */
 export function partTemplate(text: string, file: string, mode: Mode): Parted {
   const match = /^---\n([\s\S]*?\n)?---(?:\n|$)/.exec(text);
   if (!match) return { head: {}, body: text, firstLine: 1 };
-  // The empty line stands for the first ---, so that complaints name the file's own lines.
+  // The empty line replaces the first ---, so that errors have the file's line numbers.
   const yaml = new YamlFile(file, `\n${match[1] ?? ''}`);
   const head = yaml.parse(FrontMatter);
   if (head.mode !== undefined && head.mode !== mode) {

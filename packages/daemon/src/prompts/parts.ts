@@ -8,7 +8,7 @@ import { fenced, section } from './text.ts';
 const RECENT_CONTEXT = 5;
 const MOST_CONTEXT = 20;
 
-/** In the order in which they give way when a prompt gets too long: the last first. */
+/** When a prompt is too long, the last of these is cut first. */
 const PRIORITY = {
   task: 1,
   feedback: 0.95,
@@ -26,7 +26,7 @@ export interface RepositoryNotes {
   readme: RepositoryNote | null;
 }
 
-/** All that may have to give way. A person's words on a plan have a section of their own if the template shows it. */
+/** All parts that may be cut. A person's comments on a plan have their own section if the template shows it. */
 export function partsOf(
   input: PromptInput,
   notes: RepositoryNotes,
@@ -40,7 +40,7 @@ export function partsOf(
   const { plan, feedback: urgent } = PRIORITY;
   return {
     diffSection: {
-      // A piece for each file: where room is short, every long one gives way, and none the next.
+      // A piece for each file: when space is short, all long pieces are cut, so no file displaces another.
       name: 'the change',
       priority: PRIORITY.task,
       pieces: input.diff.sections,
@@ -53,7 +53,7 @@ export function partsOf(
       ...feedbackPart('what has to be put right', feedback, (texts) =>
         section('What has to be put right', texts, 'The previous attempt was not accepted. Deal with every point:'),
       ),
-      // A template that forgets it must not leave the agent to make the same mistake again.
+      // Added even if the template leaves it out, so that the agent does not repeat a mistake.
       times: Math.max(1, times('feedbackSection')),
     },
     planCommentsSection: {

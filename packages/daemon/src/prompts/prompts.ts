@@ -12,17 +12,17 @@ import { fillTemplate, PLACEHOLDERS, type Placeholder, parseTemplate, type Templ
 export interface PromptsOptions {
   /** The repository's root: `.tidemill/agents/<mode>.md` in it replaces a built-in template. */
   root: string;
-  /** Where the built-in templates lie, one `<mode>.md` each. */
+  /** The folder of the built-in templates, one `<mode>.md` each. */
   builtinDir: string;
 }
 
-/** What every template shares: the rules for questions. It is told as it stands. */
+/** The rules for questions, which all templates share. Placeholders in it are not expanded. */
 const QUESTIONS = '_questions.md';
 
-/** Added at the end when a template does not show them: no agent goes without them. */
+/** Added at the end when a template does not show them: every agent needs them. */
 const NEVER_MISSING = ['feedbackSection', 'changedFilesSection', 'autonomySection', 'questionsSection'] as const;
 
-/** Templates are read anew for each run, so that an edit counts from the next run on. */
+/** Templates are read again for each run, so that an edit takes effect with the next run. */
 export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
   return {
     async render({ mode, ...input }) {
@@ -57,7 +57,7 @@ function assemble(
     keyof typeof parts,
     string
   >;
-  // Before everything else, the words of earlier agents included, whatever the template.
+  // Before everything else, including texts of earlier agents, in every template.
   const checks = checksSection(input.deciding);
   const least = put(template, { ...nothing, ...fixed }, '').length + checks.length;
   const { texts, dropped } = fitParts(parts, head.prompt_tokens ?? DEFAULT_PROMPT_TOKENS, least);

@@ -1,7 +1,7 @@
 import { open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
-/** More than any budget has room for. */
+/** No budget has space for more. */
 const MOST_BYTES = 1024 * 1024;
 const README_CHARACTERS = 1_500;
 
@@ -14,7 +14,7 @@ export interface RepositoryNote {
 /** Agents differ in which of these they read by themselves; Claude Code, as it is started here, reads none. */
 export const conventionsOf = (root: string) => firstOf(root, ['AGENTS.md', 'CLAUDE.md']);
 
-/** How the README begins: whole paragraphs, as long as they are few. */
+/** The beginning of the README: a few whole paragraphs. */
 export async function introductionOf(root: string): Promise<RepositoryNote | null> {
   const note = await firstOf(root, ['README.md', 'readme.md', 'README']);
   if (!note || note.text.length <= README_CHARACTERS) return note;
@@ -23,7 +23,7 @@ export async function introductionOf(root: string): Promise<RepositoryNote | nul
   return { ...note, text: end > 0 ? beginning.slice(0, end) : beginning };
 }
 
-/** From the person's checkout, not from the worktree: there an agent may have rewritten its own instructions. */
+/** From the person's checkout, because an agent may have changed its own instructions in the worktree. */
 async function firstOf(root: string, files: string[]): Promise<RepositoryNote | null> {
   for (const file of files) {
     const text = await textIn(root, file);
@@ -35,13 +35,13 @@ async function firstOf(root: string, files: string[]): Promise<RepositoryNote | 
 async function textIn(root: string, file: string): Promise<string | null> {
   try {
     const [home, real] = await Promise.all([realpath(root), realpath(path.join(root, file))]);
-    // A link that came with somebody's change must not carry a private file into a prompt.
+    // A link from a change must not bring a private file into a prompt.
     if (!real.startsWith(home + path.sep)) return null;
     await using handle = await open(real);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (error) {
-    // It is help, not a condition: without it the work goes on.
+    // It is optional: the work continues without it.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== undefined) return null;
     throw error;

@@ -15,7 +15,7 @@ export interface PromptInput {
   hilConfig: HilConfig;
 }
 
-/** Placeholders whose text stays as it is, however long the rest: the task and the rules of the work. */
+/** Placeholders whose text is never cut: the task and the rules of the work. */
 export type FixedPlaceholder = Exclude<
   Placeholder,
   | 'diffSection'

@@ -2,7 +2,7 @@ import { AppError, type Mode } from '@tidemill/contract';
 import { nearest } from '../config/nearest.ts';
 import { type FrontMatter, partTemplate } from './front-matter.ts';
 
-/** What the template of a task's mode may ask for. Sections come with their own heading and are empty when there is nothing to say. */
+/** The placeholders of a task mode's template. Sections have their own heading and are empty when there is no content. */
 export const PLACEHOLDERS = [
   'taskTitle',
   'taskDescription',
@@ -34,7 +34,7 @@ export interface Template<Name extends string = Placeholder> {
   uses: Map<Name, number>;
 }
 
-/** `{name}` is a placeholder, `{{name}}` the word in braces itself. JSON and code with other braces are left alone. */
+/** `{name}` is a placeholder, `{{name}}` produces the text `{name}`. JSON and code with other braces stay unchanged. */
 const BRACED = /\{\{([a-z][A-Za-z]*)\}\}|\{([a-z][A-Za-z]*)\}/g;
 
 export function parseTemplate<Name extends string>(
@@ -60,10 +60,10 @@ export function parseTemplate<Name extends string>(
   return { head, body, uses };
 }
 
-/** One pass: what is filled in is never looked at again, so a task's text cannot smuggle in a placeholder. */
+/** One pass: inserted text is not expanded again, so a task's text cannot add a placeholder. */
 export function fillTemplate<Name extends string>(template: Template<Name>, values: Record<Name, string>): string {
   const isEmpty = (name: string) => values[name as Name] === '';
-  // A section that has nothing to say takes its line with it.
+  // The line of an empty section is removed.
   const body = template.body.replace(/^\{([a-z][A-Za-z]*)\}\n/gm, (line, name: string) => (isEmpty(name) ? '' : line));
   const text = body.replace(BRACED, (_all, literal?: string, name?: string) =>
     literal !== undefined ? `{${literal}}` : values[name as Name],

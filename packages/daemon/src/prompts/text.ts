@@ -1,4 +1,4 @@
-/** A heading and what belongs under it; nothing at all when there is nothing to say. */
+/** A heading and its content; empty when there is no content. */
 export function section(title: string, lines: string[], introduction = ''): string {
   if (lines.length === 0) return '';
   return `## ${title}\n\n${introduction === '' ? '' : `${introduction}\n\n`}${lines.join('\n')}\n`;

@@ -14,7 +14,7 @@ const Option = z.preprocess(
 
 const QuestionTemplate = z.strictObject({
   type: QuestionType,
-  /** `{fact}` is filled in with what the trigger knows, `{{fact}}` is the word in braces itself. */
+  /** `{fact}` is replaced by the trigger's fact; `{{fact}}` produces the text `{fact}`. */
   text: z.string().trim().min(1, 'a question needs a text').max(5_000),
   context: z.string().trim().max(5_000).default(''),
   options: z.array(Option).max(20).default([]),
@@ -23,12 +23,12 @@ const QuestionTemplate = z.strictObject({
   expiresAfter: Duration.optional(),
   reminderAfter: Duration.optional(),
   tags: z.array(z.string().min(1).max(100)).max(20).default([]),
-  /** unblock: the answer sets a blocked task to work again. */
+  /** unblock: the answer restarts a blocked task. */
   effect: z.enum(['none', 'unblock']).default('none'),
 });
 export type QuestionTemplate = z.output<typeof QuestionTemplate>;
 
-/** A fact and the numbers it must lie between for the questions to be asked. */
+/** A fact and the range that it must be in for the questions to be asked. */
 const Condition = z
   .strictObject({ fact: z.string().min(1), atLeast: z.number().optional(), atMost: z.number().optional() })
   .refine((condition) => condition.atLeast !== undefined || condition.atMost !== undefined, {
@@ -48,7 +48,7 @@ const CatalogueEntry = z
     trigger: TriggerName,
     /** False keeps Tidemill from asking it. */
     enabled: z.boolean().default(true),
-    /** The part of Tidemill whose coming brings the event. Until then the entry is data and nothing more. */
+    /** The future part of Tidemill that will raise the event. Until then the entry is not used. */
     since: z.enum(['ideas', 'specs', 'gates', 'ux', 'memory', 'agents']).optional(),
     when: z.array(Condition).default([]),
     questions: z.array(QuestionTemplate).default([]),

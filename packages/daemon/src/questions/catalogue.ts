@@ -7,7 +7,7 @@ import { type CatalogueEntry, CatalogueFile, type Condition, type QuestionTempla
 import { isWired, WIRED } from './trigger.ts';
 
 const CATALOGUE_FOLDER = '.tidemill/questions';
-/** How much of a fact a text shows: an error may be as long as a log. */
+/** The longest part of a fact that a text shows: an error may be as long as a log. */
 const LONGEST_FACT = 4_000;
 const BRACED = /\{\{([a-zA-Z_]\w*)\}\}|\{([a-zA-Z_]\w*)\}/g;
 
@@ -24,13 +24,13 @@ export interface LoadedCatalogue extends Catalogue {
   readonly lines: CatalogueLine[];
 }
 
-/** The shipped questions, each trigger's replaced as a whole where the project has its own. */
+/** The built-in questions. A project's own entry for a trigger replaces all of that trigger's questions. */
 export function loadCatalogue({ root, builtinDir }: { root: string; builtinDir: string }): LoadedCatalogue {
   const readAll = (folder: string, label: string, isBuiltin: boolean) =>
     filesIn(folder).flatMap((name) => read(`${label}/${name}`, join(folder, name), isBuiltin));
   const own = readAll(join(root, CATALOGUE_FOLDER), CATALOGUE_FOLDER, false);
   let loaded: Map<string, { entry: CatalogueEntry; file: string }> | undefined;
-  // The shipped files have no mistakes to report at the start, so they are read when the first question is asked.
+  // The built-in files have no mistakes to report at the start, so they are read when the first question is asked.
   const entries = () => {
     loaded ??= new Map(
       [...readAll(builtinDir, 'questions', true), ...own].map((each) => [each.entry.trigger, each] as const),
@@ -125,7 +125,7 @@ function holds({ fact, atLeast, atMost }: Condition, facts: Record<string, strin
   return (atLeast === undefined || value >= atLeast) && (atMost === undefined || value <= atMost);
 }
 
-/** One pass: what is filled in is never looked at again. */
+/** One pass: inserted text is not expanded again. */
 function fill(text: string, facts: Record<string, string | number>): string {
   return text.replace(BRACED, (_all, literal?: string, name?: string) =>
     literal !== undefined ? `{${literal}}` : String(facts[name ?? ''] ?? '').slice(0, LONGEST_FACT),

@@ -1,6 +1,6 @@
 import type { Trigger, TriggerFacts } from '../ports.ts';
 
-/** The triggers that the engine raises, and what each knows. A fact's name is its placeholder in a text. */
+/** The triggers that the engine raises, with their facts. A fact's name is its placeholder in a text. */
 export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   missing_context: ['number', 'title', 'missing'],
   task_failed_repeatedly: ['number', 'title', 'error', 'runs', 'tried'],
@@ -10,7 +10,7 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   validation_passed: ['number', 'title', 'gates', 'checks'],
 };
 
-/** Triggers whose event comes with a part of Tidemill that is not there yet: nothing raises them. */
+/** Triggers of parts of Tidemill that do not exist yet: nothing raises them. */
 const PLANNED = [
   'idea_created',
   'problem_statement_vague',

@@ -2,12 +2,12 @@ import type { Folder } from './folder.ts';
 import { gate, type Tool } from './tool.ts';
 
 /**
- * These keep what they fetch in the home folder, and what a sandboxed command writes there is gone with it. So they are
- * given a folder in the worktree that git ignores; it becomes a part of what `prepare` made.
+ * These tools store downloads in the home folder, which is deleted after each sandboxed command. So they get a folder in
+ * the worktree that git ignores. It becomes part of the result of `prepare`.
  */
 const CACHE = '.cache';
 const KEPT = 'Kept in the worktree: gates run without the home folder and without the network.';
-/** Both fetch parts of their plugins only when tests run, whatever was fetched before. */
+/** Both download parts of their plugins only when tests run. */
 const ALSO_LATER = 'Fetched ahead; what the tests themselves ask for late comes over the network.';
 
 export const compiledTools: Tool[] = [
@@ -44,7 +44,7 @@ export const compiledTools: Tool[] = [
       const needs = /^require\b/m.test(await folder.text('go.mod')) || folder.has('go.work');
       if (isVendored || !needs)
         return { prepare: [], gates: [gate('vet', 'go vet ./...', '5m'), gate('test', 'go test ./...', '10m')] };
-      // Go takes no relative path here. Else its cache could not be deleted, since it is read-only.
+      // Go accepts no relative path here. Without the flag its cache is read-only and could not be deleted.
       const cache = `GOMODCACHE="$PWD/${CACHE}/go-mod" GOFLAGS=-modcacherw`;
       const gates = [
         ['vet', '5m'],

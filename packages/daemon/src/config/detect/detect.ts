@@ -11,10 +11,10 @@ export interface Detected extends Proposal {
   notes: string[];
 }
 
-/** Packages of their own in subfolders: more of them are a person's to write down. */
+/** At most this many separate packages in subfolders; a person adds the rest. */
 const MOST_PACKAGES = 10;
 
-/** What a worktree of this repository needs and what proves a change in it, judged by the files that tools leave. */
+/** What a worktree of this repository needs and which gates prove a change, detected from the files of known tools. */
 export async function detect(root: string, isInstalled: IsInstalled): Promise<Detected> {
   const top = new Folder(root);
   const found: Detected = { tools: [], notes: [], prepare: [], gates: [] };

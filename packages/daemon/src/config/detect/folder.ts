@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What lies in a folder of the repository, as far as it tells how the project is built. */
+/** The content of a folder of the repository, as far as it shows how the project is built. */
 export class Folder {
   readonly root: string;
   /** Relative to the root; empty for the root itself. */
@@ -17,7 +17,7 @@ export class Folder {
     return existsSync(join(this.root, this.path, name));
   }
 
-  /** Those of the names that are there. */
+  /** The names that exist. */
   present(...names: string[]): string[] {
     return names.filter((name) => this.has(name));
   }
@@ -41,11 +41,11 @@ export class Folder {
 
 const DEEPEST = 3;
 const MOST_FOLDERS = 300;
-/** Folders whose packages are not the project's own: installed, built, or material of tests. */
+/** Folders whose packages are not the project's own: installed, built, or test fixtures. */
 const LEFT_OUT =
   /^(\..*|node_modules|vendor|target|dist|build|out|coverage|venv|env|third_party|examples?|samples?|fixtures|testdata|tests?|__tests__|templates?|docs)$/i;
 
-/** The subfolders that could hold a package of their own, nearest first; not all of a huge tree. */
+/** The subfolders that may contain a separate package, nearest first, up to a limit. */
 export async function subfolders(root: string): Promise<Folder[]> {
   const found: Folder[] = [];
   let level = [''];

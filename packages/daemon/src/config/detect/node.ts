@@ -15,14 +15,14 @@ type PackageJson = z.infer<typeof PackageJson>;
 interface Manager {
   name: string;
   locks: string[];
-  /** Further files that show it, and that decide what it installs. */
+  /** More files that show its use and decide what it installs. */
   settings: string[];
   install(
     isLocked: boolean,
     folder: Folder,
     manifest: PackageJson,
   ): Promise<Omit<ProposedStep, 'files' | 'makes'> & { makes?: string[] }>;
-  /** The test that it runs by itself, without a script. */
+  /** The test command that it has without a script. */
   ownTest?: string;
   run(script: string): string;
 }
@@ -56,7 +56,7 @@ const MANAGERS: Manager[] = [
   },
 ];
 
-/** A lock file decides, then the field; npm is what remains. */
+/** A lock file decides, then the field `packageManager`; the default is npm. */
 export const nodeTools: Tool[] = MANAGERS.map((manager) => ({
   name: manager.name,
   language: 'node',
@@ -93,7 +93,7 @@ async function stepsOf(manager: Manager, folder: Folder, manifest: PackageJson):
   return [{ makes: ['node_modules'], ...(await manager.install(locks.length > 0, folder, manifest)), files }];
 }
 
-/** Globs of the folders that the install at the root takes care of. */
+/** Globs of the folders that the install at the root covers. */
 async function workspacesOf(folder: Folder, { workspaces }: PackageJson): Promise<string[]> {
   const listed = Array.isArray(workspaces) ? workspaces : (workspaces?.packages ?? []);
   const ofPnpm = [...(await folder.text('pnpm-workspace.yaml')).matchAll(/^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$/gm)];

@@ -1,7 +1,7 @@
 import type { Folder } from './folder.ts';
 import { gate, type ProposedGate, type ProposedStep, type Tool } from './tool.ts';
 
-/** An environment with absolute paths cannot be moved: it is made in each worktree, from the package manager's cache. */
+/** An environment with absolute paths cannot be moved, so each worktree creates its own from the package manager's cache. */
 const VENV = '.venv';
 const SETTINGS = ['pyproject.toml', 'setup.py', 'setup.cfg', '.python-version'];
 
@@ -14,7 +14,7 @@ export const pythonTools: Tool[] = [
     async propose(folder) {
       const files = folder.present('uv.lock', 'uv.toml', ...SETTINGS);
       const run = 'uv sync --frozen --all-groups --all-extras';
-      // The cache may lie on another disk, where files cannot be linked.
+      // The cache may be on another disk, where files cannot be linked.
       const prepare = [{ run, files, env: { UV_LINK_MODE: 'copy' }, makes: [VENV] }];
       return { prepare, gates: await gatesOf(folder, 'uv run --no-sync ') };
     },
@@ -46,7 +46,7 @@ export const pythonTools: Tool[] = [
   },
 ];
 
-/** Which extra of the project brings what tests need, if one has a usual name. */
+/** The project's extra with the test dependencies, if it has a usual name. */
 const EXTRAS = ['dev', 'test', 'tests', 'testing'];
 
 async function pipSteps(folder: Folder, gates: ProposedGate[]): Promise<ProposedStep[]> {
@@ -83,7 +83,7 @@ const REQUIREMENTS = [
   'requirements/test.txt',
 ];
 
-/** Tests and linter, each started by what stands before it. */
+/** Tests and linter, each with the given command prefix. */
 async function gatesOf(folder: Folder, before: string): Promise<ProposedGate[]> {
   const project = await folder.text('pyproject.toml');
   const hasTests = ['pytest.ini', 'conftest.py', 'tests', 'test', 'tox.ini'].some((name) => folder.has(name));

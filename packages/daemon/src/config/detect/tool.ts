@@ -14,7 +14,7 @@ export interface ProposedStep {
   env?: Record<string, string>;
   /** For the person who reads the config: why it is done this way. */
   comment?: string;
-  /** Folders that it makes. git must ignore them, else they are no result that could be kept. */
+  /** Folders that it creates. git must ignore them, otherwise they are not kept as a result. */
   makes: string[];
 }
 
@@ -23,16 +23,16 @@ export interface Proposal {
   gates: ProposedGate[];
 }
 
-/** A package manager or build tool that `init` knows. One more of them is one more row in `tools.ts`. */
+/** A package manager or build tool that `init` knows. To add one, add a row to `tools.ts`. */
 export interface Tool {
   name: string;
-  /** Of the tools of one language the first that is found is taken. */
+  /** Of the tools of one language, the first that is found is used. */
   language: string;
   /** One of these shows that it is in use. */
   shownBy: string[];
-  /** In a subfolder one of these shows a package of its own, which the tool at the root does not install. */
+  /** In a subfolder, one of these shows a separate package, which the tool at the root does not install. */
   ownIn: string[];
-  /** Null when the files turn out to say nothing. */
+  /** Null when the files do not show anything to propose. */
   propose(folder: Folder): Promise<Proposal | null>;
 }
 

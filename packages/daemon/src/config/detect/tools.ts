@@ -3,5 +3,5 @@ import { nodeTools } from './node.ts';
 import { pythonTools } from './python.ts';
 import type { Tool } from './tool.ts';
 
-/** All that `init` knows, in the order in which gates and steps are proposed. */
+/** All tools that `init` knows, in the order in which it proposes gates and steps. */
 export const TOOLS: Tool[] = [...nodeTools, ...pythonTools, ...compiledTools];

@@ -1,16 +1,16 @@
 import type { Folder } from './folder.ts';
 import type { Proposal } from './tool.ts';
 
-/** Programs that bring the other tools in the versions that a file names. */
+/** Programs that install the other tools in the versions that a file names. */
 interface VersionTool {
   name: string;
   shownBy: string[];
   env: Record<string, string>;
   install: string;
   makes: string[];
-  /** Stands before all of its own commands. */
+  /** The prefix of all its own commands. */
   first: string;
-  /** Stands before every other command, so that it finds the tools. */
+  /** The prefix of every other command, so that it finds the tools. */
   before: string;
 }
 
@@ -21,7 +21,7 @@ const TABLE: VersionTool[] = [
     env: { MISE_YES: '1' },
     install: 'mise install',
     makes: ['.cache'],
-    // Its own folder in the home is not there for sandboxed commands, and neither is what was trusted before.
+    // Sandboxed commands have neither its own folder in the home nor its list of trusted files.
     first: 'export MISE_DATA_DIR="$PWD/.cache/mise" && mise trust --quiet --all && ',
     before: 'mise exec -- ',
   },
@@ -30,7 +30,7 @@ const TABLE: VersionTool[] = [
 export interface Versions {
   tools: string[];
   notes: string[];
-  /** The proposal with the tools brought first, and every command started through them. */
+  /** The proposal with the tools installed first, and every command started through them. */
   wrap(proposal: Proposal): Proposal;
 }
 
@@ -66,7 +66,7 @@ export async function versionsOf(folder: Folder, isInstalled: IsInstalled): Prom
   };
 }
 
-/** Tasks of the project with names that say that they check something. */
+/** Tasks of the project whose names show that they check something. */
 async function tasksOf(folder: Folder): Promise<string[]> {
   const text = (await folder.text('mise.toml')) + (await folder.text('.mise.toml'));
   return ['typecheck', 'lint', 'test'].filter((name) =>
