@@ -21,7 +21,7 @@ async function walk() {
   }));
 }
 
-describe('adding a noun as its page says', () => {
+describe('adding a noun as its page describes', () => {
   let copy: string;
   beforeAll(async () => {
     copy = await mkdtemp(join(tmpdir(), 'tidemill-noun-'));
@@ -32,7 +32,7 @@ describe('adding a noun as its page says', () => {
   });
   afterAll(() => rm(copy, { recursive: true, force: true }));
 
-  it('needs lines in at most six existing files, none of them a switch, and its types hold', async () => {
+  it('needs lines in at most six existing files, none of them a switch, and its types are correct', async () => {
     const steps = await walk();
     const changed = new Set(steps.filter(({ kind }) => kind === 'in').map(({ path }) => path));
     expect(changed.size).toBeLessThanOrEqual(6);

@@ -76,7 +76,7 @@ const claimsOf = async (taskId: string) =>
   ).length;
 
 describe('a budget in the real program', { timeout: 120_000 }, () => {
-  it('told at 90 %, stopped at 100 %, kept over a restart, goes on when raised', async () => {
+  it('alerts at 90 %, stops at 100 %, survives a restart, continues when raised', async () => {
     write(config(`budget: { dailyUsd: 10, monthlyUsd: 100, timeZone: ${noon} }`));
     const first = await machine.up(root);
     const one = await machine.json<{ id: string }>(['task', 'add', 'The dear one'], root);
@@ -118,7 +118,7 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
     await second.ended;
   });
 
-  it('the limit of all projects stops and frees work by itself too', async () => {
+  it('the limit of all projects also stops and releases work automatically', async () => {
     write(config(`budget: { dailyUsd: 100, monthlyUsd: 1000, timeZone: ${noon} }`));
     await machine.run(['budget', '--total-daily', '9', '--total-monthly', '1000', '--time-zone', noon], root);
     await machine.up(root);
@@ -134,21 +134,21 @@ describe('a budget in the real program', { timeout: 120_000 }, () => {
 describe('settings of a running program', { timeout: 120_000 }, () => {
   const builders = (status: ProjectStatus) => status.workers.filter(({ role }) => role === 'builder').length;
 
-  it('what cannot be is replaced, told on the terminal, in the status and as an alert', async () => {
+  it('impossible values are replaced, and reported on the terminal, in the status and as an alert', async () => {
     write(config('budget: { dailyUsd: -5, monthlyUsd: 0, timeZone: Mars/Base }').replace('workers: 2', 'workers: 11'));
     const daemon = await machine.up(root);
     const status = await machine.json<ProjectStatus>(['status'], root);
     expect(builders(status)).toBe(10);
-    for (const told of ['workers is 11', 'budget.dailyUsd is -5', 'budget.monthlyUsd is 0', 'Mars/Base']) {
-      expect(status.warnings.join('\n')).toContain(told);
-      expect(daemon.stderr()).toContain(told);
+    for (const warning of ['workers is 11', 'budget.dailyUsd is -5', 'budget.monthlyUsd is 0', 'Mars/Base']) {
+      expect(status.warnings.join('\n')).toContain(warning);
+      expect(daemon.stderr()).toContain(warning);
     }
     expect((await alerted('config_adjusted')).body).toMatchObject({ severity: 'warning' });
     expect((await ownAccount()).limits).toEqual({ dailyUsd: 50, monthlyUsd: 500 });
     expect(readFileSync(join(machine.data, 'daemon.log'), 'utf8')).toContain('workers is 11');
   });
 
-  it('a changed file holds without a restart; an invalid one is told and changes nothing', async () => {
+  it('a changed file takes effect without a restart; an invalid one is reported and changes nothing', async () => {
     write(config(''));
     await machine.up(root);
     write(config('budget: { dailyUsd: 7, monthlyUsd: 70 }').replace('workers: 2', 'workers: 4'));
@@ -169,7 +169,7 @@ describe('settings of a running program', { timeout: 120_000 }, () => {
 });
 
 describe('figures for others', { timeout: 120_000 }, () => {
-  it('are there for Prometheus with the token, and sent to a collector', async () => {
+  it('are available to Prometheus with the token, and sent to a collector', async () => {
     const bodies: string[] = [];
     const collector = createServer((request, response) => {
       let body = '';

@@ -62,7 +62,7 @@ const phone = (tokenEnv = 'BOT_TOKEN') =>
   `  phone: { type: telegram, tokenEnv: ${tokenEnv}, chat: ${CHAT}, baseUrl: "${telegram.url}" }\n`;
 
 describe('a question that waits for a person', () => {
-  test('goes out by webhook, is in the inbox, and an answer by the API lets the task go on', {
+  test('is sent by webhook, is in the inbox, and the task continues after an answer by the API', {
     timeout: 3 * MINUTE,
   }, async () => {
     repository.write({ '.tidemill/config.yaml': config(`channels:\n${webhook()}`) });
@@ -95,7 +95,7 @@ describe('a question that waits for a person', () => {
     ]);
   });
 
-  test('is answered on Telegram after the daemon was killed and started again', { timeout: 3 * MINUTE }, async () => {
+  test('is answered on Telegram after the daemon was killed and restarted', { timeout: 3 * MINUTE }, async () => {
     repository.write({ '.tidemill/config.yaml': config(`channels:\n${phone()}`) });
     const first = await machine.up(root);
     await machine.json<TaskSummary>(['task', 'add', 'Store it'], root);
@@ -139,7 +139,7 @@ describe('channels', () => {
     expect(log + daemon.stderr() + tried.stderr + JSON.stringify(alert)).not.toContain('wrong-secret');
   });
 
-  test('a test message, a name that is not there, and settings that hold a secret', {
+  test('a test message, an unknown name, and settings that contain a secret', {
     timeout: 2 * MINUTE,
   }, async () => {
     repository.write({ '.tidemill/config.yaml': config(`channels:\n${webhook()}`) });

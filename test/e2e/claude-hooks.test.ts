@@ -66,7 +66,7 @@ function tidemill(...args: string[]): string {
 type Call = { name: string; input: Record<string, unknown> };
 const bash = (command: string): Call => ({ name: 'Bash', input: { command, description: 'as asked' } });
 
-/** A person's `claude -p` in the repository, whose model makes these calls; what the model was told after each. */
+/** A person's `claude -p` in the repository, whose model makes these calls; returns what the model received after each. */
 async function session(calls: Call[]): Promise<string[]> {
   const script = [...calls.map(({ name, input }) => call(name, input)), say('done')];
   const server: MessagesServer = await startMessagesServer(script);
@@ -95,7 +95,7 @@ async function session(calls: Call[]): Promise<string[]> {
 }
 
 describe("a person's own Claude Code", { timeout: 120_000 }, () => {
-  test('is held by every guard once the hooks are installed, and free of them afterwards', async (context) => {
+  test('is checked by every guard after the hooks are installed, and by none after they are removed', async (context) => {
     context.skip(missing !== '', missing);
     repository.write({
       '.tidemill/guards/own.yaml': `- name: louder
@@ -155,12 +155,12 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
     const elsewhere = ['reviewer', 'reviewer-files', 'reviewer-git', 'secrets-in-search'];
     const named = cases.map(([, guard]) => guard).filter((guard) => guard !== '');
     expect([...new Set([...named, ...elsewhere])].toSorted()).toEqual(await builtinGuards());
-    const told = await session([...cases.map(([made]) => made), bash('echo one'), bash('echo free > free.txt')]);
+    const replies = await session([...cases.map(([made]) => made), bash('echo one'), bash('echo free > free.txt')]);
     cases.forEach(([made, guard], index) => {
-      expect(told[index], JSON.stringify(made)).toContain(guard === '' ? '' : `(guard: ${guard})`);
+      expect(replies[index], JSON.stringify(made)).toContain(guard === '' ? '' : `(guard: ${guard})`);
     });
-    expect(told.join('\n')).not.toContain('hunter2');
-    expect(told[cases.length]).toBe('two');
+    expect(replies.join('\n')).not.toContain('hunter2');
+    expect(replies[cases.length]).toBe('two');
     expect(readFileSync(join(repository.root, 'out.txt'), 'utf8')).toBe('two\n');
     expect(existsSync(join(repository.root, 'free.txt'))).toBe(true);
     expect(existsSync(join(repository.folder, 'evil.txt'))).toBe(false);
@@ -172,7 +172,7 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
     expect(freed).not.toContain('guard:');
   });
 
-  test('runs no tool at all where the program behind the hook is gone, or the guards cannot be read', async (context) => {
+  test('runs no tool when the program of the hook is missing, or the guards are invalid', async (context) => {
     context.skip(missing !== '', missing);
     tidemill('hooks', 'install');
     const settings = join(repository.root, '.claude', 'settings.json');
@@ -182,8 +182,8 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
     expect(existsSync(join(repository.root, 'made.txt'))).toBe(false);
     writeFileSync(settings, installed);
     repository.write({ '.tidemill/guards/own.yaml': '- { name: broken\n' });
-    const [told] = await session([bash('touch made.txt')]);
-    expect(told).toContain('own.yaml:');
+    const [reply] = await session([bash('touch made.txt')]);
+    expect(reply).toContain('own.yaml:');
     expect(existsSync(join(repository.root, 'made.txt'))).toBe(false);
   });
 });

@@ -67,7 +67,7 @@ async function trial(name: string, cwd = root): Promise<{ code: number | null; r
 const verdicts = ({ steps }: TrialReport) => Object.fromEntries(steps.map(({ name, ok }) => [name, ok]));
 
 describe('agents test', { timeout: 60_000 }, () => {
-  test('an agent that works: what it did, and nothing of it is left', async () => {
+  test('reports what a working agent did, and leaves no files', async () => {
     const { code, report } = await trial('default');
     expect(report).toMatchObject({ agent: 'default', label: 'command ./good.sh', ok: true, failure: null });
     expect(verdicts(report)).toEqual({
@@ -85,7 +85,7 @@ describe('agents test', { timeout: 60_000 }, () => {
     expect(repository.git('status', '--porcelain')).toBe('');
   });
 
-  test('in words, with what the agent prints beside it', async () => {
+  test('prints a readable report, with the output of the agent', async () => {
     const { code, stdout, stderr } = await machine.run(['agents', 'test', 'default'], root);
     expect(stdout).toMatch(/ok {2}file written +tidemill-trial\.txt\n/);
     expect(stdout).toMatch(/ok {2}cost +0\.2500 USD; 10 tokens in, 5 out/);
@@ -98,7 +98,7 @@ describe('agents test', { timeout: 60_000 }, () => {
     ['plan', 'crash', /exited with code 3[\s\S]*it hurts/],
     ['review', 'validation', /says it is done, but there is no tidemill-trial\.txt/],
     ['implement', 'spawn', /not-there\.sh/],
-  ])('%s fails as %s, with the reason and a hint, and no other agent steps in', async (name, failure, message) => {
+  ])('%s fails as %s, with the reason and a hint, and no other agent takes over', async (name, failure, message) => {
     const { code, report } = await trial(name);
     expect(report).toMatchObject({ ok: false, failure: { class: failure, hint: expect.stringMatching(/\w/) } });
     expect(report.failure!.message).toMatch(message);
@@ -127,7 +127,7 @@ describe('agents test', { timeout: 60_000 }, () => {
     expect(readdirSync(trials)).toEqual([]);
   });
 
-  test('an agent that nobody knows is refused with those there are', async () => {
+  test('an unknown agent is refused with a list of the known ones', async () => {
     const { code, stderr } = await machine.run(['agents', 'test', 'clause'], root);
     expect(code).toBe(2);
     expect(stderr).toContain('there is no agent "clause"');
@@ -138,7 +138,7 @@ describe('agents test', { timeout: 60_000 }, () => {
 });
 
 describe('Claude Code', { timeout: 240_000 }, () => {
-  test('is listed, answers, and does the trial outside of any project', async (context) => {
+  test('is listed, responds, and does the trial outside a project', async (context) => {
     const vendor = await installVendor('@anthropic-ai/claude-agent-sdk', '0.3.325', 'anthropic-ai-sdk');
     if ('missing' in vendor) return context.skip(vendor.missing);
     const modules = join(vendor.bin, '..');

@@ -29,7 +29,7 @@ describe('up', () => {
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
   });
 
-  test('--until-idle ends when what is left waits for a person', async () => {
+  test('--until-idle ends when all remaining tasks wait for a person', async () => {
     await machine.run(['task', 'add', 'Nobody can do this'], root);
     const { code, stdout } = await machine.run(['up', '--until-idle'], root);
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe('up', () => {
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
   });
 
-  test('a killed one leaves no lock: the next command and the next up just work', async () => {
+  test('a killed daemon leaves no lock: the next command and the next up work', async () => {
     const daemon = await machine.up(root);
     daemon.child.kill('SIGKILL');
     await daemon.ended;
@@ -80,7 +80,7 @@ describe('up', () => {
     expect(stderr).toContain('starting 10 instead of 50');
   });
 
-  test('a port in use is told', async () => {
+  test('a port in use is reported', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -126,7 +126,7 @@ describe('a second up on the same data folder', () => {
     }
   });
 
-  test('of two that start at once for one project, whoever is refused names the other', async () => {
+  test('of two that start at once for one project, the refused one names the other', async () => {
     const [first, second] = await Promise.allSettled([machine.up(root), machine.run(['up', '--until-idle'], root)]);
     if (second.status === 'rejected') throw second.reason;
     const { code, stderr } = second.value;

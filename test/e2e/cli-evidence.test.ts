@@ -66,7 +66,7 @@ describe('a landed task', () => {
     expect(await doctor()).toEqual({ code: 0, problems: [] });
   });
 
-  test('has its output, its receipts and its story', async () => {
+  test('has its output, its receipts and its history', async () => {
     expect((await machine.run(['logs', '1'], root)).stdout).toContain('working on it');
     const links = await machine.json<Evidence[]>(['evidence', 'list', '1'], root);
     expect(new Set(links.map(({ gate }) => gate))).toEqual(new Set(['integrity', 'test']));
@@ -74,7 +74,7 @@ describe('a landed task', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('the commit with another tree is not believed, whatever its trailers say', async () => {
+  test('a commit with another tree is rejected, regardless of its trailers', async () => {
     const landed = repository.git('rev-parse', 'HEAD');
     try {
       repository.write({ 'smuggled.txt': 'never checked' });
@@ -92,7 +92,7 @@ describe('a landed task', () => {
   const set = (table: string, path: string, value: string) =>
     `UPDATE ${table} SET doc = json_set(doc, '${path}', '${value}')`;
 
-  test('a task moved behind the log’s back is found by doctor', async () => {
+  test('doctor finds a task that was moved without an event', async () => {
     await tampered(set('tasks', '$.stage', 'open'), set('tasks', '$.stage', 'done'), async () => {
       const { code, problems } = await doctor();
       expect(code).toBe(1);

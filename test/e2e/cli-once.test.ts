@@ -51,7 +51,7 @@ afterEach(async () => {
   repository.remove();
 });
 
-test('a task whose answer was lost on the way is asked for once more, and made once', async () => {
+test('a task whose response was lost is requested again, and created once', async () => {
   toLose = 1;
   const added = await machine.json<TaskSummary>(['task', 'add', 'Heard only the second time'], repository.root);
   expect(added.number).toBe(1);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
-/** Prints what it was started with, so that its log shows what it was told. */
+/** Prints what it was started with, so that its log shows its prompt. */
 const AGENT = `#!/bin/sh
 brief=$(cat)
 printf 'BRIEF %s\\n' "$brief"
@@ -58,7 +58,7 @@ afterAll(async () => {
   repository.remove();
 });
 
-async function told(run: string): Promise<string> {
+async function promptOf(run: string): Promise<string> {
   const { stdout } = await machine.run(['logs', run], root);
   const line = stdout.split('\n').find((each) => each.startsWith('BRIEF '))!;
   return (JSON.parse(line.slice('BRIEF '.length)) as { prompt: string }).prompt;
@@ -69,7 +69,7 @@ const worktrees = () =>
     .map(String)
     .filter((name) => /worktrees\//.test(name));
 
-test('prints what the agent is told, before and while it works, with the change and its gates for a reviewer', async () => {
+test('prints the prompt of the agent, before and during its work, with the change and its gates for a reviewer', async () => {
   const asked = await machine.run(['prompt', '1', 'implement'], root);
   expect(asked).toMatchObject({ code: 0, stderr: '' });
   expect(asked.stdout).toContain('# Implement task #1: Write a file');
@@ -81,7 +81,7 @@ test('prints what the agent is told, before and while it works, with the change 
 
   expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
   const { runs } = await machine.json<TaskDetail>(['task', 'show', '1'], root);
-  expect(await told(runs[0]!.id)).toBe(asked.stdout);
+  expect(await promptOf(runs[0]!.id)).toBe(asked.stdout);
   expect(runs[0]!.briefing).toEqual({ promptTokens: Math.ceil(asked.stdout.length / 4), dropped: [] });
 
   const review = await machine.json<PromptView>(['prompt', '1', 'review'], root);
@@ -94,12 +94,12 @@ test('prints what the agent is told, before and while it works, with the change 
   expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
   const after = await machine.json<TaskDetail>(['task', 'show', '1'], root);
   expect(after.task.stage).toBe('done');
-  expect(await told(after.runs.at(-1)!.id)).toBe(review.prompt);
+  expect(await promptOf(after.runs.at(-1)!.id)).toBe(review.prompt);
   expect(after.runs.at(-1)!.briefing!.dropped).toEqual(review.dropped);
   expect((await machine.run(['task', 'show', '1'], root)).stdout).toContain(`was shortened: ${review.dropped[0]}`);
 }, 120_000);
 
-test('a change that has landed is no longer shown, and a mode or task that is not there is named', async () => {
+test('a landed change is no longer shown, and an unknown mode or task is named', async () => {
   const landed = await machine.run(['prompt', '1', 'review'], root);
   expect(landed).toMatchObject({ code: 2, stdout: '' });
   expect(landed.stderr).toContain('there is no change to review');
@@ -112,7 +112,7 @@ test('a change that has landed is no longer shown, and a mode or task that is no
   expect(JSON.parse(task.stderr)).toMatchObject({ error: { code: 'not_found' } });
 }, 60_000);
 
-test('through a daemon it says the same, and a mistake in a template of the project is named with its line', async () => {
+test('the output is the same through a daemon, and a mistake in a template of the project is named with its line', async () => {
   const { stdout } = await machine.run(['prompt', '1', 'plan'], root);
   const daemon = await machine.up(root);
   expect((await machine.run(['prompt', '1', 'plan'], root)).stdout).toBe(stdout);

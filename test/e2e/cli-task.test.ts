@@ -18,7 +18,7 @@ const run = (...args: string[]) => machine.run(['task', ...args], repository.roo
 const json = <T>(...args: string[]) => machine.json<T>(['task', ...args], repository.root);
 
 describe('a person steers tasks from the command line', { timeout: 60_000 }, () => {
-  test('edits what is asked for, leaves a note, and finds it by its new words', async () => {
+  test('edits a task, leaves a note, and finds the task by its new text', async () => {
     const criteria = ['--accept', 'It is there', '--accept', 'It is tested'];
     const edited = await json<TaskSummary>(
       'edit',
@@ -41,7 +41,7 @@ describe('a person steers tasks from the command line', { timeout: 60_000 }, () 
     expect(await run('diff', '1')).toMatchObject({ code: 0, stdout: 'No change yet.\n' });
   });
 
-  test('moves a task where it may go, and is told why it may not go elsewhere', async () => {
+  test('moves a task to an allowed stage, and gets the reason for a refused one', async () => {
     expect((await json<TaskSummary>('move', '2', 'verify')).stage).toBe('verify');
     expect(await run('move', '2', 'merge')).toMatchObject({
       code: 2,
@@ -50,7 +50,7 @@ describe('a person steers tasks from the command line', { timeout: 60_000 }, () 
     expect((await json<TaskSummary>('move', '2', 'open')).stage).toBe('open');
   });
 
-  test('cancels several at once; what refuses is named, and the rest is done', async () => {
+  test('cancels several at once; refused ones are named, and the rest is cancelled', async () => {
     const { code, stdout, stderr } = await run('cancel', '2', '3', '99');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '#2 Second: cancelled\n#3 Third: cancelled\n' });
     expect(stderr).toContain('#99: there is no task #99');

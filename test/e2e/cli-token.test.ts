@@ -17,7 +17,7 @@ afterEach(async () => {
 type Added = NamedToken & { token: string; link: string | null };
 
 describe('tidemill token', () => {
-  test('makes, lists and revokes, without a daemon and with one', async () => {
+  test('creates, lists and revokes, without a daemon and with one', async () => {
     const { root } = repository;
     expect((await machine.run(['token'], root)).stdout).toContain('No tokens yet');
     const ada = await machine.json<Added>(['token', 'add', 'ada', '--role', 'operator'], root);

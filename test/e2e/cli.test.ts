@@ -24,14 +24,14 @@ describe('init', () => {
   test('writes a config with what it found, names the next two commands and commits nothing', async () => {
     const { code, stdout } = await machine.run(['init'], root);
     expect(code).toBe(0);
-    for (const told of ['gate test: npm test', 'work lands on main', 'tidemill task add', 'tidemill up'])
-      expect(stdout).toContain(told);
+    for (const text of ['gate test: npm test', 'work lands on main', 'tidemill task add', 'tidemill up'])
+      expect(stdout).toContain(text);
     expect(repository.git('log', '--oneline').split('\n')).toHaveLength(1);
     expect(repository.git('status', '--porcelain')).toBe('?? .tidemill/');
     expect(stdout).not.toContain('\u001b');
   });
 
-  test('leaves a config alone, also from a folder below', async () => {
+  test('does not change an existing config, even from a subfolder', async () => {
     configure();
     repository.write({ 'lib/deep/a.txt': '' });
     const { code, stdout } = await machine.run(['init'], join(root, 'lib/deep'));
@@ -40,13 +40,13 @@ describe('init', () => {
     expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toBe(QUIET_CONFIG);
   });
 
-  test('takes the agent it is given, and answers in JSON', async () => {
+  test('uses the given agent, and prints JSON', async () => {
     const result = await machine.json<{ written: boolean }>(['init', '--agent', './my-agent "two words"'], root);
     expect(result).toMatchObject({ written: true, target: 'main', gates: [{ name: 'test', run: 'npm test' }] });
     expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toContain('[ ./my-agent, two words ]');
   });
 
-  test('refuses what is no repository, and one without commits', async () => {
+  test('refuses a folder without a repository, and a repository without commits', async () => {
     expect(await machine.run(['init'], machine.home)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('not in a git repository'),
@@ -83,7 +83,7 @@ describe('tasks without a daemon', () => {
     expect(status.sandbox).toEqual({ active: expect.any(Boolean), text: expect.any(String) });
   });
 
-  test('lists fit 80 columns whatever the title', async () => {
+  test('lists fit 80 columns with any title', async () => {
     await machine.run(['task', 'add', 'A very long title 長い題名 '.repeat(10).trim()], root);
     const { stdout } = await machine.run(['task', 'list'], root);
     expect(stdout.trimEnd()).toMatch(/^#1 .*…$/);
@@ -109,7 +109,7 @@ describe('tasks without a daemon', () => {
     expect(await machine.json<TaskSummary[]>(['task', 'list'], root)).toHaveLength(10_000);
   });
 
-  test('several commands at once all count', async () => {
+  test('several commands at once all take effect', async () => {
     const added = await Promise.all(['a', 'b', 'c', 'd'].map((title) => machine.run(['task', 'add', title], root)));
     expect(added.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
     const numbers = (await machine.json<TaskSummary[]>(['task', 'list'], root)).map(({ number }) => number);
@@ -118,7 +118,7 @@ describe('tasks without a daemon', () => {
 });
 
 describe('bad input', () => {
-  const bad: [name: string, args: string[], told: RegExp][] = [
+  const bad: [name: string, args: string[], message: RegExp][] = [
     ['an unknown command', ['tsak'], /unknown command 'tsak'/],
     ['an unknown option', ['task', 'add', 'x', '--prioritty', '1'], /unknown option.*--priority/s],
     ['no title', ['task', 'add'], /needs a title/],
@@ -142,10 +142,10 @@ describe('bad input', () => {
     ['a port', ['up', '--port', '99999'], /from 0 to 65535/],
     ['workers', ['up', '--workers', '0'], /from 1/],
   ];
-  test.each(bad)('%s: exit 2, told on standard error, nothing changed', async (_, args, told) => {
+  test.each(bad)('%s: exit 2, an error on standard error, nothing changed', async (_, args, message) => {
     configure();
     const { code, stdout, stderr } = await machine.run(args, root);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).not.toMatch(/\n\s+at /);
   });
@@ -156,7 +156,7 @@ describe('bad input', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found', hint: expect.any(String) } });
   });
 
-  test('a config that does not hold names its line; none at all names init', async () => {
+  test('an invalid config names its line; a missing one names init', async () => {
     expect((await machine.run(['up', '--until-idle'], root)).stderr).toContain('tidemill init');
     configure(QUIET_CONFIG.replace('pipeline:', 'pipline:'));
     expect(await machine.run(['up', '--until-idle'], root)).toMatchObject({
@@ -166,7 +166,7 @@ describe('bad input', () => {
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
   });
 
-  test('a file that is no store is refused and left as it is', async () => {
+  test('a file that is not a store is refused and not changed', async () => {
     configure();
     await machine.run(['status'], root);
     const store = join(machine.data, 'store.db');

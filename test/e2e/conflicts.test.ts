@@ -66,7 +66,7 @@ async function conflictIn(...files: string[]) {
   return { daemon, of: { project: project!.id, task: '1' } };
 }
 
-test('a conflict in five files is listed, resolved by two people and a restart, settled and lands', {
+test('a conflict in five files is listed, resolved by two people across a restart, settled and lands', {
   timeout: 4 * MINUTE,
 }, async () => {
   const { daemon, of } = await conflictIn(...FILES);
@@ -89,8 +89,8 @@ test('a conflict in five files is listed, resolved by two people and a restart, 
   expect(detail.commands[0]).toBe(`cd '${detail.worktree}'`);
   expect(detail.commands).toContain(`git add -- ${FILES.map((file) => `'${file}'`).join(' ')}`);
   expect(detail.commands.join('\n')).toContain('code --wait --merge');
-  const told = { code: 0, stderr: '', stdout: expect.stringContaining('markers left') };
-  expect(await machine.run(['conflicts', 'show', '1'], root)).toEqual(told);
+  const unresolved = { code: 0, stderr: '', stdout: expect.stringContaining('markers left') };
+  expect(await machine.run(['conflicts', 'show', '1'], root)).toEqual(unresolved);
 
   const tooEarly = await machine.run(['conflicts', 'settle', '1'], root);
   expect(tooEarly.code).not.toBe(0);
@@ -136,7 +136,7 @@ test('a conflict in five files is listed, resolved by two people and a restart, 
   );
 });
 
-test('an aborted conflict is kept in a snapshot, and its task begins anew on the newest target', {
+test('an aborted conflict is kept in a snapshot, and its task starts again on the newest target', {
   timeout: 4 * MINUTE,
 }, async () => {
   const { of } = await conflictIn('locked.txt');
@@ -158,7 +158,7 @@ test('an aborted conflict is kept in a snapshot, and its task begins anew on the
   expect((await machine.run(['conflicts'], root)).stdout).toContain('No conflicts');
 });
 
-test('settling and aborting at once: one of them is done, the other is refused', { timeout: 4 * MINUTE }, async () => {
+test('settling and aborting at once: one succeeds, the other is refused', { timeout: 4 * MINUTE }, async () => {
   const { of } = await conflictIn('locked.txt');
   await machine.api().conflict(of);
   await machine.api().resolveFile({ ...of, path: 'locked.txt', resolution: { take: 'ours' } });

@@ -61,7 +61,7 @@ beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS }, () => {
-  test('opens the link and sees the work as it goes', async () => {
+  test('opens the link and sees the work live', async () => {
     await page.goto(bed.daemon.link);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByText('no tasks yet').waitFor();
@@ -73,7 +73,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
       .waitFor();
   });
 
-  test('a question, a plan and a conflict come to wait for them, on every page', async () => {
+  test('a question, a plan and a conflict wait for them, on every page', async () => {
     await add('Which grain'); // 2
     await until(2, 'needs_info');
     await add('Plan the sluice', { pipeline: 'feature', accept: ['the sluice is lined with oak'] }); // 3
@@ -130,7 +130,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     expect(await showPages(bed.browser, bed.daemon.link, pages)).toEqual([]);
   });
 
-  test('answers by a key, approves a plan by a key, and watches it land', async () => {
+  test('answers with a key, approves a plan with a key, and sees it land', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('i');
     const question = page.locator('[data-ref="Q2.1"]');
@@ -165,7 +165,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     expect(bed.repository.git('show', 'main:ledger.txt')).toBe('stones 11\nstones 12');
   });
 
-  test('hits the budget, sees why nothing begins, and raises it in the settings', async () => {
+  test('reaches the budget, sees why nothing starts, and raises it in the settings', async () => {
     await bed.visit('/');
     await add('Buy gold'); // 5
     await until(5, 'done');

@@ -27,14 +27,14 @@ describe('tidemill demo --exit, on a fresh machine', () => {
   }, 3 * MINUTE);
   afterAll(() => machine.close());
 
-  test('ends well, in under a minute', () => {
+  test('succeeds in under a minute', () => {
     expect(demo.code, `${demo.stdout}\n${demo.stderr}`).toBe(0);
     expect(demo.stderr).toBe('');
     expect(tookMs).toBeLessThan(MINUTE);
   });
 
   test('says what happened to each task and where to look, within 80 columns', () => {
-    for (const told of [
+    for (const text of [
       `${TASKS} of ${TASKS} tasks done`,
       'gate test failed once, repaired',
       'agent crashed once, recovered',
@@ -44,7 +44,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
       `cd ${sample}`,
       'tidemill evidence verify HEAD',
     ])
-      expect(demo.stdout).toContain(told);
+      expect(demo.stdout).toContain(text);
     const wide = demo.stdout.split('\n').filter((line) => line.length > 80 && !line.includes(machine.folder));
     expect(wide.filter((line) => !line.includes('alias'))).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
     expect(mill.stdout).toContain('the wheel turns from 06:27 to 13:32');
   });
 
-  test('the evidence of every landed commit holds', async () => {
+  test('the evidence of every landed commit is valid', async () => {
     const commits = (await machine.git(sample, 'rev-list', `--max-count=${TASKS}`, 'main')).split('\n');
     for (const commit of commits) {
       const { ok, checks } = await machine.ask(sample, (api, project) => api.verifyEvidence({ project, commit }));
@@ -120,7 +120,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
   });
 
   test(
-    'a second demo makes a sample of its own; a folder in use is refused',
+    'a second demo creates its own sample; a folder in use is refused',
     async () => {
       const refused = await machine.run(['demo', '--exit', '--dir', sample], machine.home);
       expect(refused.code).toBe(2);

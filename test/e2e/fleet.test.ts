@@ -81,7 +81,7 @@ const begun = (...numbers: number[]) =>
 const here = process.platform === 'linux' ? describe : describe.skip;
 
 here('the fleet (needs /proc)', () => {
-  test('a pause ends at the checkpoint, nothing new is taken, resume goes on', {
+  test('a pause waits for the checkpoint, nothing new is taken, resume continues', {
     timeout: 3 * MINUTE,
   }, async () => {
     for (const title of ['One', 'Two']) await add(title);
@@ -97,7 +97,7 @@ here('the fleet (needs /proc)', () => {
     });
     openDoor();
     await until(async () => (await workers()).every(({ task }) => task === null));
-    // Whatever happens now would wake somebody who may work.
+    // Any event now would wake a worker that may work.
     await add('Three');
     expect((await status()).tasks).toMatchObject({ open: 2 });
     expect((await machine.run(['pause'], root)).code).toBe(0);
@@ -120,7 +120,7 @@ here('the fleet (needs /proc)', () => {
     expect(session('agent-1')).toMatchObject({ status: 'stopped', tasksCompleted: 3, currentProjectNumber: null });
   });
 
-  test('pause --now lets the processes stand still, and resume lets the very same run go on', {
+  test('pause --now freezes the processes, and resume continues the same run', {
     timeout: 3 * MINUTE,
   }, async () => {
     await add('One');
@@ -144,7 +144,7 @@ here('the fleet (needs /proc)', () => {
     expect(await taskOf(1)).toMatchObject({ task: { stage: 'done' }, runs: [{ outcome: 'pr_ready', failure: null }] });
   });
 
-  test('stop ends an agent that does not want to, keeps its work and gives the task back; start goes on', {
+  test('stop ends an agent that ignores signals, keeps its work and returns the task; start continues', {
     timeout: 3 * MINUTE,
   }, async () => {
     await add('One, stubborn');
@@ -168,7 +168,7 @@ here('the fleet (needs /proc)', () => {
     expect((await taskOf(1)).task.stage).toBe('done');
   });
 
-  test('a crash shows with its error; restart clears it, reset forgets the figures', {
+  test('a crash is shown with its error; restart clears it, reset clears the figures', {
     timeout: 3 * MINUTE,
   }, async () => {
     await add('One that dies');
@@ -229,7 +229,7 @@ here('the fleet (needs /proc)', () => {
     ]);
   });
 
-  test('workers come and go at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
+  test('workers are added and removed at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
     await machine.up(root, '--workers', '2');
     // Not what is just being written, which has another name until it is whole.
     const files = () =>
@@ -257,7 +257,7 @@ here('the fleet (needs /proc)', () => {
     expect(repository.git('status', '--porcelain', '-uall').split('\n')).toEqual(['?? .tidemill/config.yaml']);
   });
 
-  test('an emergency stop names what it hits, kills ten stubborn agents, and holds over a restart until resume', {
+  test('an emergency stop lists what it affects, kills ten agents that ignore signals, and lasts across a restart until resume', {
     timeout: 5 * MINUTE,
   }, async () => {
     const all = Array.from({ length: 10 }, (_, index) => index + 1);
@@ -295,7 +295,7 @@ here('the fleet (needs /proc)', () => {
     await second.ended;
   });
 
-  test('stop --now ends a daemon that does not answer, with all that it started, and says so', {
+  test('stop --now ends a daemon that does not respond, with all its child processes, and says so', {
     timeout: 3 * MINUTE,
   }, async () => {
     await add('One, stubborn');
@@ -327,7 +327,7 @@ here('the fleet (needs /proc)', () => {
     expect(await workerNamed('agent-1')).toMatchObject({ desired: 'frozen' });
   });
 
-  test('purge asks, names the number, and cancels what nobody has begun', { timeout: 3 * MINUTE }, async () => {
+  test('purge asks, names the number, and cancels tasks that were not started', { timeout: 3 * MINUTE }, async () => {
     for (const title of ['One', 'Two', 'Three']) await add(title);
     const asked = await machine.run(['purge'], root);
     expect(asked.code).not.toBe(0);

@@ -19,7 +19,7 @@ afterEach(async () => {
 const MANY = 5000;
 const FIRST_WRITES = 64 * 1024;
 
-test('an import whose daemon is killed while it is written has added all or none, and is completed when repeated', {
+test('an import whose daemon is killed during the write adds all or none, and is completed when repeated', {
   timeout: 120_000,
 }, async () => {
   const tasks = Array.from({ length: MANY }, (_, index) => ({ title: `Task ${index}`, key: `k${index}` }));

@@ -10,7 +10,7 @@ const PLATFORM = ['node', 'node-bin']
   .map((prefix) => `${prefix}-${process.platform}-${process.arch}`)
   .find((name) => existsSync(join(ROOT, 'node_modules', name)));
 
-/** A stand-in for the program: says who runs it, then waits, ends or fails as it is told. */
+/** A stand-in for the program: prints who runs it, then waits, ends or fails as its arguments say. */
 const PROGRAM = `
 const [what, code] = process.argv.slice(2);
 process.on('SIGTERM', () => process.exit(7));
@@ -62,7 +62,7 @@ describe('the launcher on Node 24', () => {
 });
 
 describe('the launcher on an older Node', () => {
-  test('says what to do when no Node 24 is installed beside it', (context) => {
+  test('says what to do when no Node 24 is installed next to it', (context) => {
     if (!OLD) return context.skip(NO_OLD);
     const done = spawnSync(OLD, [launcher, 'exit', '0'], { encoding: 'utf8' });
     expect(done.status).toBe(1);
@@ -70,7 +70,7 @@ describe('the launcher on an older Node', () => {
     expect(done.stderr).toContain('--include=optional');
   });
 
-  describe('with Node 24 beside it', () => {
+  describe('with Node 24 next to it', () => {
     beforeAll(() => {
       mkdirSync(join(folder, 'node_modules'), { recursive: true });
       if (PLATFORM) symlinkSync(join(ROOT, 'node_modules', PLATFORM), join(folder, 'node_modules', PLATFORM));
@@ -97,7 +97,7 @@ describe('the launcher on an older Node', () => {
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
     });
 
-    test('takes the program along when it is killed', async (context) => {
+    test('ends the program when it is killed', async (context) => {
       if (!OLD) return context.skip(NO_OLD);
       const { child } = await started(OLD, 'wait');
       child.kill('SIGKILL');

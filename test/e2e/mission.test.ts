@@ -132,7 +132,7 @@ describe('agents that lie', () => {
 });
 
 describe('agents that misbehave', () => {
-  test('each gets a clear outcome, nothing is lost, the daemon lives on', { timeout: 2 * MINUTE }, async () => {
+  test('each gets a clear outcome, nothing is lost, the daemon keeps running', { timeout: 2 * MINUTE }, async () => {
     const behaviours = [
       'exits at once',
       'prints garbage',
@@ -203,7 +203,7 @@ describe('agents that misbehave', () => {
 });
 
 describe('a checkout with unsaved work', () => {
-  test('landing waits, says so, and goes on once the person has committed', { timeout: MINUTE }, async () => {
+  test('landing waits, says so, and continues after the person has committed', { timeout: MINUTE }, async () => {
     const root = await makeMission(machine, { tasks: [{ title: 'Fill slot 1', pipeline: 'quick' }] });
     writeFileSync(join(root, 'README.md'), '# A project, with a thought of mine\n');
     const daemon = await machine.up(root);

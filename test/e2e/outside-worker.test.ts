@@ -50,7 +50,7 @@ async function events(...types: EventBody['type'][]): Promise<LoggedEvent[]> {
 }
 
 describe('a worker outside the daemon', () => {
-  test('claims, works in the worktree, beats and hands in; its work is proven and lands', {
+  test('claims, works in the worktree, sends heartbeats and hands in; its work is proven and lands', {
     timeout: 3 * MINUTE,
   }, async () => {
     await api.addTask({ project, title: 'A bell', body: 'It must ring.', accept: ['it rings'] });
@@ -99,7 +99,7 @@ describe('a worker outside the daemon', () => {
     await machine.event('merge.landed');
     const { task, runs } = await taskOf(1);
     expect(task.stage).toBe('done');
-    // A request whose price nobody told is not free.
+    // A request without a reported price is not free.
     expect(runs).toMatchObject([
       { agent: 'outside alpha', outcome: 'pr_ready', reservedUsd: expect.any(Number), usage: { costUsd: 0.5 } },
     ]);
@@ -109,7 +109,7 @@ describe('a worker outside the daemon', () => {
     expect(await viewOf('alpha')).toMatchObject({ status: 'idle', task: null, tasksCompleted: 1 });
   });
 
-  test('two at once get two tasks, one that asks five times at once gets one', { timeout: 2 * MINUTE }, async () => {
+  test('two at once get two tasks, one that claims five times at once gets one', { timeout: 2 * MINUTE }, async () => {
     for (const title of ['One', 'Two', 'Three']) await api.addTask({ project, title });
     const names = ['alpha', 'alpha', 'beta', 'alpha', 'beta', 'alpha', 'alpha'];
     const claims = await Promise.all(names.map(claimed));
@@ -124,7 +124,7 @@ describe('a worker outside the daemon', () => {
     await machine.event('lease.released', (body) => body.workerId.endsWith('/beta'));
   });
 
-  test('lives through the death and the next start of the daemon', { timeout: 3 * MINUTE }, async () => {
+  test('survives the end and the next start of the daemon', { timeout: 3 * MINUTE }, async () => {
     await api.addTask({ project, title: 'One' });
     const work = await claimed();
     write(work, 'one.txt');
@@ -147,7 +147,7 @@ describe('a worker outside the daemon', () => {
     );
   });
 
-  test('is steered like any other: paused it gets nothing more, stopped it loses its task, its work is kept', {
+  test('is steered like any other: paused it gets no more tasks, stopped it loses its task, its work is kept', {
     timeout: 3 * MINUTE,
   }, async () => {
     for (const title of ['One', 'Two']) await api.addTask({ project, title });
@@ -187,7 +187,7 @@ describe('a worker outside the daemon', () => {
     expect(await viewOf('newcomer')).toBeUndefined();
   });
 
-  test('is not believed: nothing changed is no_changes, and who only investigates changes nothing', {
+  test('is checked: an empty change is no_changes, and an investigation changes nothing', {
     timeout: 3 * MINUTE,
   }, async () => {
     await api.addTask({ project, title: 'One' });
@@ -213,7 +213,7 @@ describe('a worker outside the daemon', () => {
     expect((await taskOf(2)).runs.at(-1)).toMatchObject({ outcome: 'failed', failure: 'agent_reported' });
   });
 
-  test('a worker’s token speaks for its own claims only, however well the fence is known; an admin’s for all', {
+  test('a worker’s token is valid only for its own claims, even with a known fence; an admin’s for all', {
     timeout: 2 * MINUTE,
   }, async () => {
     for (const title of ['One', 'Two']) await api.addTask({ project, title });
@@ -232,7 +232,7 @@ describe('a worker outside the daemon', () => {
     await expect(other.beatClaim(about)).rejects.toMatchObject(refused);
     await expect(other.releaseClaim(about)).rejects.toMatchObject(refused);
     await expect(other.finishClaim({ ...about, result: { ...READY } })).rejects.toMatchObject(refused);
-    // Nor does a claim under the daemon's own token belong to whoever reads its fence.
+    // A claim under the daemon's own token also does not belong to everybody who knows its fence.
     const own = await claimed('beta');
     await expect(other.releaseClaim({ ...about, task: own.number, fence: own.fence })).rejects.toMatchObject(refused);
     expect(await mine.claimWork({ project, worker: 'alpha' })).toMatchObject({ runId: work.runId });
@@ -240,7 +240,7 @@ describe('a worker outside the daemon', () => {
     expect(await boss.releaseClaim(about)).toMatchObject({ number: work.number, worker: null });
   });
 
-  test('bad input is refused and says what would be right', { timeout: 2 * MINUTE }, async () => {
+  test('bad input is refused with a hint', { timeout: 2 * MINUTE }, async () => {
     const other = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
     try {
       for (const worker of ['', 'agent-1', 'agent-77', 'all', 'merger', '../etc', 'Ada', 'x'.repeat(51), 'wörker'])
@@ -268,7 +268,7 @@ describe('a worker outside the daemon', () => {
     }
   });
 
-  test('a token that is right by chance hands in nothing of the daemon’s own agents', {
+  test('a correctly guessed fence token cannot hand in work of the daemon’s own agents', {
     timeout: 2 * MINUTE,
   }, async () => {
     await api.steerWorkers({ project, worker: 'agent-1', operation: 'resume' });

@@ -60,7 +60,7 @@ async function carry(from: Locator, to: Locator, of = page): Promise<void> {
 }
 
 describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
-  test('says how to begin, and takes the first task by keyboard alone', async () => {
+  test('says how to begin, and takes the first task by keyboard only', async () => {
     await page.getByText(/^No tasks yet/).waitFor();
     await page.getByText('tidemill task add').waitFor();
     await page.getByText('live', { exact: true }).waitFor();
@@ -107,7 +107,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await dialog().waitFor({ state: 'detached' });
   });
 
-  test('shows tasks come and go by themselves, with what holds them', async () => {
+  test('updates tasks automatically, with what holds them', async () => {
     await page.evaluate('window.loadedOnce = true');
     await bed.add('Look after idle hands', { priority: 0 });
     await bed.add('Say which grain');
@@ -124,7 +124,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await page.screenshot({ path: join(OUTPUT, 'board-light-1280.png') });
   });
 
-  test('a card is dragged where its pipeline allows it', async () => {
+  test('a card is dragged to a stage that its pipeline allows', async () => {
     await carry(card('blocked', 2), column('implement'));
     await column('implement').getByText('starts it again there').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'board-drag.png') });
@@ -134,7 +134,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('and where not, the column says why, before and after it is dropped', async () => {
+  test('for other stages, the column says why not, before and after the drop', async () => {
     await carry(card('blocked', 4), column('done'));
     const why = /Tidemill moves it there when it has landed/;
     await column('done').getByText(why).waitFor();
@@ -146,7 +146,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.task({ project, task: 4 })).task.stage).toBe('blocked');
   });
 
-  test('is moved by keyboard, with a word where one is asked for', async () => {
+  test('is moved by keyboard, with a note where one is required', async () => {
     await card('needs_info', 3).getByRole('link').focus();
     await page.keyboard.press('m');
     await dialog().getByText('Tidemill moves it there when').first().waitFor();
@@ -167,7 +167,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.questions({ project, task: '3', all: true })).map(({ answer }) => answer?.text)).toContain('Rye');
   });
 
-  test('walks the cards by j, k, h, l, and opens one', async () => {
+  test('selects cards with j, k, h, l, and opens one', async () => {
     await card('needs_info', 5).getByRole('link').focus();
     await page.keyboard.press('l');
     expect(await page.evaluate('document.activeElement.closest("[data-task]").dataset.task')).toBe('4');
@@ -179,7 +179,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await card('blocked', 4).waitFor();
   });
 
-  test('many are selected and cancelled at once; what refuses is named', async () => {
+  test('many are selected and cancelled at once; refused ones are named', async () => {
     for (const title of ['Sweep one', 'Sweep two', 'Sweep three']) await bed.add(title, { after: [4] });
     await card('open', 7).getByRole('checkbox').check();
     await card('open', 9)
@@ -200,7 +200,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await bar.waitFor({ state: 'detached' });
   });
 
-  test('two tabs that want the opposite end up with the same truth, and the later one is told', async () => {
+  test('two tabs with opposite actions end with the same state, and the later one gets an error', async () => {
     const other = await bed.context.newPage();
     await bed.visit('/board?cancelled=shown', other);
     await card('blocked', 4, other).waitFor();
@@ -224,7 +224,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await other.close();
   });
 
-  test('shows what is written in a title as text', async () => {
+  test('shows markup in a title as text', async () => {
     const titles = [
       '<script>window.pwned=1</script><img src=x onerror="window.pwned=1">',
       'abc \u202Edlrow olleh\u202C \u001b[31mred\u001b[0m',
@@ -238,7 +238,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
   });
 
-  test('ten thousand tasks: scrolled to the end, and one found by its words', async () => {
+  test('ten thousand tasks: scrolls to the end, and finds one by its text', async () => {
     for (let first = 0; first < MANY; first += CHUNK) {
       const tasks = Array.from({ length: CHUNK }, (_, index) => ({
         title: first + index === 7776 ? 'Find the Needle in the hay' : `Grind sack ${first + index + 1}`,
@@ -271,7 +271,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await count('open', '10,005').waitFor();
   });
 
-  test('one column at a time where there is no room for more', async () => {
+  test('shows one column at a time on a narrow screen', async () => {
     await page.setViewportSize({ width: 380, height: 800 });
     await page.getByLabel('Stage', { exact: true }).selectOption('needs_info');
     await card('needs_info', 5).getByRole('button', { name: 'Move #5' }).waitFor();

@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
-  test('conflicts appear by themselves on the open page, all of them, with their file counts', async ({ skip }) => {
+  test('all conflicts appear on the open page, with their file counts', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await bed.show('Conflicts');
     await page.getByText(/^No conflicts need you/).waitFor();
@@ -113,7 +113,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await until(1, 'blocked');
   });
 
-  test('two tabs at the same file: what is typed stays, and one is told of the other', async ({ skip }) => {
+  test('two tabs with the same file: typed text stays, and one tab shows the change of the other', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await button(/^ünd/).click();
     await page.getByText('1 place left to resolve').waitFor();
@@ -147,9 +147,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await other.close();
   });
 
-  test('resolved place by place and marked resolved, it leaves the list and lands with both sides', async ({
-    skip,
-  }) => {
+  test('resolved one by one and marked resolved, it leaves the list and lands with both sides', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await button(/^wall/).click();
     await page.getByText('2 places left to resolve').waitFor();
@@ -184,7 +182,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('link', { name: '#1 Raise the wall' }).waitFor({ state: 'detached' });
   });
 
-  test('the commands for a terminal are shown, and whoever follows them can mark it resolved', async ({ skip }) => {
+  test('the commands for a terminal are shown, and after them it can be marked resolved', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await page.getByRole('link', { name: '#2 Build the sluice' }).click();
     await page.getByText('Use a terminal instead').click();
@@ -205,7 +203,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(main('sluice two.txt')).toBe('from main');
   });
 
-  test('aborted after a dialog that says what happens, the task goes back to open and is built anew', async ({
+  test('aborted after a dialog that says what happens, the task returns to open and is built again', async ({
     skip,
   }) => {
     skip(!hasBrowser, NO_BROWSER);

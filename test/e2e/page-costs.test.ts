@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
-  test('a period in which nothing happened says so, with the budgets as they are', async ({ skip }) => {
+  test('an empty period says so, and shows the budgets', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await bed.show('Costs');
     await page.getByText(/^No runs and no tasks in this period/).waitFor();
@@ -55,7 +55,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.evaluate('window.loadedOnce = true');
   });
 
-  test('a task is done, and the figures on the open page follow, as the API has them', async ({ skip }) => {
+  test('after a task is done, the figures on the open page update to those of the API', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await done(await bed.add('Grind rye', { accept: ['it is ground'] }));
     await chart('Tasks done').getByText('1 in total').waitFor();
@@ -93,7 +93,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByLabel('Spend', { exact: true }).selectOption('mode');
   });
 
-  test('the values stand in a table that the keyboard reaches, and their sum is what the API says', async ({
+  test('the values are in a table that the keyboard reaches, and their sum equals that of the API', async ({
     skip,
   }) => {
     skip(!hasBrowser, NO_BROWSER);
@@ -110,7 +110,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.screenshot({ path: join(OUTPUT, 'page-costs.png'), fullPage: true });
   });
 
-  test('when the figures cannot be had, the last known stay, with their time, until they can', async ({ skip }) => {
+  test('while figures cannot be loaded, the last known ones stay, with their time', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     const before = bed.complaints.length;
     const isHistory = (url: URL) => url.pathname.endsWith('/history');
@@ -127,7 +127,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     bed.complaints.splice(before);
   });
 
-  test('the limits of all projects are changed here, and a wrong one is refused beside its field', async ({ skip }) => {
+  test('changes the limits of all projects, and shows an invalid one next to its field', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await account('All projects').getByRole('button', { name: 'Edit limits' }).click();
     const dialog = page.getByRole('dialog', { name: 'Limits of all projects together' });

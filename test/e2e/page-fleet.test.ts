@@ -58,7 +58,7 @@ beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
-  test('all agents are there with their status, which changes by itself', async () => {
+  test('shows all agents with their status, which updates automatically', async () => {
     await bed.show('Fleet');
     await page.evaluate('window.loadedOnce = true');
     for (const name of ['agent-1', 'agent-2', 'review-agent']) await card(name).getByText('idle').waitFor();
@@ -72,7 +72,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('Pause lets the agent pause and becomes Resume, and back', async () => {
+  test('Pause pauses the agent and becomes Resume, and back', async () => {
     const [{ name }] = (await busy()) as [WorkerView];
     await button(`Pause ${name}`).click();
     await button(`Resume ${name}`).waitFor();
@@ -85,7 +85,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(name).getByText('working', { exact: true }).waitFor();
   });
 
-  test('a task is given to another agent by the picker', async () => {
+  test('the picker gives a task to another agent', async () => {
     const [{ name }] = (await busy()) as [WorkerView];
     const other = name === 'agent-1' ? 'agent-2' : 'agent-1';
     await card(name).getByRole('button', { name: 'Reassign #1' }).click();
@@ -169,12 +169,12 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').waitFor();
   });
 
-  test('figures that cannot be read anew stay, and say from when they are', async () => {
+  test('figures that cannot be updated stay, and show their time', async () => {
     const known = await figure(summary(), 'Cost');
     await page.route('**/metrics?*', (route) =>
       route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'no', hint: 'Look.' } } }),
     );
-    await button('Resume all').click(); // whatever acts reads everything anew
+    await button('Resume all').click(); // every action loads all data again
     await summary()
       .getByText(/^Not up to date: figures from \d\d:\d\d:\d\d/)
       .waitFor();
@@ -236,7 +236,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(() => button('Add agent').isEnabled(), { timeout: PATIENCE_MS }).toBe(true);
   });
 
-  test('a worker from outside is shown as such, and fits at 380 px in the dark', async () => {
+  test('a worker outside the daemon is marked as such, and fits 380 px in the dark theme', async () => {
     for (const { name, role } of await workers())
       if (role === 'builder')
         await bed.api.steerWorkers({ project: bed.project, worker: name, operation: 'pause', by: 'ada' });

@@ -66,7 +66,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     }
   });
 
-  test('a dialog gives the focus back, and shows what the daemon refuses', async () => {
+  test('a dialog returns the focus, and shows what the daemon refuses', async () => {
     await keys('g', 'b');
     const add = page.getByRole('button', { name: 'Add a task' });
     await add.focus();
@@ -90,7 +90,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     await eventually(focused).toBe('Edit');
   });
 
-  test('an answer leads on to the next question, and a key that is held down answers only one', async () => {
+  test('an answer selects the next question, and a key that is held down answers only one', async () => {
     await keys('g', 'i');
     for (const title of ['Rye grain', 'Wheat grain', 'Any grain']) await bed.add(title);
     for (const ref of ['Q2.1', 'Q3.1', 'Q4.1']) await item(ref).waitFor();
@@ -114,7 +114,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await bed.api.questions({ project: bed.project })).toHaveLength(1);
   });
 
-  test('a question whose options are not there yet is not taken for something else', async () => {
+  test('a question whose options are not loaded yet is not treated as something else', async () => {
     await page.route('**/questions?*', (route) => route.fulfill(failing));
     await page.route('**/questions', (route) => route.fulfill(failing));
     await page.reload();
@@ -136,7 +136,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await focused()).toBe('Pause agent-1');
   });
 
-  test('a worker is found by searching, and a task that was looked at has the focus on the way back', async () => {
+  test('search finds a worker, and a task has the focus again after going back', async () => {
     await keys('/');
     await page.keyboard.type('agent-2');
     await page.getByRole('option', { name: /agent-2/ }).waitFor();
@@ -152,7 +152,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     await eventually(focused).toBe(card);
   });
 
-  test('what can be done with a mouse can be reached by the Tab key, on every page', async () => {
+  test('everything that a mouse can use can be reached with the Tab key, on every page', async () => {
     for (const path of [
       '/',
       '/board',
@@ -178,7 +178,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     }
   });
 
-  test('whoever may only look is told so where they would act', async () => {
+  test('a viewer sees a note where an action would be', async () => {
     const { token } = await bed.api.addToken({ name: 'guest', role: 'viewer' });
     const context = await bed.browser.newContext();
     context.setDefaultTimeout(PATIENCE_MS);
@@ -197,7 +197,7 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
   const choice = () => page.getByRole('combobox', { name: 'Project' });
   let second = '';
 
-  test('a new one does not take the page away from whoever looks at the first', async () => {
+  test('a new one does not replace the page of the first', async () => {
     await bed.visit('/inbox');
     await page.locator('.inbox textarea').first().fill('of the first');
     other = new TemporaryRepository({
@@ -215,7 +215,7 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.locator('.inbox textarea').first().inputValue()).toBe('of the first');
   });
 
-  test('each has its own address, what is typed in one stays there, and back leads back', async () => {
+  test('each has its own address, typed text stays in its project, and the back button works', async () => {
     await bed.api.addTask({ project: second, title: 'Grain of the second' });
     await choice().selectOption(second);
     await page.getByText('Grain of the second').waitFor();
@@ -231,7 +231,7 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.getByRole('region', { name: 'Activity' }).getByText('Turn the stones').count()).toBe(0);
   });
 
-  test('a task of one is no task of the other, and an unknown project is said to be unknown', async () => {
+  test('a task belongs to one project only, and the page reports an unknown project', async () => {
     await bed.visit(`/tasks/1?tab=conversation&project=${bed.project}`);
     await page.getByRole('heading', { name: /Turn the stones/ }).waitFor();
     await choice().selectOption(second);
@@ -241,7 +241,7 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
   });
 });
 
-test('a page that opens while the daemon cannot answer says so, and goes on by itself', {
+test('a page that opens while the daemon does not respond says so, and continues automatically', {
   timeout: 4 * PATIENCE_MS,
 }, async () => {
   const own = await bed.context.newPage();

@@ -63,7 +63,7 @@ beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
-  test('says that nothing needs anybody; then a question comes by itself and is answered by the key of an option', async () => {
+  test('says that it is empty; then a question appears and is answered with the key of an option', async () => {
     await bed.show('Inbox');
     await page.getByText("You're all caught up").waitFor();
     const number = await quick('Grind the grain');
@@ -79,7 +79,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('Wheat');
   });
 
-  test('answers in words, which stay until they got through', async () => {
+  test('sends a written answer, and keeps the text until it was sent', async () => {
     const number = await quick('Give it a name');
     await item('What is the mill called?').waitFor();
     await focus('What is the mill called?');
@@ -96,7 +96,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('The <b>old</b> mill');
   });
 
-  test('takes the default by one key', async () => {
+  test('chooses the default with one key', async () => {
     const number = await quick('Choose a colour');
     await item('Which colour has the wheel?').getByText('oak brown').waitFor();
     await focus('Which colour has the wheel?');
@@ -105,7 +105,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('oak brown');
   });
 
-  test('a question that is answered elsewhere meanwhile is gone', async () => {
+  test('a question that is answered elsewhere disappears', async () => {
     const number = await quick('Make a window');
     await item('How many panes?').waitFor();
     await item('How many panes?').getByRole('textbox').fill('six');
@@ -115,7 +115,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await answerTo(number)).toBe('four');
   });
 
-  test('answers all that have a default, once the person has seen them', async () => {
+  test('answers all questions with a default, after the person has seen them', async () => {
     const door = await quick('Hang the door');
     const roof = await quick('Cover the roof');
     await item('Left or right hinge?').waitFor();
@@ -164,7 +164,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
       .toBe('done');
   });
 
-  test('alerts are acknowledged one by one by a key, and all at once', async () => {
+  test('alerts are acknowledged one by one with a key, and all at once', async () => {
     await quick('Gild it, which is costly');
     const alerts = page.locator('.inbox > li').filter({ hasText: /^alert/ });
     await item(/of the daily budget/)
@@ -183,7 +183,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(left.filter(({ kind }) => kind === 'alert')).toEqual([]);
   });
 
-  test('fits at 380 px in the dark, and nothing went wrong on the way', async () => {
+  test('fits 380 px in the dark theme, and the page reported no error', async () => {
     await quick('Name the window with a colour and a grain');
     await page.getByRole('button', { name: /^all/ }).click();
     await page.setViewportSize({ width: 380, height: 900 });

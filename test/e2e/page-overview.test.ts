@@ -38,7 +38,7 @@ const stage = (name: string) => page.locator(`[data-stage="${name}"]`);
 const region = (name: string | RegExp) => page.getByRole('region', { name });
 const header = () => page.getByRole('banner');
 const feedLines = (on = page) => on.getByRole('region', { name: 'Activity' }).getByRole('listitem');
-const told = (text: string, on = page) => feedLines(on).filter({ hasText: text }).first().waitFor();
+const inFeed = (text: string, on = page) => feedLines(on).filter({ hasText: text }).first().waitFor();
 const seqs = () => feedLines().evaluateAll((lines) => lines.map((line) => Number(line.getAttribute('data-seq'))));
 const banner = (on = page) => on.locator('.banner');
 
@@ -63,7 +63,7 @@ beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
-  test('opens by its link only', async () => {
+  test('opens only with its link', async () => {
     const other = await bed.browser.newContext();
     const stranger = await other.newPage();
     expect((await stranger.goto(`${bed.daemon.url}/?token=wrong`))?.status()).toBe(401);
@@ -74,7 +74,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(page.url()).toBe(`${bed.daemon.url}/`);
   });
 
-  test('without a task it says how to put one in, and what an agent can touch', async () => {
+  test('without a task it says how to add one, and what an agent can access', async () => {
     await page.getByText('Ready.').waitFor();
     await region('What an agent can access').getByText('It never changes main').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'overview-empty.png'), fullPage: true });
@@ -84,12 +84,12 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.show('Overview');
   });
 
-  test('a task goes from open to landed before the eyes, with its phase, percent and cost', async () => {
+  test('shows a task from open to landed, with its phase, percent and cost', async () => {
     await page.evaluate('window.loadedOnce = true');
     await header().getByText('Today $0.00 of $50').waitFor();
     await bed.add(HOSTILE);
     await bed.add('Bake bread', { after: [1] });
-    await told('added it');
+    await inFeed('added it');
     const working = region('Working now');
     await working.getByText('implement').waitFor();
     await working.getByText('40 %').waitFor();
@@ -105,7 +105,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await header().getByText('Today $1.25 of $50').waitFor();
     await header().getByText('Month $1.25 of $500').waitFor();
     await region('Spend today').getByText('$1.25', { exact: true }).waitFor();
-    await told('landed it as');
+    await inFeed('landed it as');
     const git = bed.repository.git('log', '-1', '--format=%H %(trailers:key=Evidence,valueonly)', 'main').split(' ');
     const newest = region(/^Landed on main/)
       .getByRole('listitem')
@@ -116,13 +116,13 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 
-  test('what is written in a title is text', async () => {
+  test('markup in a title is text', async () => {
     const landed = region(/^Landed on main/);
     await landed.getByText(HOSTILE).waitFor();
     expect(await page.evaluate('window.pwned')).toBeUndefined();
   });
 
-  test('what needs a person is said with its reason and where to settle it; its gate is shut', async () => {
+  test('shows what needs a person, with its reason and a link; its gate is closed', async () => {
     await stage('implement').getByRole('img', { name: 'gate open' }).waitFor();
     await bed.add('Look after idle hands');
     await bed.add('Say which grain');
@@ -145,15 +145,15 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await needs.waitFor();
   });
 
-  test('the feed opens with the last 50 events, and never has more: the oldest go', async () => {
+  test('the feed shows the last 50 events and removes older ones', async () => {
     for (let index = 0; index < FEED + 5; index += 1) await bed.add(`Sack ${index}`, { after: [3] });
-    await told('Sack 54');
+    await inFeed('Sack 54');
     await page.reload();
     await expect.poll(() => feedLines().count(), { timeout: PATIENCE_MS }).toBe(FEED);
     const before = await seqs();
     expect(before).toEqual(before.toSorted((a, b) => b - a));
     await bed.add('One sack more', { after: [3] });
-    await told('One sack more');
+    await inFeed('One sack more');
     const after = await seqs();
     expect(after).toHaveLength(FEED);
     expect(after).toEqual(after.toSorted((a, b) => b - a));
@@ -164,7 +164,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
   test('fits wide and narrow, light and dark, with titles of 3 and 300 characters', async () => {
     await bed.add('x'.repeat(300), { after: [3] });
     await bed.add('Oil', { after: [3] });
-    await told('Oil');
+    await inFeed('Oil');
     for (const width of [1280, 380]) {
       await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -181,7 +181,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(bed.complaints).toEqual([]);
   });
 
-  test('without its socket the page says so and asks instead, and recovers by itself', async () => {
+  test('without its socket the page says so and polls, and recovers automatically', async () => {
     const { own, state } = await pageWithSocket();
     await own.goto(bed.daemon.url);
     await own.getByText('live', { exact: true }).waitFor();
@@ -190,16 +190,16 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await banner(own).getByText('updates every 5 seconds').waitFor();
     await own.getByText('every 5 s', { exact: true }).waitFor();
     await bed.add('Told without a socket', { after: [3] });
-    await told('Told without a socket', own);
+    await inFeed('Told without a socket', own);
     state.isDown = false;
     await own.getByText('live', { exact: true }).waitFor();
     await banner(own).waitFor({ state: 'detached' });
     await bed.add('Told by the socket', { after: [3] });
-    await told('Told by the socket', own);
+    await inFeed('Told by the socket', own);
     await own.close();
   });
 
-  test('a part that cannot be loaded is said to have failed, and the frame stays', async () => {
+  test('a part that cannot be loaded shows an error, and the frame stays', async () => {
     const own = await bed.context.newPage();
     await own.route('**/assets/fleet-page-*.js', (route) => route.abort());
     await own.goto(bed.daemon.url);
@@ -212,7 +212,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.close();
   });
 
-  test('a daemon of another version is noticed, and the page offers to be loaded again', async () => {
+  test('the page detects a daemon of another version and offers a reload', async () => {
     const { version } = (await bed.api.status({ project: bed.project })).daemon!;
     let isUpgraded = false;
     const upgraded = (text: string) => (isUpgraded ? text.replaceAll(`"${version}"`, '"99.0.0"') : text);
@@ -233,7 +233,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.close();
   });
 
-  test('says when the daemon is gone and how to get the new link, and goes on by itself', async () => {
+  test('says when the daemon is gone and how to get the new link, and continues automatically', async () => {
     await page.evaluate('window.loadedOnce = true');
     await bed.kill();
     await banner()
@@ -261,7 +261,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor({ state: 'detached' });
     await bed.add('After the storm');
     await stage('done').getByText('3', { exact: true }).waitFor();
-    await told('After the storm');
+    await inFeed('After the storm');
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
     await second.close();
   });
@@ -278,8 +278,8 @@ runs:
               options: [ "5.0 m", { label: the highest tenth of the year, recommended: true } ]
 `;
 
-/** `TIDEMILL_PICTURE=1 npx vitest run test/e2e/page-overview` makes the picture of the README anew. */
-test('the demo in full swing: somebody works, something needs you, something has landed', {
+/** `TIDEMILL_PICTURE=1 npx vitest run test/e2e/page-overview` creates the picture of the README again. */
+test('the demo while it runs: a worker is busy, something needs you, something has landed', {
   timeout: 6 * PATIENCE_MS,
 }, async () => {
   const machine = new TidemillHome();

@@ -71,7 +71,7 @@ afterAll(async () => {
 }, PATIENCE_MS);
 
 describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
-  test('a wrong config says its line and cannot be saved; a right one is saved and followed', async ({ skip }) => {
+  test('an invalid config shows its line and cannot be saved; a valid one is saved and applied', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     await bed.show('Settings');
     const text = onDisk();
@@ -102,7 +102,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await part('config').getByText('is not committed').waitFor();
   });
 
-  test('what is typed survives a walk through the pages, and the file that changes meanwhile', async ({ skip }) => {
+  test('typed text survives a change of page and of the file', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     const text = onDisk();
     const mine = `# mine\n${text}`;
@@ -124,11 +124,13 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     expect(onDisk()).toBe(mine);
   });
 
-  test('a file that was changed unseen is not written over: the save is refused, with a way on', async ({ skip }) => {
+  test('a file that changed in the meantime is not overwritten: the save is refused, with a next step', async ({
+    skip,
+  }) => {
     skip(!hasBrowser, NO_BROWSER);
     const theirs = `${onDisk()}# theirs\n`;
     const refused = Promise.withResolvers<void>();
-    // The page does not see the new file before it is told.
+    // The page does not see the new file before an event.
     await page.route(isConfig, async (route) => {
       if (route.request().method() === 'GET') await refused.promise;
       await route.continue();
@@ -152,7 +154,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     bed.repository.git('commit', '-q', '-a', '-m', 'The settings as they are');
   });
 
-  test('channels are tested by a button that says how it went', async ({ skip }) => {
+  test('a button tests a channel and shows the result', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     const channel = (name: string) =>
       part('channels')
@@ -169,9 +171,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor();
   });
 
-  test('agents, pipelines and learned answers are there, an own pipeline with its loop among them', async ({
-    skip,
-  }) => {
+  test('shows agents, learned answers and pipelines, including a custom one with a loop', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     const agents = await bed.api.agents({ project: bed.project });
     for (const { name } of agents) await part('agents').getByText(name, { exact: true }).first().waitFor();
@@ -197,7 +197,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await part('learned').getByText('No learned answers yet.').waitFor();
   });
 
-  test('a token is made, shown once, lets its bearer look and nothing more, and is revoked', async ({ skip }) => {
+  test('a token is created, shown once, allows only reading, and is revoked', async ({ skip }) => {
     skip(!hasBrowser, NO_BROWSER);
     const name = page.getByRole('textbox', { name: 'Name of the new token' });
     await name.fill('9 <b>');
@@ -230,7 +230,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await theirs.goto(new URL('/costs', bed.daemon.url).href);
     await theirs.getByText(/Changing a limit needs the role admin/).waitFor();
     expect(await theirs.getByRole('button', { name: 'Edit limits' }).isDisabled()).toBe(true);
-    // Whoever goes around the page is refused in words.
+    // A direct call to the API is refused with a message.
     const api = createClient({ url: bed.daemon.url, token: token! });
     const { text, hash } = await api.config({ project: bed.project });
     await expect(api.saveConfig({ project: bed.project, text, hash })).rejects.toMatchObject({ code: 'forbidden' });

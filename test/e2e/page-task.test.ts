@@ -76,7 +76,7 @@ beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
-  test('says that there is no such task, and shows it as soon as there is', async () => {
+  test('says that a task does not exist, and shows it as soon as it exists', async () => {
     await bed.visit('/tasks/1?tab=output');
     await page.getByText('Task #1 does not exist').waitFor();
     await page.getByRole('link', { name: 'Open the board' }).waitFor();
@@ -85,7 +85,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: `#1 Grind flour ${HOSTILE}` }).waitFor();
   });
 
-  test('shows the output live, tool calls folded, whatever it is as text', async () => {
+  test('shows the output live as text, with tool calls folded', async () => {
     const output = page.getByRole('region', { name: 'Agent output' });
     await output.getByText('half way').waitFor();
     await page.getByText('40 % turning the stones').waitFor();
@@ -99,7 +99,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await call.getByText('lint: 1 finding').waitFor();
   });
 
-  test('takes a word for the next run, and says who does not see it', async () => {
+  test('takes a note for the next run, and says who does not see it', async () => {
     await page.keyboard.press('5');
     await page.getByText(/The next run reads it\. agent-\d, which works on it now, does not see it/).waitFor();
     await page.getByLabel('Message the next agent').fill('Mind the miller’s cat');
@@ -108,7 +108,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.prompt({ project, task: 1, mode: 'review' })).prompt).toContain('Mind the miller’s cat');
   });
 
-  test('follows it until it has landed, and proves it', async () => {
+  test('follows the task until it has landed, and shows the evidence', async () => {
     await page.evaluate('window.loadedOnce = true');
     const { worktree } = await api.task({ project, task: 1 });
     await button('Open worktree').click();
@@ -134,7 +134,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByText('$0.42 in 3 runs').waitFor();
   });
 
-  test('tells what happened, run by run, from either end', async () => {
+  test('shows what happened, run by run, in both orders', async () => {
     await tab('Timeline').click();
     const timeline = page.getByRole('region', { name: 'Events of #1' });
     await timeline
@@ -148,7 +148,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByLabel('Oldest first').uncheck();
   });
 
-  test('shows the change as text, with what each gate said beside it', async () => {
+  test('shows the change as text, next to the result of each gate', async () => {
     await page.keyboard.press('3');
     await page.waitForURL(/tab=change/);
     const change = page.getByRole('region', { name: 'The change, line by line' });
@@ -170,7 +170,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('listitem').getByText('Dress the stones', { exact: true }).waitFor();
   });
 
-  test('takes an answer by mouse and by one key, and the task goes on', async () => {
+  test('takes an answer with the mouse and with one key, and the task continues', async () => {
     await add('Say which grain');
     await bed.visit('/tasks/2');
     await standing().getByText('Waiting for your answer to Q2.1').waitFor();
@@ -186,7 +186,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await talk.filter({ hasText: 'How fine?' }).getByText('answered, default').waitFor();
   });
 
-  test('gives it to another worker, cancels it, restores what was done, and sets it going again', async () => {
+  test('reassigns the task, cancels it, restores its work, and restarts it', async () => {
     await add('One that hangs');
     await bed.visit('/tasks/3');
     const worker = page.locator('.progress-line').getByRole('link');
@@ -225,7 +225,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: '#3 One that hangs no more' }).waitFor();
   });
 
-  test('draws what comes first, and lets it be changed', async () => {
+  test('draws the dependencies, and changes them', async () => {
     await add('Bake bread', [3]);
     await bed.visit('/tasks/4?tab=dependencies');
     await page.getByLabel('Starts after').fill('3, loaf');
@@ -267,7 +267,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect(await elements()).toBeLessThan(2000);
   });
 
-  test('fits wide and narrow, light and dark, and has no serious fault for a screen reader', async () => {
+  test('fits wide and narrow, light and dark, and has no serious accessibility violation', async () => {
     const faults: string[] = [];
     for (const name of ['timeline', 'output', 'change', 'criteria', 'talk', 'relations', 'money']) {
       await bed.visit(`/tasks/1?tab=${name}`);
@@ -291,9 +291,9 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect(faults).toEqual([]);
   });
 
-  test('ran nothing of what it showed', async () => {
+  test('executed nothing of what it showed', async () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
-    // What the daemon refuses is told to the person; the browser notes it, too.
+    // The page shows what the daemon refuses; the browser logs it, too.
     expect(bed.complaints.filter((text) => !/status of 40[049]/.test(text))).toEqual([]);
   });
 });

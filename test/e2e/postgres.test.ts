@@ -46,7 +46,7 @@ describe.skipIf(url === '')(
       await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
     });
 
-    test('each finishes its own tasks at the same time, and the evidence holds', async () => {
+    test('each finishes its own tasks at the same time, and the evidence is valid', async () => {
       await Promise.all(
         machines.map(async (machine, i) => {
           const { root } = repositories[i]!;

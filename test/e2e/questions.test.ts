@@ -61,7 +61,9 @@ const moved = (taskId: string, to: string) =>
 const parked = (taskId: string) => machine.event('task.parked', (body) => body.taskId === taskId);
 
 describe('a blocking question', () => {
-  test('parks its task, outlives the daemon, and its answer is in the next run', { timeout: 3 * MINUTE }, async () => {
+  test('parks its task, survives a restart of the daemon, and its answer is in the next run', {
+    timeout: 3 * MINUTE,
+  }, async () => {
     const first = await machine.up(root);
     const waits = await add('One that asks');
     await parked(waits.id);
@@ -110,7 +112,7 @@ describe('a blocking question', () => {
     expect(await asked('--task', '1', '--all')).toMatchObject([{ ref: 'Q1.1', status: 'answered' }]);
   });
 
-  test('is refused an empty answer, an unknown option, an unknown name', { timeout: 2 * MINUTE }, async () => {
+  test('refuses an empty answer, an unknown option, an unknown name', { timeout: 2 * MINUTE }, async () => {
     await machine.up(root);
     const task = await add('One that asks');
     await parked(task.id);
@@ -128,7 +130,7 @@ describe('a blocking question', () => {
 });
 
 describe('a question that can wait', () => {
-  test('lets work go on with its default, and takes it when told to', { timeout: 2 * MINUTE }, async () => {
+  test('lets work continue with its default, and takes the default on request', { timeout: 2 * MINUTE }, async () => {
     await machine.up(root);
     const task = await add('One with a question in passing');
     await moved(task.id, 'done');
@@ -142,7 +144,9 @@ describe('a question that can wait', () => {
 });
 
 describe('an approval', () => {
-  test('shows the change, survives a restart, and sends back or lets on', { timeout: 3 * MINUTE }, async () => {
+  test('shows the change, survives a restart, and sends the task back or lets it continue', {
+    timeout: 3 * MINUTE,
+  }, async () => {
     const first = await machine.up(root);
     const task = await add('One that depends', '--autonomy', 'major_only');
     await parked(task.id);
@@ -167,7 +171,9 @@ describe('an approval', () => {
 const isHint = ({ kind, text }: Feedback) => kind === 'person' && text === 'Write hint.txt';
 
 describe('the catalogue', () => {
-  test('says what is asked and what nothing raises yet; the project’s own wins', { timeout: MINUTE }, async () => {
+  test('lists what is asked and what nothing raises yet; the project’s own entries override', {
+    timeout: MINUTE,
+  }, async () => {
     repository.write({ '.tidemill/questions/quiet.yaml': '- { trigger: validation_passed, enabled: false }\n' });
     const lines = await machine.json<{ trigger: string; state: string; since: string | null }[]>(
       ['questions', 'catalogue'],
@@ -179,7 +185,7 @@ describe('the catalogue', () => {
     expect(stateOf('idea_created')).toMatchObject({ state: 'not built', since: 'ideas' });
   });
 
-  test('asks about a task that failed for good, and the answer sets it to work', { timeout: 2 * MINUTE }, async () => {
+  test('asks about a task that failed permanently, and the answer restarts it', { timeout: 2 * MINUTE }, async () => {
     const failing = "  - { name: lint, run: 'test -f hint.txt || ! ls work-*.txt' }\n";
     repository.write({ '.tidemill/config.yaml': config(briefs, failing) });
     await machine.up(root);

@@ -31,7 +31,7 @@ describe('README', () => {
     return (await run('sh', ['-euc', script], { cwd: checkout, env, timeout })).stdout;
   };
 
-  it('its tour does what it says', async () => {
+  it('its tour works as described', async () => {
     const tour = marked(page('README.md'), 'tour');
     expect(tour.length).toBeGreaterThan(3);
     const stdout = await sh(tour.join('\n'), 150_000);
@@ -66,7 +66,7 @@ describe('README', () => {
 });
 
 describe('the blocks of the documents', () => {
-  it('show a sound pipeline', async () => {
+  it('show a valid pipeline', async () => {
     const { checkPipeline } = await import('@tidemill/core');
     const { Pipeline } = await import('@tidemill/contract');
     const pipeline = Pipeline.parse(parse(block('docs/pipelines.md', 'pipeline')));
@@ -91,7 +91,7 @@ describe('the blocks of the documents', () => {
     for (const key of Object.keys(Config.shape)) expect(key in shown || spans.includes(key), key).toBe(true);
   });
 
-  it('show sound prices, tasks and templates', async () => {
+  it('show valid prices, tasks and templates', async () => {
     const { ImportedTask } = await import('@tidemill/contract');
     const { loadPrices } = await import('../../packages/daemon/src/agents/prices.ts');
     const { PLACEHOLDERS, parseTemplate } = await import('../../packages/daemon/src/prompts/template.ts');
@@ -106,7 +106,7 @@ describe('the blocks of the documents', () => {
     await rm(root, { recursive: true });
   });
 
-  it('show sound guards', async () => {
+  it('show valid guards', async () => {
     const { parseGuards } = await import('../../packages/daemon/src/guards/parse.ts');
     expect(parseGuards('docs/guards.md', block('docs/guards.md', 'guards'), false)).toHaveLength(3);
   });
@@ -145,7 +145,7 @@ describe('docs/commands.md', () => {
     expect(commands.map(({ path }) => path).filter((path) => !named.includes(path))).toEqual([]);
   });
 
-  it.each(rows.map((row) => [row.split('|')[1]!.trim(), row]))('has the options of %s, all and no others', (_, row) => {
+  it.each(rows.map((row) => [row.split('|')[1]!.trim(), row]))('has exactly the options of %s', (_, row) => {
     const known = [...new Set(namedIn(row).flatMap(({ options }) => options))];
     const shown = [...new Set(codeSpans(row).flatMap((span) => span.match(/--[a-z][a-z-]*/g) ?? []))];
     const plain = (options: string[]) => options.filter((option) => !USUAL.includes(option)).sort();
@@ -158,7 +158,7 @@ describe('the documents', () => {
     expect(deadLinks(path, text)).toEqual([]);
   });
 
-  it.each([...documents])('%s calls the program as it is', (_, text) => {
+  it.each([...documents])('%s calls the program correctly', (_, text) => {
     expect(callsIn(text).flatMap((call) => findCall(call) ?? [])).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 describe('settings in the real program', { timeout: 120_000 }, () => {
-  it('a saved config is followed by the running daemon, and a wrong one is refused', async () => {
+  it('the running daemon applies a saved config, and refuses an invalid one', async () => {
     await machine.up(root);
     const api = machine.api();
     const [known] = await api.projects({ root });
@@ -84,7 +84,7 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     expect(missing.stderr).toContain('nope.yaml cannot be read');
   });
 
-  it('agents are those that the daemon finds, and are asked for their version once for a while', async () => {
+  it('lists the agents that the daemon finds, and caches their versions for a while', async () => {
     const programs = join(machine.folder, 'programs');
     const asked = join(machine.folder, 'asked');
     mkdirSync(programs);
@@ -113,7 +113,7 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     await expect(machine.api().agents({ project: '../etc' })).rejects.toMatchObject({ code: 'no_project' });
   });
 
-  it('history says what the metrics say, and fits a terminal', async () => {
+  it('history agrees with the metrics, and fits a terminal', async () => {
     await machine.up(root);
     for (const title of ['One', 'Two']) await machine.run(['task', 'add', title], root);
     let done = 0;

@@ -72,8 +72,8 @@ const withUnknown = (known: ReturnType<typeof bill>) => ({
   assumedUsd: UNKNOWN_REQUEST_USD,
 });
 
-describe('the books', () => {
-  test.for(vendors)('of $name hold what the model sent', { timeout: 300_000 }, async (each, context) => {
+describe('the recorded costs', () => {
+  test.for(vendors)('of $name match what the model sent', { timeout: 300_000 }, async (each, context) => {
     const { vendor, found, name, price } = each;
     context.skip('missing' in found, 'missing' in found ? found.missing : '');
     if ('missing' in found) return;
@@ -95,7 +95,7 @@ describe('the books', () => {
     // Its backoff would pass as well, later.
     await machine.api().retryTask({ project: project!.id, task: 2 });
     await silence.promise;
-    // What has been told of an answer that never ends must have been heard before it is broken off.
+    // The reported part of an endless response must be recorded before it is aborted.
     const begun = bill([...ofTask(3), ...each.begun], price);
     await machine.event('run.spent', ({ usage }) => usage.inputTokens === begun.inputTokens);
     await machine.json(['task', 'cancel', '3'], root);

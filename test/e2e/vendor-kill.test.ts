@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const vendors = await Promise.all([claude, codex].map(async (vendor) => ({ vendor, found: await install(vendor) })));
 
-/** In the middle of a command, it is killed; whoever goes on finds the command done. */
+/** It is killed during a command; the next run finds the command done. */
 function mind({ results, prompts }: Assignment): Move {
   const tokens = { input: 1000 * prompts + results.length, cached: 100, output: 50 + results.length };
   const moves = [run(BUSY_ONCE), write('src/one.mjs', 'export const one = () => 1;\n')];
@@ -35,7 +35,7 @@ function mind({ results, prompts }: Assignment): Move {
 
 describe('a daemon that is killed while its agent runs a command', () => {
   test.for(vendors.map(({ vendor, found }) => [vendor.name, vendor, found] as const))(
-    'leaves no process of %s behind, and the next one finishes the task, each request booked once',
+    'leaves no process of %s behind, and the next daemon finishes the task, each request booked once',
     { timeout: 240_000 },
     async ([name, vendor, found], context) => {
       context.skip('missing' in found, 'missing' in found ? found.missing : '');
@@ -46,7 +46,7 @@ describe('a daemon that is killed while its agent runs a command', () => {
       const root = await makeVendorProject(machine, { name, agents, tasks, installed: found });
       const daemon = await machine.up(root);
       await busy(machine);
-      // An answer is told of several times; this is when the whole of it is in the books.
+      // A response is reported several times; here all of it is booked.
       const [first] = model.sent;
       await machine.event('run.spent', ({ usage }) => usage.outputTokens === first!.output);
       // The shell says that it is busy before it is.

@@ -54,13 +54,13 @@ describe('two tasks, one sent back by the tests, one by the reviewer', () => {
       const numbers = given.map((_, index) => index + 1);
       const root = await makeVendorProject(machine, { name, agents, tasks: given, installed: found });
       const up = await machine.run(['up', '--until-idle', '--plain'], root);
-      const told = `${up.stdout}\n${up.stderr}`;
-      expect(up.code, told).toBe(0);
+      const output = `${up.stdout}\n${up.stderr}`;
+      expect(up.code, output).toBe(0);
 
       const tasks = await machine.ask(root, (api, project) => api.tasks({ project }));
       expect(
         tasks.map(({ stage, blocked, waiting }) => ({ stage, blocked, waiting })),
-        told,
+        output,
       ).toEqual(numbers.map(() => ({ stage: 'done', blocked: null, waiting: null })));
       expect((await landedTasks(machine, root)).toSorted()).toEqual(numbers);
       await expectProven(root, given.length);

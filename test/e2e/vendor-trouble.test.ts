@@ -39,14 +39,14 @@ function mind({ task, prompt, prompts, results }: Assignment): Move {
     write(`src/${name}.mjs`, `export const ${name} = () => ${task};\n`),
     write(`test/${name}.test.mjs`, testOf(name, `equal(${name}(), ${task})`)),
   ];
-  // Whoever goes on finds the first of the two written.
+  // The next run finds the first of the two files written.
   const isFollowed = (task === LIMITED && prompts > 1) || prompt.includes('until its context was full');
   const done = results.length + (isFollowed ? 1 : 0);
   return moves[done] ?? result('pr_ready');
 }
 
-describe('the vendor’s trouble', () => {
-  test.for(vendors)('with $name is waited out, and told once', { timeout: 240_000 }, async (each, context) => {
+describe('a failure of the vendor', () => {
+  test.for(vendors)('with $name makes the task wait, with one notice', { timeout: 240_000 }, async (each, context) => {
     const { vendor, found, name } = each;
     context.skip('missing' in found, 'missing' in found ? found.missing : '');
     if ('missing' in found) return;
@@ -62,7 +62,7 @@ describe('the vendor’s trouble', () => {
     expect(leased.map(({ blocked }) => blocked)).toEqual([null, null, null]);
     expect(leased.filter((task) => task.waiting !== null)).toHaveLength(2);
     const { needsYou, idle } = await machine.json<ProjectStatus>(['status'], root);
-    // The third could be begun, but by nobody: whoever waits for the end of all work need not wait for this.
+    // No agent can start the third task, so `--until-idle` does not wait for it.
     expect(idle).toBe(true);
     expect(needsYou.map(({ command }) => command)).toContain('tidemill task retry 1');
     isLockedOut = false;

@@ -17,7 +17,7 @@ const status = await sandboxStatus();
 const KNOCK = `
 import { readFileSync, writeFileSync } from 'node:fs';
 const { port, routes } = JSON.parse(readFileSync('mischief/routes.json', 'utf8'));
-// It would not have to be told: who shares the network sees who listens on it.
+// The agent could find it without help: a shared network shows which ports are open.
 const listening = readFileSync('/proc/net/tcp', 'utf8').includes(port.toString(16).toUpperCase().padStart(4, '0'));
 const came = [];
 const base = 'http://127.0.0.1:' + port;
@@ -109,7 +109,7 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
   }, 180_000);
   afterAll(() => machine.close());
 
-  it('finds the daemon’s door, and no way in without a token', () => {
+  it('finds the daemon’s address, and gets no access without a token', () => {
     const came = JSON.parse(readFileSync(join(root, 'src', 'came.json'), 'utf8')) as Record<string, unknown>[];
     expect(came.length).toBeGreaterThanOrEqual(Object.keys(routes).length);
     const open = came.filter(({ status }) => ![401, 403, 429].includes(status as number));
@@ -133,7 +133,7 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
     expect(heard('kernel')).not.toContain('OPENED');
   });
 
-  it('leaves no process behind that goes on', async () => {
+  it('leaves no process behind', async () => {
     expect(existsSync(join(root, 'grown'))).toBe(false);
     expect(await machine.git(root, 'status', '--porcelain')).toBe('');
     const { findings } = await machine.json<{ findings: Finding[] }>(['doctor'], root);

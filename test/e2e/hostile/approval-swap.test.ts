@@ -101,7 +101,7 @@ describe('an approval of a dependency', { timeout: MINUTE }, () => {
     expect(asked).toBe(1);
   });
 
-  it('does not cover what a worker outside the daemon swaps in before it is proven', async () => {
+  it('does not cover what a worker outside the daemon swaps in before the proof', async () => {
     await api.steerWorkers({ project, worker: 'agent-1', operation: 'pause' });
     const { id, number } = await api.addTask({ project, title: 'outside', accept: ['pad is there'] });
     const { fence, worktree } = (await api.claimWork({ project, worker: 'alpha' }))!;

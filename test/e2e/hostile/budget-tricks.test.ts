@@ -143,8 +143,8 @@ const LIES: [title: string, body: string, bookedUsd: number][] = [
   ['many tokens at no price', `await usage({ costUsd: 0, inputTokens: 1_000_000 }); await done()`, 0],
 ];
 
-describe('what an agent says it has spent', { timeout: 3 * MINUTE }, () => {
-  it('is booked as far as it can be, and as a request of unknown price where it cannot', async () => {
+describe('the cost that an agent reports', { timeout: 3 * MINUTE }, () => {
+  it('is booked where it is valid, and as a request of unknown price where it is not', async () => {
     const project = await attach(configOf(1_000, 4));
     const ended = await runsOf(
       project,
@@ -158,7 +158,7 @@ describe('what an agent says it has spent', { timeout: 3 * MINUTE }, () => {
     expect((await accountOf(project)).daily.spentUsd).toBeLessThanOrEqual(all + 2 * ONE + 1e-6);
   });
 
-  it('is nothing for one that is declared free, and its price where it tells one', async () => {
+  it('is zero for a free agent, and its price where it reports one', async () => {
     const project = await attach(configOf(1_000, 2, ', free: true'));
     const ended = await runsOf(project, [
       { title: 'silent', body: `await done()` },
@@ -171,7 +171,7 @@ describe('what an agent says it has spent', { timeout: 3 * MINUTE }, () => {
   });
 });
 
-/** What a machine under load may take to read a line: nobody can stop a request before it was heard of. */
+/** The time a busy machine may need to read a line: a request cannot be stopped before it is reported. */
 const SLACK = 3;
 const every = (price: string) => `for (;;) { await usage({ costUsd: ${price} }); await sleep(300) }`;
 /** Each spends for ever, a dollar at a time; `mostUsd` is what may be booked of it at a limit of 10. */
@@ -224,7 +224,7 @@ describe('an agent that spends without end', { timeout: 3 * MINUTE }, () => {
     expect(runs).toEqual([]);
   });
 
-  it.concurrent('holds for several at once: what is set aside for them never passes the limit', async () => {
+  it.concurrent('applies to several at once: the sum of their reservations never exceeds the limit', async () => {
     const project = await attach(configOf(LIMIT, 4));
     const body = `process.on('SIGTERM', () => {}); ${every('0.4')}`;
     for (const title of ['one', 'two', 'three', 'four']) await api.addTask({ project: project.id, title, body });
@@ -247,7 +247,7 @@ describe('an agent that spends without end', { timeout: 3 * MINUTE }, () => {
 });
 
 describe('a worker outside the daemon', { timeout: MINUTE }, () => {
-  it('cannot hand in a price that nobody could add up, and pays for a request when it tells none', async () => {
+  it('cannot hand in an invalid price, and pays for a request when it reports none', async () => {
     const project = await attach(configOf(LIMIT, 1));
     await api.steerWorkers({ project: project.id, worker: 'agent-1', operation: 'pause' });
     await api.addTask({ project: project.id, title: 'outside', body: '' });
@@ -271,7 +271,7 @@ describe('a worker outside the daemon', { timeout: MINUTE }, () => {
 });
 
 describe('after all of it', { timeout: MINUTE }, () => {
-  it('every figure is a number, and the store is whole', async () => {
+  it('every figure is a number, and the store is intact', async () => {
     const [first] = repositories;
     const shown: unknown[] = [await machine.json<AccountView[]>(['budget'], first!.root)];
     for (const { id: project } of await api.projects({}))

@@ -39,7 +39,7 @@ describe('agents that cheat', () => {
     for (const commit of commits) expect(await failuresOfClone(machine, root, commit), commit).toEqual([]);
   });
 
-  test('what the tasks need was installed once', () => {
+  test('the dependencies of the tasks were installed once', () => {
     expect(readFileSync(join(machine.data, 'package-cache', 'installs'), 'utf8')).toBe('run\n');
   });
 });

@@ -49,7 +49,7 @@ function withStore<T>(work: (db: DatabaseSync) => T): T {
   }
 }
 
-it('an account that cannot be read is named, keeps nobody from looking, and is repaired from the log', {
+it('an account that cannot be read is named, does not block reading, and is repaired from the log', {
   timeout: 3 * MINUTE,
 }, async () => {
   await workOnce('before');

@@ -21,7 +21,7 @@ import { reachDaemon } from '../../../packages/daemon/src/assembly/reach.ts';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from '../cli-repository.ts';
 
-describe('a daemon that does not answer', () => {
+describe('a daemon that does not respond', () => {
   let machine: TidemillHome;
   let repository: TemporaryRepository;
   let pid: number;
@@ -36,7 +36,7 @@ describe('a daemon that does not answer', () => {
     repository.remove();
   });
 
-  test('because it is frozen: every command says so within five seconds, and goes on when it is thawed', async () => {
+  test('because it is frozen: every command says so within five seconds, and works when it is thawed', async () => {
     process.kill(pid, 'SIGSTOP');
     try {
       // What every command asks first, without the time a program needs to start on a busy machine.
@@ -55,7 +55,7 @@ describe('a daemon that does not answer', () => {
     expect((await machine.run(['status'], repository.root)).code).toBe(0);
   });
 
-  test('1,000 connections without a token lock nobody out', { timeout: 60_000 }, async () => {
+  test('1,000 connections without a token do not block other callers', { timeout: 60_000 }, async () => {
     const port = Number(new URL(url).port);
     const open = (): Socket => {
       const socket = connect(port, '127.0.0.1');
@@ -106,7 +106,7 @@ describe('a full disk', () => {
   });
   let isMounted = false;
 
-  test('ends nobody: it is told once, work pauses, and goes on when there is space', {
+  test('ends no process: one notice, work pauses, and continues when there is space', {
     timeout: 120_000,
   }, async (context) => {
     try {
@@ -141,7 +141,7 @@ describe('a full disk', () => {
     });
     const alerts = (await api.inbox({ project })).filter(({ title }) => title.startsWith('disk full'));
     expect(alerts).toMatchObject([{ title: 'disk full' }]);
-    // The log has room for it, or the terminal is told instead.
+    // It is in the log if there is space, otherwise on the terminal.
     const said = `${readFileSync(join(machine.data, 'daemon.log'), 'utf8')}${daemon.stderr()}`;
     expect(said).toMatch(/work is paused: There is no disk space|daemon\.log cannot be written/);
     expect(await api.addTask({ project, title: 'Room again' })).toMatchObject({ number: 2 });
@@ -182,9 +182,9 @@ describe('a repository', () => {
     repository.remove();
   });
   const alerts = async (title: string) => (await api.inbox({ project })).filter((item) => item.title.startsWith(title));
-  const told = (kind: string) => machine.event('alert.raised', (body) => body.kind === kind);
+  const alertRaised = (kind: string) => machine.event('alert.raised', (body) => body.kind === kind);
 
-  test('whose target is gone pauses with one notice, costs no task a try, and goes on when it is back', async () => {
+  test('whose target is gone pauses with one notice, counts no attempt, and continues when it is back', async () => {
     const landed = machine.event('merge.landed');
     for (const title of ['One', 'Two', 'Three']) await api.addTask({ project, title });
     await machine.event('run.started');
@@ -192,7 +192,7 @@ describe('a repository', () => {
     repository.git('checkout', '-q', '--detach');
     repository.git('branch', '-D', 'main');
     writeFileSync(go, '');
-    await told('target_gone');
+    await alertRaised('target_gone');
     repository.git('branch', 'main', main);
     await landed;
     await machine.idle(repository.root);
@@ -202,11 +202,11 @@ describe('a repository', () => {
     repository.git('checkout', '-q', 'main');
   });
 
-  test('that was moved away pauses with one notice, finds its place free, and goes on when it is back', async () => {
+  test('that was moved away pauses with one notice, finds its path free, and continues when it is back', async () => {
     const elsewhere = join(repository.folder, 'elsewhere');
     renameSync(repository.root, elsewhere);
     await api.addTask({ project, title: 'While it is away' });
-    await told('repository_gone');
+    await alertRaised('repository_gone');
     expect(existsSync(repository.root)).toBe(false);
     renameSync(elsewhere, repository.root);
     const { seq } = await machine.event('task.created', ({ title }) => title === 'While it is away');
@@ -216,7 +216,7 @@ describe('a repository', () => {
     expect((await api.task({ project, task: 4 })).task.counters.failures).toEqual({});
   });
 
-  test('whose target was reset behind landed work, or has a proof nobody knows, is told by doctor and in the inbox', async () => {
+  test('whose target was reset before landed work, or has unknown evidence, is reported by doctor and in the inbox', async () => {
     await machine.run(['stop'], repository.root);
     const landed = repository.git('rev-parse', 'main');
     repository.git('reset', '-q', '--hard', 'main~2');
@@ -224,8 +224,8 @@ describe('a repository', () => {
     repository.git('commit', '-q', '--allow-empty', '-m', proof);
     await machine.up(repository.root);
     api = machine.api();
-    await told('target_reset');
-    await told('evidence_missing');
+    await alertRaised('target_reset');
+    await alertRaised('evidence_missing');
     expect(await alerts('target reset')).toMatchObject([{ text: expect.stringContaining(landed) }]);
     const { findings } = await api.doctor({});
     const levels = findings.filter(({ check }) => check === 'landed').map(({ level }) => level);
@@ -245,7 +245,7 @@ describe('up --until-idle', () => {
     repository.remove();
   });
 
-  test('ends when the budget is used up, and not before what was built has landed', async () => {
+  test('ends when the budget is used up, but only after finished work has landed', async () => {
     const agent = `n=$(grep -o '"number":[0-9]*' | head -1 | tr -dc 0-9)
 echo made > "made-$n.txt"
 echo '{"tidemill":"usage","costUsd":9.5}'
@@ -272,7 +272,7 @@ gates:
   });
 });
 
-describe('a Postgres that is away for longer than a restart', () => {
+describe('a Postgres that is unreachable for longer than a restart', () => {
   const url = inject('postgresUrl');
   const name = `faults_${process.pid}`;
   let machine: TidemillHome;
@@ -312,7 +312,7 @@ describe('a Postgres that is away for longer than a restart', () => {
     await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
   });
 
-  test('costs running work nothing: it goes on within seconds', { timeout: 90_000 }, async (context) => {
+  test('does not fail running work: it continues within seconds', { timeout: 90_000 }, async (context) => {
     context.skip(url === '', 'no Postgres could be started');
     await onServer(`CREATE DATABASE ${name}`);
     const port = await listen(0);
@@ -330,7 +330,7 @@ describe('a Postgres that is away for longer than a restart', () => {
     await api.addTask({ project, title: 'Work on' });
     await machine.event('run.started');
     cut();
-    // The agent ends while nobody can be told.
+    // The agent ends while the store is unreachable.
     writeFileSync(go, '');
     await delay(12_000);
     await listen(port);

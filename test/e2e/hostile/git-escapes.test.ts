@@ -89,7 +89,7 @@ const ESCAPES: Escape[] = [
 ];
 
 /** One daemon, one repository, a task per way out; then each is looked at. */
-describe('ways out by git, settings and text', () => {
+describe('escapes by git, settings and text', () => {
   let root: string;
   const tasks = new Map<string, TaskSummary>();
 
@@ -118,7 +118,7 @@ describe('ways out by git, settings and text', () => {
   }, 5 * MINUTE);
   afterAll(() => machine.close());
 
-  test('nothing ran outside of the sandbox', () => expect(existsSync(CANARY)).toBe(false));
+  test('nothing ran outside the sandbox', () => expect(existsSync(CANARY)).toBe(false));
 
   test.each(ESCAPES)('$title', async ({ title, lands }) => {
     const task = tasks.get(title);
@@ -145,7 +145,7 @@ describe('ways out by git, settings and text', () => {
     expect(log).toContain('\nred\n');
   });
 
-  test('who left something odd was told of it on record, in one run', async () => {
+  test('unusual files are recorded with a note, in one run', async () => {
     const { runs } = await machine.json<TaskDetail>(['task', 'show', `${tasks.get('git-in-capitals')?.number}`], root);
     expect(runs).toHaveLength(1);
     const { stdout } = await machine.run(['events', '--json', '--type', 'work.committed'], root);

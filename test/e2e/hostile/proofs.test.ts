@@ -64,7 +64,7 @@ const arrives = (title: string, stage: string) => until(async () => (await byTit
 const byTitle = async (title: string) => (await api.tasks({ project })).find((each) => each.title === title);
 
 describe('a proof', { timeout: 2 * MINUTE }, () => {
-  test('has the repairs of a gate that fixes in what lands, and all gates ran on it', async () => {
+  test('lands the repairs of a gate that fixes, after all gates ran on them', async () => {
     await repository(
       `gates:
   - { name: format, run: "sed -i s/UGLY/pretty/ *.txt", fixes: true }
@@ -84,7 +84,7 @@ describe('a proof', { timeout: 2 * MINUTE }, () => {
     expect(passed[1]?.environment).toMatch(/linux|darwin/);
   });
 
-  test('runs what stands on a failed gate only when that gate passes', async () => {
+  test('runs a gate that needs a failed gate only when that gate passes', async () => {
     await repository(
       `gates:
   - { name: test, run: "cat node_modules/built", needs: [build] }
@@ -100,7 +100,7 @@ describe('a proof', { timeout: 2 * MINUTE }, () => {
     expect(ran).toEqual(['integrity pass', 'build fail', 'build fail', 'integrity pass', 'build pass', 'test pass']);
   });
 
-  test('that fails and then passes is on record as a flake, and told', async () => {
+  test('that fails and then passes is recorded as a flake, with an alert', async () => {
     const flag = join(machine.folder, 'flag');
     await repository(
       `sandbox: off
@@ -120,7 +120,7 @@ gates:
     expect(stdout).toContain('Flaky: gate test failed and then passed on the same code, 1 of 1 times.');
   });
 
-  test('made under another command is no evidence', async () => {
+  test('made with another command is not evidence', async () => {
     // The settings lie beside the repository's files, so that the target stays where it is and the tree that was proven.
     await repository(
       `gates:
@@ -151,7 +151,7 @@ stages:
     expect(await machine.git(root, 'rev-list', '--count', '--grep=^Task:', 'main')).toBe('0');
   });
 
-  test('is not made again for the same code: the agent is told once, then a person is asked', async () => {
+  test('is not repeated for the same code: the agent gets one message, then a person is asked', async () => {
     await repository(`gates:\n  - { name: test, run: "! grep -q BAD *.txt" }\n`, 'echo BAD > a.txt', { 'b.txt': '\n' });
     await start();
     await add('work');
@@ -162,7 +162,7 @@ stages:
 });
 
 describe('the environment', { timeout: 2 * MINUTE }, () => {
-  test('is to blame for a gate that fails on the target too: no agent is sent back, a repair task can land', async () => {
+  test('causes a gate to fail on the target too: no task is sent back, a repair task can land', async () => {
     await repository(
       `gates:
   - { name: test, run: "! grep -q BROKEN b.txt" }
@@ -187,7 +187,7 @@ describe('the environment', { timeout: 2 * MINUTE }, () => {
     await arrives('work', 'done');
   });
 
-  test('is looked at while the first agent works: a target that somebody broke is told before anything is handed in', async () => {
+  test('is checked while the first agent works: a broken target is reported before any work is handed in', async () => {
     const go = join(machine.folder, 'go');
     await repository(
       `sandbox: off
@@ -209,7 +209,7 @@ gates:
     await arrives('work', 'done');
   });
 
-  test('is to blame for a missing program; nothing is counted, and work goes on once it is there', async () => {
+  test('lacks a program: nothing is counted, and work continues when the program is there', async () => {
     await repository(
       `sandbox: off
 gates:
@@ -230,33 +230,30 @@ gates:
   test.each([
     ['itself', 'kill -9 $$'],
     ['in a program of it', "sh -c 'kill -9 $$'; exit $?"],
-  ])(
-    'is to blame for a gate that is killed %s; nothing is counted, and work goes on by itself',
-    async (_name, dies) => {
-      const memory = join(machine.folder, 'memory');
-      await repository(
-        `sandbox: off
+  ])('causes a gate to be killed %s; nothing is counted, and work continues automatically', async (_name, dies) => {
+    const memory = join(machine.folder, 'memory');
+    await repository(
+      `sandbox: off
 gates:
   - name: test
     run: |
       test -f a.txt || exit 0
       test -f ${memory} || { ${dies}; }
 `,
-        'echo x > a.txt',
-      );
-      await start();
-      await add('work');
-      await until(async () => (await task(1)).waiting !== null);
-      expect(await task(1)).toMatchObject({ stage: 'verify', blocked: null, counters: { failures: {} } });
-      expect((await alerts()).map(({ text }) => text).join()).toContain('short of memory');
-      await writeFile(memory, '');
-      await arrives('work', 'done');
-      const { runs } = await detail(1);
-      expect(runs.map(({ validationRetries }) => validationRetries)).toEqual([0]);
-    },
-  );
+      'echo x > a.txt',
+    );
+    await start();
+    await add('work');
+    await until(async () => (await task(1)).waiting !== null);
+    expect(await task(1)).toMatchObject({ stage: 'verify', blocked: null, counters: { failures: {} } });
+    expect((await alerts()).map(({ text }) => text).join()).toContain('short of memory');
+    await writeFile(memory, '');
+    await arrives('work', 'done');
+    const { runs } = await detail(1);
+    expect(runs.map(({ validationRetries }) => validationRetries)).toEqual([0]);
+  });
 
-  test('that cannot be prepared costs nothing: no run begins, one notice, and it goes on by itself', async () => {
+  test('that cannot be prepared costs nothing: no run starts, one notice, and it continues automatically', async () => {
     await repository(
       `workers: 3
 prepare:

@@ -143,7 +143,7 @@ async function play(script: string, more: Partial<ChildSpec> = {}): Promise<stri
 }
 
 describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, () => {
-  it('gets out by none of these ways', async () => {
+  it('cannot escape by any of these ways', async () => {
     process.env.TIDEMILL_TEST_SECRET = MARK;
     const [before, kernel, name] = [everything(), kernelState(), hostname()];
     const list = escapes(around);
@@ -166,14 +166,14 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
     expect(readFileSync(`/proc/${victim.pid}/stat`, 'utf8')).toMatch(/\) S/);
   });
 
-  it('can open nothing of the kernel for writing', async () => {
+  it('can open no file of the kernel for writing', async () => {
     // Of their own processes other users than root may write some.
     const isRoot = process.getuid?.() === 0;
     expect(await play('opener.mjs', { env: { OWN: isRoot ? 'too' : '' } })).toBe('looked\n');
     expect(await play('opener.mjs', { network: true, env: { OWN: isRoot ? 'too' : '' } })).toBe('looked\n');
   });
 
-  it('works with git all the same', async () => {
+  it('can still use git', async () => {
     const does = [
       'git status --short; git log --format=%s; git diff HEAD --stat; git branch --show-current',
       'git remote get-url origin; git config user.name; git rev-parse task/1 main',
@@ -186,7 +186,7 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
     expect(said).toMatch(/[0-9a-f]{40}\n[0-9a-f]{40}\n$/);
   });
 
-  it('sees no password either when git rewrites its settings meanwhile', async () => {
+  it('sees no password even while git rewrites its settings', async () => {
     const ready = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();
     let text = '';
@@ -215,7 +215,7 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
     expect(text).not.toContain(MARK);
   });
 
-  it('sees what is declared readable, and only to read', async () => {
+  it('sees what is declared readable, read-only', async () => {
     const declared = { host: { ...host, readable: [around.disk] } };
     const does = [`cat '${around.disk}/letter.txt'`, `echo evil > '${around.disk}/letter.txt'`];
     const list = does.map((each) => ({ name: each, does: each }));
@@ -225,7 +225,7 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
     expect(write?.said).toContain('Read-only file system');
   });
 
-  it('leaves nobody behind, whatever they do to hide', async () => {
+  it('leaves no process behind, even if it tries to hide', async () => {
     const file = path.join(around.worktree, 'grown');
     const loop = `while :; do date >> '${file}'; sleep 0.02; done`;
     const ways = [

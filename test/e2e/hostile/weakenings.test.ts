@@ -170,7 +170,7 @@ const HONEST: [name: string, deed: Deed][] = [
   ['adds a file', { 'src/sub.js': 'export const sub = (a, b) => a - b;\n' }],
 ];
 
-describe('a change of what gates check, which nobody reviews', () => {
+describe('a change to what gates check, without a review', () => {
   const tasks = new Map<string, TaskSummary>();
 
   test.each(CHEATS)('%s: waits for a person', { timeout: 2 * MINUTE }, async (name, deed, named) => {
@@ -190,7 +190,7 @@ describe('a change of what gates check, which nobody reviews', () => {
     expect(repository.git('log', '--format=%s', 'main')).toBe('Start');
   });
 
-  test('is approved or sent back by a person, in the words of the command line', { timeout: 2 * MINUTE }, async () => {
+  test('is approved or sent back by a person, on the command line', { timeout: 2 * MINUTE }, async () => {
     const [weakens, deletes] = [tasks.get('adds an .npmrc')!, tasks.get('deletes a test')!];
     const shown = await machine.run(['questions', 'show', `Q${weakens.number}.1`], repository.root);
     expect(shown.stdout).toContain('.npmrc');
@@ -203,7 +203,7 @@ describe('a change of what gates check, which nobody reviews', () => {
     expect(`${onMain('test/sum.test.js')}\n`).toBe(TEST);
   });
 
-  test('is held when it comes from a worker outside, too', { timeout: 2 * MINUTE }, async () => {
+  test('is also held when it comes from a worker outside the daemon', { timeout: 2 * MINUTE }, async () => {
     const own = ['agent-1', 'agent-2', 'agent-3'];
     for (const worker of own) await api.steerWorkers({ project, worker, operation: 'pause' });
     const { id } = await add('outside', {});
@@ -216,7 +216,7 @@ describe('a change of what gates check, which nobody reviews', () => {
     expect((await askedAbout(claim.number)).context).toContain('- test/sum.test.js: 1 assertion is removed or changed');
   });
 
-  test('is what a reviewer sees first, where there is one', { timeout: 2 * MINUTE }, async () => {
+  test('comes first in the prompt of a reviewer, if there is one', { timeout: 2 * MINUTE }, async () => {
     const { id, number } = await add(
       'reviewed',
       { 'test/sum.test.js': `${weaker}// reviewed\n` },
@@ -240,7 +240,7 @@ describe('honest work', () => {
     for (const [path, text] of Object.entries(deed)) expect(`${onMain(path)}\n`).toBe(text);
   });
 
-  test('a test gets another name: lands without a question', { timeout: 2 * MINUTE }, async () => {
+  test('a renamed test: lands without a question', { timeout: 2 * MINUTE }, async () => {
     const { id, number } = await add('renames', {
       'test/more.test.js': null,
       'test/addition.test.js': `${onMain('test/more.test.js')}\n`,

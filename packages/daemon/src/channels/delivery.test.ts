@@ -280,8 +280,8 @@ describe('a restart', () => {
     await restart();
     await start(['a']);
     await pass(10 * SECOND);
-    const told = pigeons.a!.taken.flatMap(({ parts }) => parts.map(({ question, title }) => question?.text ?? title));
-    expect(told.sort()).toEqual(['Before?', 'Meanwhile?', 'before', 'meanwhile'].sort());
+    const sent = pigeons.a!.taken.flatMap(({ parts }) => parts.map(({ question, title }) => question?.text ?? title));
+    expect(sent.sort()).toEqual(['Before?', 'Meanwhile?', 'before', 'meanwhile'].sort());
   });
 
   it('what was on its way is tried again', async () => {

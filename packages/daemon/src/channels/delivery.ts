@@ -166,8 +166,8 @@ export class Delivery implements Reactor {
       if (!(error instanceof ChannelError) || this.#stopped.signal.aborted) throw error;
       const now = this.#deps.clock.now();
       const next = (notification: Notification) => nextTryAt(notification, error, now);
-      const told = [error.message, error.hint].filter((part) => part !== '').join(' ');
-      await this.#settle(lane, notifications, (each) => ({ error: told, reference: null, nextAt: next(each) }));
+      const text = [error.message, error.hint].filter((part) => part !== '').join(' ');
+      await this.#settle(lane, notifications, (each) => ({ error: text, reference: null, nextAt: next(each) }));
       lane.failed(error, next({ ...notifications[0]!, createdAt: now }) ?? now, now);
       await raiseChannelAlert(this.#deps, lane, error);
     }

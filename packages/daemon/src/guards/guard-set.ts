@@ -106,11 +106,11 @@ export class GuardSet implements Guards {
       const ready = this.#order.find((each) => applies(each, subject, asked));
       if (!ready || ready.guard.verdict === 'allow') continue;
       const { name, reason } = ready.guard;
-      const told = fill(reason, subject, scene.worktree);
-      if (ready.guard.verdict === 'deny') return { kind: 'deny', guard: name, reason: told };
+      const text = fill(reason, subject, scene.worktree);
+      if (ready.guard.verdict === 'deny') return { kind: 'deny', guard: name, reason: text };
       const input = rewritten(ready, verdict.kind === 'rewrite' ? verdict.input : call.input);
       if (isDeepStrictEqual(input, call.input)) continue;
-      if (verdict.kind === 'allow') verdict = { kind: 'rewrite', guard: name, reason: told, input };
+      if (verdict.kind === 'allow') verdict = { kind: 'rewrite', guard: name, reason: text, input };
       else if (verdict.kind === 'rewrite') verdict = { ...verdict, input };
     }
     return verdict;

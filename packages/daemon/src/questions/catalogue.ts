@@ -96,12 +96,12 @@ function faultsOf(entry: CatalogueEntry, index: number, all: CatalogueEntry[], i
 }
 
 function textsOf({ text, context, default: given = '', options }: QuestionTemplate): [string, string][] {
-  const told = options.flatMap((option) => [option.label, option.description, option.implications]);
+  const texts = options.flatMap((option) => [option.label, option.description, option.implications]);
   return [
     ['text', text],
     ['context', context],
     ['default', given],
-    ...told.map((each): [string, string] => ['options', each]),
+    ...texts.map((each): [string, string] => ['options', each]),
   ];
 }
 
