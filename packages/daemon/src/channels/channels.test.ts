@@ -42,7 +42,7 @@ describe('Telegram', () => {
   const config = ({ url }: TelegramStandIn): ChannelConfig =>
     ChannelConfig.parse({ type: 'telegram', tokenEnv: 'BOT_TOKEN', chat: CHAT, baseUrl: url });
 
-  it('carries a question out and the pressed button back; the second press is told who was first', async () => {
+  it('sends a question and receives the pressed button; the second press gets the name of the first person', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({ BOT_TOKEN: telegram.token });
     await bed.start({ phone: config(telegram) });
@@ -63,7 +63,7 @@ describe('Telegram', () => {
     expect(second.body.text).toBe('Already answered by telegram:@ada: "8080"');
   });
 
-  it('takes a reply as words, also by a daemon that started after the message was sent', async () => {
+  it('takes a reply as text, even by a daemon that started after the message was sent', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({ BOT_TOKEN: telegram.token });
     await bed.start({ phone: config(telegram) });
@@ -78,7 +78,7 @@ describe('Telegram', () => {
     expect(telegram.calls.all.filter(({ body }) => body.text?.includes('Which port?'))).toHaveLength(1);
   });
 
-  it('hears nobody but the configured chat', async () => {
+  it('accepts answers only from the configured chat', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({ BOT_TOKEN: telegram.token });
     await bed.start({ phone: config(telegram) });
@@ -92,7 +92,7 @@ describe('Telegram', () => {
     await expectAnswer(bed, question!, 'mine', 'telegram:@ada');
   });
 
-  it('two projects with one bot and two chats hear their own answers', async () => {
+  it('two projects with one bot and two chats get their own answers', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({ BOT_TOKEN: telegram.token });
     await bed.project('project_2', 'other');
@@ -105,7 +105,7 @@ describe('Telegram', () => {
     await expectAnswer(bed, question!, 'yes', 'telegram:@eve');
   });
 
-  it('a wrong token is said to be one, without saying it, and told of by another channel', async () => {
+  it('a wrong token is reported without its value, also on another channel', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({ BOT_TOKEN: '99:wrong-secret' });
     const shown = new Inflow<string>();
@@ -119,7 +119,7 @@ describe('Telegram', () => {
     expect(all).not.toContain('wrong-secret');
   });
 
-  it('a token that is not set is said so', async () => {
+  it('a missing token is reported', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({});
     await bed.start({ phone: config(telegram) });
@@ -128,7 +128,7 @@ describe('Telegram', () => {
     expect((await bed.notifications())[0]!.error).toContain('BOT_TOKEN is not set');
   });
 
-  it('down, then up: what was asked meanwhile arrives', async () => {
+  it('down, then up: questions of that time arrive', async () => {
     const telegram = new TelegramStandIn();
     await telegram.listen();
     const settings = config(telegram);
@@ -142,7 +142,7 @@ describe('Telegram', () => {
     expect((await telegram.message()).text).toContain('Which port?');
   });
 
-  it('a text of a megabyte is cut to what fits, and nothing in a text is markup', async () => {
+  it('a text of 1 MB is cut to fit, and nothing in a text is markup', async () => {
     const telegram = await standIn(new TelegramStandIn());
     const bed = await bedWith({ BOT_TOKEN: telegram.token });
     await bed.start({ phone: config(telegram) });
@@ -166,7 +166,7 @@ describe('Slack', () => {
   const config = ({ url }: SlackStandIn): ChannelConfig =>
     ChannelConfig.parse({ type: 'slack', tokenEnv: 'BOT', appTokenEnv: 'APP', channel: '#builds', baseUrl: url });
 
-  it('carries a question out and the pressed button back through Socket Mode', async () => {
+  it('sends a question and receives the pressed button through Socket Mode', async () => {
     const slack = await standIn(new SlackStandIn());
     const bed = await bedWith({ BOT: slack.token, APP: slack.appToken });
     await bed.start({ team: config(slack) });
@@ -182,7 +182,7 @@ describe('Slack', () => {
     await slack.calls.first(({ body }) => body.text === 'Already answered by slack:@ada: "80"');
   });
 
-  it('takes words by a form', async () => {
+  it('takes a text answer from a form', async () => {
     const slack = await standIn(new SlackStandIn());
     const bed = await bedWith({ BOT: slack.token, APP: slack.appToken });
     await bed.start({ team: config(slack) });
@@ -198,7 +198,7 @@ describe('Slack', () => {
     await expectAnswer(bed, question!, 'any free one', 'slack:@ada');
   });
 
-  it('mentions nobody and formats nothing that a text asks for', async () => {
+  it('ignores mentions and markup in a text', async () => {
     const slack = await standIn(new SlackStandIn());
     const bed = await bedWith({ BOT: slack.token, APP: slack.appToken });
     await bed.start({ team: config(slack) });
@@ -243,7 +243,7 @@ describe('webhook', () => {
   const config = ({ url }: Receiver): ChannelConfig =>
     ChannelConfig.parse({ type: 'webhook', url: `${url}/in`, secretEnv: 'HOOK' });
 
-  it('is signed over time and body, and says where an answer goes', async () => {
+  it('is signed over time and body, and has the address for an answer', async () => {
     const receiver = await standIn(new Receiver());
     const bed = await bedWith({ HOOK: SECRET });
     await bed.start({ hook: config(receiver) });
@@ -260,7 +260,7 @@ describe('webhook', () => {
     );
   });
 
-  it('the same delivery keeps its name over attempts', async () => {
+  it('a delivery keeps its id across attempts', async () => {
     const receiver = await standIn(new Receiver());
     receiver.status = 503;
     const bed = await bedWith({ HOOK: SECRET });
@@ -299,7 +299,7 @@ describe('e-mail', () => {
       ...{ from: 'Mill <mill@example.invalid>', to: 'ada@example.invalid', ...more },
     });
 
-  it('carries a question out as plain text, with the command that answers it', async () => {
+  it('sends a question as plain text, with the command that answers it', async () => {
     const mail = await standIn(new MailStandIn());
     const bed = await bedWith({ MAIL_USER: 'mill', MAIL_PASSWORD: mail.password });
     await bed.start({ mail: config(mail) });
@@ -312,7 +312,7 @@ describe('e-mail', () => {
     expect(raw).toContain('tidemill answer');
   });
 
-  it('a wrong password is said to be one', async () => {
+  it('a wrong password is reported', async () => {
     const mail = await standIn(new MailStandIn());
     const bed = await bedWith({ MAIL_USER: 'mill', MAIL_PASSWORD: 'wrong-secret' });
     await bed.start({ mail: config(mail) });
@@ -332,7 +332,7 @@ describe('ntfy', () => {
       baseUrl: url,
     });
 
-  it('carries a question out and the pressed button back; a code that is not ours is no answer', async () => {
+  it('sends a question and receives the pressed button; a foreign code is not an answer', async () => {
     const ntfy = await standIn(new NtfyStandIn());
     const bed = await bedWith({ NTFY: ntfy.token, NTFY_SECRET: 'answer-secret' });
     await bed.start({ phone: config(ntfy) });
@@ -350,7 +350,7 @@ describe('ntfy', () => {
 });
 
 describe('terminal and desktop', () => {
-  it('the terminal shows it, without what would steer it', async () => {
+  it('the terminal shows it, without control sequences', async () => {
     const bed = await bedWith({});
     const shown = new Inflow<string>();
     bed.screens.add((text) => shown.put(text));
@@ -374,7 +374,7 @@ describe('terminal and desktop', () => {
 });
 
 describe('settings', () => {
-  it('a severity that goes to a channel nobody configured is refused, with a guess', async () => {
+  it('a severity with an unknown channel is refused, with a suggestion', async () => {
     const more = 'channels:\n  phone: { type: desktop }\nnotify:\n  channels: { critical: [fone] }\n';
     const repository = new TemporaryRepository({ '.tidemill/config.yaml': `${QUIET_CONFIG}${more}` });
     closing.push(async () => repository.remove());

@@ -107,14 +107,14 @@ describe('delivery', () => {
     expect(pigeons.a!.taken).toHaveLength(2);
   });
 
-  it('what is critical does not wait for others', async () => {
+  it('a critical alert does not wait for others', async () => {
     await start(['a']);
     await alert('emergency', 'critical');
     await pass(100);
     expect(pigeons.a!.taken).toHaveLength(1);
   });
 
-  it('the same matter is told at most once in five minutes', async () => {
+  it('the same matter is sent at most once in five minutes', async () => {
     await start(['a']);
     for (let minute = 0; minute < 12; minute += 1) {
       await alert('stuck_twice', 'warning', 'agent-1');
@@ -135,7 +135,7 @@ describe('delivery', () => {
     expect(pigeons.b!.titles()).toEqual(['2 notices']);
   });
 
-  it('a task that needs a person is told of, unless a question about it says so', async () => {
+  it('a task that needs a person is sent, unless it has an open question', async () => {
     await start(['a']);
     await bed.block('Look at me');
     await pass(10 * SECOND);
@@ -146,7 +146,7 @@ describe('delivery', () => {
 describe('quiet hours', () => {
   const quietHours = { from: '23:00', to: '07:00', timeZone: 'UTC' };
 
-  it('only what is critical and what holds work up is sent; the rest follows in one message', async () => {
+  it('only critical alerts and blocking questions are sent; the rest follows in one message', async () => {
     await start(['a'], { quietHours });
     await alert('one');
     await pass(MINUTE);
@@ -165,7 +165,7 @@ describe('quiet hours', () => {
 });
 
 describe('a channel that is down', () => {
-  it('loses nothing: it is tried after 1 s, 2 s … 15 min, and then gets it all in one go', async () => {
+  it('loses nothing: it is tried after 1 s, 2 s … 15 min, and then gets everything in one message', async () => {
     await start(['a', 'b']);
     pigeons.a!.trouble = new ChannelError('down', 'no route');
     await alert('one');
@@ -187,7 +187,7 @@ describe('a channel that is down', () => {
     expect((await bed.notifications()).filter(({ nextAt }) => nextAt !== null)).toEqual([]);
   });
 
-  it('is told of once elsewhere when it stays away, and that is taken back when it returns', async () => {
+  it('raises one alert on other channels while it stays down, which is acknowledged when it works again', async () => {
     await start(['a', 'b']);
     pigeons.a!.trouble = new ChannelError('down', 'no route');
     await alert('one');
@@ -199,7 +199,7 @@ describe('a channel that is down', () => {
     expect(pigeons.a!.titles()).toEqual(['one']);
   });
 
-  it('is given up after a day; the inbox still has it', async () => {
+  it('is no longer tried after a day; the inbox still has everything', async () => {
     await start(['a']);
     pigeons.a!.trouble = new ChannelError('down', 'no route');
     await alert('one');
@@ -211,7 +211,7 @@ describe('a channel that is down', () => {
     ]);
   });
 
-  it('does not hold up another one that hangs for ever', async () => {
+  it('that hangs does not delay another channel', async () => {
     const hanging: OpenChannel = async (config) => {
       const channel = await open(config);
       return config === pigeons.a!.config ? { ...channel, send: () => new Promise(() => undefined) } : channel;
@@ -222,7 +222,7 @@ describe('a channel that is down', () => {
     expect(pigeons.b!.taken).toHaveLength(1);
   });
 
-  it('a wrong token: said so, one alert, tried again only every quarter of an hour', async () => {
+  it('a wrong token: a clear error, one alert, tried again only every 15 minutes', async () => {
     await start(['a', 'b']);
     pigeons.a!.trouble = new ChannelError('denied', 'the token is wrong', { hint: 'Correct it.' });
     await bed.ask({ text: 'Which port?' });
@@ -239,7 +239,7 @@ describe('a channel that is down', () => {
     expect(pigeons.b!.titles().filter((title) => title === 'channel')).toHaveLength(1);
   });
 
-  it('what was answered meanwhile is not sent any more', async () => {
+  it('an answered question is no longer sent', async () => {
     await start(['a']);
     pigeons.a!.trouble = new ChannelError('down', 'no route');
     const [question] = await bed.ask({ text: 'Which port?' });
@@ -267,7 +267,7 @@ describe('a restart', () => {
     await stopped;
   };
 
-  it('sends nothing twice, and what was raised while nobody was there', async () => {
+  it('sends nothing twice, and sends what was raised while no daemon ran', async () => {
     await start(['a']);
     await bed.ask({ text: 'Before?' });
     await alert('before');
@@ -284,7 +284,7 @@ describe('a restart', () => {
     expect(sent.sort()).toEqual(['Before?', 'Meanwhile?', 'before', 'meanwhile'].sort());
   });
 
-  it('what was on its way is tried again', async () => {
+  it('a message that was being sent is tried again', async () => {
     await start(['a']);
     pigeons.a!.trouble = new ChannelError('down', 'no route');
     await bed.ask({ text: 'Which port?' });
@@ -304,7 +304,7 @@ describe('reminders', () => {
     await pass(SECOND);
   };
 
-  it('come each time, but do not pile up behind what has not got through', async () => {
+  it('are sent each time, but not queued behind an undelivered one', async () => {
     await start(['a']);
     const [question] = await bed.ask({ text: 'Which port?' });
     await remind(question!.id);
@@ -317,7 +317,7 @@ describe('reminders', () => {
 });
 
 describe('answers', () => {
-  it('of a button are the option; the second one is told who was first', async () => {
+  it('of a button are the option; the second reply says who was first', async () => {
     await start(['a']);
     const [question] = await bed.ask({ text: 'Which port?', options: ['80', '8080'] });
     await pass(SECOND);
@@ -332,7 +332,7 @@ describe('answers', () => {
     });
   });
 
-  it('in words to a message with several questions name the one they mean', async () => {
+  it('as text to a message with several questions name their question', async () => {
     await start(['a']);
     const asked = await bed.ask({ text: 'One?' }, { text: 'Two?' });
     await pass(SECOND);
@@ -345,7 +345,7 @@ describe('answers', () => {
     expect(answers).toEqual(['yes', 'no']);
   });
 
-  it('to another project’s message, to nothing, and with an option that is not there change nothing', async () => {
+  it('to another project’s message, to no message, and with an unknown option change nothing', async () => {
     await bed.project('project_2', 'other');
     await start(['a']);
     await bed.start({ b: pigeons.b!.config }, { open, projectId: 'project_2' });
@@ -378,7 +378,7 @@ describe('several projects', () => {
     expect(pigeons.a!.taken.map(({ project }) => project).sort()).toEqual(['mill', 'other']);
   });
 
-  it('settings that change hold at once, and a channel that is gone gets nothing', async () => {
+  it('changed settings apply at once, and a removed channel gets nothing', async () => {
     await start(['a']);
     await start(['b']);
     await bed.ask({ text: 'One?' });

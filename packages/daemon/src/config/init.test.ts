@@ -248,7 +248,7 @@ describe('detection', () => {
 });
 
 describe('init', () => {
-  test.each(cases)('writes a config that holds: $name', async ({ files, prepare, gates }) => {
+  test.each(cases)('writes a valid config: $name', async ({ files, prepare, gates }) => {
     await put(files);
     const result = await initProject({ root, target: 'feature/ünïcode: "x"', agent: './my agent' });
     expect(result).toMatchObject({ written: true, target: 'feature/ünïcode: "x"' });

@@ -17,7 +17,7 @@ async function put(name: string, text: string): Promise<void> {
 const config = (text: string) => put('.tidemill/config.yaml', text);
 const agents = 'agents:\n  default: { type: command, command: [true] }\n';
 
-describe('a config that holds', () => {
+describe('a valid config', () => {
   test('is filled with the defaults', async () => {
     await config(agents.replace('[true]', '["true"]'));
     const settings = await loadSettings(root);
@@ -58,7 +58,7 @@ describe('a config that holds', () => {
     expect(rulesFrom(settings.config, settings.pipelines).budget.timeZone).not.toBe('Mars/Base');
   });
 
-  test('good values are taken as they are', async () => {
+  test('valid values are used unchanged', async () => {
     const budget = 'budget: { dailyUsd: 12.5, monthlyUsd: 99, timeZone: America/New_York }';
     await config(`workers: 7\n${budget}\n${agents.replace('[true]', '["true"]')}`);
     const settings = await loadSettings(root);
@@ -68,7 +68,7 @@ describe('a config that holds', () => {
     expect(rulesFrom(settings.config, settings.pipelines).budget).toEqual(expected);
   });
 
-  test('a program that is not there yet is warned of', async () => {
+  test('a missing program is a warning', async () => {
     await config('agents:\n  default:\n    type: command\n    command: [./my-agent]\n');
     expect((await loadSettings(root)).warnings.join('\n')).toContain(
       'config.yaml:4: agents.default: ./my-agent does not exist',
@@ -154,7 +154,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
   ['a list instead of a mapping', '- a\n- b\n', /:1: the file must be a mapping/],
 ];
 
-describe('a config that does not hold is refused with its line', () => {
+describe('an invalid config is refused with its line', () => {
   test.each(bad)('%s', async (_, text, expected) => {
     await config(text);
     await expect(loadSettings(root)).rejects.toMatchObject({
@@ -224,7 +224,7 @@ const badPipelines: [name: string, text: string, expected: RegExp][] = [
 ];
 
 describe('pipelines of the project', () => {
-  test('a sound one is known beside the built-in ones', async () => {
+  test('a valid one is added to the built-in ones', async () => {
     await config('pipeline: tiny\nagents: { default: { type: command, command: [x] } }\n');
     await put('.tidemill/pipelines/tiny.yaml', sound);
     expect(Object.keys((await loadSettings(root)).pipelines)).toEqual(['feature', 'bug', 'quick', 'tiny']);
@@ -261,13 +261,13 @@ describe('commands that cannot work', () => {
       'is not a valid environment variable name',
     ],
     ['a name that is taken', gates('{ name: a, run: x, pass: [TIDEMILL_PORT_BASE] }'), 4, 'is set by Tidemill'],
-  ])('%s is told with its line', async (_name, text, line, message) => {
+  ])('%s is reported with its line', async (_name, text, line, message) => {
     await config(`${agents.replace('[true]', '["true"]')}${text}`);
     await expect(loadSettings(root)).rejects.toThrow(`.tidemill/config.yaml:${line}: `);
     await expect(loadSettings(root)).rejects.toThrow(message);
   });
 
-  test('a gate that only installs is told of prepare', async () => {
+  test('a gate that only installs gets a hint about prepare', async () => {
     await config(`${agents.replace('[true]', '["true"]')}${gates('{ name: install, run: npm ci }')}`);
     expect((await loadSettings(root)).warnings.join()).toMatch(/config\.yaml:4: the gate install .* `prepare`/);
   });

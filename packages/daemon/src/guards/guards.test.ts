@@ -266,7 +266,7 @@ describe('shell commands that are refused, and by which guard', () => {
   });
 });
 
-describe('shell commands that are let through', () => {
+describe('shell commands that are allowed', () => {
   test.each([
     'npm test',
     'npm run build -- --out dist 2>&1 | tail -n 20',
@@ -394,7 +394,7 @@ describe('other tools', () => {
     expect(await bash(`cd "${worktree}/src" && touch x`)).toEqual({ kind: 'allow' });
   });
 
-  test('the hash of a log that did not pass is no evidence', async () => {
+  test('the hash of a log that did not pass is not evidence', async () => {
     const content = `{"tested": true, "evidence": "${UNPROVEN}"}`;
     expect(named(await check('Write', { file_path: 'status.json', content }))).toBe('tested-claim');
   });
@@ -430,7 +430,7 @@ test('very long commands are read to their end', async () => {
   expect(await bash(`cat > src/x.ts <<'EOF'\n${"// it's a line\n".repeat(20_000)}EOF\n`)).toEqual({ kind: 'allow' });
 });
 
-test('the reason tells the path and what to do instead', async () => {
+test('the reason names the path and what to do instead', async () => {
   const verdict = await check('Read', { file_path: 'long.log' });
   expect(verdict).toMatchObject({
     kind: 'deny',

@@ -27,7 +27,7 @@ async function check(tool: string, input: Record<string, unknown>): Promise<Guar
 const bash = (command: string) => check('Bash', { command });
 
 describe("a project's own guards", () => {
-  test('deny by path, by command and by what is written', async () => {
+  test('deny by path, by command and by written text', async () => {
     put(
       'team.yaml',
       `- name: generated
@@ -69,7 +69,7 @@ describe("a project's own guards", () => {
     expect(await bash('npm test')).toEqual({ kind: 'allow' });
   });
 
-  test('rewrite, and answer with the whole input', async () => {
+  test('rewrite, and return the whole input', async () => {
     put(
       'rewrite.yaml',
       `- name: quiet
@@ -96,7 +96,7 @@ describe("a project's own guards", () => {
     expect(await bash('make')).toMatchObject({ kind: 'deny', guard: 'force-push' });
   });
 
-  test('allow what is built in, but not what is final', async () => {
+  test('override built-in guards, but not final ones', async () => {
     put(
       'allow.yaml',
       `- { name: scratch, when: { path: '/tmp/**' }, verdict: allow, reason: scratch files }
@@ -110,7 +110,7 @@ describe("a project's own guards", () => {
     expect(await check('Read', { file_path: join(dataDir, 'store.db') })).toMatchObject({ guard: 'store' });
   });
 
-  test('a link is judged by where it leads', async () => {
+  test('a link is judged by its target', async () => {
     put('allow.yaml', `- { name: scratch, when: { path: '${root}/../scratch-*/**' }, verdict: allow, reason: x }\n`);
     symlinkSync('/root', join(root, 'link'));
     expect(await check('Read', { file_path: 'link/notes' })).toMatchObject({ guard: 'worktree' });
@@ -156,7 +156,7 @@ describe('a file with a mistake', () => {
 });
 
 describe('what cannot be decided is denied', () => {
-  test('a pattern that would take for ever', async () => {
+  test('a pattern that would run forever', async () => {
     put('slow.yaml', `- { name: slow, when: { command: '^(a+)+$' }, verdict: deny, reason: r }\n`);
     const startedAt = performance.now();
     const verdict = await bash(`${'a'.repeat(50)}b`);
@@ -165,7 +165,7 @@ describe('what cannot be decided is denied', () => {
     expect(await bash('ls')).toEqual({ kind: 'allow' });
   });
 
-  test('an input that throws when it is looked at', async () => {
+  test('an input that throws when it is read', async () => {
     const input = {
       get command(): string {
         throw new Error('trap');
@@ -178,7 +178,7 @@ describe('what cannot be decided is denied', () => {
     });
   });
 
-  test('a circle of links, and shell nested beyond measure', async () => {
+  test('a cycle of links, and shell code nested too deeply', async () => {
     symlinkSync('b', join(root, 'a'));
     symlinkSync('a', join(root, 'b'));
     expect(await check('Write', { file_path: 'a', content: '' })).toMatchObject({ kind: 'deny', guard: 'guards' });
@@ -186,7 +186,7 @@ describe('what cannot be decided is denied', () => {
   });
 });
 
-describe('by chance', () => {
+describe('with random input', () => {
   /** Ways to say the same thing in shell. */
   const disguise: ((command: string) => string)[] = [
     (command) => `sh -c ${quoted(command)}`,
@@ -208,7 +208,7 @@ describe('by chance', () => {
   const doubtful = (command: string) => `(${command})`;
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-  test('no disguise makes a forbidden command a permitted one, nor the other way round', async () => {
+  test('another spelling of a command does not change its verdict', async () => {
     const guards = await createGuards({ root, dataDir });
     const layers = fc.array(fc.constantFrom(...disguise), { maxLength: 4 });
     const allLayers = fc.array(fc.constantFrom(...disguise, doubtful), { maxLength: 4 });
@@ -235,7 +235,7 @@ describe('by chance', () => {
     );
   });
 
-  test('whatever comes in, a verdict comes out, in time', async () => {
+  test('every input gets a verdict, in time', async () => {
     const guards = await createGuards({ root, dataDir });
     const piece = fc.constantFrom(
       ...'$ ( ) { } [ ] < > | & ; " \' ` \\ # * ? ~ = - . / a rm .env git << EOF\n \n'.split(' '),

@@ -129,7 +129,7 @@ test('a search through everything leaves secrets out', async () => {
   expect(await guards.check(grep, { worktree: ignored, mode: 'implement' })).toEqual({ kind: 'allow' });
 });
 
-describe('a shell that stands elsewhere', () => {
+describe('a shell in another folder', () => {
   const from = (cwd: string, command: string) =>
     guards.check({ tool: 'Bash', input: { command } }, { worktree, mode: 'implement', cwd });
 
@@ -144,7 +144,7 @@ describe('a shell that stands elsewhere', () => {
     expect(named(await from(cwd.startsWith('/') ? cwd : join(worktree, cwd), command))).toBe(guard);
   });
 
-  test('works from there, and may come back', async () => {
+  test('works there, and may return', async () => {
     expect(await from(join(worktree, 'src'), 'cat a.ts ../main && rm -f ../dist/x')).toEqual({ kind: 'allow' });
     expect(await from('/tmp', `cd "${worktree}" && npm test`)).toEqual({ kind: 'allow' });
     const edit = { tool: 'Write', input: { file_path: '../x.ts', content: '' } };

@@ -48,7 +48,7 @@ describe('hooks install and uninstall', () => {
     ['a list without entries', '{ "hooks": { "PreToolUse": [ ] } }\n'],
     ['hooks without entries', '{ "hooks": {} }'],
     ['nothing but blanks', '  \n'],
-  ])('%s: merged, and given back to the byte', (_what, text) => {
+  ])('%s: merged, and restored byte for byte', (_what, text) => {
     put(text);
     expect(installHook({ file, dataDir }, COMMAND)).toBe(true);
     const groups = settings().hooks.PreToolUse;
@@ -79,7 +79,7 @@ describe('hooks install and uninstall', () => {
     }
   });
 
-  test('a folder that was made for the file goes with it, and one that was there stays', () => {
+  test('a folder that was created for the file is removed with it, and an existing one stays', () => {
     for (const isThere of [false, true]) {
       if (isThere) mkdirSync(join(folder, '.claude'));
       installHook({ file, dataDir }, COMMAND);
@@ -89,7 +89,7 @@ describe('hooks install and uninstall', () => {
     }
   });
 
-  test('without the receipt, and with what a person changed meanwhile, only ours goes', () => {
+  test('without the receipt, and after changes by a person, only our entry is removed', () => {
     put(`{\n  "hooks": {\n    "PreToolUse": [\n      ${OTHER}\n    ]\n  }\n}\n`);
     installHook({ file, dataDir }, COMMAND);
     const changed = readFileSync(file, 'utf8').replace('{\n  "hooks"', '{\n  "model": "opus",\n  "hooks"');
@@ -101,7 +101,7 @@ describe('hooks install and uninstall', () => {
     );
   });
 
-  test('a hook that a person put beside ours stays', () => {
+  test('a hook that a person added next to ours stays', () => {
     const ours = `{"type":"command","command":"${COMMAND}"}`;
     put(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"x"},${ours}]}]}}`);
     uninstallHook({ file, dataDir });
@@ -110,14 +110,14 @@ describe('hooks install and uninstall', () => {
     );
   });
 
-  test('a file that was not there is gone again', () => {
+  test('a file that did not exist is removed again', () => {
     installHook({ file, dataDir }, COMMAND);
     expect(settings().hooks.PreToolUse).toHaveLength(1);
     uninstallHook({ file, dataDir });
     expect(existsSync(file)).toBe(false);
   });
 
-  test('a program that moved replaces the old entry, and uninstall still knows the beginning', () => {
+  test('a moved program replaces the old entry, and uninstall still restores the original', () => {
     put('{ "hooks": {} }');
     installHook({ file, dataDir }, "'/old/node' '/old/tidemill.mjs' guard || exit 2 # tidemill guard");
     installHook({ file, dataDir }, COMMAND);
@@ -142,13 +142,13 @@ describe('hooks install and uninstall', () => {
     ['a list', '[]', /expected object/i],
     ['hooks of another kind', '{"hooks": []}', /hooks: .*expected object/i],
     ['a matcher that is no list', '{"hooks": {"PreToolUse": {}}}', /hooks\.PreToolUse: .*expected array/i],
-  ])('%s is refused and left as it is', (_what, text, says) => {
+  ])('%s is refused and not changed', (_what, text, says) => {
     put(text);
     expect(() => installHook({ file, dataDir }, COMMAND)).toThrow(says);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('any settings come back to the byte, with the receipt and without', () => {
+  test('any settings are restored byte for byte, with the receipt and without', () => {
     const layout = fc.constantFrom<string | number | undefined>(undefined, 1, 2, 4, '\t');
     const group = fc.record({ matcher: fc.string(), hooks: fc.array(fc.record({ command: fc.string() })) });
     const hooks = fc.record(
@@ -177,13 +177,13 @@ describe('tidemill guard', () => {
       TIDEMILL_HOME: dataDir,
     });
 
-  test('lets pass without a word, and refuses with exit code 2 and the reason', async () => {
+  test('allows without output, and refuses with exit code 2 and the reason', async () => {
     expect(await ask('Bash', { command: 'npm test' })).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     const refused = await ask('Bash', { command: 'git stash' });
     expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('(guard: stash)') });
   });
 
-  test('takes the repository around the working directory for the worktree', async () => {
+  test('uses the repository around the working directory as the worktree', async () => {
     mkdirSync(join(folder, 'src', 'deep'), { recursive: true });
     const cwd = join(folder, 'src', 'deep');
     expect(await ask('Write', { file_path: '../../x.ts', content: '' }, { cwd })).toMatchObject({ exitCode: 0 });
@@ -226,7 +226,7 @@ describe('tidemill guard', () => {
     expect(await answerHook(text, { TIDEMILL_HOME: dataDir })).toMatchObject({ exitCode: 2 });
   });
 
-  test('the program itself answers by exit code', () => {
+  test('the program itself responds with its exit code', () => {
     const launcher = join(import.meta.dirname, '..', '..', 'bin', 'tidemill.mjs');
     const run = (command: string) =>
       spawnSync(process.execPath, [launcher, 'guard'], {

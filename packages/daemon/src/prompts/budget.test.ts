@@ -29,7 +29,7 @@ it('cuts the long pieces and keeps the short ones whole', () => {
   expect(dropped).toEqual([expect.stringMatching(/^p0\.95: [\d,]+ of 8,005 characters left out$/)]);
 });
 
-it('lets the change have what others do not need, and at least three quarters', () => {
+it('gives the change what others do not need, and at least three quarters', () => {
   const change = part(1, [long('d', 40_000)]);
   const lengthOf = (others: Record<string, PromptPart>) =>
     fitParts({ change, ...others }, 5_000, 0).texts.change!.match(/d/g)!.length;
@@ -40,14 +40,14 @@ it('lets the change have what others do not need, and at least three quarters', 
   expect(squeezed).toBeLessThanOrEqual(15_000);
 });
 
-it('counts a part as often as it is shown, and one that is not shown not at all', () => {
+it('counts a part as often as it is shown, and ignores one that is not shown', () => {
   const twice = fitParts({ plan: part(0.9, [long('p')], { times: 2 }) }, 1_500, 0);
   expect(twice.texts.plan.length).toBeLessThanOrEqual(3_000);
   const never = fitParts({ plan: part(0.9, [long('p')], { times: 0 }), next: part(0.5, [long('n')]) }, 1_100, 0);
   expect(never).toEqual({ texts: { plan: '', next: `${long('n')}\n` }, dropped: [] });
 });
 
-it('never exceeds its budget by more than what is always kept, and tells of everything it takes away', () => {
+it('never exceeds its budget by more than what is always kept, and reports everything it removes', () => {
   const anyPart = fc
     .record({
       priority: fc.constantFrom(1, 0.95, 0.9, 0.85, 0.8, 0.7, 0.5),

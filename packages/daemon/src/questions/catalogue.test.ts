@@ -28,8 +28,8 @@ const complaint = (text: string) => {
 };
 const FAILED = { number: 7, title: 'The {error} wheel', error: 'it broke', runs: 3, tried: '- implement: crash' };
 
-describe('the shipped catalogue', () => {
-  test('has an entry for every trigger, and says of each whether something raises it', () => {
+describe('the built-in catalogue', () => {
+  test('has an entry for every trigger, and says whether something raises it', () => {
     const { lines } = load();
     expect(lines.map(({ trigger }) => trigger).sort()).toEqual([...TRIGGER_NAMES].sort());
     const asked = lines.filter(({ state }) => state === 'asked').map(({ trigger }) => trigger);
@@ -37,7 +37,7 @@ describe('the shipped catalogue', () => {
     for (const { since, state } of lines) expect(since !== null).toBe(state === 'not built');
   });
 
-  test('fills in what the trigger knows, once, and says what an answer does', () => {
+  test('fills in the facts of the trigger, once, and says what an answer does', () => {
     const [raised] = load().raise('task_failed_repeatedly', FAILED);
     expect(raised?.question).toMatchObject({ type: 'blocking', tags: ['task_failed_repeatedly'], allowFreeText: true });
     expect(raised?.question.text).toMatch(/^#7 The \{error\} wheel is stuck: it broke/);
@@ -60,7 +60,7 @@ describe('the shipped catalogue', () => {
 });
 
 describe('a project’s own questions', () => {
-  test('replace the shipped ones of that trigger, or turn them off', () => {
+  test('replace the built-in ones of that trigger, or turn them off', () => {
     write('- trigger: validation_passed\n  enabled: false\n');
     write(
       '- trigger: milestone_reached\n  questions: [{ type: celebratory, text: "{done} done, {{really}}" }]\n',
