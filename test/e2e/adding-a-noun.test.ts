@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../..');
 const BLOCK = /<!-- (new|in): ([^,\n]+?)(?:, (after|replace): (.+?))? -->\n```tsx?\n([\s\S]*?)```/g;
 
-/** The files that the walk makes, and what it changes in others, in the order of the page. */
+/** The files that the page creates, and its changes in others, in the order of the page. */
 async function walk() {
   const page = await readFile(join(checkout, 'docs/adding-a-noun.md'), 'utf8');
   return [...page.matchAll(BLOCK)].map(([, kind, path, how, at, text]) => ({
@@ -56,7 +56,7 @@ describe('adding a noun as its page describes', () => {
     // The copy's own packages, not those that the shared node_modules link to.
     const paths = { '@tidemill/contract': ['contract/src/index.ts'], '@tidemill/contract/*': ['contract/src/*'] };
     const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
-    // All in one program, with what each of them needs: what they share is read once.
+    // All in one program, so that shared files are read once.
     const lib = ['es2025', 'esnext.disposable', 'dom', 'dom.iterable'];
     const types = ['node', 'vite/client'];
     const options = { noEmit: true, jsx: 'react-jsx', lib, types, paths: pathsFor(copy, paths) };

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
 
-/** Tells what it costs, and goes on only when it is given a sign. */
+/** Reports its cost, and continues only after a sign from the test. */
 const AGENT = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -30,7 +30,7 @@ tell({ tidemill: 'usage', inputTokens: 3 });
 tell({ tidemill: 'result', outcome: 'pr_ready', summary: 'done' });
 `;
 
-/** Where it is about noon now: no midnight falls into a test. The names count the hours backwards. */
+/** A time zone where it is about noon now, so that no test runs over midnight. The zone names have the opposite sign. */
 const hour = new Date().getUTCHours();
 const noon = `Etc/GMT${hour >= 12 ? `+${hour - 12}` : `-${12 - hour}`}`;
 
@@ -50,7 +50,7 @@ gates:
 ${more}
 `;
 const give = (name: string) => writeFileSync(join(signs, name), '');
-/** Committed, or landing would wait for the checkout to be clean. */
+/** Committed, because landing waits for a clean checkout. */
 function write(text: string): void {
   writeFileSync(join(root, '.tidemill', 'config.yaml'), text);
   repository.git('commit', '-q', '-a', '-m', 'Other settings');

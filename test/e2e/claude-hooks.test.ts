@@ -21,7 +21,7 @@ const NOTEBOOK = JSON.stringify({
 let claude = '';
 let missing = '';
 beforeAll(async () => {
-  // The SDK brings the program itself, as a package per platform.
+  // The SDK contains the program, as a package per platform.
   const vendor = await installVendor(SDK, '0.3.325', 'anthropic-ai-sdk');
   if ('missing' in vendor) missing = vendor.missing;
   else claude = join(vendor.bin, '..', `${SDK}-${process.platform}-${process.arch}`, 'claude');
@@ -122,7 +122,7 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
       ],
       [{ name: 'Read', input: { file_path: join(repository.root, '.env') } }, 'secrets'],
       [{ name: 'Read', input: { file_path: join(repository.root, 'long.log') } }, 'long-log'],
-      // Claude Code itself wants a file read before it is edited.
+      // Claude Code itself requires that a file is read before it is edited.
       [{ name: 'Read', input: { file_path: notebook } }, ''],
       [{ name: 'NotebookEdit', input: { notebook_path: notebook, cell_id: 'c', new_source: '' } }, 'untouchable'],
       [{ name: 'Read', input: { file_path: join(repository.root, 'status.json') } }, ''],
@@ -151,7 +151,7 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
       [bash('git config core.hooksPath x'), 'git-settings'],
       [bash('tidemill hooks uninstall'), 'hooks'],
     ];
-    // Nobody reviews in a session of their own, and it searches with the shell.
+    // A person's own session has no review mode, and it searches with the shell.
     const elsewhere = ['reviewer', 'reviewer-files', 'reviewer-git', 'secrets-in-search'];
     const named = cases.map(([, guard]) => guard).filter((guard) => guard !== '');
     expect([...new Set([...named, ...elsewhere])].toSorted()).toEqual(await builtinGuards());

@@ -34,7 +34,7 @@ gates: []
 
 const LAUNCHER = inject('launcher');
 
-/** Resolves once a file of that name is anywhere in the folder, in which others come and go. */
+/** Resolves when a file with that name is anywhere in the folder. Other files may change at the same time. */
 async function appears(folder: string, name: string): Promise<void> {
   while (globSync(`**/${name}`, { cwd: folder }).length === 0) await delay(20);
 }

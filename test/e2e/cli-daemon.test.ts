@@ -130,7 +130,7 @@ describe('a second up on the same data folder', () => {
     const [first, second] = await Promise.allSettled([machine.up(root), machine.run(['up', '--until-idle'], root)]);
     if (second.status === 'rejected') throw second.reason;
     const { code, stderr } = second.value;
-    // The one that ends when idle may be over before the other looks; then nobody is refused.
+    // The daemon that ends when idle may end before the other one starts; then none is refused.
     if (first.status === 'rejected') {
       expect(String(first.reason)).toContain('a daemon already works on');
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

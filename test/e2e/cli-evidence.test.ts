@@ -32,7 +32,7 @@ afterAll(async () => {
   repository.remove();
 });
 
-/** Changes the store behind the program's back, and takes it back afterwards. */
+/** Changes the store directly, and undoes the change afterwards. */
 async function tampered(sql: string, undo: string, look: () => Promise<void>): Promise<void> {
   const change = (statement: string) => {
     const db = new DatabaseSync(join(machine.data, 'store.db'));

@@ -10,7 +10,7 @@ import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
 let machine: TidemillHome;
 let repository: TemporaryRepository;
 let proxy: Server;
-/** How many answers to a request that makes tasks are still to be lost on the way. */
+/** How many more responses to a request that creates tasks get lost. */
 let toLose = 0;
 let daemonPort = 0;
 

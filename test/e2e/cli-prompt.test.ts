@@ -32,7 +32,7 @@ stages:
   land: { actor: system, does: merge, on: { approved: done, failed: write, conflicts_detected: write } }
 `;
 
-/** Short of room, so that something has to give way. */
+/** A small limit, so that something is cut. */
 const REVIEW =
   '---\nprompt_tokens: 2000\n---\nReview {taskTitle}.\n{gatesSection}\n{diffSection}\n{conventionsSection}\n';
 

@@ -9,7 +9,7 @@ import { TemporaryRepository } from './cli-repository.ts';
 const MINUTE = 60_000;
 const FILES = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt'];
 
-/** Adds a line to the files its title names, and ends when it is let: so the target can move meanwhile. */
+/** Adds a line to the files in its title, and ends on a sign of the test, so that the target can move before. */
 const AGENT = `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 const { task } = JSON.parse(readFileSync(0, 'utf8'));
@@ -53,7 +53,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const eventsOf = async (...types: EventBody['type'][]) =>
   (await machine.jsonLines<LoggedEvent>(['events', '--type', types.join(',')], root)).map(({ body }) => body);
 
-/** A task whose files a person changes on the target while its agent is at work. Ends when the conflict is on record. */
+/** A task whose files a person changes on the target while its agent is at work. Resolves when the conflict is recorded. */
 async function conflictIn(...files: string[]) {
   await machine.json<TaskSummary>(['task', 'add', `Change ${files.join(' ')}`], root);
   const daemon = await machine.up(root);
@@ -70,7 +70,7 @@ test('a conflict in five files is listed, resolved by two people across a restar
   timeout: 4 * MINUTE,
 }, async () => {
   const { daemon, of } = await conflictIn(...FILES);
-  // In the list with the very commit that blocked it; the command line shows the same.
+  // In the list with the commit that blocked it; the command line shows the same.
   const [listed] = await machine.api().conflicts({ project: of.project });
   expect(listed).toMatchObject({ number: 1, status: 'pending', target: 'main', files: FILES });
   expect(listed!.why).toContain('5 files are too many');
@@ -143,7 +143,7 @@ test('an aborted conflict is kept in a snapshot, and its task starts again on th
   const detail = await machine.api().conflict(of);
   expect(detail).toMatchObject({ why: 'a file marked critical is among them', files: [{ path: 'locked.txt' }] });
   await machine.api().resolveFile({ ...of, path: 'locked.txt', resolution: { text: 'one\nhalf an idea\n' } });
-  // Asked first, and nobody is at a terminal.
+  // It asks first, and there is no terminal.
   expect((await machine.run(['conflicts', 'abort', '1'], root)).code).not.toBe(0);
   const aborted = await machine.json<TaskSummary>(['conflicts', 'abort', '1', '--yes'], root);
   expect(aborted).toMatchObject({ number: 1, branch: `${detail.branch}.2`, blocked: null });

@@ -47,7 +47,7 @@ let bed: PageBed;
 let page: Page;
 
 const add = (title: string, more: object = {}) => bed.add(title, { pipeline: 'quick', ...more });
-/** The stage as the task's own page says it. */
+/** The stage as shown on the task's own page. */
 const stageOnPage = (text: string) => page.locator('.task-head .facts').getByText(text, { exact: true });
 
 const until = (number: number, stage: string) => bed.when(number, ({ task }) => task.stage === stage);
@@ -79,7 +79,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await add('Plan the sluice', { pipeline: 'feature', accept: ['the sluice is lined with oak'] }); // 3
     await until(3, 'plan_review');
     await add('Raise the wall'); // 4
-    // Its change is made on main as it was; before the agent ends, main moves on.
+    // Its change is based on the old main; main moves before the agent ends.
     await bed.when(4, ({ runs }) => runs[0]?.progress?.text === 'the wall is higher');
     bed.repository.write({ 'ledger.txt': 'stones 11\n' });
     bed.repository.git('commit', '-q', '-a', '-m', 'One more stone');
@@ -217,7 +217,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await bed.visit('/fleet');
     await page.getByRole('button', { name: 'Resume all' }).click();
     await until(1, 'done');
-    // The browser notes what it asked the dead daemon in vain.
+    // The browser logs its failed requests to the dead daemon.
     expect(bed.complaints.filter((text) => !/Failed to load resource|WebSocket/.test(text))).toEqual([]);
   });
 });

@@ -139,7 +139,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
   );
 });
 
-/** When a builder held the task, by place in the log. */
+/** When a builder held the task, by position in the log. */
 function buildingSpans(taskId: string): { from: number; to: number }[] {
   const spans: { from: number; to: number }[] = [];
   for (const { seq, body } of events) {

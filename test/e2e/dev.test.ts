@@ -57,7 +57,7 @@ test('npm run dev serves the page with hot reload, restarts the daemon on a chan
     const second = Number(await find(/daemon ready \(pid (\d+)\)/));
     expect(second).not.toBe(first);
     expect(isAlive(first)).toBe(false);
-    // The same cookie: the page in the browser goes on.
+    // The same cookie: the page in the browser keeps working.
     expect((await projects(origin)).status).toBe(200);
 
     child.kill('SIGINT');

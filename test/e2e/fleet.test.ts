@@ -9,7 +9,7 @@ import { TemporaryRepository } from './cli-repository.ts';
 
 const MINUTE = 60_000;
 
-/** Begins its work, tells that it lives, and ends when it is let: so a test decides what happens meanwhile. */
+/** Starts its work, shows that it runs, and ends on a sign of the test, so that a test controls its duration. */
 const AGENT = `import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 const { task } = JSON.parse(readFileSync(0, 'utf8'));
@@ -50,7 +50,7 @@ afterEach(async () => {
   repository.remove();
 });
 
-// What is done to the fleet is done by commands; only what a test looks at is asked for without a process of its own.
+// Commands change the fleet; the tests read its state without a separate process.
 const add = (title: string) => machine.ask(root, (api, project) => api.addTask({ project, title }));
 const workers = () => machine.ask(root, (api, project) => api.workers({ project }));
 const workerNamed = async (name: string) => (await workers()).find((each) => each.name === name)!;
@@ -61,7 +61,7 @@ const events = (...types: EventBody['type'][]) => machine.events(root, types);
 const session = (name: string) =>
   SessionFile.parse(JSON.parse(readFileSync(join(root, '.claude-sessions', `${name}.session`), 'utf8')));
 
-/** Agents of this machine that run, and how the kernel says they are doing. */
+/** Running agents of this machine, with their state in the kernel. */
 async function agents(): Promise<{ pid: number; state: string }[]> {
   const home = readFileSync(join(machine.data, 'home.id'), 'utf8').trim();
   return (await leakedProcesses(home)).flatMap(({ pid }) => {
@@ -69,12 +69,12 @@ async function agents(): Promise<{ pid: number; state: string }[]> {
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
       return [{ pid, state: stat.slice(stat.lastIndexOf(')') + 2)[0]! }];
     } catch {
-      return []; // gone meanwhile
+      return []; // ended in the meantime
     }
   });
 }
 
-/** Until the agents of these tasks have begun. */
+/** Waits until the agents of these tasks have started. */
 const begun = (...numbers: number[]) =>
   until(() => numbers.every((number) => existsSync(join(door, `tick-${number}`))));
 
@@ -173,7 +173,7 @@ here('the fleet (needs /proc)', () => {
   }, async () => {
     await add('One that dies');
     await machine.up(root);
-    // It is tried again for a while; once it is not, what is shown stays.
+    // It is retried for a while; after that, the shown state stays.
     await machine.event('task.blocked');
     await until(async () => (await workerNamed('agent-1')).status === 'crashed');
     const { errors, lastError } = await workerNamed('agent-1');
@@ -231,7 +231,7 @@ here('the fleet (needs /proc)', () => {
 
   test('workers are added and removed at run time, with their session files', { timeout: 3 * MINUTE }, async () => {
     await machine.up(root, '--workers', '2');
-    // Not what is just being written, which has another name until it is whole.
+    // Without files that are still being written; they have another name until they are complete.
     const files = () =>
       existsSync(join(root, '.claude-sessions'))
         ? readdirSync(join(root, '.claude-sessions')).filter((name) => name.endsWith('.session'))
@@ -276,7 +276,7 @@ here('the fleet (needs /proc)', () => {
     expect((await workers()).map((worker) => [worker.status, worker.task])).toEqual(Array(13).fill(['stopped', null]));
     const [audit] = await events('emergency.executed');
     expect(audit?.body).toMatchObject({ operation: 'emergency_stop', by: { name: 'ada' }, tasks: all });
-    // Leases do not wait for it for ever, so on a busy machine the work of some may be kept a moment later.
+    // Leases do not wait for it without limit, so on a busy machine some work may be saved a moment later.
     await until(async () => {
       const kept = await events('snapshot.taken');
       return new Set(kept.map(({ body }) => 'taskId' in body && body.taskId)).size === 10;

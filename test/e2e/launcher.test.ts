@@ -19,7 +19,7 @@ if (what === 'exit') process.exit(Number(code));
 setInterval(() => undefined, 1000);
 `;
 
-/** A Node before 24 on this machine, for which the launcher is made. */
+/** A Node before 24 on this machine: the case that the launcher is for. */
 function oldNode(): string | null {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   const isOld = (node: string) => {

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => machine.close());
 
-/** A small generator of chances that a seed replays. */
+/** A small random generator with a seed. */
 function chances(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -28,7 +28,7 @@ function chances(seed: number): () => number {
   };
 }
 
-/** A daemon that is to be killed now: while it starts and takes up what the last one left, at work, or in a landing. */
+/** A daemon to kill: while it starts and recovers, while it works, or while it lands. */
 async function killMoment(root: string, chance: () => number): Promise<StartedDaemon> {
   const kind = chance();
   const daemon = kind < 0.25 ? machine.startUp(root) : await machine.up(root);
@@ -141,7 +141,7 @@ describe('agents that misbehave', () => {
       'checks out another branch',
       'edits the settings',
     ];
-    // Without a sandbox, so that they really can.
+    // Without a sandbox, so that they are able to.
     const root = await makeMission(machine, {
       sandbox: 'off',
       tasks: [

@@ -21,7 +21,7 @@ beforeEach(async () => {
     '.tidemill/config.yaml': QUIET_CONFIG.replace('["true"]', '["sleep", "600"]'),
   });
   await start();
-  // The daemon's own builder would take everything before anybody else could ask.
+  // The daemon's own builder would take every task first.
   await api.steerWorkers({ project, worker: 'agent-1', operation: 'pause' });
 }, MINUTE);
 afterEach(async () => {
@@ -117,7 +117,7 @@ describe('a worker outside the daemon', () => {
     expect([of('alpha').size, of('beta').size]).toEqual([1, 1]);
     expect(new Set(claims.map(({ number }) => number))).toEqual(new Set([1, 2]));
     expect(await events('run.started')).toHaveLength(2);
-    // They count towards no limit of the daemon's own.
+    // They do not count towards the daemon's own limits.
     for (let number = 2; number <= 10; number += 1) await api.addWorker({ project });
     await expect(api.addWorker({ project })).rejects.toMatchObject({ code: 'bad_input' });
     expect(await api.removeWorker({ project, worker: 'beta' })).toEqual({ removed: 'beta' });
@@ -154,7 +154,7 @@ describe('a worker outside the daemon', () => {
     const work = await claimed();
     write(work, 'one.txt');
     await api.steerWorkers({ project, worker: 'alpha', operation: 'pause' });
-    // What it has in hand it may finish.
+    // It may finish its current task.
     expect(await claim()).toMatchObject({ number: 1, fence: work.fence });
     await api.releaseClaim({ project, task: 1, fence: work.fence, why: 'no time' });
     await expect(claim()).rejects.toMatchObject({ code: 'worker_paused' });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const DAEMON = join(import.meta.dirname, '..', '..', 'packages', 'daemon');
 const MINUTE = 60_000;
-/** npm's words for a registry that cannot be reached: a reason to skip, not a fault of the package. */
+/** npm's messages for a registry that cannot be reached: a reason to skip, not an error of the package. */
 const OFFLINE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 
 let folder: string;
@@ -20,7 +20,7 @@ function run(program: string, args: string[], cwd: string, timeout = 3 * MINUTE,
   return { status: done.status, stdout: done.stdout, output };
 }
 
-/** A newcomer's shell: a fresh HOME, the machine's own Node, and nothing of the npm that runs this test. */
+/** The shell of a new user: an empty HOME, the machine's own Node, and nothing of the npm that runs this test. */
 function freshEnvironment(home: string): NodeJS.ProcessEnv {
   const registry = spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim();
   const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$|NODE_|VITEST|TIDEMILL_)/i.test(name));
@@ -45,7 +45,7 @@ describe('the packed tarball, installed into an empty folder', () => {
     const home = join(folder, 'home');
     for (const made of [empty, home]) mkdirSync(made);
     env = freshEnvironment(home);
-    // Packing runs the build, which needs the workspace's own Node first on PATH; npm sees to that.
+    // Packing runs the build, which needs the workspace's own Node first on PATH; npm does that.
     const packed = run('npm', ['pack', '--silent', '--pack-destination', folder], DAEMON);
     expect(packed.status, packed.output).toBe(0);
     const tarball = join(folder, packed.stdout.trim().split('\n').at(-1) as string);

@@ -50,7 +50,7 @@ beforeAll(async () => {
 beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
 afterAll(() => bed?.close(), PATIENCE_MS);
 
-/** With the mouse, as a person does: pick it up, carry it over, look. */
+/** Drags with the mouse, as a person does. */
 async function carry(from: Locator, to: Locator, of = page): Promise<void> {
   const [start, end] = [(await from.boundingBox())!, (await to.boundingBox())!];
   await of.mouse.move(start.x + 60, start.y + 40);
@@ -288,7 +288,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
   });
 });
 
-/** Nothing of it hangs out of its card. */
+/** Its content does not overflow its card. */
 async function isWithin(locator: Locator): Promise<boolean> {
   await locator.waitFor();
   return locator.evaluate((element) => element.scrollWidth <= element.clientWidth);

@@ -6,7 +6,7 @@ import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.
 import { PageBed } from '../support/page-bed.ts';
 
 const ODD = 'ünd <img src=x onerror=alert(1)>.txt';
-/** Every file is critical: no agent may decide about it. */
+/** Every file is critical: no agent may resolve its conflicts. */
 const CONFIG = `workers: 3
 pipeline: quick
 critical: ["*.txt"]
@@ -46,7 +46,7 @@ const ON_MAIN = {
   'sluice two.txt': 'from main\n',
   'ledger.txt': 'one\nmain\n',
 };
-/** Stands for the merge editor: a person who keeps both sides, main's first. Its arguments are those that VS Code takes. */
+/** A stand-in for the merge editor that keeps both sides, main's first. It has the arguments of VS Code. */
 const EDITOR = `#!/bin/sh
 while [ "$1" != --merge ]; do shift; done
 cat "$2" "$3" > "$5"
@@ -66,7 +66,7 @@ async function until(number: number, stage: string): Promise<void> {
   await expect.poll(now, { timeout: PATIENCE_MS }).toBe(stage);
 }
 
-/** Told what to do, in a worktree of their own. */
+/** Agents that follow their task, each in its own worktree. */
 const briefedRuns = async () =>
   (await bed.api.recentEvents({ project: bed.project, types: ['run.briefed'], limit: 50 })).length;
 
@@ -87,7 +87,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText(/^No conflicts need you/).waitFor();
     await page.evaluate('window.loadedOnce = true');
     for (const title of ['Raise the wall', 'Build the sluice', 'Write the ledger']) await bed.add(title);
-    // All three are at work on main as it was; then it moves on.
+    // All three work on the old main; then main moves.
     await expect.poll(briefedRuns, { timeout: PATIENCE_MS }).toBe(3);
     bed.repository.write(ON_MAIN);
     bed.repository.git('commit', '-q', '-a', '-m', 'Meanwhile');
@@ -132,7 +132,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await byHand().inputValue()).toBe('typed, not saved\n');
     expect(await button('Save this as resolved').isDisabled()).toBe(true);
     await page.getByText('Choose which text to keep before saving.').waitFor();
-    // What is typed outlives a walk to another page, too.
+    // Typed text also survives a visit to another page.
     await bed.show('Costs');
     await page.goBack();
     await alert.waitFor();
@@ -141,7 +141,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await button('Save this as resolved').click();
     await page.getByText('1 file not saved').waitFor({ state: 'detached' });
 
-    // Nothing is typed in the other tab: it follows.
+    // The other tab has no typed text, so it updates.
     await button(/^ünd/, other).click();
     await expect.poll(() => byHand(other).inputValue(), { timeout: PATIENCE_MS }).toBe('typed, not saved\n');
     await other.close();
@@ -154,7 +154,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     const save = button('Save this as resolved');
     expect(await save.isDisabled()).toBe(true);
     await page.getByText('Resolve 2 places before saving.').waitFor();
-    // Main's, what was before, the task's: in this order.
+    // In this order: main's, the base, the task's.
     expect(await place(1, 2).locator('pre').allInnerTexts()).toEqual([
       expect.stringContaining('stones 11'),
       expect.stringContaining('stones 10'),

@@ -74,7 +74,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await account('All projects')
       .getByText(`Today ${dollars(spent(known))} of $50`)
       .waitFor();
-    // Word and sum of each mode, the largest first.
+    // Name and sum of each mode, the largest first.
     expect(await chart('Spend').locator('.legend li').allTextContents()).toEqual([
       'implement $2.50',
       'plan $0.80',
@@ -120,10 +120,9 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await old.waitFor();
     await chart('Tasks done').getByText('2 in total').waitFor();
     await page.unroute(isHistory);
-    // By itself.
     await chart('Tasks done').getByText('3 in total').waitFor();
     await old.waitFor({ state: 'detached' });
-    // The browser itself notes a request that did not get through.
+    // The browser itself logs a failed request.
     bed.complaints.splice(before);
   });
 

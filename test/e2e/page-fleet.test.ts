@@ -41,7 +41,7 @@ const button = (name: string) => page.getByRole('button', { name, exact: true })
 const summary = () => page.getByRole('region', { name: 'All agents' });
 const workers = () => bed.api.workers({ project: bed.project });
 const busy = async () => (await workers()).filter(({ task, role }) => task !== null && role === 'builder');
-/** Money, counts: what a figure says before its words. */
+/** The number of a figure, without its label. */
 const figure = async (within: ReturnType<typeof card>, name: string) =>
   (await within.locator('dl > div').filter({ hasText: name }).locator('dd').first().textContent()) ?? '';
 
@@ -106,7 +106,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     const crashed = page.locator('.worker.wrong').first();
     await crashed.getByText('crashed', { exact: true }).waitFor();
     await crashed.getByText(/exited with code 3/).waitFor();
-    // It tries again by itself a few times; in between it is at work.
+    // It retries a few times; between the crashes it is busy.
     const isRed = `(() => {
       const badge = document.querySelector('.worker.wrong .state');
       const probe = document.body.appendChild(document.createElement('i'));

@@ -31,7 +31,7 @@ let page: Page;
 let other: TemporaryRepository;
 
 const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
-/** What has the focus, in the words of a screen reader. */
+/** The focused element, as a screen reader names it. */
 const focused = () =>
   page.locator(':focus').evaluate((at) => {
     const name = at.ownerDocument.getElementById(at.getAttribute('aria-labelledby') ?? '');
@@ -94,7 +94,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     await keys('g', 'i');
     for (const title of ['Rye grain', 'Wheat grain', 'Any grain']) await bed.add(title);
     for (const ref of ['Q2.1', 'Q3.1', 'Q4.1']) await item(ref).waitFor();
-    // As it was asked: an underscore is part of a name.
+    // Unchanged: an underscore is part of a name.
     await item('Q2.1').getByText('wheat_flour').waitFor();
     const order = await page
       .locator('[data-ref]')
@@ -166,7 +166,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
       await bed.visit(path);
       await page.getByText('live', { exact: true }).waitFor();
       await page.locator('main[aria-busy="false"]').waitFor();
-      // Tabs are walked by arrows, and the m key moves a card.
+      // Arrow keys move between tabs, and the m key moves a card.
       const missed = await page
         .locator('button, a[href], input, select, textarea, summary')
         .evaluateAll((all) =>
@@ -205,7 +205,7 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
       '.tidemill/scenario.yaml': SCENARIO,
     });
     second = (await bed.api.attachProject({ root: other.root })).project.id;
-    // As when somebody comes back to the tab.
+    // As when a person returns to the tab.
     await eventually(async () => {
       await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
       return choice().count();

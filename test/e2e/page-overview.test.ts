@@ -42,7 +42,7 @@ const inFeed = (text: string, on = page) => feedLines(on).filter({ hasText: text
 const seqs = () => feedLines().evaluateAll((lines) => lines.map((line) => Number(line.getAttribute('data-seq'))));
 const banner = (on = page) => on.locator('.banner');
 
-/** A page of its own whose socket the test holds in its hands. */
+/** A separate page whose socket the test controls. */
 async function pageWithSocket(change: (message: string) => string = (message) => message) {
   const own = await bed.context.newPage();
   const state = { isDown: false, sockets: [] as WebSocketRoute[] };
@@ -136,7 +136,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await stage('verify').getByRole('img', { name: 'gate open' }).waitFor();
     await expect.poll(() => page.title(), { timeout: PATIENCE_MS }).toMatch(/^\(\d+\) /);
     expect(await needs.getByRole('link', { name: 'Answer #4' }).getAttribute('href')).toBe('/tasks/4?tab=conversation');
-    // By the keyboard: the first thing to act on, and into it.
+    // By keyboard: selects the first item and opens it.
     await needs.getByRole('link', { name: 'Open #3' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url(), { timeout: PATIENCE_MS }).toContain('/tasks/3');
@@ -254,7 +254,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     const second = await bed.context.newPage();
     await second.goto(link!);
     await second.getByText('live', { exact: true }).waitFor();
-    // The first tab has the new cookie too, and finds out by itself.
+    // The first tab has the new cookie too, and reconnects automatically.
     await page.getByText('live', { exact: true }).waitFor();
     await banner()
       .getByText(/new link/)

@@ -7,7 +7,7 @@ import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.
 import { Inflow, LoopbackServer, sendJson } from '../support/channels/loopback.ts';
 import { PageBed } from '../support/page-bed.ts';
 
-/** A person's own pipeline, with a stage that leads back to itself. */
+/** A custom pipeline, with a stage that returns to itself. */
 const AUDITED = `name: audited
 description: Drafted until a person is content.
 start: draft
@@ -25,7 +25,7 @@ default:
     - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
     - result: { summary: done }
 `;
-// Any variable of the daemon can hold a channel's secret; this one is there.
+// Any variable of the daemon can hold a channel's secret; this one always exists.
 const configWith = (url: string) => `workers: 1
 pipeline: quick
 gates:
@@ -111,7 +111,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await page.goBack();
     await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(mine);
 
-    // The page learns of it by itself.
+    // The page updates automatically.
     writeFileSync(file(), text.replace('workers: 2', 'workers: 3'));
     await workersAre('agent-1', 'agent-2', 'agent-3');
     await changedElsewhere().waitFor();
@@ -244,7 +244,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor();
     await expect(api.whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
     await page.screenshot({ path: join(OUTPUT, 'page-settings.png'), fullPage: true });
-    // The refusals that this test asked for.
+    // The refusals that this test caused.
     expect(bed.complaints.filter((text) => !/status of (409|502|500|400|403)/.test(text))).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ gates:
   - { name: test, run: "echo checking; echo 12 passing" }
 `;
 const HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
-/** What an agent's adapter writes of tools, among words that are none. */
+/** An agent's output: tool calls between other text. */
 const SAID = [
   'Looking at it first.',
   '> Bash: npm test',

@@ -19,7 +19,7 @@ agents: { default: { type: command, command: [node, agent.mjs] } }
 gates: [{ name: test, run: "test -e agent.mjs" }]
 `;
 
-/** Two machines, each with its own data folder and repository, and one database between them. */
+/** Two machines, each with its own data folder and repository, and one shared database. */
 describe.skipIf(url === '')(
   `daemons that share a Postgres${url === '' ? ' (skipped: none could be started)' : ''}`,
   () => {

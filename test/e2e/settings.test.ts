@@ -90,7 +90,7 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     mkdirSync(programs);
     writeFileSync(join(programs, 'gemini'), `#!/bin/sh\necho x >> '${asked}'\necho 9.9.9\n`);
     chmodSync(join(programs, 'gemini'), 0o755);
-    // On the daemon's PATH only: the command line has it from the daemon.
+    // Only on the daemon's PATH: the command line gets it from the daemon.
     const path = machine.env.PATH;
     machine.env.PATH = `${programs}:${path}`;
     await machine.up(root);
@@ -108,7 +108,7 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
         where,
         config: { type: 'acp', preset: 'gemini' },
       });
-    // Once from the project's folder and once from nowhere; on a slow machine the first may have aged.
+    // Once from the project's folder and once without a folder; on a slow machine the first entry may have expired.
     expect(readFileSync(asked, 'utf8').split('\n').length - 1).toBeLessThan(4);
     await expect(machine.api().agents({ project: '../etc' })).rejects.toMatchObject({ code: 'no_project' });
   });

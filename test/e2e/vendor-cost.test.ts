@@ -14,7 +14,7 @@ const vendors = await Promise.all(
       vendor: claude,
       model: 'claude-sonnet-4-5',
       price: { input: 3, cached: 0.3, output: 15 },
-      // Its servers tell the tokens of the prompt when an answer begins.
+      // Its servers report the tokens of the prompt at the start of a response.
       begun: [{ task: 3, input: 100, cached: 0, output: 1 }],
     },
     { vendor: codex, model: 'gpt-5.5', price: { input: 5, cached: 0.5, output: 30 }, begun: [] },
@@ -39,7 +39,7 @@ afterEach(async () => {
   await machine.close();
 });
 
-/** No two answers cost the same. */
+/** No two responses cost the same. */
 function mind(about: Assignment): Move {
   const { task, results, prompts, mode } = about;
   const tokens = {
@@ -64,7 +64,7 @@ function moveOf({ task, mode, prompt, results, prompts }: Assignment): Move {
   return moves[results.length] ?? result('pr_ready');
 }
 
-/** And one request of which nobody knows anything. */
+/** And one request without any report. */
 const withUnknown = (known: ReturnType<typeof bill>) => ({
   ...known,
   requests: known.requests + 1,
@@ -92,7 +92,7 @@ describe('the recorded costs', () => {
 
     const [project] = await machine.api().projects({ root });
     await machine.event('failure.counted', ({ failure }) => failure === 'overloaded');
-    // Its backoff would pass as well, later.
+    // Its backoff would also end, but later.
     await machine.api().retryTask({ project: project!.id, task: 2 });
     await silence.promise;
     // The reported part of an endless response must be recorded before it is aborted.

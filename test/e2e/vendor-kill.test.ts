@@ -49,7 +49,7 @@ describe('a daemon that is killed while its agent runs a command', () => {
       // A response is reported several times; here all of it is booked.
       const [first] = model.sent;
       await machine.event('run.spent', ({ usage }) => usage.outputTokens === first!.output);
-      // The shell says that it is busy before it is.
+      // The shell reports that it is busy shortly before it is.
       const sleeping = () => strays(machine).filter((command) => command.includes('sleep 300')).length;
       await expect.poll(sleeping, { timeout: 30_000 }).toBeGreaterThan(1);
       daemon.child.kill('SIGKILL');

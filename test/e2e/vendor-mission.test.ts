@@ -27,7 +27,7 @@ const vendors = await Promise.all(
 const tasksFor = (vendor: Vendor) =>
   vendor === opencode && process.env.TIDEMILL_VENDORS !== 'all' ? TWO_TASKS.slice(0, 1) : TWO_TASKS;
 
-/** As a person has them. */
+/** As on a person's machine. */
 const bins = vendors.flatMap(({ found }) => ('bin' in found ? [found.bin] : []));
 
 let machine: TidemillHome;
@@ -88,15 +88,15 @@ async function expectProven(root: string, count: number): Promise<void> {
   }
 }
 
-/** What went wrong on the way is on record: once by the gates, once by the reviewer, and nothing else. */
+/** The failures are recorded: one by the gates, one by the reviewer, and no others. */
 async function expectRecorded(root: string, count: number): Promise<void> {
   const bodies = (await machine.events(root)).map(({ body }) => body);
   const sentBack = bodies.filter((body) => body.type === 'run.sent_back');
   expect(sentBack).toMatchObject([{ gates: ['test'], retry: 1 }]);
   const failed = bodies.filter((body) => body.type === 'evidence.recorded' && body.evidence.status !== 'pass');
-  // It is run once more before anybody is sent back for it.
+  // It runs once more before the task is sent back.
   expect(failed).toMatchObject([1, 2].map((attempt) => ({ evidence: { gate: 'test', status: 'fail', attempt } })));
-  // Two agents that start at once may trip over files they share (opencode's database): tried again, counted nowhere.
+  // Two agents that start at once may fail on files they share (opencode's database): retried, not counted.
   const ends = bodies
     .filter((body) => body.type === 'run.finished')
     .filter(({ failure }) => failure === null || !isInfrastructure(failure));

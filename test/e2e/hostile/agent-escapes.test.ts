@@ -13,7 +13,7 @@ import { TidemillHome } from '../../support/tidemill-home.ts';
 
 const status = await sandboxStatus();
 
-/** Knocks at every door of the daemon, with what tokens it can think of. */
+/** Tries every address of the daemon, with several guessed tokens. */
 const KNOCK = `
 import { readFileSync, writeFileSync } from 'node:fs';
 const { port, routes } = JSON.parse(readFileSync('mischief/routes.json', 'utf8'));
@@ -42,7 +42,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Each does one thing and leaves what it heard in src/. */
+/** Each does one thing and writes the result to src/. */
 const read = (title: string, ...commands: string[]) => ({
   title,
   does: `{ ${commands.map((command) => `( ${command} ) 2>&1 || true`).join('; ')}; } > "src/${title}.txt"; echo tried >> "src/${title}.txt"`,
@@ -103,7 +103,7 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
     const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain', '--port', String(port)], root);
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     for (const task of await machine.json<TaskSummary[]>(['task', 'list'], root)) tasks.set(task.title, task);
-    // What is tried is no cheating, so all of it lands and can be read.
+    // These attempts are not cheating, so all of them land and can be read.
     const left = [...tasks.values()].filter(({ stage }) => stage !== 'done');
     expect(left, `${stdout}\n${stderr}`).toEqual([]);
   }, 180_000);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { TemporaryRepository } from '../cli-repository.ts';
 
-/** Adds a package, and does with it what its task says once a reviewer has sent it back. */
+/** Adds a package, and changes it as its task says after a reviewer has sent it back. */
 const AGENT = `
 import { readFileSync, writeFileSync } from 'node:fs';
 let input = '';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { TemporaryRepository } from '../cli-repository.ts';
 
-/** Does what its task's body says, which is the trick. It changes no file, so each task is one run. */
+/** Runs the trick in its task's body. It changes no file, so each task is one run. */
 const AGENT = `
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ const AsyncFunction = (async () => {}).constructor;
 await new AsyncFunction('write', 'usage', 'done', 'sleep', 'spawn', task.body)(write, usage, done, sleep, spawn);
 `;
 
-/** Where it is about noon now: no midnight falls into a test. */
+/** A time zone where it is about noon now, so that no test runs over midnight. */
 const hour = new Date().getUTCHours();
 const noon = `Etc/GMT${hour >= 12 ? `+${hour - 12}` : `-${12 - hour}`}`;
 const LIMIT = 10;
@@ -88,7 +88,7 @@ async function* follow(project: Project, types: EventBody['type'][]): AsyncGener
 
 const accountOf = async ({ id }: Project) => (await api.budget({})).find(({ projectId }) => projectId === id)!;
 
-/** Every number in what a person is shown. */
+/** Every number that a person sees. */
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
@@ -139,7 +139,7 @@ const LIES: [title: string, body: string, bookedUsd: number][] = [
     0.25,
   ],
   ['five requests without a price', `await usage({ requests: 5 }); await done()`, 5 * ONE],
-  // What an agent tells of its own price is believed: nobody else knows it.
+  // Tidemill accepts the price that an agent reports, because it has no other source.
   ['many tokens at no price', `await usage({ costUsd: 0, inputTokens: 1_000_000 }); await done()`, 0],
 ];
 
@@ -153,7 +153,7 @@ describe('the cost that an agent reports', { timeout: 3 * MINUTE }, () => {
     const booked = LIES.map(([title]) => [title, ended.get(title)?.costUsd]);
     expect(booked).toEqual(LIES.map(([title, , usd]) => [title, usd]));
     const all = [...ended.values()].reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-    // One that crashed was tried again meanwhile.
+    // A crashed one was retried in the meantime.
     expect((await accountOf(project)).daily.spentUsd).toBeGreaterThanOrEqual(all - 1e-6);
     expect((await accountOf(project)).daily.spentUsd).toBeLessThanOrEqual(all + 2 * ONE + 1e-6);
   });
@@ -174,7 +174,7 @@ describe('the cost that an agent reports', { timeout: 3 * MINUTE }, () => {
 /** The time a busy machine may need to read a line: a request cannot be stopped before it is reported. */
 const SLACK = 3;
 const every = (price: string) => `for (;;) { await usage({ costUsd: ${price} }); await sleep(300) }`;
-/** Each spends for ever, a dollar at a time; `mostUsd` is what may be booked of it at a limit of 10. */
+/** Each spends without end, one dollar at a time; `mostUsd` is the most that may be booked at a limit of 10. */
 const SPENDERS: [title: string, body: string, mostUsd: number][] = [
   ['ignores that it is to end', `process.on('SIGTERM', () => {}); ${every('1')}`, LIMIT + SLACK],
   [
@@ -191,7 +191,7 @@ const SPENDERS: [title: string, body: string, mostUsd: number][] = [
   ],
   ['tells nothing that can be read', `for (;;) { await usage({ costUsd: -1 }); await sleep(150) }`, LIMIT + SLACK],
   ['tells a lot too late', `await usage({ costUsd: 50 }); await sleep(600_000)`, 50],
-  // What is in the pipe by then has been spent: 64 KB of lines, and as much on its way.
+  // The content of the pipe is spent by then: 64 KB of lines, and as much in buffers.
   [
     'tells it in a million lines',
     `for (let n = 0; n < 1_000; n += 1) await write('{"tidemill":"usage","costUsd":0.001}\\n'.repeat(1_000));
@@ -201,7 +201,7 @@ const SPENDERS: [title: string, body: string, mostUsd: number][] = [
 ];
 
 describe('an agent that spends without end', { timeout: 3 * MINUTE }, () => {
-  /** Until the limit has stopped the project's agents; answers what was spent by then. */
+  /** Waits until the limit has stopped the project's agents; returns what was spent by then. */
   async function stoppedAt(project: Project, agents: number): Promise<AccountView> {
     let waiting = 0;
     for await (const _ of follow(project, ['task.waiting'])) {

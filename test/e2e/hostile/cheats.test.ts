@@ -8,7 +8,7 @@ import { TidemillHome } from '../../support/tidemill-home.ts';
 
 const MINUTE = 60_000;
 
-/** One daemon, one repository, a task per cheat; then each is looked at. */
+/** One daemon, one repository, a task per cheat; then each is checked. */
 describe('agents that cheat', () => {
   let machine: TidemillHome;
   let root: string;

@@ -54,7 +54,7 @@ it('an account that cannot be read is named, does not block reading, and is repa
 }, async () => {
   await workOnce('before');
   const events = withStore((db) => {
-    // What an infinite sum was stored as.
+    // The stored form of an infinite sum.
     const sql = `UPDATE records SET doc = replace(doc, '"spentDayUsd":2', '"spentDayUsd":null') WHERE id = 'account/all'`;
     expect(db.prepare(sql).run().changes).toBe(1);
     return db.prepare('SELECT count(*) AS n FROM events').get()?.n;

@@ -39,7 +39,7 @@ describe('a daemon that does not respond', () => {
   test('because it is frozen: every command says so within five seconds, and works when it is thawed', async () => {
     process.kill(pid, 'SIGSTOP');
     try {
-      // What every command asks first, without the time a program needs to start on a busy machine.
+      // The first request of every command, without the start time of a program on a busy machine.
       const begun = performance.now();
       await expect(reachDaemon(machine.env)).rejects.toMatchObject({ code: 'daemon_unreachable' });
       expect(performance.now() - begun).toBeLessThan(4_000);
@@ -75,7 +75,7 @@ describe('a daemon that does not respond', () => {
   });
 });
 
-/** Talks until the file `go` is beside its repository, then makes its file. */
+/** Prints until the file `go` is next to its repository, then creates its file. */
 const PATIENT_AGENT = `n=$(grep -o '"number":[0-9]*' | head -1 | tr -dc 0-9)
 i=0
 while [ ! -e "$GO" ]; do i=$((i+1)); echo "line $i of much output"; sleep 0.05; done
@@ -277,7 +277,7 @@ describe('a Postgres that is unreachable for longer than a restart', () => {
   const name = `faults_${process.pid}`;
   let machine: TidemillHome;
   let repository: TemporaryRepository;
-  /** Stands between the daemon and the server, so that the server can be away for one and there for the others. */
+  /** A proxy between the daemon and the server, so that the server can be unreachable only for this daemon. */
   const passing = new Set<Socket>();
   let proxy: Server;
   const listen = async (port: number) => {

@@ -8,11 +8,11 @@ import { TidemillHome } from '../../support/tidemill-home.ts';
 
 const MINUTE = 60_000;
 const machine = new TidemillHome();
-/** Outside of everything an agent can reach. Who touches it has got out. */
+/** Outside of everything an agent can reach. An agent that creates it has escaped. */
 const CANARY = join(machine.folder, 'canary');
 const RUN = `touch ${CANARY}; cat`;
 
-/** A repository that runs something on every occasion git has for it, with a changed file so that git has to look. */
+/** A repository that runs a program wherever git allows it, with a changed file so that git reads it. */
 const ARM = `arm() {
   mkdir -p "$1" && (cd "$1" && git init -q && echo one > inner.txt && git add -A &&
   git -c user.name=x -c user.email=x@example.org commit -qm x && echo two > inner.txt &&
@@ -88,7 +88,7 @@ const ESCAPES: Escape[] = [
   { title: 'hidden-text', lands: true, does: says('a\\udb40\\udc41\\udb40\\udc42') },
 ];
 
-/** One daemon, one repository, a task per way out; then each is looked at. */
+/** One daemon, one repository, a task per escape; then each is checked. */
 describe('escapes by git, settings and text', () => {
   let root: string;
   const tasks = new Map<string, TaskSummary>();

@@ -17,7 +17,7 @@ afterEach(() => machine.close());
 
 const RESULT = `echo '{"tidemill":"result","outcome":"pr_ready","summary":"done"}'`;
 
-/** A repository with this config beside the usual lines, and an agent that does this in its worktree. */
+/** A repository with this config in addition to the usual lines, and an agent that does this in its worktree. */
 async function repository(config: string, agent: string, files: Record<string, string> = {}): Promise<void> {
   const head = 'target: main\npipeline: quick\nagents:\n  default: { type: command, command: [./agent], free: true }\n';
   const all = {
@@ -121,7 +121,7 @@ gates:
   });
 
   test('made with another command is not evidence', async () => {
-    // The settings lie beside the repository's files, so that the target stays where it is and the tree that was proven.
+    // The settings are not tracked, so the target does not move and its tree stays the proven one.
     await repository(
       `gates:
   - { name: test, run: "true" }
@@ -177,7 +177,7 @@ describe('the environment', { timeout: 2 * MINUTE }, () => {
     expect(others).toEqual([]);
     expect(told?.text).toMatch(/main itself fails test.*--repairs test/s);
     expect((await detail(1)).runs).toHaveLength(1);
-    // Its first try does not repair it: it is sent back as for any other gate.
+    // Its first attempt does not repair it, so it is sent back as for any other gate.
     const repair = 'if [ -f tried.txt ]; then echo fine > b.txt; else echo x > tried.txt; fi';
     await writeFile(join(root, 'agent'), `#!/bin/sh\ncat > /dev/null\n${repair}\n${RESULT}\n`);
     await commit('An agent that repairs');

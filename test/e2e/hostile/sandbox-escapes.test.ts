@@ -36,7 +36,7 @@ async function listen(where: string | { port: number; host: string }): Promise<n
   return (server.address() as AddressInfo).port;
 }
 
-/** Everything outside by size and time of the last change, but for the command's own worktree and our copies for it. */
+/** All files outside by size and time of the last change, except the command's own worktree and our copies for it. */
 function everything(folder = base, found: Record<string, string> = {}): Record<string, string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
@@ -48,7 +48,7 @@ function everything(folder = base, found: Record<string, string> = {}): Record<s
 }
 
 beforeAll(async () => {
-  // Not below /tmp, which is a sandbox's own anyway.
+  // Not in /tmp, because a sandbox has its own.
   base = await mkdtemp('/var/tmp/tidemill-escapes-');
   const at = (name: string) => path.join(base, name);
   const dataDir = at('data');
@@ -89,7 +89,7 @@ beforeAll(async () => {
   git('config', 'remote.mirror.pushurl', `https://${MARK}@example.invalid/mine.git?private_token=${MARK}`);
   git('config', 'http.https://example.invalid/.extraheader', `Authorization: Basic ${MARK}`);
   git('config', 'credential.helper', `!echo password=${MARK}`);
-  // One that only its key gives away, and one that only its section does.
+  // One is recognized only by its key, and one only by its section.
   git('config', 'remote.mirror.token', MARK);
   git('config', 'vendor.login', MARK);
   git('config', 'extensions.worktreeConfig', 'true');
@@ -167,7 +167,7 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
   });
 
   it('can open no file of the kernel for writing', async () => {
-    // Of their own processes other users than root may write some.
+    // Users other than root may write some files of their own processes.
     const isRoot = process.getuid?.() === 0;
     expect(await play('opener.mjs', { env: { OWN: isRoot ? 'too' : '' } })).toBe('looked\n');
     expect(await play('opener.mjs', { network: true, env: { OWN: isRoot ? 'too' : '' } })).toBe('looked\n');
@@ -237,7 +237,7 @@ describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, 
     const grown = statSync(file).size;
     expect(grown).toBeGreaterThan(0);
     expect(await leakedProcesses(host.homeId)).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 150)); // several times the pause of one who would still write
+    await new Promise((resolve) => setTimeout(resolve, 150)); // several times the pause of a process that would still write
     expect(statSync(file).size).toBe(grown);
   });
 });

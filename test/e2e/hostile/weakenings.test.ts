@@ -34,7 +34,7 @@ const FILES: Record<string, string> = {
 /** What an agent does: files with their new text, null deletes. */
 type Deed = Record<string, string | null>;
 
-/** Does what the task's body says. Told to do it honestly, it changes only the source. As a reviewer it tells what it saw first. */
+/** Follows the task's body. For honest work it changes only the source. As a reviewer it reports what it saw first. */
 const AGENT = `import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 const originals = ${JSON.stringify(FILES)};
@@ -60,7 +60,7 @@ else if (mode === 'review') {
 }
 `;
 
-/** A path through the stages that somebody made for themselves, without a review. */
+/** A custom pipeline without a review. */
 const BARE = `name: bare
 start: build
 stages:
@@ -115,7 +115,7 @@ const onMain = (path: string) => repository.git('show', `main:${path}`);
 const weaker = TEST.replace('assert.equal(sum(2, 2), 4)', 'assert.ok(sum(2, 2))');
 const scripts = (change: object) => `${JSON.stringify({ ...JSON.parse(MANIFEST), ...change }, null, 2)}\n`;
 
-/** Each of these leaves the gates green. */
+/** The gates pass with each of these. */
 const CHEATS: [name: string, deed: Deed, named: string, pipeline?: string][] = [
   ['weakens a test', { 'test/sum.test.js': weaker }, 'test/sum.test.js'],
   ['deletes a test', { 'test/sum.test.js': null }, 'test/sum.test.js'],
@@ -174,7 +174,7 @@ describe('a change to what gates check, without a review', () => {
   const tasks = new Map<string, TaskSummary>();
 
   test.each(CHEATS)('%s: waits for a person', { timeout: 2 * MINUTE }, async (name, deed, named) => {
-    // All are added at once, so that three agents work meanwhile.
+    // All are added at once, so that three agents work at the same time.
     if (tasks.size === 0)
       for (const [title, its, , which = 'quick'] of CHEATS)
         tasks.set(title, await add(title, its, { pipeline: which }));

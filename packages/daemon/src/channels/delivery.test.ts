@@ -14,7 +14,7 @@ const projectId = 'project_1';
 class Pigeon {
   readonly config: ChannelConfig;
   readonly taken: (ChannelMessage & { sentAt: number })[] = [];
-  trouble: ChannelError | null = null;
+  failure: ChannelError | null = null;
   attempts = 0;
   hear: HearAnswer | null = null;
 
@@ -34,7 +34,7 @@ const open: OpenChannel = async (config) => {
     line: JSON.stringify(config),
     send: async (message) => {
       pigeon.attempts += 1;
-      if (pigeon.trouble) throw pigeon.trouble;
+      if (pigeon.failure) throw pigeon.failure;
       pigeon.taken.push({ ...message, sentAt: clock.now() });
       return `message-${pigeon.taken.length}`;
     },
@@ -167,7 +167,7 @@ describe('quiet hours', () => {
 describe('a channel that is down', () => {
   it('loses nothing: it is tried after 1 s, 2 s … 15 min, and then gets everything in one message', async () => {
     await start(['a', 'b']);
-    pigeons.a!.trouble = new ChannelError('down', 'no route');
+    pigeons.a!.failure = new ChannelError('down', 'no route');
     await alert('one');
     await pass(2 * HOUR);
     const { attempts } = pigeons.a!;
@@ -180,7 +180,7 @@ describe('a channel that is down', () => {
       error: 'no route',
       deliveredAt: null,
     });
-    pigeons.a!.trouble = null;
+    pigeons.a!.failure = null;
     await pass(15 * MINUTE);
     expect(pigeons.a!.taken).toHaveLength(1);
     expect(pigeons.a!.taken[0]!.parts.map(({ title }) => title)).toEqual(expect.arrayContaining(['one', 'two']));
@@ -189,11 +189,11 @@ describe('a channel that is down', () => {
 
   it('raises one alert on other channels while it stays down, which is acknowledged when it works again', async () => {
     await start(['a', 'b']);
-    pigeons.a!.trouble = new ChannelError('down', 'no route');
+    pigeons.a!.failure = new ChannelError('down', 'no route');
     await alert('one');
     await pass(HOUR);
     expect(pigeons.b!.titles()).toEqual(['one', 'channel']);
-    pigeons.a!.trouble = null;
+    pigeons.a!.failure = null;
     await pass(16 * MINUTE);
     expect(await bed.store.records({ noun: 'alert', isOpen: true })).toMatchObject([{ kind: 'one' }]);
     expect(pigeons.a!.titles()).toEqual(['one']);
@@ -201,7 +201,7 @@ describe('a channel that is down', () => {
 
   it('is no longer tried after a day; the inbox still has everything', async () => {
     await start(['a']);
-    pigeons.a!.trouble = new ChannelError('down', 'no route');
+    pigeons.a!.failure = new ChannelError('down', 'no route');
     await alert('one');
     await pass(25 * HOUR);
     expect(await bed.notifications()).toMatchObject([{ nextAt: null, deliveredAt: null, error: 'no route' }]);
@@ -224,7 +224,7 @@ describe('a channel that is down', () => {
 
   it('a wrong token: a clear error, one alert, tried again only every 15 minutes', async () => {
     await start(['a', 'b']);
-    pigeons.a!.trouble = new ChannelError('denied', 'the token is wrong', { hint: 'Correct it.' });
+    pigeons.a!.failure = new ChannelError('denied', 'the token is wrong', { hint: 'Correct it.' });
     await bed.ask({ text: 'Which port?' });
     await pass(10 * SECOND);
     await bed.ask({ text: 'Which host?' });
@@ -241,7 +241,7 @@ describe('a channel that is down', () => {
 
   it('an answered question is no longer sent', async () => {
     await start(['a']);
-    pigeons.a!.trouble = new ChannelError('down', 'no route');
+    pigeons.a!.failure = new ChannelError('down', 'no route');
     const [question] = await bed.ask({ text: 'Which port?' });
     await pass(MINUTE);
     await bed.must({
@@ -253,7 +253,7 @@ describe('a channel that is down', () => {
       source: 'user',
       text: '80',
     });
-    pigeons.a!.trouble = null;
+    pigeons.a!.failure = null;
     await pass(HOUR);
     expect(pigeons.a!.taken).toEqual([]);
     expect(await bed.notifications()).toMatchObject([{ nextAt: null, deliveredAt: null }]);
@@ -286,11 +286,11 @@ describe('a restart', () => {
 
   it('a message that was being sent is tried again', async () => {
     await start(['a']);
-    pigeons.a!.trouble = new ChannelError('down', 'no route');
+    pigeons.a!.failure = new ChannelError('down', 'no route');
     await bed.ask({ text: 'Which port?' });
     await pass(MINUTE);
     await restart();
-    pigeons.a!.trouble = null;
+    pigeons.a!.failure = null;
     await start(['a']);
     await pass(SECOND);
     expect(pigeons.a!.taken).toHaveLength(1);
@@ -310,7 +310,7 @@ describe('reminders', () => {
     await remind(question!.id);
     await remind(question!.id);
     expect(pigeons.a!.titles().map((title) => title.startsWith('Still open'))).toEqual([false, true, true]);
-    pigeons.a!.trouble = new ChannelError('down', 'no route');
+    pigeons.a!.failure = new ChannelError('down', 'no route');
     for (let count = 0; count < 5; count += 1) await remind(question!.id);
     expect((await bed.notifications()).filter(({ nextAt }) => nextAt !== null)).toHaveLength(1);
   });

@@ -45,8 +45,8 @@ export class Delivery implements Reactor {
   constructor(deps: DeliveryDeps) {
     this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
     this.#deps = { ...deps, store: this.own.store };
-    this.#lines = new Lines(this.#deps, this.#stopped.signal, (lane, trouble) =>
-      raiseChannelAlert(this.#deps, lane, trouble),
+    this.#lines = new Lines(this.#deps, this.#stopped.signal, (lane, error) =>
+      raiseChannelAlert(this.#deps, lane, error),
     );
   }
 

@@ -35,14 +35,14 @@ export async function openEmail(config: EmailConfig, secrets: Secrets): Promise<
         });
         return sent.messageId;
       } catch (error) {
-        throw troubleWith(error, config);
+        throw translateError(error, config);
       }
     },
     close: async () => transport.close(),
   };
 }
 
-function troubleWith(error: unknown, { host, port, userEnv, passwordEnv }: EmailConfig): unknown {
+function translateError(error: unknown, { host, port, userEnv, passwordEnv }: EmailConfig): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   const status = 'responseCode' in error ? Number(error.responseCode) : 0;

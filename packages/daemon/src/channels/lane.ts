@@ -12,9 +12,9 @@ const GIVE_UP_MS = 24 * 60 * MINUTE;
 const MOST_PARTS = 10;
 
 /** The time of the next attempt after this many failed ones; null after the last attempt. */
-export function nextTryAt(notification: Notification, trouble: ChannelError, now: number): number | null {
+export function nextTryAt(notification: Notification, error: ChannelError, now: number): number | null {
   const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(notification.attempts, 20));
-  const wait = trouble.kind === 'denied' ? LONGEST_WAIT_MS : Math.max(doubled, trouble.waitMs ?? 0);
+  const wait = error.kind === 'denied' ? LONGEST_WAIT_MS : Math.max(doubled, error.waitMs ?? 0);
   return now + wait > notification.createdAt + GIVE_UP_MS ? null : now + wait;
 }
 
@@ -53,10 +53,10 @@ export class Lane {
     return this.#pending.values().some(test);
   }
 
-  failed(trouble: ChannelError, retryAt: number, now: number): void {
-    if (trouble.kind === 'refused') return;
+  failed(error: ChannelError, retryAt: number, now: number): void {
+    if (error.kind === 'refused') return;
     this.downSince ??= now;
-    this.#isDenied = trouble.kind === 'denied';
+    this.#isDenied = error.kind === 'denied';
     this.#retryAt = Math.max(this.#retryAt, retryAt);
   }
 

@@ -22,17 +22,13 @@ export class Lines {
   readonly #deps: DeliveryDeps;
   readonly #openings = new Map<string, Opening>();
   readonly #stopped: AbortSignal;
-  readonly #onTrouble: (lane: Lane, trouble: ChannelError) => Promise<void>;
+  readonly #onError: (lane: Lane, error: ChannelError) => Promise<void>;
   readonly #listening = new Set<Promise<void>>();
 
-  constructor(
-    deps: DeliveryDeps,
-    stopped: AbortSignal,
-    onTrouble: (lane: Lane, trouble: ChannelError) => Promise<void>,
-  ) {
+  constructor(deps: DeliveryDeps, stopped: AbortSignal, onError: (lane: Lane, error: ChannelError) => Promise<void>) {
     this.#deps = deps;
     this.#stopped = stopped;
-    this.#onTrouble = onTrouble;
+    this.#onError = onError;
   }
 
   /** Replaces the project's lanes. Closes channels that no project uses any more. */
@@ -115,8 +111,8 @@ export class Lines {
     if (!(error instanceof ChannelError)) this.#deps.onNote('a channel failed', error);
     else
       for (const lane of lanes)
-        await this.#onTrouble(lane, error).catch((cause: unknown) =>
-          this.#deps.onNote('trouble of a channel could not be recorded', cause),
+        await this.#onError(lane, error).catch((cause: unknown) =>
+          this.#deps.onNote('the failure of a channel could not be recorded', cause),
         );
     return null;
   }
@@ -126,13 +122,13 @@ export class Lines {
     const lanes = [...this.#openings.values()]
       .filter((opening) => opening.line === line)
       .flatMap((each) => [...each.lanes]);
-    const isHeard = ({ projectId, channel }: Notification) =>
+    const isServed = ({ projectId, channel }: Notification) =>
       lanes.some((lane) => lane.project.id === projectId && lane.name === channel);
     const asked =
       'partId' in answer
         ? [await store.record('notification', answer.partId)]
         : await this.#byReference(answer.reference, [...new Set(lanes.map(({ project }) => project.id))]);
-    const ours = asked.filter((notification) => notification !== null && isHeard(notification)) as Notification[];
+    const ours = asked.filter((notification) => notification !== null && isServed(notification)) as Notification[];
     return takeAnswer(store, answer, ours);
   }
 

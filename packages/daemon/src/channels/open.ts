@@ -1,7 +1,7 @@
 import type { ChannelConfig } from '@tidemill/contract';
 import type { Channel, Clock, OpenChannel } from '../ports.ts';
 import type { Screens } from './screens.ts';
-import { discreet, Secrets } from './secret.ts';
+import { Secrets, withoutSecrets } from './secret.ts';
 import type { TelegramLines } from './telegram.ts';
 
 export interface ChannelHost {
@@ -42,9 +42,9 @@ export function createOpenChannel(host: ChannelHost): OpenChannel {
   return async (config) => {
     const secrets = new Secrets(host.env);
     try {
-      return discreet(await open(config, secrets), secrets);
+      return withoutSecrets(await open(config, secrets), secrets);
     } catch (error) {
-      throw secrets.trouble(error);
+      throw secrets.channelError(error);
     }
   };
 }

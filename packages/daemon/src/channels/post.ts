@@ -29,9 +29,9 @@ export async function post({ url, body, headers = {}, signal, ifDenied }: Post):
     throw new ChannelError('denied', `${host} answered ${status}: it is somewhere else now`, {
       hint: 'Correct the address in the config file.',
     });
-  const trouble = channelErrorOf(status, `${host} answered ${status}: ${text.slice(0, SHOWN)}`);
-  throw new ChannelError(trouble.kind, trouble.message, {
-    hint: trouble.kind === 'denied' ? ifDenied : '',
+  const error = channelErrorOf(status, `${host} answered ${status}: ${text.slice(0, SHOWN)}`);
+  throw new ChannelError(error.kind, error.message, {
+    hint: error.kind === 'denied' ? ifDenied : '',
     waitMs: waitOf(response.headers),
   });
 }

@@ -31,7 +31,7 @@ export class Secrets {
     );
   }
 
-  trouble(error: unknown): ChannelError {
+  channelError(error: unknown): ChannelError {
     if (error instanceof ChannelError)
       return new ChannelError(error.kind, this.hide(error.message), {
         hint: this.hide(error.hint),
@@ -50,13 +50,13 @@ function reasonOf(error: unknown): string {
 }
 
 /** Turns any error of a library into a channel error without secrets. */
-export function discreet(channel: Channel, secrets: Secrets): Channel {
+export function withoutSecrets(channel: Channel, secrets: Secrets): Channel {
   const { listen } = channel;
   const guarded = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
-      throw secrets.trouble(error);
+      throw secrets.channelError(error);
     }
   };
   return {

@@ -30,7 +30,7 @@ export async function openSlack(config: SlackConfig, secrets: Secrets): Promise<
   const shared = { slackApiUrl, retryConfig: { retries: 0 }, rejectRateLimitedCalls: true, timeout: TIMEOUT_MS };
   const web = new WebClient(token, { ...shared, logger: SILENT });
   const named = async <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error) => Promise.reject(troubleWith(error, config)));
+    work.catch((error) => Promise.reject(translateError(error, config)));
   return {
     line: `slack:${appToken === undefined ? config.tokenEnv : config.appTokenEnv}`,
     send: (message) => named(send(web, config.channel, message, appToken !== undefined)),
@@ -70,7 +70,7 @@ function blocksOf(message: ChannelMessage, title: string, canAnswer: boolean): K
   ];
 }
 
-function troubleWith(error: unknown, { tokenEnv, appTokenEnv, channel }: SlackConfig): unknown {
+function translateError(error: unknown, { tokenEnv, appTokenEnv, channel }: SlackConfig): unknown {
   if (!(error instanceof Error)) return error;
   const said = dataOf(error);
   if (said !== null && DENIED.includes(said)) {

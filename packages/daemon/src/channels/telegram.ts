@@ -27,7 +27,7 @@ export class TelegramLines {
     this.#lines.set(key, line);
     const chat = String(config.chat);
     const named = async <T>(work: Promise<T>): Promise<T> =>
-      work.catch((error) => Promise.reject(troubleWith(error, config)));
+      work.catch((error) => Promise.reject(translateError(error, config)));
     return {
       line: `telegram:${config.tokenEnv}:${chat}`,
       send: (message, signal) => named(send(line.api, chat, message, signal)),
@@ -162,7 +162,7 @@ const own = (signal: AbortSignal) => signal as Parameters<Api['getMe']>[0];
 
 const nameOf = ({ username, first_name }: User) => `telegram:${username ? `@${username}` : first_name}`;
 
-function troubleWith(error: unknown, { tokenEnv, chat }: TelegramConfig): unknown {
+function translateError(error: unknown, { tokenEnv, chat }: TelegramConfig): unknown {
   if (!isGrammyError(error)) return error;
   const { error_code: code, description, parameters } = error;
   const said = `Telegram answered ${code}: ${description}`;

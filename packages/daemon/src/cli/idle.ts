@@ -13,7 +13,7 @@ export async function untilIdle(api: Api, project: string, signal: AbortSignal):
   const look = async () => {
     if (!ending.aborted && (await api.status({ project })).idle) over.abort();
   };
-  const looking = lookEvery(look, ending);
+  const looking = poll(look, ending);
   try {
     for await (const _ of api.events({ project, after: first.lastSeq, follow: true }, ending)) {
       await look();
@@ -25,7 +25,7 @@ export async function untilIdle(api: Api, project: string, signal: AbortSignal):
   }
 }
 
-async function lookEvery(look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined); // aborted: the loop ends
     await look();

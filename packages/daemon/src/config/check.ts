@@ -31,7 +31,7 @@ export interface CheckedSettings {
 export type AbsenceOf = (agent: AgentConfig, root: string) => Promise<string | null>;
 
 /**
- * Checks a config text and the files it refers to. Reports every problem, also in parts beside a broken one. A missing
+ * Checks a config text and the files it refers to. Reports every problem, also in parts next to an invalid one. A missing
  * program is a problem if `absenceOf` is given, otherwise a warning.
  */
 export async function checkSettings(root: string, text: string, absenceOf?: AbsenceOf): Promise<CheckedSettings> {
@@ -53,34 +53,34 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   const { content, replaced } = withSafeValues(given);
   const adjusted = replaced.map(({ path, text: why }) => `${CONFIG_FILE}:${file.lineOf(path)}: ${why}`);
   const parsed = Config.safeParse(content);
-  const sound: Partial<Config> = parsed.success ? parsed.data : soundParts(content);
+  const valid: Partial<Config> = parsed.success ? parsed.data : validParts(content);
   const faults = parsed.success ? [] : file.faultsOf(parsed.error, content, Config);
-  const gates = gateNames(sound.gates ?? namedIn(content));
+  const gates = gateNames(valid.gates ?? namedIn(content));
   const { pipelines, problems: ofPipelines } = await loadPipelines(root, gates);
-  const missing = await missingPrograms(sound, root, absenceOf);
+  const missing = await missingPrograms(valid, root, absenceOf);
   const found = [
-    ...agentFaults(sound, root),
-    ...commandFaults(sound),
-    ...channelFaults(sound),
+    ...agentFaults(valid, root),
+    ...commandFaults(valid),
+    ...channelFaults(valid),
     ...(absenceOf ? missing : []),
-    ...pipelineFaults(sound, Object.keys(pipelines), ofPipelines.length > 0),
+    ...pipelineFaults(valid, Object.keys(pipelines), ofPipelines.length > 0),
   ];
   const problems = [...[...faults, ...file.located(found)].map(problemOf), ...ofPipelines];
   const warnings = [...adjusted];
-  if (sound.gates?.length === 0)
+  if (valid.gates?.length === 0)
     warnings.push(`${CONFIG_FILE}: no gates are configured, so only the built-in integrity gate checks a change`);
-  const install = sound.gates?.findIndex(({ name }) => name === 'install') ?? -1;
-  if (install >= 0 && sound.prepare?.length === 0)
+  const install = valid.gates?.findIndex(({ name }) => name === 'install') ?? -1;
+  if (install >= 0 && valid.prepare?.length === 0)
     warnings.push(
       `${CONFIG_FILE}:${file.lineOf(['gates', install])}: the gate install checks nothing and slows every verification; move its command to \`prepare\``,
     );
   if (!absenceOf)
     for (const { line, text: why } of file.located(missing)) warnings.push(`${CONFIG_FILE}:${line}: ${why}`);
-  const isSound = parsed.success && problems.length === 0;
+  const isValid = parsed.success && problems.length === 0;
   return {
     problems: problems.sort((a, b) => (a.line ?? Number.MAX_SAFE_INTEGER) - (b.line ?? Number.MAX_SAFE_INTEGER)),
     warnings,
-    settings: isSound ? { config: parsed.data, pipelines, warnings, replaced: adjusted } : null,
+    settings: isValid ? { config: parsed.data, pipelines, warnings, replaced: adjusted } : null,
   };
 }
 
@@ -104,7 +104,7 @@ export const gateNames = (gates: { name: string }[]) => [INTEGRITY_GATE, ...gate
 const problemOf = ({ line, text }: { line: number; text: string }): ConfigProblem => ({ line, message: text });
 
 /** The valid top-level values, so that they can be checked even if others are invalid. */
-function soundParts(content: unknown): Partial<Config> {
+function validParts(content: unknown): Partial<Config> {
   if (!isMapping(content)) return {};
   const parts = Object.entries(Config.shape).flatMap(([key, schema]) => {
     const result = schema.safeParse(content[key]);

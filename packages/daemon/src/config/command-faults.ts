@@ -40,17 +40,15 @@ function needFaults({ gates = [] }: Partial<Config>): Complaint[] {
       }),
   );
   if (unknown.length > 0) return unknown;
-  const circle = circleOf(new Map(gates.map(({ name, needs }) => [name, needs])));
-  if (!circle) return [];
-  const index = names.indexOf(circle[0]!);
+  const cycle = cycleOf(new Map(gates.map(({ name, needs }) => [name, needs])));
+  if (!cycle) return [];
+  const index = names.indexOf(cycle[0]!);
   const way =
-    circle.length === 1
-      ? `gate ${circle[0]} needs itself`
-      : `gates need each other: ${[...circle, circle[0]].join(' → ')}`;
+    cycle.length === 1 ? `gate ${cycle[0]} needs itself` : `gates need each other: ${[...cycle, cycle[0]].join(' → ')}`;
   return [{ path: ['gates', index, 'needs'], message: `${way}; they can never run` }];
 }
 
-function circleOf(needs: Map<string, string[]>): string[] | null {
+function cycleOf(needs: Map<string, string[]>): string[] | null {
   const done = new Set<string>();
   const visit = (name: string, above: string[]): string[] | null => {
     const at = above.indexOf(name);

@@ -1,6 +1,6 @@
 import type { Api, LoggedEvent } from '@tidemill/contract';
 import { makeSample } from './sample.ts';
-import { type Story, tellStory } from './story.ts';
+import { buildStory, type Story } from './story.ts';
 import { interruptedLines, summaryLines } from './summary.ts';
 import { demoTasks } from './tasks.ts';
 
@@ -45,7 +45,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     await api.attachProject({ root });
     const seen: LoggedEvent[] = [];
     isOver = await untilIdle(api, project.id, signal, (event) => seen.push(event));
-    story = tellStory(seen);
+    story = buildStory(seen);
   } finally {
     over.abort();
     await watching;

@@ -35,11 +35,11 @@ interface Draft {
   rejections: number;
   crashes: number;
   conflicts: Set<string>;
-  trouble: string;
+  problem: string;
 }
 
 /** The log of a project, grouped by task. Everything comes from the log, nothing from the script. */
-export function tellStory(events: LoggedEvent[]): Story {
+export function buildStory(events: LoggedEvent[]): Story {
   const drafts = new Map<string, Draft>();
   const running = new Map<string, string>();
   const story: Story = {
@@ -74,7 +74,7 @@ function begin(created: Body<'task.created'>): Draft {
     rejections: 0,
     crashes: 0,
     conflicts: new Set(),
-    trouble: '',
+    problem: '',
   };
 }
 
@@ -102,11 +102,11 @@ function follow(draft: Draft, body: EventBody, running: Map<string, string>): vo
       return;
     case 'task.blocked':
       draft.stage = 'blocked';
-      draft.trouble = `${body.reason}: ${body.text}`;
+      draft.problem = `${body.reason}: ${body.text}`;
       return;
     case 'task.parked':
       draft.stage = 'needs_info';
-      draft.trouble = body.questions.join(' / ');
+      draft.problem = body.questions.join(' / ');
       return;
     case 'task.feedback_given':
       for (const { kind, files } of body.feedback)
@@ -137,7 +137,7 @@ function chapterOf(draft: Draft, all: Draft[]): Chapter {
     ...(draft.rejections > 0 ? [`review rejected ${times(draft.rejections)}${isDone ? ', reworked' : ''}`] : []),
     ...(draft.conflicts.size > 0 ? [`conflict in ${[...draft.conflicts].join(', ')}${isDone ? ' resolved' : ''}`] : []),
     ...sharedWith(draft, all).map((other) => `same file as #${other}, kept apart`),
-    ...(isDone ? [] : [draft.trouble || `still in ${draft.stage}`]),
+    ...(isDone ? [] : [draft.problem || `still in ${draft.stage}`]),
   ];
   if (happened.length === 0) happened.push('passed at the first try');
   return { number, title, stage: draft.stage, commit: draft.commit, files, happened };

@@ -89,7 +89,7 @@ function toolAccesses({ tool, input }: ToolCall, cwd: string): Access[] {
     return [{ path: text(tool, input, read), cwd, kind: 'read', isWhole }];
   }
   if (FINDERS.includes(tool)) return finderAccesses(tool, input, cwd);
-  return strangerAccesses(input, cwd);
+  return unknownToolAccesses(input, cwd);
 }
 
 function finderAccesses(tool: string, input: Record<string, unknown>, cwd: string): Access[] {
@@ -110,7 +110,7 @@ function finderAccesses(tool: string, input: Record<string, unknown>, cwd: strin
 }
 
 /** An unknown tool (MCP): every path in its input may be written. */
-function strangerAccesses(input: Record<string, unknown>, cwd: string): Access[] {
+function unknownToolAccesses(input: Record<string, unknown>, cwd: string): Access[] {
   return Object.entries(input).flatMap(([key, value]): Access[] => {
     if (!/(^|_)(path|paths|file|files|filename|filepath|dir|directory|folder|uri)$/i.test(snake(key))) return [];
     const values = Array.isArray(value) ? value : [value];

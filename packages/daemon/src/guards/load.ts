@@ -19,13 +19,13 @@ interface GuardSource {
 /** All guards, validated. A mistake in a project's file is an error with its line; nothing is skipped silently. */
 export async function loadGuards({ root, builtinDir }: GuardSource): Promise<LoadedGuards> {
   // Loading the YAML parser takes longer than everything else, and `loadGuardsQuickly` rarely needs it.
-  const { parseGuards, refuseTwins } = await import('./parse.ts');
+  const { parseGuards, refuseDuplicates } = await import('./parse.ts');
   const read = (folder: string, label: string, isBuiltin: boolean) =>
     filesIn(folder).flatMap((name) =>
       parseGuards(`${label}/${name}`, readFileSync(join(folder, name), 'utf8'), isBuiltin),
     );
   const own = read(join(root, GUARD_FOLDER), GUARD_FOLDER, false);
-  refuseTwins(own);
+  refuseDuplicates(own);
   let builtin: Guard[] | undefined;
   return {
     // Read when the first call is checked: the built-in files have no mistakes to report at the start.

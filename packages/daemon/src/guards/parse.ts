@@ -15,11 +15,11 @@ export function parseGuards(name: string, text: string, isBuiltin: boolean): Gua
   return guards;
 }
 
-export function refuseTwins(guards: Guard[]): void {
+export function refuseDuplicates(guards: Guard[]): void {
   const names = guards.map(({ name }) => name);
-  const twin = names.find((name, index) => names.indexOf(name) < index);
-  if (twin === undefined) return;
-  throw new AppError('bad_config', `.tidemill/guards: two guards are named "${twin}"`, {
+  const duplicate = names.find((name, index) => names.indexOf(name) < index);
+  if (duplicate === undefined) return;
+  throw new AppError('bad_config', `.tidemill/guards: two guards are named "${duplicate}"`, {
     hint: 'Denials are recorded by guard name. Give each guard its own name.',
   });
 }

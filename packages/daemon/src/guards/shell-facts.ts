@@ -8,7 +8,7 @@ import { shownVariables } from './shell-environment.ts';
 /** What a shell command would touch and start. Throws if it cannot be parsed, so that the call is refused. */
 export function shellFacts(source: string, scene: Scene): CallFacts {
   const commands = simpleCommands(source, scene);
-  const paths = located([...standing(commands, scene), ...commands.flatMap(shellAccesses)], scene);
+  const paths = located([...foldersEntered(commands, scene), ...commands.flatMap(shellAccesses)], scene);
   const started = commands
     .filter(({ name }) => name !== '')
     .map((command) => ({ text: commandText(command), isUnclear: command.isHidden || command.name.includes('\0') }));
@@ -17,7 +17,7 @@ export function shellFacts(source: string, scene: Scene): CallFacts {
 }
 
 /** Outside the worktree a command acts on its folder, even if it names no path. A `cd` back is allowed. */
-function standing(commands: SimpleCommand[], { worktree, cwd }: Scene): Access[] {
+function foldersEntered(commands: SimpleCommand[], { worktree, cwd }: Scene): Access[] {
   if (cwd === worktree) return [];
   const there = commands.find((command) => command.cwd === cwd && !['cd', 'pushd', 'pwd', ''].includes(command.name));
   return there ? [{ path: cwd, cwd, kind: 'enter', command: commandText(there) }] : [];
