@@ -4,11 +4,9 @@ import { plainName } from '@tidemill/contract';
 import { actsByItself, looseParts, modulesProblem, personFile } from './person-files.ts';
 
 /**
- * Rules for every change, independent of the project's settings. It needs no process, so it cannot be bypassed:
- * the change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and
- * holds
- * no unresolved conflict and no link that leads out of the repository.
- * Returns the problems, one line each.
+ * Rules for every change, independent of the project's settings. It needs no process, so it cannot be bypassed: the
+ * change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
+ * no unresolved conflict and no link that leads out of the repository. Returns the problems, one line each.
  */
 export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
   if (files.length === 0) return ['nothing was changed'];

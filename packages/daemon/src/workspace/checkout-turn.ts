@@ -10,8 +10,7 @@ const FORGOTTEN_MS = 10 * 60_000;
 
 /**
  * Two daemons, with a data folder each, may land in one checkout. git's own locks keep neither from writing files and
- * an index
- * that the other has just replaced. Null when the other one does not finish.
+ * an index that the other has just replaced. Null when the other one does not finish.
  */
 export async function inTurn<T>(site: Site, checkout: Checkout, work: () => Promise<T>): Promise<T | null> {
   const file = join(checkout.gitDir, 'tidemill-landing');

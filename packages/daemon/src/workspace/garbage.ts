@@ -11,7 +11,7 @@ import type { Trash } from './trash.ts';
 import { addAll } from './tree.ts';
 import { unblocked } from './unblocked.ts';
 
-/** What is left of a task nobody works on any more. */
+/** Leftovers of a task that is no longer active. */
 export interface Leak {
   name: string;
   branch: string;
@@ -20,8 +20,8 @@ export interface Leak {
 }
 
 /**
- * Folders in our data folder, worktrees registered below it, and branches the engine made (it keeps a tip for each), as far as
- * they belong to no living task of ours. A branch without such a tip is a person's, whatever its name.
+ * Folders in our data folder, worktrees registered below it, and branches the engine made (it keeps a tip for each), as
+ * far as they belong to no living task of ours. A branch without such a tip is a person's, whatever its name.
  */
 export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[]> {
   const living = new Set(alive.map((task) => site.place(task).name));
@@ -37,7 +37,7 @@ export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[
   for (const ref of stdout.split('\n').filter((line) => line !== '')) {
     const branch = ref.slice(OWN_HEADS.length);
     const name = nameOfBranch(branch);
-    // Another data folder may serve this repository; its branches are not ours to judge.
+    // Another data folder may use this repository. Its branches are left alone.
     if (!living.has(name) && (await isOurs(site, name))) found(name, branch, `branch ${branch}`);
   }
   for (const name of await readdir(folder).catch(() => [])) found(name, '', `worktree ${join(folder, name)}`);
@@ -50,7 +50,7 @@ export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[
 
 const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0);
 
-/** Takes down what is at a place, in an order that leaves a trace for the next collection until all is gone. */
+/** Removes the leftovers of one task, in an order that lets the next collection find the rest after a crash. */
 export async function takeDown(site: Site, trash: Trash, place: Place, commits: string[]): Promise<void> {
   await trash.throwAway(place.path);
   await trash.throwAway(asideFolder(site, place));
@@ -72,7 +72,9 @@ export async function takeDown(site: Site, trash: Trash, place: Place, commits: 
   site.indexTrees.delete(place.index);
 }
 
-/** A folder whose registration is gone, or that never had one: its files, on a fresh index, are all there is to save. */
+/**
+ * A folder whose registration is gone, or that never had one: its files, on a fresh index, are all there is to save.
+ */
 export async function snapshotFolder(site: Site, place: Place, parents: string[], why: string): Promise<string | null> {
   const index = join(site.dataDir, 'index', `${place.name}.look`);
   await Promise.all([index, `${index}.lock`].map((file) => rm(file, { force: true })));

@@ -11,11 +11,11 @@ import type { Site } from './site.ts';
 import { isThere } from './standing.ts';
 
 /**
- * A fast-forward in a person's checkout that was cut short: machine down, git killed, or the person moved the branch in that
- * very moment. git writes the files first and moves the branch last, so some files are already the new ones, one may be
- * half written or just deleted, and the index is old or new as a whole. The note below was written before git started,
- * when the checkout was clean and none of the new files existed; so whatever is now exactly what the commit brings, or a
- * beginning of it, came from git and is put back. Everything else is a person's and is not touched.
+ * A fast-forward in a person's checkout that was cut short: machine down, git killed, or the person moved the branch in
+ * that very moment. git writes the files first and moves the branch last, so some files are already the new ones, one
+ * may be half written or just deleted, and the index is old or new as a whole. The note below was written before git
+ * started, when the checkout was clean and none of the new files existed; so whatever is now exactly what the commit
+ * brings, or a beginning of it, came from git and is put back. Everything else is a person's and is not touched.
  */
 const LandingNote = z.object({ path: z.string(), base: z.string(), commit: z.string() });
 type LandingNote = z.infer<typeof LandingNote>;
@@ -44,7 +44,8 @@ async function readNote(site: Site): Promise<LandingNote | null> {
 export async function undoInterrupted(site: Site, checkout: Checkout): Promise<void> {
   const note = await readNote(site);
   if (!note || note.path !== checkout.path) return;
-  // Whose lock that is cannot be known; the person is asked to look (see obstacleIn), and the note stays for afterwards.
+  // Whose lock that is cannot be known; the person is asked to look (see obstacleIn), and the note stays for
+  // afterwards.
   if (await isThere(join(checkout.gitDir, 'index.lock'))) return;
   const { stdout } = await checkout.git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
   const head = stdout.trim();
@@ -84,8 +85,8 @@ async function pathsIn(checkout: Checkout, commit: string, paths: string[]): Pro
 }
 
 /**
- * Those whose file is what the commit has there or, if nobody has moved the branch since, what git leaves when it dies while
- * writing it: no file, or its beginning.
+ * Files that equal the commit's version or, if the branch was not moved since, are what a killed git leaves: no file,
+ * or its beginning.
  */
 async function writtenByGit(checkout: Checkout, changes: RawChange[], canBePartial: boolean): Promise<RawChange[]> {
   const ours: RawChange[] = [];
@@ -113,7 +114,7 @@ const blobId = (text: string): string =>
     .update(text)
     .digest('hex');
 
-/** `cat-file --filters` gives the bytes a checkout would write, line endings and all. */
+/** `cat-file --filters` returns the bytes that a checkout would write, with line endings. */
 async function isBeginning(checkout: Checkout, change: RawChange, size: number): Promise<boolean> {
   const args = ['cat-file', '--filters', `--path=${change.path}`, change.newOid];
   const { bytes } = await checkout.git(args, { maxBytes: size });

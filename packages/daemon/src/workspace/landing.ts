@@ -14,8 +14,8 @@ import { isThere } from './standing.ts';
 /**
  * Moves the target from `base` to `commit`, or does nothing:
  *
- *   nobody has the target checked out → one compare-and-swap of the ref
- *   a person has                      → git's own fast-forward there: files, then index, then ref
+ *   the target is not checked out     → one compare-and-swap of the ref
+ *   a person has it checked out       → git's own fast-forward there: files, then index, then ref
  *
  * git's order means that a target which has moved has its files in place. A fast-forward that was cut short before
  * that is undone first (see interrupted.ts), so every call starts from a checkout as the person left it.
@@ -36,7 +36,7 @@ export async function landCommit(site: Site, commit: string, base: string): Prom
   const [checkout] = checkouts;
   if (!checkout) return swap(site, commit, base);
   const landed = await inTurn(site, checkout, async (): Promise<Landing> => {
-    // Somebody else may have had the turn before, or a git that outlived its killed process has just finished.
+    // Another daemon may have landed before, or a git that survived its killed daemon has just finished.
     const found = await site.target();
     if (found === commit) return { kind: 'landed' };
     if (found !== base) return { kind: 'moved' };
@@ -81,7 +81,7 @@ async function fastForward(site: Site, checkout: Checkout, commit: string, base:
   try {
     await checkout.git(['merge', ...FAST_FORWARD, commit]);
   } catch (error) {
-    // git refuses before it touches anything; whatever else went wrong may have left files to put back.
+    // A refusal of git changes nothing. After any other failure, files may have to be restored.
     if (!isRefusal(error)) await undoInterrupted(site, checkout);
     else await forgetLanding(site);
     return afterFailure(site, commit, base, error, checkout);
@@ -114,7 +114,7 @@ async function untrackedInTheWay(site: Site, checkout: Checkout, commit: string,
   return added.filter((_, i) => there[i]).map(({ path }) => path);
 }
 
-/** A person's `git status` holds the lock for a moment; that alone is no reason to make the landing wait. */
+/** A person's `git status` holds the lock only briefly, so this waits for it. */
 async function awaitIndexLock(site: Site, checkout: Checkout): Promise<void> {
   const until = site.clock.now() + LOCK_PATIENCE_MS;
   while (site.clock.now() < until && (await isThere(join(checkout.gitDir, 'index.lock')))) await site.clock.sleep(50);

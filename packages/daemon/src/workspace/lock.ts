@@ -1,6 +1,6 @@
 export type Lock = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** One at a time, in the order of asking; a failure of one is no concern of the next. */
+/** Runs work one at a time, in order. A failure does not affect the next one. */
 export function makeLock(): Lock {
   let tail: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -10,7 +10,7 @@ export function makeLock(): Lock {
   };
 }
 
-/** A lock for each key, forgotten when nobody holds or awaits it. */
+/** One lock per key, removed when it is unused. */
 export function keyedLocks(): (key: string) => Lock {
   const leased = new Map<string, { lock: Lock; users: number }>();
   return (key) => async (work) => {

@@ -9,8 +9,8 @@ import { copyIndex, findAdmin, isThere } from './standing.ts';
 import { EMPTY_BLOB, findOpened } from './tree.ts';
 
 /**
- * A task's change as it lies there, what no commit has yet included; null when there is none. It takes no turn of the
- * task's and writes nothing but an index of its own, so that looking never holds up or changes the work.
+ * A task's current change, including uncommitted files. Null when there is none. It takes no lock and writes only a
+ * separate index, so that reading never blocks or changes the work.
  */
 export async function lookAtWork(site: Site, place: Place, limits: ChangeLimits): Promise<CutText | null> {
   const names = [place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`);
@@ -22,7 +22,7 @@ export async function lookAtWork(site: Site, place: Place, limits: ChangeLimits)
     const files = await lookAtFiles(site, place, { tip, base }, limits);
     if (files) return files;
   } catch (error) {
-    // The worktree may be taken down or made anew at this very moment; what is committed is there in any case.
+    // The worktree may be removed or recreated at this moment. Committed work is always available.
     if (!(error instanceof GitError)) throw error;
   }
   return base === tip ? { text: '', isCut: false } : cutDiff(site.git, [base, tip], limits);
@@ -35,7 +35,7 @@ export async function lookAtCommit(site: Site, commit: string, limits: ChangeLim
   return cutDiff(site.git, [parent ?? (await emptyTree(site.git)), known], limits);
 }
 
-/** Files of a commit that fit one of the globs, with the hashes of their contents. */
+/** Files of a commit that match one of the globs, with the hashes of their contents. */
 export async function filesAt(site: Site, commit: string, globs: string[]): Promise<[string, string][]> {
   if (globs.length === 0) return [];
   const { stdout } = await site.git(['ls-tree', '-r', '-z', '--full-tree', '--format=%(objectname) %(path)', commit]);
@@ -58,7 +58,7 @@ export async function ignoredInCheckout(site: Site, files: string[]): Promise<st
   return nulList(stdout);
 }
 
-/** Null where the files are nobody's work: no worktree, or one that shows a candidate. */
+/** Null when the files are not the task's work: no worktree, or a candidate is checked out. */
 async function lookAtFiles(
   site: Site,
   place: Place,
@@ -72,7 +72,8 @@ async function lookAtFiles(
   try {
     if (await isThere(place.index)) await copyIndex(place.index, index);
     else await git(['read-tree', tip]);
-    // Names new files without reading them into the repository: entries without content, so that git compares the files.
+    // Names new files without reading them into the repository: entries without content, so that git compares the
+    // files.
     const { fresh } = await findOpened(git, place.path);
     const entries = fresh.map((path) => `100644 ${EMPTY_BLOB}\t${path}\0`).join('');
     const input = Buffer.from(entries, 'latin1');

@@ -6,8 +6,8 @@ import { OWNER_VARIABLE } from './site.ts';
 const PATIENCE_MS = 120_000;
 
 /**
- * A killed daemon's git processes live on and finish what they were at. Before anything here is judged to be left half
- * done, they are given the time to end. Only where the system tells processes' environments (/proc).
+ * Git processes of a killed daemon continue. They get time to finish before unfinished work is cleaned up. Works only
+ * with /proc.
  */
 export async function awaitOrphans(dataDir: string, clock: Clock): Promise<void> {
   const until = clock.now() + PATIENCE_MS;

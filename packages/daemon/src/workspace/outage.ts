@@ -4,12 +4,14 @@ import type { Outage } from '../ports.ts';
 import type { Site } from './site.ts';
 import { isThere } from './standing.ts';
 
-/** With less than this nothing is begun: git, the store and the logs would fail at the next step. */
+/** Below this no work starts: git, the store and the logs would soon fail. */
 export const LEAST_FREE_BYTES = 16 * 1024 * 1024;
-/** What a step writes at least; a quota shows only when it is written. */
+/** Size of a test write, because a quota shows only on writing. */
 const PROBE_BYTES = 256 * 1024;
 
-/** What keeps every task of the project from going on. `isSuspected`: something failed, so a file is written to be sure. */
+/**
+ * Returns a problem that stops every task of the project. `isSuspected`: something failed, so a test file is written.
+ */
 export async function findOutage(site: Site, isSuspected: boolean): Promise<Outage | null> {
   const { root, commonDir } = site.info;
   if (!(await isThere(root)) || !(await isThere(commonDir)))

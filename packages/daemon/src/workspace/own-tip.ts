@@ -7,9 +7,9 @@ import type { Place, Site } from './site.ts';
 import { isThere } from './standing.ts';
 
 /**
- * Which branches are this data folder's, and where each of them was last. Two data folders may serve one repository, and
- * refs do not say whose they are; and refs can be deleted by anybody who has the repository. So the data folder keeps a
- * file per branch, written before the refs are moved.
+ * Records the branches of this data folder and their last commits. Two data folders may use one repository, refs have
+ * no owner, and anyone with access can delete them. So the data folder keeps a file per branch, written before the refs
+ * are moved.
  */
 const recordOf = (dataDir: string, name: string): string => join(dataDir, 'index', `${name}.tip`);
 
@@ -24,12 +24,12 @@ export async function recordTips(site: Site, changes: RefChange[]): Promise<void
   }
 }
 
-/** A branch made before such records were kept has the engine's index. */
+/** A branch from before these records has the engine's index. */
 export async function isOurs(site: Site, name: string): Promise<boolean> {
   return (await isThere(recordOf(site.dataDir, name))) || (await isThere(join(site.dataDir, 'index', name)));
 }
 
-/** Where the branch was when both of its refs were deleted from outside; null when that cannot be told any more. */
+/** The last commit of a branch whose refs were deleted from outside, or null if unknown. */
 export async function lostTip(site: Site, place: Place): Promise<string | null> {
   const noted = await readFile(recordOf(site.dataDir, place.name), 'utf8').catch(() => '');
   if (!/^[0-9a-f]{40,64}$/.test(noted)) return null;
@@ -37,7 +37,7 @@ export async function lostTip(site: Site, place: Place): Promise<string | null> 
   return commit ?? fromSnapshot(site, place);
 }
 
-/** git has collected the commits. What a snapshot of this very branch stands on is kept. */
+/** Git has garbage-collected the commits. The parent of a snapshot of this branch still exists. */
 async function fromSnapshot(site: Site, place: Place): Promise<string | null> {
   const format = '--format=%(objectname) %(contents:trailers:key=Branch,valueonly,separator=%x2C)';
   const { stdout } = await site.git(['for-each-ref', '--sort=-creatordate', format, `${SNAPSHOTS}/${place.number}/`]);
@@ -47,7 +47,7 @@ async function fromSnapshot(site: Site, place: Place): Promise<string | null> {
   return parent ?? null;
 }
 
-/** Refuses a branch that another data folder works on: both would take the other's commits for their own. */
+/** Refuses a branch of another data folder: each would treat the other's commits as its own. */
 export async function refuseForeign(site: Site, place: Place, tip: string | null | undefined): Promise<void> {
   if (!tip || (await isOurs(site, place.name))) return;
   throw new AppError(

@@ -8,7 +8,10 @@ const PUSH_LIMIT_MS = 120_000;
 
 export type Pushed = { kind: 'pushed' | 'none' } | { kind: 'failed'; why: string };
 
-/** A plain push of the target to where its branch comes from, else to `origin`. Never forced: a remote that moved on says no. */
+/**
+ * A plain push of the target to where its branch comes from, else to `origin`. Never forced: a remote with new commits
+ * refuses it.
+ */
 export async function pushTarget(site: Site): Promise<Pushed> {
   const to = site.options.push ? await destination(site) : null;
   if (!to) return { kind: 'none' };

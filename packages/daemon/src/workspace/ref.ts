@@ -10,7 +10,7 @@ export interface RefChange {
   ref: string;
   /** null deletes. */
   to: string | null;
-  /** What it must be now; NOTHING when it must not exist. Left out: whatever it is. */
+  /** The required current value. NOTHING: it must not exist. Absent: any value. */
   from?: string;
 }
 
@@ -19,7 +19,7 @@ export const NOTHING = '0'.repeat(40);
 /** The engine's own tip of each branch. */
 export const OWN_HEADS = 'refs/tidemill/heads/';
 
-/** All of the changes or none. Deletions are the caller's to do one after another: they share one lock file. */
+/** Applies all changes or none. The caller must serialize deletions, because they share one lock file. */
 export async function moveRefs(site: Site, changes: RefChange[]): Promise<void> {
   const input = changes
     .map(({ ref, to, from }) => (to ? `update ${ref} ${to}${from ? ` ${from}` : ''}\n` : `delete ${ref}\n`))
@@ -35,9 +35,9 @@ const deletionNote = (dataDir: string): string => join(dataDir, 'deleting-refs')
 const packedLock = (site: Site): string => join(site.info.commonDir, 'packed-refs.lock');
 
 /**
- * To delete a ref git locks the list of packed refs, which is not ours alone. The note tells the next deletion that a lock as
- * old as the note was left by a git of ours, and not by a person's that is at work. Git leaves its lock when it is killed, and
- * when the repository is moved away while it works.
+ * To delete a ref git locks the list of packed refs, which is not ours alone. The note tells the next deletion that a
+ * lock as old as the note was left by a git of ours, and not by a person's that is at work. Git leaves its lock when it
+ * is killed, and when the repository is moved away while it works.
  */
 async function notedDeletion(site: Site, work: () => Promise<unknown>): Promise<void> {
   await clearDeadDeletion(site);

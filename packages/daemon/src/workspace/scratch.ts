@@ -6,7 +6,7 @@ import type { Site } from './site.ts';
 
 const folderOf = (site: Pick<Site, 'dataDir'>) => join(site.dataDir, 'scratch');
 
-/** A repository with one commit: some agents work in nothing else. */
+/** A repository with one commit, because some agents need one. */
 export async function openScratch(site: Site, name: string): Promise<Scratch> {
   const path = join(folderOf(site), name);
   const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5 });
@@ -24,6 +24,6 @@ export async function openScratch(site: Site, name: string): Promise<Scratch> {
   return { path, remove };
 }
 
-/** What a crash left. Only for the daemon that works here, before it begins. */
+/** Removes leftovers of a crash. Only for the daemon of this data folder, at its start. */
 export const removeScratches = (site: Pick<Site, 'dataDir'>): Promise<void> =>
   rm(folderOf(site), { recursive: true, force: true, maxRetries: 5 });

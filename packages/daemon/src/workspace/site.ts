@@ -24,19 +24,19 @@ export interface WorkspaceOptions {
   beforeRemoval?(folder: string): Promise<void>;
 }
 
-/** Where a task's work lies. All but the registration (`admin`) follows from its number and branch. */
+/** The paths and refs of a task. All except the registration (`admin`) follow from its number and branch. */
 export interface Place extends WorktreeRef {
   name: string;
   path: string;
   branchRef: string;
-  /** The branch's tip as the engine left it. An agent may move the branch; it has no business with this one. */
+  /** The branch's tip as set by the engine. An agent may move the branch, but not this ref. */
   tipRef: string;
   /**
-   * The engine's own index. Agents lock, corrupt and hide files in theirs (assume-unchanged, skip-worktree), so theirs is
-   * only written, to match the branch, never trusted.
+   * The engine's own index. Agents lock, corrupt and hide files in theirs (assume-unchanged, skip-worktree), so theirs
+   * is only written, to match the branch, never trusted.
    */
   index: string;
-  /** Exists while the files are not to be taken for an agent's work: a candidate is shown, or a checkout was cut short. */
+  /** Exists while the files are not an agent's work: a candidate is checked out, or a checkout was interrupted. */
   marker: string;
 }
 
@@ -54,10 +54,10 @@ export interface Site {
   resolver: Resolver;
   /** git on the shared repository. */
   git: Git;
-  /** git in a task's worktree, on the engine's index unless told otherwise. */
+  /** git in a task's worktree, by default on the engine's index. */
   gitAt(place: Standing, index?: string): Git;
   place(task: WorktreeRef): Place;
-  /** Things git would fail at when done twice at once: registering worktrees, deleting refs. */
+  /** For operations that git cannot do concurrently: registering worktrees, deleting refs. */
   shared: Lock;
   /** The merge queue's last step: one landing at a time. */
   landing: Lock;
@@ -65,7 +65,7 @@ export interface Site {
   mergeBase(a: string, b: string): Promise<string>;
   /** For a base that follows from how a commit was made. */
   learnMergeBase(a: string, b: string, base: string): Promise<void>;
-  /** Remembers the answer under the key. */
+  /** Caches the result under the key. */
   changes(key: string, ask: () => Promise<RawChange[]>): Promise<RawChange[]>;
   target(): Promise<string>;
   /** What the agent's index looked like when the engine last wrote it. */
@@ -174,7 +174,7 @@ async function identity(root: string): Promise<Record<string, string>> {
   };
 }
 
-/** The merge base of two commits never changes, so it is asked once. */
+/** The merge base of two commits never changes, so it is cached. */
 async function askMergeBase(git: Git, a: string, b: string): Promise<string> {
   const found = (await git(['merge-base', a, b], { answers: [1] })).stdout.trim();
   if (found) return found;
@@ -183,7 +183,7 @@ async function askMergeBase(git: Git, a: string, b: string): Promise<string> {
   });
 }
 
-/** For answers that never change. The oldest are forgotten. */
+/** A cache for results that never change. The oldest entries are removed. */
 function remember<T>(limit: number): (key: string, ask: () => Promise<T>) => Promise<T> {
   const known = new Map<string, T>();
   return async (key, ask) => {

@@ -8,7 +8,7 @@ import { clearStaleLock } from './stale-lock.ts';
 import { dropUnfinished, handOverIndex, hasAgentStaged, headOf, isThere } from './standing.ts';
 import { withStagedCopy } from './tree.ts';
 
-/** The engine's tip of the branch. A branch without one (made before the task) is taken as it is. */
+/** The engine's tip of the branch. For a branch without one (created before the task), the branch itself. */
 export async function tipOf(site: Site, place: Standing): Promise<{ tip: string; tree: string }> {
   const [tip, tree, branch, branchTree] = await site.resolver.resolve(
     [place.tipRef, place.branchRef].flatMap((ref) => [`${ref}^{commit}`, `${ref}^{tree}`]),
@@ -31,15 +31,13 @@ export async function tipOf(site: Site, place: Standing): Promise<{ tip: string;
   return { tip: branch, tree: branchTree };
 }
 
-/** The commit that the engine put into the worktree: the branch's tip, or the candidate it shows. */
+/** The commit that the engine checked out: the branch's tip, or a candidate. */
 async function expected(place: Standing, tip: string): Promise<string> {
   const shown = await readFile(place.marker, 'utf8').catch(() => '');
   return /^[0-9a-f]{40,64}$/.test(shown) ? shown : tip;
 }
 
-/**
- * One question to git in the usual case: nothing staged, changed or new, and HEAD where the engine left it.
- */
+/** Fast path with one git call: nothing staged, changed or new, and HEAD unchanged. */
 export async function isUntouched(site: Site, place: Standing, tip: string): Promise<boolean> {
   if (!(await isThere(place.index)) || (await hasAgentStaged(site, place))) return false;
   const commit = await expected(place, tip);
@@ -66,7 +64,7 @@ export async function strayCommits(site: Site, place: Standing, tip: string): Pr
   );
 }
 
-/** Saves what differs from the engine's commit; null when nothing does. Nothing is moved or written in the worktree. */
+/** Saves the differences from the engine's commit. Null when there are none. The worktree is not changed. */
 export async function takeSnapshot(site: Site, place: Standing, why: string): Promise<string | null> {
   const { tip } = await tipOf(site, place);
   if (await isUntouched(site, place, tip)) return null;
@@ -81,9 +79,9 @@ async function saveStaged(site: Site, place: Standing, tip: string, tree: string
 }
 
 /**
- * Makes the worktree show `commit`, on the branch or detached, and nothing else but ignored files; whatever that would
- * lose is snapshotted. The marker stands while it is under way: a worktree that was left in between is restored before
- * anyone takes its files for work.
+ * Checks out `commit` in the worktree, on the branch or detached. Only ignored files stay, and files that would be lost
+ * are snapshotted. The marker exists meanwhile: after an interruption the worktree is restored before its files are
+ * used.
  */
 export async function moveTo(
   site: Site,
@@ -111,7 +109,7 @@ export async function moveTo(
   return saved;
 }
 
-/** On an index that holds every file of the worktree, so that the ones the commit does not have go, too. */
+/** Uses an index with every file of the worktree, so that files that are not in the commit are removed. */
 async function checkout(
   site: Site,
   place: Standing,
@@ -125,7 +123,7 @@ async function checkout(
   await site.gitAt(place, index)(['checkout', '-q', '-f', ...where]);
 }
 
-/** Back on the branch at the engine's tip. In the usual case there is nothing to do, and one question finds that out. */
+/** Resets to the engine's tip of the branch. Usually there is nothing to do, and one git call finds that out. */
 export async function putBack(site: Site, place: Standing, why: string): Promise<string | null> {
   const { tip } = await tipOf(site, place);
   const isMoved = (await isThere(place.marker)) || (await headOf(place)) !== `ref: ${place.branchRef}`;

@@ -6,8 +6,8 @@ const STALE_LOCK_MS = 3_000;
 const TRIES = 5;
 
 /**
- * Waits until a lock file of ours is gone, or is old enough to be a dead process's, and removes it then. The task's lock
- * keeps every git of this process away meanwhile, and the daemon's start waited for those its predecessor left.
+ * Waits until a lock file of ours is gone, or is old enough to be a dead process's, and removes it then. The task's
+ * lock keeps every git of this process away meanwhile, and the daemon's start waited for those its predecessor left.
  */
 export async function clearStaleLock(path: string, clock: Clock): Promise<boolean> {
   for (;;) {
@@ -22,7 +22,7 @@ export async function clearStaleLock(path: string, clock: Clock): Promise<boolea
   }
 }
 
-/** A git that gets over lock files which dead processes left, as far as they are ours; all others fail it. */
+/** A git that removes our own stale lock files. It fails on all other locks. */
 export function pastStaleLocks(git: Git, clock: Clock, isOurs: (path: string) => boolean): Git {
   return async (args, options) => {
     for (let tries = 1; ; tries++) {

@@ -22,12 +22,12 @@ import { clearStaleLock } from './stale-lock.ts';
 import type { Trash } from './trash.ts';
 
 /**
- * Makes a task's worktree stand, whatever was done to it:
+ * Creates or repairs a task's worktree:
  *
  *   no folder, or an empty one, or a file in its place → made from the engine's tip, else the branch, else the target
- *   a checkout that git never finished                 → thrown away and made anew (no agent has seen it)
+ *   a checkout that git never finished                 → discarded and created again (no agent has used it)
  *   a folder git no longer knows                       → registered again, its files untouched
- *   a `.git` that points elsewhere                     → put right; a repository in its place is set aside
+ *   a `.git` that points elsewhere                     → repaired; a repository in its place is moved away
  */
 export async function stand(site: Site, trash: Trash, place: Place, notes: string[]): Promise<Standing> {
   const admin = await findAdmin(site, place);
@@ -43,7 +43,10 @@ export async function stand(site: Site, trash: Trash, place: Place, notes: strin
   return create(site, place, notes);
 }
 
-/** The registration whose worktree is at this path. Usually it has the folder's name; git numbers it when that was taken. */
+/**
+ * The registration whose worktree is at this path. Usually it has the folder's name; git numbers it when that was
+ * taken.
+ */
 export async function findAdmin(site: Site, place: Pick<Place, 'name' | 'path'>): Promise<string | null> {
   const all = join(site.info.commonDir, 'worktrees');
   if ((await worktreeOf(join(all, place.name))) === place.path) return join(all, place.name);
@@ -136,8 +139,8 @@ async function repair(site: Site, place: Place, known: string | null, notes: str
 }
 
 /**
- * A repository made over the worktree is moved out of the way as it is. No git looks into it: a fetch from it would do
- * what its configuration says.
+ * A repository created over the worktree is moved away unchanged. No git command reads it, because its configuration
+ * could run programs.
  */
 async function setAsideRepository(site: Site, place: Place, gitDir: string): Promise<string> {
   const aside = join(asideFolder(site, place), `${Math.floor(site.clock.now())}-${site.next()}.git`);
@@ -146,10 +149,10 @@ async function setAsideRepository(site: Site, place: Place, gitDir: string): Pro
   return `a new git repository was created in the worktree; it is saved at ${aside} until the task ends, and its files are used`;
 }
 
-/** What was moved out of a task's worktree; it goes with the task. */
+/** Files that were moved out of a task's worktree. They are removed with the task. */
 export const asideFolder = (site: Site, place: Place): string => join(site.dataDir, 'aside', place.name);
 
-/** git registers only a folder that is empty, so the files step aside for a moment. */
+/** Git registers only an empty folder, so the files are moved away for a moment. */
 async function register(site: Site, place: Place, notes: string[]): Promise<string> {
   const aside = `${place.path}.aside`;
   const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
@@ -174,7 +177,10 @@ async function register(site: Site, place: Place, notes: string[]): Promise<stri
   return admin;
 }
 
-/** Leftovers of operations that an agent or a killed git began; with HEAD on the branch they would only confuse the next. */
+/**
+ * Leftovers of operations that an agent or a killed git began; with HEAD on the branch they would only confuse the
+ * next.
+ */
 const UNFINISHED = [
   'MERGE_HEAD',
   'MERGE_MSG',
@@ -213,7 +219,7 @@ export async function attachHead(site: Site, place: Standing): Promise<boolean> 
 export const headOf = async (place: Standing): Promise<string> =>
   (await readFile(join(place.admin, 'HEAD'), 'utf8').catch(() => '')).trim();
 
-/** Gives the agent an index that matches the engine's, and says whether a dead git's lock had to be removed for it. */
+/** Writes the agent's index to match the engine's. Returns whether a stale lock was removed. */
 export async function handOverIndex(site: Site, place: Standing): Promise<boolean> {
   const lock = join(place.admin, 'index.lock');
   const hadLock = (await isThere(lock)) && (await clearStaleLock(lock, site.clock));

@@ -3,8 +3,9 @@ import { chmod, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Deleting 100,000 files takes seconds; renaming their folder takes none. What is in the trash was snapshotted before it
- * came here. It is emptied by a child process of low priority; what a stopped daemon leaves is emptied at the next start.
+ * Deleting 100,000 files takes seconds; renaming their folder takes none. What is in the trash was snapshotted before
+ * it came here. It is emptied by a child process of low priority; what a stopped daemon leaves is emptied at the next
+ * start.
  */
 export interface Trash {
   /** Moves a folder or file here and has it deleted. A path that does not exist is fine. */
@@ -44,7 +45,7 @@ export function openTrash(dataDir: string): Trash {
       if (left.length > 0) remove(left.map((name) => join(folder, name)));
     },
     async settled() {
-      // The deleting child does not keep the process alive, so whoever waits for it has to.
+      // The deleting child does not keep this process alive, so the wait must.
       const awake = setInterval(() => undefined, 1000);
       while (running) await running;
       clearInterval(awake);
@@ -58,7 +59,7 @@ async function moveAside(path: string, name: string, folder: string): Promise<bo
   try {
     await rename(path, name);
   } catch {
-    // A folder without write permission cannot change its parent, and somebody may have deleted the trash itself.
+    // A folder without write permission cannot be moved, and the trash folder itself may have been deleted.
     await mkdir(folder, { recursive: true });
     if (found.isDirectory()) await chmod(path, 0o700);
     await rename(path, name);

@@ -4,11 +4,11 @@ import { branchTip } from './candidate.ts';
 import { changesBetween } from './capture.ts';
 import type { Place, Site } from './site.ts';
 
-/** What comes after this much of all files together is not looked into. */
+/** Limit of the total size that is read. */
 const MOST_BYTES = 8_000_000;
 const GITLINK = '160000';
 
-/** What `Workspace.changedFiles` says. Everything comes from git's objects: nothing that lies in a worktree has a say. */
+/** Implements `Workspace.changedFiles`. Reads only git objects, no files of a worktree. */
 export async function changedFiles(
   site: Site,
   place: Place,

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { Git } from '../git/program.ts';
 
 /**
- * git opens some files of a worktree by their names alone, and a named pipe in such a place makes it wait for ever. Whoever
- * takes longer than usual has the worktree searched for such pipes. They are removed: git could not store them, and nothing
- * is in them.
+ * git opens some files of a worktree by their names alone, and a named pipe in such a place makes it wait for ever. A
+ * git call that takes longer than usual triggers a search for such pipes. They are removed: git cannot store them, and
+ * they are empty.
  */
 const FIRST_LOOK_MS = 1_000;
 const MOST_ENTRIES = 500_000;
 const OPENED_BY_NAME = new Set(['.gitignore', '.gitattributes', '.gitmodules', '.mailmap']);
-/** What git reads of a repository, wherever a `.git` says that it lies. */
+/** The files that git reads in a repository, wherever its `.git` points. */
 const OF_A_REPOSITORY = new Set([
   'HEAD',
   'commondir',
@@ -69,7 +69,7 @@ async function removePipes(root: string): Promise<void> {
 const isOpenedByGit = (path: string, name: string): boolean =>
   OPENED_BY_NAME.has(name) || OF_A_REPOSITORY.has(name) || /\/(\.git|refs)(\/|$)/.test(path);
 
-/** Removes it first, so that nobody opens it again, and then lets go whoever waits for a writer. */
+/** Removes the pipe first, so that it is not opened again, and then releases waiting readers. */
 async function release(path: string): Promise<void> {
   const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK).catch(() => null);
   await rm(path, { force: true });

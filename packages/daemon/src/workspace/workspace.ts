@@ -48,7 +48,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
 
 function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   const pool = openPool(site, trash);
-  /** The task's turn: nobody else touches its worktree meanwhile. */
+  /** Runs work under the task's lock. */
   const turn = <T>(task: WorktreeRef, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = site.place(task);
     return site.perTask(place.name)(() => spaceMatters(() => work(place)));
@@ -110,7 +110,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   };
 }
 
-/** git says itself when the disk is full; the few files written here should say it the same way. */
+/** Reports a full disk like git does, for the few files that are written here. */
 async function spaceMatters<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -128,7 +128,7 @@ async function openTask(site: Site, place: Standing): Promise<Worktree> {
   const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
   const base = await site.mergeBase(tip, target);
   const { number, branch, path } = place;
-  // No commit of its own and no work lying there: it may as well start from the newest target.
+  // It has no commit and no files of its own, so it can start from the newest target.
   if (base !== tip || base === target || !(await isUntouched(site, place, tip)))
     return { number, branch, path, base, tip };
   await moveTo(site, place, { commit: target, attached: true }, 'moved on to the newest target');
@@ -185,7 +185,7 @@ async function saveRest(
   }
 }
 
-/** One leftover that cannot be removed keeps no other from being removed. */
+/** A leftover that cannot be removed does not block the others. */
 async function collect(site: Site, trash: Trash, alive: WorktreeRef[]): Promise<string[]> {
   const gone: string[] = [];
   const failures: unknown[] = [];

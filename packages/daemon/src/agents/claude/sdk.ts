@@ -32,8 +32,8 @@ const Module = z.object({
 });
 
 /**
- * The vendor's SDK is not a dependency: it is loaded when the first agent of this kind starts, from the
- * repository's node_modules, from beside Tidemill, or from where npm installs globally.
+ * The vendor's SDK is not a dependency: it is loaded when the first agent of this kind starts, from the repository's
+ * node_modules, from beside Tidemill, or from where npm installs globally.
  */
 export async function loadSdk(root: string, wanted: string | undefined): Promise<Sdk | { missing: string }> {
   const found = findSdk(root);

@@ -109,8 +109,8 @@ export class Baseline {
         const failed = reports.filter(isRed).map(({ receipt }) => receipt.gate);
         const again = failed.length > 0 ? await this.#again(checkout, { ...request, only: failed }, gates) : [];
         for (const report of [...reports, ...again]) this.#note(commit, report);
-        // A gate that needs a failing gate was not run and counts as failing.
-        // After a gate that changed files, the remaining gates were not run, so their state is unknown.
+        // A gate that needs a failing gate was not run and counts as failing. After a gate that changed files, the
+        // remaining gates were not run, so their state is unknown.
         const wasRepaired = reports.some(({ fixed }) => fixed.length > 0);
         for (const gate of only)
           if (!wasRepaired && !reports.some(({ receipt }) => receipt.gate === gate))
