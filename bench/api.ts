@@ -94,7 +94,8 @@ interface Asked {
 
 /** The bare server only knows how to take a body. */
 const bareOf = (url: string, body: string, name: string): Asked & { name: string } => ({
-  ...{ url, name },
+  url,
+  name,
   request: () => ({ method: 'POST', path: '/', body }),
 });
 

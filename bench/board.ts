@@ -40,7 +40,9 @@ export async function run(options: BenchOptions): Promise<Section> {
         bare: scrolled('bare', (page) => page.setContent(BARE)),
       });
       const figure = (name: string, of: (samples: number[]) => number) => ({
-        ...{ name, value: of(frames.ours), unit: 'ms' },
+        name,
+        value: of(frames.ours),
+        unit: 'ms',
         peer: { name: 'a list of as many plain lines in the same browser', value: of(frames.bare) },
       });
       return {

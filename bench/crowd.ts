@@ -32,13 +32,17 @@ export async function run(options: BenchOptions): Promise<Section> {
         rows: [
           row({ name: 'an event from its commit to a reader, median', value: median(lags), unit: 'ms' }),
           row({
-            ...{ name: 'an event from its commit to a reader, p99', value: percentile(lags, 0.99), unit: 'ms' },
+            name: 'an event from its commit to a reader, p99',
+            value: percentile(lags, 0.99),
+            unit: 'ms',
             target: { atMost: 250 },
           }),
           ...(late.length > 0
             ? [
                 row({
-                  ...{ name: 'heartbeats, the latest by', value: Math.max(...late) / 1000, unit: 's' },
+                  name: 'heartbeats, the latest by',
+                  value: Math.max(...late) / 1000,
+                  unit: 's',
                   // A lease lasts four heartbeats: one that comes this late has cost nothing yet.
                   target: { atMost: 5 },
                 }),

@@ -115,8 +115,16 @@ class Removals {
 
 async function add(store: Store, taskId: string): Promise<number> {
   const reply = await store.execute({
-    ...{ type: 'task.create', projectId: PROJECT, taskId, title: 'One file more', body: '', kind: 'chore' },
-    ...{ accept: [], files: [], dependsOn: [], priority: 2 },
+    type: 'task.create',
+    projectId: PROJECT,
+    taskId,
+    title: 'One file more',
+    body: '',
+    kind: 'chore',
+    accept: [],
+    files: [],
+    dependsOn: [],
+    priority: 2,
   });
   if (!reply.ok) throw new Error(reply.refusal.message);
   return reply.task!.number;

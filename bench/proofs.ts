@@ -25,7 +25,12 @@ export async function run(options: BenchOptions): Promise<Section> {
     const dataDir = join(folder, 'data', 'project');
     await makeLargeRepository(root);
     const workspace = await openWorkspace({
-      ...{ root, target: 'main', landing: 'squash', push: false, dataDir, clock: systemClock },
+      root,
+      target: 'main',
+      landing: 'squash',
+      push: false,
+      dataDir,
+      clock: systemClock,
     });
     const proofs = await proofTimes(workspace, sized(options, 25, 5));
     const copies = await copyTimes(workspace, { root, dataDir, folder }, sized(options, 7, 2));
@@ -98,7 +103,12 @@ async function copyTimes(
   }
   const preparation = createPreparation({
     steps: [PrepareStep.parse({ run: `cp -a ${made} node_modules`, network: false })],
-    ...{ include: [], root, dataDir, workspace, cacheDir: join(folder, 'cache'), onNote: () => undefined },
+    include: [],
+    root,
+    dataDir,
+    workspace,
+    cacheDir: join(folder, 'cache'),
+    onNote: () => undefined,
     host: { root, dataDir: join(folder, 'data'), homeId: 'bench', sandbox: 'off' },
   });
   const signal = new AbortController().signal;

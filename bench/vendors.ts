@@ -101,11 +101,16 @@ async function agentRows(options: BenchOptions, stage: Stage, program: string): 
     const memory = await memoryPerAgent(stage);
     return [
       row({
-        ...{ name: 'our layer, added to the start of the vendor’s SDK', value: added(times.sdk), unit: 'ms', target },
+        name: 'our layer, added to the start of the vendor’s SDK',
+        value: added(times.sdk),
+        unit: 'ms',
+        target,
         peer: peer('the SDK by itself', times.sdk),
       }),
       row({
-        ...{ name: 'SDK and our layer, added to the program', value: added(times.bare), unit: 'ms' },
+        name: 'SDK and our layer, added to the program',
+        value: added(times.bare),
+        unit: 'ms',
         peer: peer('`claude -p`', times.bare),
       }),
       row({
@@ -122,8 +127,12 @@ async function agentRows(options: BenchOptions, stage: Stage, program: string): 
 
 function environment({ home }: Stage, { url }: MessagesServer): Record<string, string> {
   return {
-    ...{ HOME: home, PATH: process.env.PATH ?? '', ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy' },
-    ...{ CLAUDE_CONFIG_DIR: path.join(home, '.claude'), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    HOME: home,
+    PATH: process.env.PATH ?? '',
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'dummy',
+    CLAUDE_CONFIG_DIR: path.join(home, '.claude'),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_MAX_RETRIES: '1',
   };
 }
@@ -164,8 +173,13 @@ function claude({ root, dataDir }: Stage, env: Record<string, string>): Agent {
 function startAgent(agent: Agent, { worktree }: Stage): AgentSession {
   const task = { id: 'task_1', number: 1, title: 'Do it', body: '', acceptance: [], files: [], stage: 'implement' };
   const request: AgentRequest = {
-    ...{ runId: `run_${crypto.randomUUID()}`, cwd: worktree, timeoutMs: 60_000, maxTurns: 50 },
-    ...{ model: null, tools: null, resume: null },
+    runId: `run_${crypto.randomUUID()}`,
+    cwd: worktree,
+    timeoutMs: 60_000,
+    maxTurns: 50,
+    model: null,
+    tools: null,
+    resume: null,
     guard: async () => ({ kind: 'allow' }),
     beforeStop: async () => null,
     brief: { mode: 'implement', prompt: 'Do it.', subjectId: task.id, task, attempt: 1, feedback: [] },

@@ -73,7 +73,11 @@ describe('a data folder of an earlier version', () => {
     expect(await store.execute({ type: 'worker.register', ...register })).toMatchObject({ ok: true });
     await store.execute({ type: 'worker.steer', ...about, desired: 'running', by: personActor('bob') });
     const claimed = await store.execute({
-      ...{ type: 'work.claim', ...about, role: 'builder', owner: 'here/daemon', window: 8 },
+      type: 'work.claim',
+      ...about,
+      role: 'builder',
+      owner: 'here/daemon',
+      window: 8,
     });
     expect(claimed).toMatchObject({ ok: true, task: { lease: { workerId } } });
     const task = (claimed.ok && claimed.task) || null;

@@ -7,8 +7,13 @@ import { eventToday, rowToday, storedTypes } from './earlier.ts';
 describe('data of earlier versions', () => {
   test('the wish of a worker becomes its desired state', () => {
     const row = {
-      ...{ id: 'p/agent-1', projectId: 'p', name: 'agent-1', role: 'builder' },
-      ...{ wish: 'paused', wishedBy: 'ada', wishedAt: 7 },
+      id: 'p/agent-1',
+      projectId: 'p',
+      name: 'agent-1',
+      role: 'builder',
+      wish: 'paused',
+      wishedBy: 'ada',
+      wishedAt: 7,
     };
     const desired = { desired: 'paused', desiredBy: personActor('ada'), desiredAt: 7 };
     expect(Worker.parse(rowToday(row))).toMatchObject(desired);

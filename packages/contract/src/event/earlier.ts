@@ -42,7 +42,7 @@ function desiredToday(stored: Document): Document {
   if (!('wish' in stored)) return stored;
   const { wish, wishedBy, wishedAt, ...rest } = stored;
   return {
-    ...{ desired: wish },
+    desired: wish,
     ...(typeof wishedBy === 'string' ? { desiredBy: wishedBy === '' ? null : actorToday(wishedBy) } : {}),
     ...(wishedAt === undefined ? {} : { desiredAt: wishedAt }),
     ...rest,

@@ -18,7 +18,9 @@ export const workerEvents = [
   event(
     'worker.registered',
     {
-      ...{ workerId: z.string(), name: z.string(), role: Role },
+      workerId: z.string(),
+      name: z.string(),
+      role: Role,
       host: z.string().optional(),
       isOutside: z.boolean().optional(),
     },

@@ -26,7 +26,9 @@ export const peopleRoutes = {
     '/v1/projects/:project/questions/:question/answer',
     'Answers a question by text, by the number of an option, or by its default',
     z.strictObject({
-      ...{ project, question, by },
+      project,
+      question,
+      by,
       text: z.string().optional(),
       /** The number of one of its options, starting at 1. */
       option: z.number().int().positive().optional(),

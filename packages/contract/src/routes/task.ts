@@ -56,7 +56,8 @@ export const taskRoutes = {
     '/v1/projects/:project/tasks/:task/move',
     'Moves a task to another stage, if its pipeline allows it',
     z.strictObject({
-      ...{ ...ofTask, by },
+      ...ofTask,
+      by,
       to: z.string().min(1),
       /** Only if it is still in this stage, which the person saw. */
       from: z.string().min(1).optional(),
@@ -68,7 +69,8 @@ export const taskRoutes = {
     '/v1/projects/:project/tasks/bulk',
     'Applies one action to many tasks; returns the reason of each refusal',
     z.strictObject({
-      ...{ project, by },
+      project,
+      by,
       tasks: z.array(z.number().int().positive()).min(1).max(500),
       operation: BulkOperation,
       priority: Priority.optional(),

@@ -6,7 +6,16 @@ export const alertEvents = {
   'alert.raised': (slice, { kind, subject, severity, text, count }, { projectId, at }) => {
     const id = alertId(projectId, kind, subject);
     slice.records.put({
-      ...{ noun: 'alert', id, projectId, kind, subject, severity, text, at, count, acknowledgedAt: null },
+      noun: 'alert',
+      id,
+      projectId,
+      kind,
+      subject,
+      severity,
+      text,
+      at,
+      count,
+      acknowledgedAt: null,
     });
   },
   'alert.repeated': (slice, { alertId: id }) => {
@@ -23,7 +32,11 @@ export const alertEvents = {
     if (!notification) return;
     const deliveredAt = error === null ? at : notification.deliveredAt;
     slice.records.put({
-      ...{ ...notification, error, nextAt, deliveredAt, attempts: notification.attempts + 1 },
+      ...notification,
+      error,
+      nextAt,
+      deliveredAt,
+      attempts: notification.attempts + 1,
       reference: reference ?? notification.reference,
     });
   },

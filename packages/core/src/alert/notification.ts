@@ -8,8 +8,14 @@ export function queueNotification(slice: Slice, command: CommandOf<'notification
   return accept({
     type: 'notification.queued',
     notification: {
-      ...{ noun: 'notification', projectId: command.projectId, createdAt: env.now, ...command.notification },
-      ...{ attempts: 0, deliveredAt: null, reference: null, error: null },
+      noun: 'notification',
+      projectId: command.projectId,
+      createdAt: env.now,
+      ...command.notification,
+      attempts: 0,
+      deliveredAt: null,
+      reference: null,
+      error: null,
     },
   });
 }

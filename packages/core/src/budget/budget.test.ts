@@ -183,7 +183,12 @@ describe('the budget of all projects', () => {
   const limit = (mill: Mill, dailyUsd: number) => {
     const limits = { dailyUsd, monthlyUsd: 1000 };
     return mill.execute({
-      ...{ type: 'budget.limit', projectId, accountId: all, limits, timeZone: 'Europe/Berlin', by: personActor('ada') },
+      type: 'budget.limit',
+      projectId,
+      accountId: all,
+      limits,
+      timeZone: 'Europe/Berlin',
+      by: personActor('ada'),
     });
   };
 

@@ -116,7 +116,9 @@ export function periodsOf(account: Account, limits: { dailyUsd: number; monthlyU
       reported: account.told.daily,
     },
     {
-      ...{ period: 'monthly' as BudgetPeriod, spent: account.spentMonthUsd, limit: limits.monthlyUsd },
+      period: 'monthly' as BudgetPeriod,
+      spent: account.spentMonthUsd,
+      limit: limits.monthlyUsd,
       reported: account.told.monthly,
     },
   ];

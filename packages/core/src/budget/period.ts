@@ -55,9 +55,14 @@ export function budgetAccountOf(
 export function newAccount(owner: string, limits: Limits, now: number, calendars: Calendars): Account {
   const day = calendars.dayOf(now, limits.timeZone);
   return {
-    ...{ noun: 'account', id: accountId(owner), projectId: owner },
+    noun: 'account',
+    id: accountId(owner),
+    projectId: owner,
     limits: owner === ALL_PROJECTS ? limits : null,
-    ...{ day, month: day.slice(0, 7), spentDayUsd: 0, spentMonthUsd: 0 },
+    day,
+    month: day.slice(0, 7),
+    spentDayUsd: 0,
+    spentMonthUsd: 0,
     ...{ reserved: {}, told: { daily: 0, monthly: 0 }, estimates: {} },
   };
 }

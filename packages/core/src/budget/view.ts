@@ -28,8 +28,10 @@ export function viewAccount(
   return {
     projectId: account.projectId,
     name: project?.name ?? ALL_PROJECTS,
-    ...{ limits: amounts, timeZone },
-    ...{ daily: daily!, monthly: monthly! },
+    limits: amounts,
+    timeZone,
+    daily: daily!,
+    monthly: monthly!,
     stopped: stoppedBecause(budget, now, calendars),
   };
 }

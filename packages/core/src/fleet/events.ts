@@ -44,8 +44,15 @@ export const workerEvents = {
 } satisfies Reductions;
 
 const NEW_WORKER = {
-  ...{ desired: 'running', desiredBy: null, desiredAt: 0, beats: [], crash: null, resetAt: 0 },
-  ...{ completed: 0, errors: 0, lastError: null },
+  desired: 'running',
+  desiredBy: null,
+  desiredAt: 0,
+  beats: [],
+  crash: null,
+  resetAt: 0,
+  completed: 0,
+  errors: 0,
+  lastError: null,
 } as const satisfies Partial<Worker>;
 
 function change(slice: Slice, id: string, after: (worker: Worker) => Partial<Worker> | null): void {

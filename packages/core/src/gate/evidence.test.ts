@@ -38,7 +38,9 @@ describe('the chain of evidence', () => {
     const fields = Object.keys(links[0]!) as (keyof Evidence)[];
     const other: Record<string, unknown> = {
       ...{ status: 'fail', exitCode: null, counts: { passed: 1, failed: 0, skipped: 0 } },
-      ...{ position: 99, durationMs: 6, at: 7 },
+      position: 99,
+      durationMs: 6,
+      at: 7,
     };
     fc.assert(
       fc.property(fc.nat(links.length - 1), fc.constantFrom(...fields), (index, field) => {

@@ -17,7 +17,13 @@ function worker(name: string, silentMs: number | null): Worker {
 }
 
 const observation = (change: Partial<Observation>): Observation => ({
-  ...{ now: NOW, workers: [], running: [], errors: new Map(), queueDepth: 5, waits: new Map(), ...change },
+  now: NOW,
+  workers: [],
+  running: [],
+  errors: new Map(),
+  queueDepth: 5,
+  waits: new Map(),
+  ...change,
 });
 const kinds = (change: Partial<Observation>) =>
   examine(observation(change)).findings.map(({ kind, severity, subject }) => `${severity} ${kind} ${subject}`);

@@ -28,14 +28,16 @@ const WAYS: Record<string, Record<string, Partial<Record<Outcome, string>>>> = {
 
 /** What happens to an outcome without a transition. */
 const ELSE: Record<Outcome, string> = {
-  ...{ plan_complete: 'no_transition', investigation_complete: 'no_transition', pr_ready: 'no_transition' },
-  ...{
-    completed: 'no_transition',
-    approved: 'no_transition',
-    changes_requested: 'no_transition',
-    no_changes: 'no_changes',
-  },
-  ...{ needs_info: 'needs_info', failed: 'agent_failed', conflicts_detected: 'conflict', interrupted: 'stays' },
+  plan_complete: 'no_transition',
+  investigation_complete: 'no_transition',
+  pr_ready: 'no_transition',
+  approved: 'no_transition',
+  changes_requested: 'no_transition',
+  no_changes: 'no_changes',
+  needs_info: 'needs_info',
+  failed: 'agent_failed',
+  conflicts_detected: 'conflict',
+  interrupted: 'stays',
 };
 
 const isSystem = (stage: string) => stage === 'verify' || stage === 'merge';

@@ -58,7 +58,11 @@ export function approvalFor(
 
 function noticeOf(task: Task, matter: ApprovalMatter, message: string): EventBody {
   return {
-    ...{ type: 'alert.raised', count: 1, taskId: task.id, kind: 'autonomy', severity: 'info' },
+    type: 'alert.raised',
+    count: 1,
+    taskId: task.id,
+    kind: 'autonomy',
+    severity: 'info',
     subject: `${task.id} ${matter}`,
     text: `#${task.number} ${WORDS[matter]}: ${message}`.slice(0, 2000),
   };

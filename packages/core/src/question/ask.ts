@@ -116,16 +116,34 @@ function questionFrom(
   const ref = task ? `Q${task.number}.${task.questionCount + number}` : `Q${project.nextQuestion + number - 1}`;
   const { type, text, context, options, allowFreeText, tags } = asked;
   return {
-    ...{ noun: 'question', id, ref, projectId: project.id, taskId: task?.id ?? null },
-    ...{ runId, source, sourceId, agent, stage, effect },
-    ...{ type, text, context, options, allowFreeText, tags, fingerprint, batchId: id },
+    noun: 'question',
+    id,
+    ref,
+    projectId: project.id,
+    taskId: task?.id ?? null,
+    runId,
+    source,
+    sourceId,
+    agent,
+    stage,
+    effect,
+    type,
+    text,
+    context,
+    options,
+    allowFreeText,
+    tags,
+    fingerprint,
+    batchId: id,
     defaultAnswer: learned?.answer ?? defaultOf(asked),
     isDefaultLearned: learned !== undefined,
     // A question about a stuck task ends when the task moves again.
     holds: task !== null && effect.kind !== 'stuck' && (type === 'blocking' || holdsAlways),
     askedAt: env.now,
     ...timesOf(asked, env.now),
-    ...{ reminders: 0, status: 'open', answer: null },
+    reminders: 0,
+    status: 'open',
+    answer: null,
   };
 }
 

@@ -10,8 +10,10 @@ export const SEND_BACK = 'Send back';
 export const APPROVAL_OPTIONS: QuestionOption[] = [
   { label: APPROVE, description: 'The work continues.', recommended: false, implications: '' },
   {
-    ...{ label: SEND_BACK, description: 'Write what to do instead.' },
-    ...{ recommended: false, implications: '' },
+    label: SEND_BACK,
+    description: 'Write what to do instead.',
+    recommended: false,
+    implications: '',
   },
 ];
 export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as const;

@@ -39,8 +39,16 @@ export const questionEvents = {
   'preference.learned': (slice, body, { projectId, at }) => {
     const { preferenceId: id, fingerprint, text, answer, count, isActive } = body;
     const row: RecordOf<'preference'> = {
-      ...{ noun: 'preference', id, projectId, fingerprint, text, answer, count, isActive },
-      ...{ learnedAt: at, revokedBy: null },
+      noun: 'preference',
+      id,
+      projectId,
+      fingerprint,
+      text,
+      answer,
+      count,
+      isActive,
+      learnedAt: at,
+      revokedBy: null,
     };
     slice.records.put(row);
   },

@@ -11,7 +11,13 @@ type Asking = Parameters<typeof AskedQuestion.parse>[0];
 
 function ask(mill: Mill, taskId: string | null, ...questions: Asking[]): Question[] {
   const events = mill.must({
-    ...{ type: 'question.ask', projectId, taskId, stage: 'open', agent: 'engine', source: 'engine', sourceId: 'x' },
+    type: 'question.ask',
+    projectId,
+    taskId,
+    stage: 'open',
+    agent: 'engine',
+    source: 'engine',
+    sourceId: 'x',
     questions: questions.map((each) => AskedQuestion.parse(each)),
   });
   return events.flatMap((event) => (event.type === 'question.asked' ? [event.question] : []));
@@ -260,15 +266,13 @@ describe('a question', () => {
     const mill = new Mill();
     const raise = (text: string, sourceId = 'milestone_reached') =>
       mill.must({
-        ...{
-          type: 'question.ask',
-          projectId,
-          taskId: null,
-          stage: '',
-          agent: 'tidemill',
-          source: 'catalogue',
-          sourceId,
-        },
+        type: 'question.ask',
+        projectId,
+        taskId: null,
+        stage: '',
+        agent: 'tidemill',
+        source: 'catalogue',
+        sourceId,
         questions: [AskedQuestion.parse({ text, type: 'celebratory' })],
       });
     expect(raise('Half is done')).toHaveLength(1);

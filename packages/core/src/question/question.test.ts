@@ -32,19 +32,21 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
   if (kind < 20) {
     const effect = at([{ kind: 'none' }, { kind: 'stuck' }, { kind: 'unblock', leaves: ['No'] }] as const, kind);
     return {
-      ...{
-        type: 'question.ask',
-        projectId,
-        taskId: a % 5 ? about.id : null,
-        stage: about.stage,
-        questions: [asked(thrown)],
-      },
+      type: 'question.ask',
+      projectId,
+      taskId: a % 5 ? about.id : null,
+      stage: about.stage,
+      questions: [asked(thrown)],
       ...{ agent: 'engine', source: at(['engine', 'catalogue'] as const, b), sourceId: 'x', effect: { ...effect } },
     } as Command;
   }
   if (kind < 40 && leased?.lastRunId)
     return {
-      ...{ type: 'run.ask', projectId, subjectId: leased.id, token: leased.fence, runId: leased.lastRunId },
+      type: 'run.ask',
+      projectId,
+      subjectId: leased.id,
+      token: leased.fence,
+      runId: leased.lastRunId,
       questions: [asked(thrown), asked({ ...thrown, a: a + 1 })],
     };
   if (!of) return null;

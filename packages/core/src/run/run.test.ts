@@ -11,8 +11,15 @@ describe('a run', () => {
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
     expect(mill.runs.get(runId)).toMatchObject({
-      ...{ subjectId: id, workerId: 'agent-1', stage: 'plan', mode: 'plan', attempt: 1 },
-      ...{ status: 'running', startedAt: mill.now, endedAt: null, outcome: null },
+      subjectId: id,
+      workerId: 'agent-1',
+      stage: 'plan',
+      mode: 'plan',
+      attempt: 1,
+      status: 'running',
+      startedAt: mill.now,
+      endedAt: null,
+      outcome: null,
     });
     mill.must({ type: 'run.progress', ...fence, runId, percent: 40, text: 'reading' });
     mill.must({ type: 'run.send_back', ...fence, runId, gates: ['test'] });
@@ -20,11 +27,20 @@ describe('a run', () => {
     mill.now += 1_000;
     const envelope = { outcome: 'plan_complete', summary: 'planned', plan: 'do it', subtasks: ['a', 'b'] } as const;
     mill.must({
-      ...{ type: 'run.finish', ...fence, runId, outcome: 'plan_complete', usage },
+      type: 'run.finish',
+      ...fence,
+      runId,
+      outcome: 'plan_complete',
+      usage,
       envelope: { ...envelope, subtasks: [...envelope.subtasks] },
     });
     expect(mill.runs.get(runId)).toMatchObject({
-      ...{ status: 'finished', outcome: 'plan_complete', failure: null, summary: 'planned', endedAt: mill.now, usage },
+      status: 'finished',
+      outcome: 'plan_complete',
+      failure: null,
+      summary: 'planned',
+      endedAt: mill.now,
+      usage,
       ...{ validationRetries: 2, progress: { percent: 40, text: 'reading' } },
     });
     expect(mill.task(id)).toMatchObject({ stage: 'implement', plan: 'do it', subtasks: ['a', 'b'], lease: null });

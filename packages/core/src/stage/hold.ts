@@ -34,7 +34,13 @@ export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: D
   const asked = askAll(
     slice,
     {
-      ...{ project, runId: null, stage: task.stage, holdsAlways: true, agent: 'engine', source: 'engine', effect },
+      project,
+      runId: null,
+      stage: task.stage,
+      holdsAlways: true,
+      agent: 'engine',
+      source: 'engine',
+      effect,
       // Asked every time: an earlier rejection does not count as an answer.
       ...{ sourceId: task.id, task: { ...task, openQuestions: [], asked: {} } },
     },
@@ -52,8 +58,12 @@ function questionAbout(what: string, files: Deciding[]): AskedQuestion {
   const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
   const text = `${what}: the work changes what the gates check (${names.join(', ')}${more}), and nobody reviews it in this pipeline. Let it land?`;
   return {
-    ...{ text: text.slice(0, 20_000), type: 'blocking', context: lines.join('\n').slice(0, 20_000) },
-    ...{ options: APPROVAL_OPTIONS, allowFreeText: true, tags: ['checks'] },
+    text: text.slice(0, 20_000),
+    type: 'blocking',
+    context: lines.join('\n').slice(0, 20_000),
+    options: APPROVAL_OPTIONS,
+    allowFreeText: true,
+    tags: ['checks'],
   };
 }
 

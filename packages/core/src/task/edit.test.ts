@@ -77,14 +77,12 @@ test('a note is kept with its author, also while an agent works; a task that is 
   mill.startRun(id);
   mill.must({ type: 'task.note', ...of, text: 'mind the tests' });
   expect(mill.task(id).context.at(-1)).toEqual({
-    ...{
-      runId: null,
-      source: 'person',
-      entryType: 'note',
-      summary: 'mind the tests',
-      at: mill.now,
-      by: personActor('ada'),
-    },
+    runId: null,
+    source: 'person',
+    entryType: 'note',
+    summary: 'mind the tests',
+    at: mill.now,
+    by: personActor('ada'),
   });
   const done = at('done');
   expect(done.mill.refusal({ type: 'task.note', ...done.of, text: 'x' })).toBe('wrong_stage');

@@ -30,7 +30,12 @@ export function noteTask(slice: Slice, command: CommandOf<'task.note'>, env: Dec
   if (task.stage === 'done')
     return refuse('wrong_stage', `#${task.number} is done, so no run will read the note`, 'add a new task');
   const entry: ContextEntry = {
-    ...{ runId: null, source: 'person', entryType: 'note', summary: command.text, at: env.now, by: command.by },
+    runId: null,
+    source: 'person',
+    entryType: 'note',
+    summary: command.text,
+    at: env.now,
+    by: command.by,
   };
   return accept({ type: 'task.noted', taskId: task.id, entry });
 }

@@ -55,7 +55,11 @@ describe('retry', () => {
     mill.end(id, 'failed', { failure: 'unknown', message: 'broken' });
     mill.must({ type: 'task.retry', ...of, note: 'use the other library' });
     expect(mill.task(id)).toMatchObject({
-      ...{ stage: 'implement', role: 'builder', blocked: null, resumeStage: null, rework: true },
+      stage: 'implement',
+      role: 'builder',
+      blocked: null,
+      resumeStage: null,
+      rework: true,
       feedback: [{ kind: 'person', text: 'use the other library' }],
     });
     expect(mill.task(id).context.at(-1)).toMatchObject({ source: 'person', summary: 'use the other library' });

@@ -5,7 +5,15 @@ import type { Slice } from '../slice.ts';
 export const tokenEvents = {
   'token.added': (slice, { name, role, hash, createdAt, lastUsedAt }, { projectId }) =>
     slice.records.put({
-      ...{ noun: 'token', id: tokenId(name), projectId, name, role, hash, createdAt, lastUsedAt, revokedAt: null },
+      noun: 'token',
+      id: tokenId(name),
+      projectId,
+      name,
+      role,
+      hash,
+      createdAt,
+      lastUsedAt,
+      revokedAt: null,
     }),
   'token.revoked': (slice, { name }, { at }) => change(slice, name, { revokedAt: at }),
   'token.used': (slice, { name }, { at }) => change(slice, name, { lastUsedAt: at }),

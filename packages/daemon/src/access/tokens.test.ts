@@ -32,7 +32,10 @@ async function process(notes: string[] = []): Promise<{ store: Store; tokens: St
 }
 
 const filed = (name: string, token: string) => ({
-  ...{ name, role: 'operator', createdAt: 5, lastUsedAt: 6 },
+  name,
+  role: 'operator',
+  createdAt: 5,
+  lastUsedAt: 6,
   hash: createHash('sha256').update(token).digest('hex'),
 });
 

@@ -88,7 +88,11 @@ export class RunningEngines implements ProcessEngines {
     });
     await made.engine.start();
     const live = new LiveSettings(made, settings, workers !== undefined, {
-      ...{ store, clock, host: folder.host, metrics, onNote },
+      store,
+      clock,
+      host: folder.host,
+      metrics,
+      onNote,
       onChange: (changed, config) => channels.follow(changed, config),
     });
     this.#running.set(project.id, { made, live });

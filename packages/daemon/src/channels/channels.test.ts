@@ -148,7 +148,11 @@ describe('Telegram', () => {
     await bed.start({ phone: config(telegram) });
     const text = '*bold* <script>alert(1)</script> [x](javascript:1)';
     await bed.must({
-      ...{ type: 'alert.raise', projectId: 'project_1', taskId: null, kind: 'log', severity: 'critical' },
+      type: 'alert.raise',
+      projectId: 'project_1',
+      taskId: null,
+      kind: 'log',
+      severity: 'critical',
       text: `${text}${'x'.repeat(1_000_000)}`,
     });
     const alert = await telegram.message();
@@ -295,8 +299,14 @@ describe('webhook', () => {
 describe('e-mail', () => {
   const config = ({ port }: MailStandIn, more: object = {}): ChannelConfig =>
     ChannelConfig.parse({
-      ...{ type: 'email', host: '127.0.0.1', port, userEnv: 'MAIL_USER', passwordEnv: 'MAIL_PASSWORD' },
-      ...{ from: 'Mill <mill@example.invalid>', to: 'ada@example.invalid', ...more },
+      type: 'email',
+      host: '127.0.0.1',
+      port,
+      userEnv: 'MAIL_USER',
+      passwordEnv: 'MAIL_PASSWORD',
+      from: 'Mill <mill@example.invalid>',
+      to: 'ada@example.invalid',
+      ...more,
     });
 
   it('sends a question as plain text, with the command that answers it', async () => {
@@ -328,7 +338,11 @@ describe('e-mail', () => {
 describe('ntfy', () => {
   const config = ({ url }: NtfyStandIn): ChannelConfig =>
     ChannelConfig.parse({
-      ...{ type: 'ntfy', topic: 'mill', tokenEnv: 'NTFY', answerTopic: 'mill-answers', secretEnv: 'NTFY_SECRET' },
+      type: 'ntfy',
+      topic: 'mill',
+      tokenEnv: 'NTFY',
+      answerTopic: 'mill-answers',
+      secretEnv: 'NTFY_SECRET',
       baseUrl: url,
     });
 

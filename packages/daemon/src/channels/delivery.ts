@@ -156,7 +156,12 @@ export class Delivery implements Reactor {
     const notifications = wanted.map(({ notification }) => notification);
     try {
       const parts = wanted.map(({ notification: { id, severity, title, text, createdAt }, question }) => ({
-        ...{ id, severity, title, text, createdAt, question },
+        id,
+        severity,
+        title,
+        text,
+        createdAt,
+        question,
       }));
       const channel = await this.#lines.channelOf(lane);
       const reference = await channel.send(messageOf(lane.project, parts), this.#stopped.signal);

@@ -25,7 +25,13 @@ export function openDesktopChannel({ env, platform, dataDir, homeId }: DesktopOp
       const command = commandFor(platform, message);
       let output = '';
       const { end } = startChild({
-        ...{ host, runId: message.id, command, cwd: dataDir, network: false, timeoutMs: TIMEOUT_MS, signal },
+        host,
+        runId: message.id,
+        command,
+        cwd: dataDir,
+        network: false,
+        timeoutMs: TIMEOUT_MS,
+        signal,
         env: { ...Object.fromEntries(given), ...(env.PATH === undefined ? {} : { PATH: env.PATH }) },
         onOutput: (chunk) => {
           output = (output + chunk.toString('utf8')).slice(-300);

@@ -17,18 +17,24 @@ export async function openEmail(config: EmailConfig, secrets: Secrets): Promise<
   const { createTransport } = await import('nodemailer');
   const { host, port, secure, from, to } = config;
   const transport = createTransport({
-    ...{ host, port, secure },
+    host,
+    port,
+    secure,
     ...(user !== undefined && { auth: { user, pass: pass ?? '' } }),
     // A password is sent only over an encrypted connection, or on loopback.
     requireTLS: user !== undefined && !secure && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host),
-    ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
   });
   return {
     line: `email:${host}:${port}`,
     async send(message) {
       try {
         const sent = await transport.sendMail({
-          ...{ from, to, subject: headline(message, SUBJECT_LIMIT) },
+          from,
+          to,
+          subject: headline(message, SUBJECT_LIMIT),
           text: bodyText(message, LIMIT, { isAnswerable: false }),
           // The same for every attempt, so that a duplicate mail can be recognized.
           messageId: `<${message.id}@tidemill>`,

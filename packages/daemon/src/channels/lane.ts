@@ -112,7 +112,10 @@ export function messageOf(project: Project, parts: (MessagePart & { createdAt: n
   );
   const words = parts.some(({ question }) => question !== null) ? 'questions' : 'notices';
   return {
-    ...{ id: first!.id, project: project.name, severity, at: first!.createdAt },
+    id: first!.id,
+    project: project.name,
+    severity,
+    at: first!.createdAt,
     title: parts.length === 1 ? first!.title : `${parts.length} ${words}`,
     parts: parts.map(({ createdAt: _, ...part }) => part),
   };

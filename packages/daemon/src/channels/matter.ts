@@ -77,8 +77,13 @@ export function aboutTask(task: Task): Matter {
 
 function notice(severity: Severity, taskId: string | null, title: string, text: string) {
   return {
-    ...{ severity, taskId, group: NOTICES, questionIds: [], waitMs: severity === 'critical' ? 0 : GATHER_MS },
-    ...{ title: title.slice(0, TEXT_LIMIT), text: text.slice(0, TEXT_LIMIT) },
+    severity,
+    taskId,
+    group: NOTICES,
+    questionIds: [],
+    waitMs: severity === 'critical' ? 0 : GATHER_MS,
+    title: title.slice(0, TEXT_LIMIT),
+    text: text.slice(0, TEXT_LIMIT),
   };
 }
 

@@ -82,7 +82,10 @@ function buttonsOf({ parts }: ChannelMessage, url: string, secret: string) {
   return parts
     .flatMap((part, index) =>
       (part.question?.options ?? []).map(({ label }, option) => ({
-        ...{ action: 'http', url, method: 'POST', clear: true },
+        action: 'http',
+        url,
+        method: 'POST',
+        clear: true,
         label: (parts.length > 1 ? `${index + 1}: ${label}` : label).slice(0, 60),
         body: `${part.id} ${option} ${codeOf(part.id, option, secret)}`,
       })),

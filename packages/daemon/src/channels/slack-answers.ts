@@ -15,7 +15,12 @@ const INPUT = 'tidemill-input';
 const nothing = () => undefined;
 /** By default the libraries log what they send to the console. */
 export const SILENT = {
-  ...{ debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing, setName: nothing },
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  setLevel: nothing,
+  setName: nothing,
   getLevel: () => 'error' as never,
 };
 

@@ -15,7 +15,10 @@ export async function viewChannels(
     const lastDeliveredAt = delivered.length > 0 ? Math.max(...delivered) : null;
     const failing = own.filter(({ nextAt, error }) => nextAt !== null && error !== null);
     return {
-      ...{ name, type: config.type, target: targetOf(config), answers: takesAnswers(config) },
+      name,
+      type: config.type,
+      target: targetOf(config),
+      answers: takesAnswers(config),
       ...{ pending: own.filter(({ nextAt }) => nextAt !== null).length, lastDeliveredAt },
       lastError: failing.at(-1)?.error ?? null,
     };
@@ -27,7 +30,11 @@ export function testMessage(project: Project, at: number): ChannelMessage {
   const text = 'This channel works. Questions and alerts of this project come here.';
   const id = `test-${at}`;
   return {
-    ...{ id, project: project.name, severity: 'info', title, at },
+    id,
+    project: project.name,
+    severity: 'info',
+    title,
+    at,
     parts: [{ id, severity: 'info', title, text, question: null }],
   };
 }

@@ -22,7 +22,9 @@ export function openWebhook(config: WebhookConfig, secrets: Secrets, about: { ap
       const body = JSON.stringify(payloadOf(message, about.apiUrl));
       const timestamp = String(about.now());
       await post({
-        ...{ url: config.url, body, signal },
+        url: config.url,
+        body,
+        signal,
         headers: {
           'x-tidemill-delivery': message.id,
           'x-tidemill-timestamp': timestamp,
@@ -38,18 +40,30 @@ export function openWebhook(config: WebhookConfig, secrets: Secrets, about: { ap
 
 function payloadOf({ id, project, severity, title, at, parts }: ChannelMessage, apiUrl: string) {
   return {
-    ...{ id, project, severity, title: cut(title, LIMIT), at },
+    id,
+    project,
+    severity,
+    title: cut(title, LIMIT),
+    at,
     parts: parts.map((part) => partOf(part, Math.floor(LIMIT / parts.length), apiUrl)),
   };
 }
 
 function partOf({ id, severity, title, text, question }: MessagePart, limit: number, apiUrl: string) {
   return {
-    ...{ id, severity, title: cut(title, limit), text: cut(text, limit) },
+    id,
+    severity,
+    title: cut(title, limit),
+    text: cut(text, limit),
     question: question && {
-      ...{ id: question.id, ref: question.ref, type: question.type, options: question.options },
-      ...{ text: cut(question.text, limit), context: cut(question.context, limit) },
-      ...{ allowFreeText: question.allowFreeText, default: question.defaultAnswer },
+      id: question.id,
+      ref: question.ref,
+      type: question.type,
+      options: question.options,
+      text: cut(question.text, limit),
+      context: cut(question.context, limit),
+      allowFreeText: question.allowFreeText,
+      default: question.defaultAnswer,
       /** A POST of `{"text": "…"}` with the daemon's token answers it. */
       answerUrl: `${apiUrl}/v1/projects/${question.projectId}/questions/${question.id}/answer`,
     },

@@ -232,7 +232,11 @@ describe('a loop', () => {
       async ({ cause }) => {
         if (cause === 'events') calls += 1;
         await own.store.execute({
-          ...{ type: 'alert.raise', projectId, taskId: null, kind: `loop-${calls}`, text: 'again' },
+          type: 'alert.raise',
+          projectId,
+          taskId: null,
+          kind: `loop-${calls}`,
+          text: 'again',
         });
       },
       { name: 'looping', own },
@@ -297,25 +301,27 @@ describe('a stop', () => {
     let isKilled = true;
     const calls: string[] = [];
     const reactor: Reactor = {
-      ...{ name: 'test', projectId, on: ['alert.raised'] },
+      name: 'test',
+      projectId,
+      on: ['alert.raised'],
       async handle(call) {
         if (call.cause !== 'events') return;
         calls.push(...kindsOf(call));
         for (const event of call.events)
           await store.execute({
-            ...{ type: 'notification.queue', projectId },
+            type: 'notification.queue',
+            projectId,
             notification: {
-              ...{ id: `notification/${event.seq}`, projectId, channel: 'c', about: 'x', severity: 'info', group: '' },
-              ...{
-                title: kindOf(event),
-                text: '',
-                taskId: null,
-                questionIds: [],
-                createdAt: 0,
-                nextAt: 1,
-                attempts: 0,
-              },
-              ...{ deliveredAt: null, error: null, reference: null },
+              id: `notification/${event.seq}`,
+              channel: 'c',
+              about: 'x',
+              severity: 'info',
+              group: '',
+              title: kindOf(event),
+              text: '',
+              taskId: null,
+              questionIds: [],
+              nextAt: 1,
             },
           });
         if (isKilled) await new Promise(() => undefined);

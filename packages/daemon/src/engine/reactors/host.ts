@@ -66,7 +66,11 @@ export class ReactorHost implements Reactors {
   async views(): Promise<ReactorView[]> {
     const head = await this.#deps.store.lastSeq();
     const listed = [...this.#listed].map(({ name, position, lastError }) => ({
-      ...{ name, projectId: null, position, behind: Math.max(0, head - position), state: 'running' as const },
+      name,
+      projectId: null,
+      position,
+      behind: Math.max(0, head - position),
+      state: 'running' as const,
       lastError,
     }));
     return [...(await Promise.all([...this.#running].map((running) => this.#viewOf(running, head)))), ...listed];
@@ -140,8 +144,13 @@ export class ReactorHost implements Reactors {
     if (projectId === null) return;
     store
       .execute({
-        ...{ type: 'alert.raise', projectId, taskId: null, kind: 'reactor_loop' },
-        ...{ severity: 'error', subject: name, text },
+        type: 'alert.raise',
+        projectId,
+        taskId: null,
+        kind: 'reactor_loop',
+        severity: 'error',
+        subject: name,
+        text,
       })
       .catch((error: unknown) => onNote('an alert could not be recorded', error));
   }

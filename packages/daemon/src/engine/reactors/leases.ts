@@ -37,7 +37,9 @@ export class LeaseWatch implements Reactor {
 
 /** Takes back leases that are not renewed. */
 export const leaseExpiry = (deps: EngineDeps): Reactor => ({
-  ...{ name: 'lease-expiry', projectId: deps.project.id, everyMs: EVERY_MS },
+  name: 'lease-expiry',
+  projectId: deps.project.id,
+  everyMs: EVERY_MS,
   async handle({ cause }) {
     if (cause === 'tick') await expireLeases(deps);
   },
@@ -45,7 +47,9 @@ export const leaseExpiry = (deps: EngineDeps): Reactor => ({
 
 /** `onWaiting`: work may have become claimable, because a backoff or a lock ended or the clock was changed. */
 export const supervision = ({ project }: EngineDeps, supervisor: Supervisor, onWaiting: () => void): Reactor => ({
-  ...{ name: 'supervision', projectId: project.id, everyMs: EVERY_MS },
+  name: 'supervision',
+  projectId: project.id,
+  everyMs: EVERY_MS,
   async handle({ cause }) {
     if (cause !== 'tick') return;
     let isWaiting = true;

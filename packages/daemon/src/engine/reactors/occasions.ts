@@ -148,8 +148,15 @@ export class Occasions implements Reactor {
     const raised = catalogue?.raise(trigger, facts) ?? [];
     for (const { question, effect } of raised) {
       const reply = await this.own.store.execute({
-        ...{ type: 'question.ask', projectId: project.id, taskId: task?.id ?? null, stage: task?.stage ?? '' },
-        ...{ agent: 'tidemill', source: 'catalogue', sourceId: trigger, effect, questions: [question] },
+        type: 'question.ask',
+        projectId: project.id,
+        taskId: task?.id ?? null,
+        stage: task?.stage ?? '',
+        agent: 'tidemill',
+        source: 'catalogue',
+        sourceId: trigger,
+        effect,
+        questions: [question],
       });
       if (!reply.ok) onNote(`${trigger} was not asked: ${reply.refusal.message}`);
     }

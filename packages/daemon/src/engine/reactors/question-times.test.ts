@@ -88,7 +88,13 @@ async function add(number: number): Promise<string> {
 }
 const ask = (taskId: string | null, question: object) =>
   must({
-    ...{ type: 'question.ask', projectId, taskId, stage: 'open', agent: 'engine', source: 'engine', sourceId: 'x' },
+    type: 'question.ask',
+    projectId,
+    taskId,
+    stage: 'open',
+    agent: 'engine',
+    source: 'engine',
+    sourceId: 'x',
     questions: [AskedQuestion.parse(question)],
   });
 const questions = () => store.records({ noun: 'question', projectId });
@@ -268,7 +274,9 @@ describe('occasions of the catalogue', () => {
 });
 
 const DONE_AT_ONCE = {
-  ...{ name: 'quick', description: '', start: 'look' },
+  name: 'quick',
+  description: '',
+  start: 'look',
   stages: {
     look: {
       actor: 'human' as const,

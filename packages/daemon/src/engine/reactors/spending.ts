@@ -116,8 +116,12 @@ export class Spending implements Reactor {
           ? ` No new work starts ${then}.`
           : '';
     await store.execute({
-      ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: `budget_${threshold}` },
-      ...{ severity: SEVERITY[threshold], subject: subjectOf(id, period, budget.account) },
+      type: 'alert.raise',
+      projectId: project.id,
+      taskId: null,
+      kind: `budget_${threshold}`,
+      severity: SEVERITY[threshold],
+      subject: subjectOf(id, period, budget.account),
       text: `${threshold} % of the ${period} budget ${whose} is spent: ${figures}.${effect}`,
     });
   }

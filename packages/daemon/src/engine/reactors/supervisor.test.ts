@@ -16,7 +16,12 @@ import { ReactorHost } from './host.ts';
 const projectId = 'project_1';
 const MINUTE = 60_000;
 const briefing = {
-  ...{ prompt: '', promptTokens: 0, dropped: [], model: null, tools: null, maxTurns: null },
+  prompt: '',
+  promptTokens: 0,
+  dropped: [],
+  model: null,
+  tools: null,
+  maxTurns: null,
   timeoutMs: 8 * 60 * MINUTE,
 };
 
@@ -59,7 +64,12 @@ beforeEach(async () => {
   const runsEnded: Store['runsEnded'] = (query) =>
     isBroken ? Promise.reject(new Error('the database is away')) : store.runsEnded(query);
   engine = new Engine({
-    ...{ workspace, clock, ids, owner: 'daemon-1', workers: 2, agentFor: () => silent },
+    workspace,
+    clock,
+    ids,
+    owner: 'daemon-1',
+    workers: 2,
+    agentFor: () => silent,
     store: { ...store, runsEnded },
     project: (await store.project(projectId))!,
     gates: new SimGates(workspace, clock, random, new Set()),

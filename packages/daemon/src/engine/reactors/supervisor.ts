@@ -58,7 +58,11 @@ export class Supervisor {
       ({ id, isOutside }) => !isOutside || leased.some(({ lease }) => lease?.workerId === id),
     );
     const { findings, stuck } = examine({
-      ...{ now, workers: awaited, running: this.#running(), errors, waits },
+      now,
+      workers: awaited,
+      running: this.#running(),
+      errors,
+      waits,
       queueDepth: load.ready,
     });
     const isIdle = load.leased === 0 && load.ready === 0;
@@ -95,8 +99,12 @@ export class Supervisor {
     if (action === 'ask' && isNew) await store.execute(askAbout(task, project.id));
     if (action === 'interrupt')
       await store.execute({
-        ...{ type: 'lease.take', projectId: project.id, subjectId: task.id },
-        ...{ by: SUPERVISOR, why: reason, isStuck: true },
+        type: 'lease.take',
+        projectId: project.id,
+        subjectId: task.id,
+        by: SUPERVISOR,
+        why: reason,
+        isStuck: true,
       });
   }
 
@@ -126,7 +134,10 @@ export class Supervisor {
         await store.execute({ type: 'supervisor.decide', ...about });
       if (action === 'preempt')
         await store.execute({
-          ...{ type: 'lease.take', projectId: project.id, subjectId: owner.id, by: SUPERVISOR },
+          type: 'lease.take',
+          projectId: project.id,
+          subjectId: owner.id,
+          by: SUPERVISOR,
           why: `#${task.number} is more urgent`,
         });
     }
@@ -157,7 +168,10 @@ function askAbout(task: Task, projectId: string): CommandOf<'question.ask'> {
   });
   return {
     type: 'question.ask' as const,
-    ...{ projectId, taskId: task.id, stage: task.stage, questions: [question] },
+    projectId,
+    taskId: task.id,
+    stage: task.stage,
+    questions: [question],
     ...({ agent: 'supervisor', source: 'supervisor', sourceId: task.id, effect: { kind: 'stuck' } } as const),
   };
 }

@@ -110,7 +110,9 @@ async function build(
     const proposed = proposalOf(envelope, captured.files);
     if (proposed.outcome !== 'pr_ready') return proposed;
     const handedIn = async (tree: string, files: string[]): Promise<Conclusion> => ({
-      ...{ ...proposed, tree, touches: await touchesIn(deps, leased, files) },
+      ...proposed,
+      tree,
+      touches: await touchesIn(deps, leased, files),
     });
     const unchanged = await sameAsBefore(deps, leased, captured.tree);
     if (unchanged.length > 0) {

@@ -90,8 +90,13 @@ export class Baseline {
       `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names}" ${red.map(({ gate }) => `--repairs ${gate}`).join(' ')}\n\n` +
       red.map(({ gate, excerpt }) => `${gate}: ${excerpt}`).join('\n\n');
     await store.execute({
-      ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: 'baseline_red' },
-      ...{ text: text.slice(0, 4000), severity: 'error', subject: names },
+      type: 'alert.raise',
+      projectId: project.id,
+      taskId: null,
+      kind: 'baseline_red',
+      text: text.slice(0, 4000),
+      severity: 'error',
+      subject: names,
     });
   }
 

@@ -53,8 +53,13 @@ export class Environment {
     const { store, project } = this.#deps;
     const text = `${message}\nThe tasks wait and are retried automatically. This does not count as a failed attempt.`;
     await store.execute({
-      ...{ type: 'alert.raise', projectId: project.id, taskId: null, kind: 'environment' },
-      ...{ text: text.slice(0, 4000), severity: 'error', subject: what },
+      type: 'alert.raise',
+      projectId: project.id,
+      taskId: null,
+      kind: 'environment',
+      text: text.slice(0, 4000),
+      severity: 'error',
+      subject: what,
     });
   }
 }

@@ -148,7 +148,9 @@ const feedbackOf = ({ receipt, excerpt }: GateReport): Feedback => ({
 });
 
 const failure = (work: BuiltWork, gate: string, text: string): Proof => ({
-  ...{ kind: 'failed', gates: [gate], work },
+  kind: 'failed',
+  gates: [gate],
+  work,
   feedback: [{ kind: 'gate', text, files: [] }],
 });
 

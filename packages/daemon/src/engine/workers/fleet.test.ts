@@ -54,8 +54,14 @@ const addTask = (number: number) =>
     type: 'task.create',
     projectId,
     taskId: `task_${number}`,
-    ...{ title: `Task ${number}`, body: '', kind: 'feature', pipeline: 'quick', accept: ['it works'] },
-    ...{ files: [], dependsOn: [], priority: 2 },
+    title: `Task ${number}`,
+    body: '',
+    kind: 'feature',
+    pipeline: 'quick',
+    accept: ['it works'],
+    files: [],
+    dependsOn: [],
+    priority: 2,
   });
 const steer = (is: DesiredState, name = 'agent-1') =>
   must({ type: 'worker.steer', projectId, workerId: `${projectId}/${name}`, desired: is, by: personActor('ada') });

@@ -98,7 +98,9 @@ export class Fleet {
     const projectId = this.#deps.project.id;
     return [
       {
-        ...{ name: 'workers', projectId, on: ['worker.registered', 'worker.removed', 'worker.steered'] },
+        name: 'workers',
+        projectId,
+        on: ['worker.registered', 'worker.removed', 'worker.steered'],
         handle: (call) => this.#follow(call),
       },
       { name: 'heartbeats', projectId, everyMs: HEARTBEAT_MS, handle: () => this.#beat() },

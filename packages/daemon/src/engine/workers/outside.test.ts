@@ -36,7 +36,9 @@ async function startEngine(owner: string): Promise<void> {
       opened: { store, clock, ids, name: 'memory', isShared: false },
       folder: openDataFolder({ TIDEMILL_HOME: home }),
     },
-    ...{ owner, host: '', isOwnerDead: (other) => other !== owner, onNote: () => undefined },
+    owner,
+    isOwnerDead: (other) => other !== owner,
+    onNote: () => undefined,
     reactors: new ReactorHost({ store, clock, onNote: () => undefined }),
   });
   await made.engine.start();
@@ -69,8 +71,17 @@ async function must(command: Command): Promise<void> {
 }
 const addTask = (number: number) =>
   must({
-    ...{ type: 'task.create', projectId, taskId: `task_${number}`, title: `Task ${number}`, body: '', kind: 'feature' },
-    ...{ pipeline: 'quick', accept: [], files: [], dependsOn: [], priority: 2 },
+    type: 'task.create',
+    projectId,
+    taskId: `task_${number}`,
+    title: `Task ${number}`,
+    body: '',
+    kind: 'feature',
+    pipeline: 'quick',
+    accept: [],
+    files: [],
+    dependsOn: [],
+    priority: 2,
   });
 const claimed = async (name: string) => (await made.engine.outside.claim(name, OWNER))!;
 const taskOf = async ({ number }: OutsideClaim) => (await store.taskByNumber(projectId, number))!;
@@ -142,7 +153,10 @@ test('no worker holds a task for more than 8 hours, even with heartbeats', async
 test('an exhausted budget refuses the claim and leaves the task unchanged', async () => {
   await addTask(1);
   await must({
-    ...{ type: 'budget.limit', projectId, accountId: 'account/all', by: personActor('ada') },
+    type: 'budget.limit',
+    projectId,
+    accountId: 'account/all',
+    by: personActor('ada'),
     ...{ limits: { dailyUsd: 0, monthlyUsd: 0 }, timeZone: 'UTC' },
   });
   await expect(made.engine.outside.claim('alpha', OWNER)).rejects.toMatchObject({ code: 'budget_exhausted' });

@@ -114,7 +114,10 @@ export class OutsideWork {
       const conclusion = await this.#conclude(leased, run.mode, result);
       const end = {
         type: 'run.finish',
-        ...{ runId: run.id, usage: withReport(NOTHING_USED, usage), shownFiles: shown?.files, ...conclusion },
+        runId: run.id,
+        usage: withReport(NOTHING_USED, usage),
+        shownFiles: shown?.files,
+        ...conclusion,
       } as const;
       return unwrap(await leased.execute(end)).task!;
     });
