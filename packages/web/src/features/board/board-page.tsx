@@ -133,7 +133,7 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
           ) : (
             <StageColumn
               key={stage}
-              {store, stage, filters, selected, mayAct, actions}
+              {...{ store, stage, filters, selected, mayAct, actions }}
               count={status.tasks[stage] ?? 0}
               workers={workerStatus}
               drop={moves.dropView(stage)}

@@ -78,9 +78,9 @@ function Drawing({ title, steps, stepMs, series, scale, isBars = false }: ChartP
           ) : null,
         )}
         {isBars ? (
-          <Bars {steps, stepMs, series, scale, x, y, each} />
+          <Bars {...{ steps, stepMs, series, scale, x, y, each }} />
         ) : (
-          <Lines {steps, stepMs, series, scale, y} x={(step) => x(step) + each / 2} />
+          <Lines {...{ steps, stepMs, series, scale, y }} x={(step) => x(step) + each / 2} />
         )}
       </svg>
     </div>

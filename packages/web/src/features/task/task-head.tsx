@@ -51,7 +51,7 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
             <strong className={standing.look}>{standing.text}</strong>
           </p>
           {standing.detail && <p className="clamp">{standing.detail.slice(0, 1000)}</p>}
-          <Forward {standing, detail, open, answer, show, isOff} />
+          <Forward {...{ standing, detail, open, answer, show, isOff }} />
         </section>
       )}
       {task.landedCommit && <LandedProof detail={detail} commit={task.landedCommit} />}
