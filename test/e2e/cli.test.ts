@@ -137,7 +137,7 @@ describe('bad input', () => {
     ['nothing to wait for', ['task', 'after', '1'], /--none/],
     ['an event type', ['events', '--type', 'task.move'], /Did you mean task\.moved/],
     ['a run', ['logs', 'run_x'], /no run "run_x"/],
-    ['a commit', ['evidence', 'verify', 'nope'], /no commit/],
+    ['a commit', ['evidence', 'verify', 'nope'], /not a commit/],
     ['a snapshot', ['snapshots', 'restore', 'nope', '--to', 'x'], /no snapshot "nope"/],
     ['a port', ['up', '--port', '99999'], /from 0 to 65535/],
     ['workers', ['up', '--workers', '0'], /from 1/],
