@@ -59,7 +59,7 @@ describe('what an agent of the protocol may do wrong', () => {
     const wrong = { say: '{"outcome":"approved"}' };
     const end = await start({ turns: [[wrong]] })().end;
     expect(end).toMatchObject({ kind: 'failed', failure: 'invalid_result' });
-    expect(end).toHaveProperty('message', expect.stringContaining('does not belong to implement'));
+    expect(end).toHaveProperty('message', expect.stringContaining('is not possible in mode implement'));
     expect(await start({ turns: [[wrong], [{ say: 'Why?' }]] })().end).toMatchObject({ failure: 'no_result' });
   });
 
