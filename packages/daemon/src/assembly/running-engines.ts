@@ -59,7 +59,8 @@ export class RunningEngines implements ProcessEngines {
   /** Starts work on a repository, named by its top folder. Its config is read now and followed from then on. */
   async attach(root: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
     const { opened, info } = this.#host;
-    const { known } = await identityOf(opened.store, root);
+    // The first project of a daemon cannot run here yet: git is not asked which one it is.
+    const known = this.#running.size > 0 ? (await identityOf(opened.store, root)).known : null;
     if (this.#attaching.has(root) || (known && this.#running.has(known.id))) throw worksAlready(root, info);
     if (this.#isStopping)
       throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });

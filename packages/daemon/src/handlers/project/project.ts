@@ -33,11 +33,10 @@ export async function attachProject(services: Services, input: RouteRequest<'att
 export async function saveProject(
   { store }: Pick<Services, 'store'>,
   root: string,
-  settings?: Settings,
+  given?: Settings,
 ): Promise<{ project: Project; settings: Settings }> {
-  settings ??= await loadSettings(root);
+  const [settings, identity] = await Promise.all([given ?? loadSettings(root), identityOf(store, root)]);
   const rules = rulesFrom(settings.config, settings.pipelines);
-  const identity = await identityOf(store, root);
   const { id: projectId, known } = identity;
   await settleIdentity(store, root, identity);
   if (!known) {
