@@ -2,7 +2,13 @@ import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './scripts/slow-first.ts';
 
 /** Three for two cores: a third of the time tests wait for processes, timers and pages. */
-const shared = { environment: 'node', testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 3 } as const;
+const shared = {
+  environment: 'node',
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  pool: 'forks',
+  maxWorkers: 3,
+} as const;
 
 /** These change the environment of their process, or look at all that it has started. */
 const ALONE = ['packages/daemon/src/{process,hooks}/**/*.test.ts', 'test/e2e/hostile/sandbox-escapes.test.ts'];
