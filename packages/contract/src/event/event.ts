@@ -45,7 +45,7 @@ export const ofTask = { taskId: z.string() };
 export const ofSubject = { subjectId: z.string(), jobId: z.string().optional() };
 
 /** The actor of events without another actor. */
-export const MILL = 'mill';
+export const MILL = 'Tidemill';
 
 export const said = (who: string | Actor, text: string): EventText => ({
   who: (typeof who === 'string' ? who : who.name) || 'somebody',
