@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { JOB_MODES } from './modes.ts';
-import { PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
 import { FailureClass } from './run.ts';
 import { Lease } from './worker.ts';
@@ -33,9 +32,6 @@ export const Job = z.object({
   endedAt: z.number().nullable(),
 });
 export type Job = z.infer<typeof Job>;
-
-/** The maximum text for a job's agent. */
-export const JobInput = PlainText.max(400_000);
 
 export const jobKind = recordKind(Job, ({ subjectId, status, lease, notBefore }) => {
   const isOpen = status === 'open';

@@ -12,3 +12,12 @@ export function changeTask(
   const changed = change(task);
   if (changed) slice.tasks.put({ ...task, ...changed });
 }
+
+/** The same for an event about a run or a lease. Where it belongs to a job, the job follows it instead. */
+export function changeLeasedTask(
+  slice: Slice,
+  { type, subjectId, jobId }: { type: string; subjectId: string; jobId?: string },
+  change: (task: Task) => Partial<Task> | null,
+): void {
+  if (jobId === undefined) changeTask(slice, { type, taskId: subjectId }, change);
+}

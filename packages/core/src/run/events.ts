@@ -1,7 +1,7 @@
 import { isBuilding, type Outcome, type Run, type Task } from '@tidemill/contract';
 import { changesNothing, type EventOf, type Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
-import { changeTask } from '../task-row.ts';
+import { changeLeasedTask } from '../task-row.ts';
 
 /** Failure classes of system stages: only a person resets them, not a builder's success. */
 const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
@@ -12,7 +12,7 @@ const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_re
 export const runEvents = {
   'run.started': (slice, body, { projectId, at }) => {
     const { subjectId, jobId, workerId, stage, mode, agent, attempt, reservedUsd, isFree } = body;
-    changeWorked(slice, body, (task) => ({
+    changeLeasedTask(slice, body, (task) => ({
       waiting: null,
       lastRunId: body.runId,
       runs: { ...task.runs, [mode]: attempt },
@@ -53,7 +53,7 @@ export const runEvents = {
   'guard.denied': changesNothing,
   'run.finished': (slice, body, { at }) => {
     const { runId, outcome, failure, usage, envelope, message } = body;
-    changeWorked(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
+    changeLeasedTask(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
     const summary = envelope?.summary || message;
     change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at });
   },
@@ -62,15 +62,6 @@ export const runEvents = {
 function change(slice: Slice, runId: string, changed: Partial<Run>): void {
   const run = slice.runs.ifLoaded(runId);
   if (run) slice.runs.put({ ...run, ...changed });
-}
-
-/** `job/events.ts` has the changes of a job. */
-function changeWorked(
-  slice: Slice,
-  body: { type: string; subjectId: string; jobId?: string },
-  change: (task: Task) => Partial<Task> | null,
-): void {
-  if (body.jobId === undefined) changeTask(slice, { type: body.type, taskId: body.subjectId }, change);
 }
 
 function afterRun(task: Task, run: Run | undefined, body: EventOf<'run.finished'>): Partial<Task> {

@@ -56,15 +56,17 @@ async function tryIn(folder: string, request: TrialRequest): Promise<TrialReport
   const trial = await openTrial(folder, request);
   const { engine, store, project, watch, agent } = trial;
   const startedAt = systemClock.now();
-  const jobId = 'job_trial';
-  // A second stop does not wait for the agent to reach a checkpoint.
-  const stop = () => void engine.stop({ graceMs: 0 });
+  const about = { projectId: project.id, subjectId: project.id, jobId: 'job_trial' } as const;
+  // The lost lease stops the agent. Nothing waits for a checkpoint.
+  const stop = () => {
+    const cancelled = store.execute({ type: 'job.cancel', ...about, why: 'stopped by a person' });
+    void cancelled.finally(() => engine.stop({ graceMs: 0 }));
+  };
   try {
     await engine.start();
     request.signal.addEventListener('abort', stop, { once: true });
     if (request.signal.aborted) stop();
     const input = `Make a file \`${TRIAL_FILE}\` whose only line is: ${TRIAL_TEXT}`;
-    const about = { projectId: project.id, subjectId: project.id, jobId } as const;
     unwrap(await store.execute({ type: 'job.request', ...about, mode: MODE, input, by: personActor('person') }));
     const end = await Promise.race([trial.end, stoppedEnd(request.signal)]);
     await engine.stop({ graceMs: GRACE_MS });
