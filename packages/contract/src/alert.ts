@@ -4,6 +4,53 @@ import { recordKind } from './record-kind.ts';
 export const Severity = z.enum(['info', 'warning', 'error', 'critical']);
 export type Severity = z.infer<typeof Severity>;
 
+/**
+ * Everything Tidemill may tell a person by an alert. Rows and events keep the kind as text, because an older log may have
+ * others. `packages/daemon/src/engine/reactors/alert-kinds.test.ts` names for each the test in which it is raised.
+ */
+export const AlertKind = z.enum([
+  'agent_auth',
+  'agent_credit',
+  'autonomy',
+  'baseline_red',
+  'budget_50',
+  'budget_75',
+  'budget_90',
+  'budget_100',
+  'channel',
+  'config_adjusted',
+  'config_invalid',
+  'dependency_blocked',
+  'dependency_cancelled',
+  'disk_full',
+  'environment',
+  'error_rate',
+  'evidence_missing',
+  'flaky_gate',
+  'landing_waits',
+  'loop_exhausted',
+  'loop_paused',
+  'loop_stalled',
+  'no_transition',
+  'push_failed',
+  'push_refused',
+  'queue_high',
+  'queue_low',
+  'reactor_loop',
+  'remote_branch_gone',
+  'repository_gone',
+  'review_waiting',
+  'spec_stopped',
+  'stuck',
+  'target_diverged',
+  'target_gone',
+  'target_reset',
+  'too_many_conflicts',
+  'worker_degraded',
+  'worker_unresponsive',
+]);
+export type AlertKind = z.infer<typeof AlertKind>;
+
 /** The last alert about a matter, so that it is not repeated too often. */
 export const Alert = z.object({
   noun: z.literal('alert'),
@@ -18,6 +65,10 @@ export const Alert = z.object({
   /** How often it was raised, including suppressed repeats. */
   count: z.number().int(),
   acknowledgedAt: z.number().nullable().default(null),
+  /** When its condition was over. */
+  resolvedAt: z.number().nullable().default(null),
+  /** The task it is about, if any. */
+  taskId: z.string().nullable().default(null),
 });
 export type Alert = z.infer<typeof Alert>;
 
@@ -52,9 +103,12 @@ export const Notification = z.object({
 });
 export type Notification = z.infer<typeof Notification>;
 
-export const alertKind = recordKind(Alert, ({ projectId, acknowledgedAt }) => ({
-  parent: projectId,
-  isOpen: acknowledgedAt === null,
+/** Nobody acknowledged it, and its condition is not over. */
+export const isOpenAlert = ({ acknowledgedAt, resolvedAt }: Alert) => acknowledgedAt === null && resolvedAt === null;
+
+export const alertKind = recordKind(Alert, (alert) => ({
+  parent: alert.projectId,
+  isOpen: isOpenAlert(alert),
   dueAt: null,
 }));
 

@@ -3,6 +3,9 @@ import { ChannelName } from './alert.ts';
 import { HilSetting } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
 import { ChannelConfig, NotifyConfig } from './channel.ts';
+import { HousekeepingConfig } from './housekeeping.ts';
+import { LoopConfig } from './loop.ts';
+import { Routing } from './routing.ts';
 
 /** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
 export const Duration = z
@@ -40,7 +43,7 @@ export const CommandAgentConfig = z.strictObject({
   command: z.array(z.string().min(1)).min(1, 'a command agent needs a program'),
   ...surroundings,
 });
-/** Claude Code. `program` is its executable when it is neither on PATH nor beside the SDK. */
+/** Claude Code. `program` is its executable when it is not on PATH. */
 export const ClaudeAgentConfig = z.strictObject({
   type: z.literal('claude'),
   model: z.string().min(1).optional(),
@@ -111,8 +114,14 @@ export const GateConfig = z
     needs: z.array(z.string().min(1)).default([]),
     /** The gate may change tracked files: its changes are committed, and all gates run again on the new tree. */
     fixes: z.boolean().default(false),
+    /** May run at the same time as its neighbours that say so too. Optional, so that old settings keep their hash. */
+    parallel: z.boolean().optional(),
     /** Further files that decide what this gate checks, as globs. */
     proves: z.array(z.string().min(1)).default([]),
+  })
+  .refine((gate) => !(gate.fixes && gate.parallel), {
+    path: ['parallel'],
+    message: 'a gate that changes files (`fixes: true`) must run alone: remove `parallel`, or remove `fixes`',
   })
   .transform((gate) => ({ ...gate, timeout: gate.timeout ?? LEVEL_LIMIT_MS[gate.level] }));
 export type GateConfig = z.infer<typeof GateConfig>;
@@ -128,6 +137,36 @@ export const PrepareStep = z.strictObject({
 });
 export type PrepareStep = z.infer<typeof PrepareStep>;
 
+/**
+ * What is pushed. `target`: the target, before it lands here. `branch`: the task's branch, for a pull request; others
+ * merge it. true and false are the earlier names of target and never.
+ */
+export const PushSetting = z
+  .union([z.enum(['never', 'target', 'branch']), z.boolean()], 'is one of never, target, branch')
+  .transform((push) => (push === true ? 'target' : push === false ? 'never' : push));
+export type PushSetting = z.infer<typeof PushSetting>;
+
+/** Where the files of ideas are kept: on a branch of their own (`idea/SLUG`), or in the data folder. */
+export const IdeasConfig = z.strictObject({ keep: z.enum(['branch', 'data']).default('branch') });
+
+/** Where ideas are researched. `{query}` stands for what is searched; a command also gets it on its standard input. */
+export const ResearchConfig = z
+  .strictObject({
+    command: z.array(z.string().min(1)).min(1, 'a search command needs a program').optional(),
+    url: z.url({ protocol: /^https?$/, error: 'is an address such as https://search.example/?q={query}' }).optional(),
+    /** Headers of the request. A value `$NAME` is taken from the daemon's environment. */
+    headers: z.record(z.string().min(1), z.string()).default({}),
+    timeout: Duration.default(20_000),
+    ...commandSurroundings,
+  })
+  .refine(({ command, url }) => command === undefined || url === undefined, {
+    message: 'research needs either a command or a url, not both',
+  });
+export type ResearchConfig = z.infer<typeof ResearchConfig>;
+
+/** How many waiting tasks are proven and landed together. */
+export const MAX_BATCH = 50;
+
 export const Config = z.strictObject({
   target: z.string().min(1).default('main'),
   workers: z.number().int().min(1).default(1),
@@ -138,7 +177,9 @@ export const Config = z.strictObject({
   hilConfig: HilSetting.prefault('full'),
   /** What may be spent. Days and months begin at midnight of the time zone (`Europe/Berlin`; the machine's own when left out). */
   budget: BudgetLimits.extend({ timeZone: z.string().min(1).optional() }).prefault({}),
-  push: z.boolean().default(true),
+  push: PushSetting.prefault('target'),
+  /** Waiting tasks that are proven as one tree and land together, at most. 1: one at a time. */
+  batch: z.number().int().min(1).max(MAX_BATCH).default(5),
   sandbox: z.enum(['auto', 'off']).default('auto'),
   /** Paths where only a person resolves conflicts. */
   critical: z.array(z.string()).default([]),
@@ -157,6 +198,15 @@ export const Config = z.strictObject({
   /** Where a person gets notifications and can answer. */
   channels: z.record(ChannelName, ChannelConfig).default({}),
   notify: NotifyConfig.prefault({}),
+  /** What follows from an event without a person's action. `tidemill routes` shows it. */
+  routing: Routing.prefault({}),
+  /** How long logs, snapshots and superseded events are kept. */
+  housekeeping: HousekeepingConfig.prefault({}),
+  ideas: IdeasConfig.prefault({}),
+  /** Off without a command and a url. */
+  research: ResearchConfig.prefault({}),
+  /** Whether and how Tidemill proposes its own improvements. */
+  loop: LoopConfig.prefault({}),
   /** Where metrics are sent: the address of an OpenTelemetry collector. */
   telemetry: z
     .strictObject({

@@ -15,6 +15,25 @@ export const ConflictSummary = z.object({
 });
 export type ConflictSummary = z.infer<typeof ConflictSummary>;
 
+/**
+ * Something that the target changed and a resolved merge does not have:
+ * `lines` and `file` are missing, `deleted_lines` and `deleted_file` are there although the target deleted them, `renamed` is at
+ * its old path (`detail`), `mode` is not as the target set it (`detail`), `content` cannot be compared as text.
+ */
+export const MergeLoss = z.object({
+  /** In the target; for a deleted file, where it was. */
+  path: z.string(),
+  kind: z.enum(['lines', 'deleted_lines', 'file', 'deleted_file', 'renamed', 'mode', 'content']),
+  detail: z.string(),
+  /** Numbered as in the target; deleted ones as before the deletion. Not more than are shown. */
+  lines: z.array(z.object({ line: z.number().int(), text: z.string() })),
+  /** How many there are. */
+  lineCount: z.number().int(),
+  /** Identifies exactly this loss: a person's override is for it only. */
+  content: z.string(),
+});
+export type MergeLoss = z.infer<typeof MergeLoss>;
+
 /** How a person resolved a file: by its text, or by taking one side. */
 export const FileResolution = z.enum(['text', 'ours', 'theirs', 'deleted']);
 export type FileResolution = z.infer<typeof FileResolution>;
@@ -57,6 +76,8 @@ export const ConflictDetail = ConflictSummary.omit({ files: true }).extend({
   /** The target has moved since this merge began. What is resolved stays; landing merges the rest. */
   isBehind: z.boolean(),
   files: z.array(ConflictFile),
+  /** What the files as they are now would drop of the target. Empty while conflict markers are left. */
+  losses: z.array(MergeLoss),
   /** The commands that do the same in a terminal, in this order. */
   commands: z.array(z.string()),
 });

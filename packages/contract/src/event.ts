@@ -37,7 +37,7 @@ export const isSignOfLife = (type: EventType): boolean => meaningOf(type).isSign
 /** Whether it may change the summary of its task. */
 export const changesSummary = (type: EventType): boolean => meaningOf(type).leavesSummary !== true;
 
-/** An event with its position: `seq` is the cursor of every stream, in commit order and without gaps. */
+/** An event with its position: `seq` is the cursor of every stream, in commit order. Removed events leave gaps. */
 export interface LoggedEvent {
   seq: number;
   projectId: string;
@@ -60,4 +60,10 @@ export function subjectIdOf(body: EventBody): string | null {
   if (body.type === 'evidence.recorded') return body.evidence.taskId;
   if ('subjectId' in body) return body.subjectId;
   return 'taskId' in body ? body.taskId : null;
+}
+
+/** The task that an event is about; null when it is about something else. */
+export function taskIdOf(body: EventBody): string | null {
+  const id = subjectIdOf(body);
+  return id?.startsWith('task_') ? id : null;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HandOff } from './hand-off.ts';
 import { JOB_MODES } from './modes.ts';
 import { recordKind } from './record-kind.ts';
 import { FailureClass } from './run.ts';
@@ -17,6 +18,8 @@ export const Job = z.object({
   mode: z.enum(JOB_MODES),
   /** What its agent gets in addition to the mode's prompt. */
   input: z.string(),
+  /** What its agent takes over, and until when. Null: requested by an earlier version. */
+  handOff: HandOff.nullable().default(null),
   status: z.enum(['open', 'done', 'failed', 'cancelled']),
   lease: Lease.nullable(),
   /** The newest token. */
@@ -26,7 +29,7 @@ export const Job = z.object({
   attempts: z.number().int(),
   lastRunId: z.string().nullable(),
   failures: z.partialRecord(FailureClass, z.number().int()),
-  /** How it ended. */
+  /** How it ended, or why it is tried again. */
   summary: z.string(),
   createdAt: z.number(),
   endedAt: z.number().nullable(),

@@ -5,8 +5,11 @@ const MINUTE = 60_000;
 interface ModeTraits {
   /** What its runs are about. */
   subject: SubjectKind;
-  /** Where its runs work: in the task's worktree, or in an empty folder that is removed afterwards. */
-  place: 'worktree' | 'scratch';
+  /**
+   * Where its runs work: in the task's worktree, in a clean checkout of the target whose changes are thrown away, or in
+   * an empty folder that is removed afterwards.
+   */
+  place: 'worktree' | 'checkout' | 'scratch';
   /** Whether its runs may change files there. Changes by runs of other modes are undone. */
   writes: boolean;
   /** The role that takes it. */
@@ -25,7 +28,19 @@ interface ModeTraits {
   continues?: string;
 }
 
-export type ResultField = 'plan' | 'planSummary' | 'investigationSummary' | 'subtasks' | 'review';
+export type ResultField =
+  | 'plan'
+  | 'planSummary'
+  | 'investigationSummary'
+  | 'subtasks'
+  | 'criteria'
+  | 'review'
+  | 'declares'
+  | 'decisions'
+  | 'unresolved'
+  | JobField;
+/** The result of a job. Each one belongs to a noun, which has its schema. */
+export type JobField = 'ideation' | 'spec' | 'judgement' | 'analysis' | 'proposal';
 
 const reading = { subject: 'task', place: 'worktree', writes: false, role: 'builder', limitMs: 10 * MINUTE } as const;
 const planning = {
@@ -33,7 +48,7 @@ const planning = {
   turns: 100,
   firstGuessUsd: 0.5,
   outcomes: ['plan_complete'],
-  fields: ['plan', 'planSummary', 'subtasks'],
+  fields: ['plan', 'planSummary', 'subtasks', 'criteria', 'declares', 'decisions', 'unresolved'],
 } as const;
 const building = {
   subject: 'task',
@@ -44,8 +59,18 @@ const building = {
   turns: 200,
   firstGuessUsd: 1,
   outcomes: ['pr_ready', 'no_changes'],
-  fields: [],
+  fields: ['declares', 'decisions', 'unresolved'],
 } as const;
+
+const thinking = {
+  place: 'checkout',
+  writes: false,
+  role: 'builder',
+  limitMs: 10 * MINUTE,
+  turns: 100,
+  firstGuessUsd: 0.5,
+} as const;
+const specifying = { ...thinking, subject: 'spec', outcomes: ['spec_ready'], fields: ['spec'] } as const;
 
 /**
  * What agents do. A mode is an entry here and a prompt in `prompts/agents/<mode>.md`. This file imports nothing, so that
@@ -59,7 +84,7 @@ export const MODES = {
     turns: 100,
     firstGuessUsd: 0.5,
     outcomes: ['investigation_complete'],
-    fields: ['plan', 'investigationSummary', 'subtasks'],
+    fields: ['plan', 'investigationSummary', 'subtasks', 'criteria', 'declares', 'decisions', 'unresolved'],
     note: 'investigation_summary',
   },
   implement: { ...building, note: 'implementation_summary' },
@@ -86,6 +111,47 @@ export const MODES = {
     fields: [],
     note: 'trial_summary',
   },
+  /** Replies in the conversation about an idea. */
+  ideate: {
+    ...thinking,
+    subject: 'idea',
+    turns: 50,
+    outcomes: ['replied'],
+    fields: ['ideation'],
+    note: 'reply',
+  },
+  specify: { ...specifying, note: 'spec_summary' },
+  /** The first specification of a new repository. */
+  initialize: { ...specifying, note: 'spec_summary', continues: 'specify' },
+  /** Checks the requirements of a specification against the landed code. */
+  judge: {
+    ...thinking,
+    subject: 'spec',
+    role: 'reviewer',
+    turns: 50,
+    outcomes: ['judged'],
+    fields: ['judgement'],
+    note: 'judgement_summary',
+    continues: 'review',
+  },
+  /** Finds out what a piece of feedback asks for. */
+  analyse: {
+    ...thinking,
+    subject: 'feedback',
+    turns: 50,
+    outcomes: ['analysed'],
+    fields: ['analysis'],
+    note: 'analysis_summary',
+  },
+  /** Proposes an improvement in one category. */
+  propose: {
+    ...thinking,
+    subject: 'category',
+    turns: 50,
+    outcomes: ['proposed', 'no_idea'],
+    fields: ['proposal'],
+    note: 'proposal_summary',
+  },
 } as const satisfies Record<string, ModeTraits>;
 
 export type ModeName = keyof typeof MODES;
@@ -103,4 +169,6 @@ export const JOB_MODES: readonly JobMode[] = names.filter((mode): mode is JobMod
 
 /** Whether its runs change a task's code. */
 export const isBuilding = (mode: ModeName): boolean => MODES[mode].writes && MODES[mode].place === 'worktree';
+/** Whether its runs think about coming work: ideas, specifications, feedback, proposals. */
+export const isIdeating = (mode: ModeName): boolean => MODES[mode].place === 'checkout';
 export const isReadOnly = (mode: ModeName): boolean => !MODES[mode].writes;

@@ -1,27 +1,42 @@
 import { tokenKind } from './access.ts';
 import { alertKind, notificationKind } from './alert.ts';
 import { accountKind } from './budget.ts';
+import { categoryKind } from './category.ts';
 import { alertEvents } from './event/alert.ts';
 import { budgetEvents } from './event/budget.ts';
 import { conflictEvents } from './event/conflict.ts';
+import { feedbackEvents } from './event/feedback.ts';
+import { forecastEvents } from './event/forecast.ts';
 import { gateEvents } from './event/gate.ts';
+import { ideaEvents } from './event/idea.ts';
 import { jobEvents } from './event/job.ts';
 import { leaseEvents } from './event/lease.ts';
+import { loopEvents } from './event/loop.ts';
 import { mergeEvents } from './event/merge.ts';
 import { projectEvents } from './event/project.ts';
 import { questionEvents } from './event/question.ts';
 import { runEvents } from './event/run.ts';
+import { specEvents } from './event/spec.ts';
 import { taskEvents } from './event/task.ts';
 import { tokenEvents } from './event/token.ts';
 import { workerEvents } from './event/worker.ts';
+import { feedbackKind } from './feedback.ts';
+import { ideaKind, messageKind } from './idea.ts';
 import { jobKind } from './job.ts';
+import { loopKind } from './loop.ts';
+import { proposalKind } from './proposal.ts';
 import { preferenceKind, questionKind } from './question.ts';
 import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';
+import { feedbackRoutes } from './routes/feedback.ts';
 import { fleetRoutes } from './routes/fleet.ts';
+import { ideaRoutes } from './routes/idea.ts';
+import { loopRoutes } from './routes/loop.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { projectRoutes } from './routes/project.ts';
+import { specRoutes } from './routes/spec.ts';
 import { taskRoutes } from './routes/task.ts';
+import { specKind, specVersionKind } from './spec.ts';
 
 /** The events of each noun. */
 export const EVENTS = [
@@ -34,10 +49,15 @@ export const EVENTS = [
   ...gateEvents,
   ...mergeEvents,
   ...conflictEvents,
+  ...forecastEvents,
   ...questionEvents,
   ...alertEvents,
+  ...specEvents,
   ...budgetEvents,
   ...tokenEvents,
+  ...ideaEvents,
+  ...feedbackEvents,
+  ...loopEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -49,6 +69,14 @@ export const RECORD_KINDS = [
   alertKind,
   notificationKind,
   jobKind,
+  ideaKind,
+  messageKind,
+  specKind,
+  specVersionKind,
+  feedbackKind,
+  loopKind,
+  categoryKind,
+  proposalKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -56,7 +84,11 @@ export const ROUTES = {
   daemon: daemonRoutes,
   projects: projectRoutes,
   tasks: taskRoutes,
+  ideas: ideaRoutes,
   fleet: fleetRoutes,
   conflicts: conflictRoutes,
   people: peopleRoutes,
+  specs: specRoutes,
+  feedback: feedbackRoutes,
+  loop: loopRoutes,
 };

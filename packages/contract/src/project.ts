@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { AUTONOMY_PRESETS, HilConfig } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
+import { LoopConfig } from './loop.ts';
 import { Pipeline } from './pipeline.ts';
+import { Routing } from './routing.ts';
 
 /** The part of a project's settings that decisions depend on. It is in the log, so a replay decides the same. */
 export const ProjectRules = z.object({
@@ -17,6 +19,9 @@ export const ProjectRules = z.object({
   critical: z.array(z.string()),
   hilConfig: HilConfig.default(AUTONOMY_PRESETS.full),
   budget: BudgetLimits.extend({ timeZone: z.string().default('UTC') }).prefault({}),
+  /** What follows from an event without a person's action. Absent: the defaults. */
+  routing: Routing.optional(),
+  loop: LoopConfig.prefault({}),
 });
 export type ProjectRules = z.infer<typeof ProjectRules>;
 
@@ -29,8 +34,11 @@ export const Project = z.object({
   firstCommit: z.string().nullable().default(null),
   createdAt: z.number(),
   nextNumber: z.number().int(),
+  /** The number of the next piece of feedback. */
+  nextFeedback: z.number().int().default(1),
   /** The number of the next question that is not about a task. */
   nextQuestion: z.number().int().default(1),
+  nextIdea: z.number().int().default(1),
   rules: ProjectRules,
   evidence: z.object({ head: z.string(), count: z.number().int() }),
 });

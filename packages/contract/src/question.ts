@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
-import { HilConfig, MatterContents } from './autonomy.ts';
+import { Declarations, HilConfig, MatterContents } from './autonomy.ts';
 import { Duration } from './config.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
@@ -36,6 +36,8 @@ export const AskedQuestion = z.preprocess(
   (value) => (typeof value === 'string' ? { text: value } : value),
   z.object({
     text: QuestionText,
+    /** The asker's own name for it. */
+    id: PlainLine.max(200).nullish(),
     /** A question without a type is blocking. */
     type: QuestionType.default('blocking'),
     context: PlainText.max(20_000).default(''),
@@ -45,6 +47,7 @@ export const AskedQuestion = z.preprocess(
       .default([]),
     allowFreeText: z.boolean().default(true),
     default: PlainText.max(5_000).nullish(),
+    defaultAnswer: PlainText.max(5_000).nullish(),
     defaultOption: PlainLine.max(5_000).nullish(),
     expiresAfter: Duration.optional(),
     reminderAfter: Duration.optional(),
@@ -78,13 +81,19 @@ export const QuestionEffect = z.discriminatedUnion('kind', [
     matters: z.array(HilConfig.keyof()),
     sendBackTo: z.string(),
     contents: MatterContents.optional(),
+    /** What the agent declared: the approval is for these decisions only. */
+    declared: Declarations.optional(),
     /** The content of changed files that decide what gates check: the approval is for this content only. */
     checks: z.string().optional(),
+    /** What a merge dropped of the target. Only a person can accept that, and only exactly this. */
+    losses: z.array(z.string()).optional(),
   }),
   /** From the supervisor about a stuck task: wait, skip or retry. */
   z.object({ kind: z.literal('stuck') }),
   /** About a blocked task: any answer restarts it with that answer, except these labels, which leave it blocked. */
   z.object({ kind: z.literal('unblock'), leaves: z.array(z.string()) }),
+  /** About a task without acceptance criteria: the answer becomes its criteria. `proposed` are the plan's. */
+  z.object({ kind: z.literal('criteria'), proposed: z.array(z.string()) }),
 ]);
 
 export const Question = z.object({
@@ -92,8 +101,12 @@ export const Question = z.object({
   id: z.string(),
   /** Its name for people: `Q7.2` is the second about task #7, `Q3` the third about the project. */
   ref: z.string().default(''),
+  /** The asker's own id for it. */
+  ownId: z.string().nullable().default(null),
   projectId: z.string(),
   taskId: z.string().nullable(),
+  /** What it is about when that is neither a task nor the project: an idea, a specification. */
+  subjectId: z.string().nullable().default(null),
   runId: z.string().nullable(),
   source: QuestionSource,
   sourceId: z.string(),
@@ -110,7 +123,7 @@ export const Question = z.object({
   /** True when `defaultAnswer` was learned from earlier answers: shown as such. */
   isDefaultLearned: z.boolean().default(false),
   tags: z.array(z.string()),
-  /** The task waits until this is answered. */
+  /** The task, or the subject, waits until this is answered. */
   holds: z.boolean(),
   /** Equal for the same question. */
   fingerprint: z.string(),
@@ -139,14 +152,20 @@ export const Preference = z.object({
   learnedAt: z.number(),
   /** Counted, but not used: too few equal answers so far, or revoked. */
   isActive: z.boolean(),
+  /** Whether the question had options. Null: learned by an earlier version. */
+  hadOptions: z.boolean().nullable().default(null),
   revokedBy: Actor.nullable().default(null),
 });
 export type Preference = z.infer<typeof Preference>;
 
-export const questionKind = recordKind(Question, ({ projectId, taskId, status, remindAt, expiresAt }) => {
+export const questionKind = recordKind(Question, ({ projectId, taskId, subjectId, status, remindAt, expiresAt }) => {
   const isOpen = status === 'open';
   const due = [remindAt, expiresAt].filter((at) => at !== null);
-  return { parent: taskId ?? projectId, isOpen, dueAt: isOpen && due.length > 0 ? Math.min(...due) : null };
+  return {
+    parent: taskId ?? subjectId ?? projectId,
+    isOpen,
+    dueAt: isOpen && due.length > 0 ? Math.min(...due) : null,
+  };
 });
 
 export const preferenceKind = recordKind(Preference, ({ projectId, isActive }) => ({

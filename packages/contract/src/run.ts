@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { HilConfig } from './autonomy.ts';
-import { MODE_NAMES, type ModeName, TASK_MODES, type TaskModeName } from './modes.ts';
+import { Declarations } from './autonomy.ts';
+import { FeedbackAnalysis } from './feedback.ts';
+import { IdeaReply } from './idea.ts';
+import { type JobField, MODE_NAMES, type ModeName, TASK_MODES, type TaskModeName } from './modes.ts';
 import { PlainText } from './plain-text.ts';
+import { RunProgress } from './progress.ts';
+import { ProposalDraft } from './proposal.ts';
 import { AskedQuestion } from './question.ts';
+import { SpecDraft, SpecJudgement } from './spec.ts';
 
 /** Every mode; see MODES for what each of them is. */
 export const Mode = z.enum(MODE_NAMES);
@@ -18,6 +23,12 @@ export const Outcome = z.enum([
   'no_changes',
   'approved',
   'changes_requested',
+  'replied',
+  'spec_ready',
+  'judged',
+  'analysed',
+  'proposed',
+  'no_idea',
   'needs_info',
   'failed',
   'conflicts_detected',
@@ -99,6 +110,8 @@ export const CriterionVerdict = z.object({
   id: z.string(),
   met: z.boolean(),
   evidence: PlainText.default(''),
+  /** Of a criterion that the reviewer derived, because the task has none. */
+  text: PlainText.nullish(),
 });
 
 export const ReviewVerdict = z.object({
@@ -106,6 +119,15 @@ export const ReviewVerdict = z.object({
   comments: z.array(PlainText).default([]),
 });
 export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
+
+/** The results of jobs. Each has the schema of its noun. */
+export const JOB_RESULTS = {
+  ideation: IdeaReply,
+  spec: SpecDraft,
+  judgement: SpecJudgement,
+  analysis: FeedbackAnalysis,
+  proposal: ProposalDraft,
+} as const satisfies Record<JobField, z.ZodType>;
 
 /** What an agent proposes. The engine decides. */
 export const AgentEnvelope = z.object({
@@ -116,9 +138,15 @@ export const AgentEnvelope = z.object({
   investigationSummary: PlainText.optional(),
   subtasks: z.array(PlainText).optional(),
   review: ReviewVerdict.optional(),
+  /** Acceptance criteria that a plan proposes for a task without any. */
+  criteria: z.array(PlainText).max(50).optional(),
   open_questions: z.array(AskedQuestion).max(50).optional(),
-  /** Matters that this work touches, according to the agent. */
-  declares: z.array(HilConfig.keyof()).optional(),
+  /** For whoever works on it next: what was decided, and what is known to be open. */
+  decisions: z.array(PlainText).max(50).optional(),
+  unresolved: z.array(PlainText).max(50).optional(),
+  /** What this work decides in each matter of autonomy, according to the agent. */
+  declares: Declarations.optional(),
+  ...z.object(JOB_RESULTS).partial().shape,
 });
 export type AgentEnvelope = z.infer<typeof AgentEnvelope>;
 
@@ -143,7 +171,9 @@ export const Run = z.object({
   usage: Usage,
   /** Times the gates sent the agent back within this run. */
   validationRetries: z.number().int(),
-  progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
+  progress: RunProgress.nullable(),
+  /** How long successful runs of this mode took lately, as the median. Null when there were too few. */
+  usualMs: z.number().nullable().default(null),
   /** The vendor's session id, so that a later run can continue it. */
   session: z.string().nullable().default(null),
   /** Reserved from the budget when it started. */

@@ -12,6 +12,10 @@ export const ConfigText = z.object({
 });
 export type ConfigText = z.infer<typeof ConfigText>;
 
+/** The answer to a save. `outcome` is a sentence: whether the file was committed to the target, and why not. */
+export const SavedConfig = ConfigText.extend({ isCommitted: z.boolean(), outcome: z.string() });
+export type SavedConfig = z.infer<typeof SavedConfig>;
+
 export const ConfigProblem = z.object({ line: z.number().int().nullable(), message: z.string() });
 export type ConfigProblem = z.infer<typeof ConfigProblem>;
 
@@ -23,10 +27,11 @@ export const AgentView = z.object({
   name: z.string(),
   /** Its entry for the config. */
   config: z.record(z.string(), z.string()),
+  /** False also for a version that is too old. */
   installed: z.boolean(),
   version: z.string().nullable(),
   answers: z.boolean(),
-  /** Where it was found, or how to install it. */
+  /** Where it was found, or the command that installs or updates it. */
   where: z.string(),
   can: z.object({ hooks: z.boolean(), cost: z.boolean(), structuredOutput: z.boolean(), resume: z.boolean() }),
 });

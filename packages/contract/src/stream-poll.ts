@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type LoggedEvent, subjectIdOf } from './event.ts';
+import { type LoggedEvent, taskIdOf } from './event.ts';
 import type { Api } from './routes.ts';
 import type { StreamMessage, StreamSubscribe } from './stream.ts';
 import { TaskSummary } from './view.ts';
@@ -35,7 +35,7 @@ export async function* pollOnce(
     const from = Math.min(after ?? status.lastSeq, status.lastSeq);
     const changed = new Set<string>();
     for await (const { body } of api.events({ project, after: from }, soon())) {
-      const id = subjectIdOf(body);
+      const id = taskIdOf(body);
       if (id !== null) changed.add(id);
     }
     if (changed.size > 0) yield { type: 'tasks', project, tasks: await summaries(api, project, changed, soon) };

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
-import { HilConfig, HilSetting, MatterContents } from './autonomy.ts';
+import { Declarations, HilConfig, HilSetting, MatterContents } from './autonomy.ts';
+import { ComingConflict } from './forecast.ts';
+import { HandOff } from './hand-off.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { Lease, Role } from './worker.ts';
 
@@ -10,12 +12,25 @@ export type TaskKind = z.infer<typeof TaskKind>;
 /** 0 is the most urgent. */
 export const Priority = z.number().int().min(0).max(4);
 
+/** Where a task comes from, when nobody added it by hand. `id` is the specification, the feedback or the proposal. */
+export const TaskOrigin = z.object({
+  kind: z.enum(['person', 'spec', 'feedback', 'loop']),
+  id: z.string(),
+  /** The requirements of the specification that it serves. */
+  requirements: z.array(z.string()).optional(),
+  /** The loop's category. */
+  category: z.string().optional(),
+});
+export type TaskOrigin = z.infer<typeof TaskOrigin>;
+
 export const Criterion = z.object({
   id: z.string(),
   text: z.string(),
   /** The last reviewer's verdict; null before the first review. */
   met: z.boolean().nullable().default(null),
   evidence: z.string().default(''),
+  /** A reviewer derived it from the title and the description, because nobody had written any. */
+  isDerived: z.literal(true).optional(),
 });
 export type Criterion = z.infer<typeof Criterion>;
 
@@ -24,7 +39,9 @@ export const ContextEntry = z.object({
   runId: z.string().nullable(),
   source: z.enum(['agent', 'reviewer', 'engine', 'person']),
   entryType: z.string(),
-  summary: z.string().max(2000),
+  summary: z.string().max(8000),
+  /** The agent's own summary, without the lists of a hand-off: it is a part of the commit's message. */
+  said: z.string().optional(),
   at: z.number(),
   /** The person, if known. */
   by: Actor.optional(),
@@ -36,6 +53,8 @@ export const Feedback = z.object({
   kind: z.enum(['gate', 'review', 'conflict', 'person', 'agent']),
   text: z.string(),
   files: z.array(z.string()).default([]),
+  /** It shows only with the newest target merged in: the target is merged into the worktree before the agent starts. */
+  needsTarget: z.boolean().optional(),
 });
 export type Feedback = z.infer<typeof Feedback>;
 
@@ -55,7 +74,13 @@ export const BlockReason = z.enum([
 export type BlockReason = z.infer<typeof BlockReason>;
 
 /** The candidate commit recorded before the target moves, so that recovery can find it after a crash. */
-export const PreparedMerge = z.object({ commit: z.string(), tree: z.string(), base: z.string() });
+export const PreparedMerge = z.object({
+  commit: z.string(),
+  tree: z.string(),
+  base: z.string(),
+  /** Where the target moves to: the last commit of the batch. Absent: the commit itself. */
+  lands: z.string().optional(),
+});
 export type PreparedMerge = z.infer<typeof PreparedMerge>;
 
 export const TaskCounters = z.object({
@@ -97,6 +122,8 @@ export const Task = z.object({
   rework: z.boolean(),
   feedback: z.array(Feedback),
   context: z.array(ContextEntry),
+  /** What the last run passed on; null when nothing was, or when it is no longer valid. */
+  handOff: HandOff.nullable().default(null),
   plan: z.string(),
   subtasks: z.array(z.string()),
   /** Where a parked task resumes. */
@@ -112,21 +139,38 @@ export const Task = z.object({
   approved: z.array(HilConfig.keyof()).default([]),
   /** And the content they approved, where files show it. */
   approvedContents: MatterContents.default({}),
+  /** And the decisions they approved, where the agent declared them. */
+  approvedDeclared: Declarations.default({}),
+  /** What the last plan declares. */
+  declared: Declarations.default({}),
   /** Contents of changed checks that a person approved; see `checks` of an approval. */
   approvedChecks: z.array(z.string()).default([]),
+  /** Losses of a merge that a person accepted; see `content` of a loss. */
+  acceptedLosses: z.array(z.string()).default([]),
   /** Overrides the project's autonomy. */
   hilConfig: HilConfig.nullable().default(null),
   /** Gates that fail on the target itself and that this task repairs. */
   repairs: z.array(z.string()).default([]),
+  /** Null: a person added it. */
+  origin: TaskOrigin.nullable().default(null),
   /** The only worker that may take it, if a person assigned it. */
   assignee: z.string().nullable().default(null),
   /** Set while a stage cannot continue because of a person's work, such as a dirty checkout. */
   waiting: z.string().nullable(),
+  /** Until then a person lets it be silent: it is neither interrupted nor asked about. */
+  leftAloneUntil: z.number().default(0),
   notBefore: z.number(),
   prepared: PreparedMerge.nullable(),
+  /** Its branch was pushed as this, for others to merge. Null when it is not, or has changed since. */
+  offered: z.object({ commit: z.string(), tree: z.string(), name: z.string() }).nullable().default(null),
   /** Who is settling the conflict, until the merge commit is recorded. */
-  settling: z.object({ by: Actor, at: z.number() }).nullable().default(null),
+  settling: z
+    .object({ by: Actor, at: z.number(), accepts: z.array(z.string()).default([]) })
+    .nullable()
+    .default(null),
   landedCommit: z.string().nullable(),
+  /** Conflicts that will come when it lands as it is. */
+  forecast: z.array(ComingConflict).default([]),
   lastRunId: z.string().nullable(),
   /** Runs so far, by mode. */
   runs: z.record(z.string(), z.number()),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { AccountView } from './budget.ts';
+import { ComingConflictView } from './forecast.ts';
 import { Evidence } from './gate.ts';
 import { InboxItem } from './inbox.ts';
+import { RunProgress } from './progress.ts';
 import { Question } from './question.ts';
 import { Mode, Run } from './run.ts';
 import { BlockReason, NewTask, Task } from './task.ts';
@@ -29,7 +31,12 @@ export const TaskSummary = Task.pick({
   openQuestions: true,
   waiting: true,
   landedCommit: true,
-}).extend({ after, worker: z.string().nullable() });
+}).extend({
+  after,
+  worker: z.string().nullable(),
+  /** The numbers of tasks that it will conflict with; null is the target. */
+  conflictsWith: z.array(z.number().nullable()).default([]),
+});
 export type TaskSummary = z.infer<typeof TaskSummary>;
 
 /** Where a person may move a task. `via` is null when it cannot go there; `why` then says what is needed. */
@@ -42,9 +49,11 @@ export const TaskMove = z.object({
 });
 export type TaskMove = z.infer<typeof TaskMove>;
 
-/** A question with the task it is about. */
+/** A question with what it is about. */
 export const QuestionView = Question.extend({
   task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
+  /** What it is about when that is no task: an idea (`I3`), a specification, feedback; and its page. */
+  subject: z.object({ ref: z.string(), title: z.string(), page: z.string() }).nullable().default(null),
   /** The command that answers it. */
   command: z.string(),
 });
@@ -54,21 +63,42 @@ const neighbour = TaskSummary.pick({ number: true, title: true, stage: true });
 
 export const TaskDetail = z.object({
   task: Task.extend({ after }),
+  /** What it was made of: a specification, feedback or a proposal. Null when somebody added it by hand. */
+  origin: z.object({ text: z.string(), page: z.string() }).nullable().default(null),
   runs: z.array(Run),
   evidence: z.array(Evidence),
   questions: z.array(QuestionView),
   moves: z.array(TaskMove),
   /** The graph of its dependencies and dependents, direct and indirect. */
   related: z.array(neighbour.extend({ after })),
+  coming: z.array(ComingConflictView).default([]),
   /** Its folder, if it exists. */
   worktree: z.string().nullable(),
   costUsd: z.number(),
 });
 export type TaskDetail = z.infer<typeof TaskDetail>;
 
+/** A coming conflict, once: the task that will be reworked, and what it conflicts with. */
+export const ComingPair = z.object({ task: neighbour, with: ComingConflictView });
+export type ComingPair = z.infer<typeof ComingPair>;
+
 /** A text that may be long: `isCut` says that it was cut. */
 export const CutText = z.object({ text: z.string(), isCut: z.boolean() });
 export type CutText = z.infer<typeof CutText>;
+
+/** A task's worktree. */
+export const WorktreeView = z.object({
+  number: z.number(),
+  title: z.string(),
+  stage: z.string(),
+  /** Why the task is blocked; null when it is not. */
+  why: z.string().nullable(),
+  path: z.string(),
+  bytes: z.number(),
+  /** It has more files than were counted. */
+  isCut: z.boolean(),
+});
+export type WorktreeView = z.infer<typeof WorktreeView>;
 
 /** A task's change. `of`: the current worktree, the commit that landed, or nothing yet. */
 export const TaskDiff = CutText.extend({ of: z.enum(['worktree', 'landed', 'nothing']) });
@@ -104,10 +134,13 @@ export const WorkerView = z.object({
   /** Not started by the daemon. */
   isOutside: z.boolean().default(false),
   task: z.object({ number: z.number(), title: z.string(), stage: z.string() }).nullable(),
-  /** Since the worker took the task. */
+  /** Since the worker took the task, or the job. */
   elapsedMs: z.number(),
   mode: z.string().nullable(),
-  progress: z.object({ percent: z.number(), text: z.string() }).nullable(),
+  progress: RunProgress.nullable(),
+  /** How long its run has taken so far, and how long such runs usually take. */
+  runMs: z.number().nullable().default(null),
+  usualMs: z.number().nullable().default(null),
   status: WorkerStatus,
   health: WorkerHealth,
   desired: DesiredState,
@@ -162,6 +195,10 @@ export const ProjectStatus = z.object({
   idle: z.boolean(),
   tasks: z.record(z.string(), z.number()),
   total: z.number(),
+  /** Where tasks come from: what is under way there. */
+  sources: z
+    .object({ ideas: z.number(), specs: z.number(), feedback: z.number(), proposals: z.number() })
+    .default({ ideas: 0, specs: 0, feedback: 0, proposals: 0 }),
   workers: z.array(WorkerView),
   needsYou: z.array(NeedsYou),
   /** Open questions, the most urgent first; at most 20. */

@@ -18,7 +18,13 @@ export const Lease = z.object({
 export type Lease = z.infer<typeof Lease>;
 
 /** A heartbeat, with the memory and CPU of the worker's processes. */
-export const Beat = z.object({ at: z.number(), memoryMb: z.number(), cpuPercent: z.number() });
+export const Beat = z.object({
+  at: z.number(),
+  memoryMb: z.number(),
+  cpuPercent: z.number(),
+  /** While it works: the last sign of life of its agent, and how long it may be silent. Absent when it is idle or frozen. */
+  agent: z.object({ signAt: z.number(), limitMs: z.number() }).optional(),
+});
 export type Beat = z.infer<typeof Beat>;
 export const BEATS_KEPT = 10;
 

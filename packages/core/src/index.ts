@@ -5,19 +5,38 @@ export { exhaustedPeriod, howToRaise } from './budget/budget.ts';
 export { Calendars } from './budget/calendar.ts';
 export { budgetAccountOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';
+export { type CategoryState, chooseCategory, type Rest, restOf, scoreOf, weightOf } from './category/choose.ts';
 export * from './command.ts';
+export {
+  type FileVersion,
+  type FoundLoss,
+  type MergedFile,
+  mergeLosses,
+  type ResolvedMerge,
+} from './conflict/loss/file-loss.ts';
+export { type LineIndex, lineIndex } from './conflict/loss/token.ts';
 export { decide } from './decide.ts';
-export { workerHealth } from './fleet/health.ts';
+export { evenCap } from './even-cap.ts';
+export { fenced } from './fenced.ts';
 export { workerStatus } from './fleet/status.ts';
+export type { ComparedWork } from './forecast/commands.ts';
+export { isLarger } from './forecast/larger.ts';
+export { type ComingWork, comingText } from './forecast/words.ts';
 export type { ChangedFile, CheckCommand, Deciding, FileFact } from './gate/deciding/changed-file.ts';
 export { manifestsOf } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
+export { isTimedOut } from './hand-off/job.ts';
 export * from './health/examine.ts';
-export { stuckAction } from './health/stuck.ts';
-export type { WaitGraph } from './health/wait-graph.ts';
+export { type HealthFinding, SUPERVISED_KINDS } from './health/finding.ts';
+export { silenceLimitMs, stuckAction } from './health/stuck.ts';
+export { type HeldTasks, REVIEW_LONG_MS, type WaitingReview } from './health/waiting.ts';
+export { workerHealth } from './health/worker-health.ts';
+export { artifactTitle } from './idea/brief.ts';
+export { ideaFiles, ideaFolder } from './idea/files.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
+export { SUPERSEDING, SupersededEvents } from './log/superseded.ts';
 export {
   declared,
   keyOf,
@@ -27,9 +46,13 @@ export {
   type LookupName,
   merged,
 } from './lookup.ts';
+export { approvalOf, isFilling } from './loop/balance.ts';
+export { type LoopFigures, pauseReason } from './loop/pause-reason.ts';
+export { diagnoseStall, isStalled, isWorking, STALL_MS, type StallSight } from './loop/stall.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './pipeline/fingerprint.ts';
+export { type JudgedBy, judgedBy } from './pipeline/judged-by.ts';
 export { isOpenConflict, whyForPerson } from './pipeline/open-conflict.ts';
 export {
   isInfrastructure,
@@ -42,16 +65,36 @@ export { isReviewed } from './pipeline/review.ts';
 export { sentence } from './pipeline/sentence.ts';
 export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
-export { touchesOf } from './question/touches.ts';
+export { questionFingerprint } from './question/learned.ts';
+export { foldersOf, isManifest, touchesOf } from './question/touches.ts';
 export { reduce } from './reduce.ts';
 export { unwrap } from './refusal.ts';
 export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
-export { evenCap } from './run/even-cap.ts';
 export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
 export { decideLock, type LockDecision } from './schedule/file-lock.ts';
+export { landingOrder } from './schedule/landing-order.ts';
+export { scopesOverlap } from './schedule/overlap.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export { scopeOf } from './scope.ts';
+export { DUPLICATE, RELATED, SimilarWork } from './similarity/similar-work.ts';
 export { Rows, Slice } from './slice.ts';
+export { isBesideCode } from './spec/beside.ts';
+export { abortReason, type BuildState, buildState, requirementProgress } from './spec/build.ts';
+export { asksFirst } from './spec/ended.ts';
+export { gotchasFor } from './spec/gotchas.ts';
+export { creationsOf, followUps } from './spec/tasks.ts';
+export { specDiff } from './spec-document/diff.ts';
+export { inBuildOrder } from './spec-document/order.ts';
+export { readinessOf } from './spec-document/readiness.ts';
+export {
+  renderSpec,
+  renderTasks,
+  SPEC_HEADINGS,
+  specDocument,
+  taskBody,
+  unescapedText,
+} from './spec-document/render.ts';
+export { specFaults } from './spec-document/validate.ts';
 export * from './tables.ts';
 export { criteriaOf } from './task/criteria.ts';
 export { movesOf } from './task/move.ts';

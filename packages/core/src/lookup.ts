@@ -73,7 +73,7 @@ export const LOOKUPS = {
     lock: 'none',
     index: 'tasks_conflicting',
   },
-  /** Leased tasks with a file scope. */
+  /** Leased tasks with a file scope or a coming conflict, and those of the loop. */
   scopedRunning: {
     kind: 'rows',
     table: 'tasks',

@@ -3,26 +3,39 @@ import { type AlertCommands, alertCommands } from './alert/commands.ts';
 import { alertEvents } from './alert/events.ts';
 import { type BudgetCommands, budgetCommands } from './budget/commands.ts';
 import { budgetEvents } from './budget/events.ts';
+import { categoryEvents } from './category/events.ts';
 import type { CommandType } from './command.ts';
 import { type ConflictCommands, conflictCommands } from './conflict/commands.ts';
 import { conflictEvents } from './conflict/events.ts';
+import { type FeedbackCommands, feedbackCommands } from './feedback/commands.ts';
+import { feedbackEvents } from './feedback/events.ts';
 import { type WorkerCommands, workerCommands } from './fleet/commands.ts';
 import { workerEvents } from './fleet/events.ts';
+import { type ForecastCommands, forecastCommands } from './forecast/commands.ts';
+import { forecastEvents } from './forecast/events.ts';
 import { type GateCommands, gateCommands } from './gate/commands.ts';
 import { gateEvents } from './gate/events.ts';
+import { type IdeaCommands, ideaCommands } from './idea/commands.ts';
+import { ideaEvents } from './idea/events.ts';
 import { type JobCommands, jobCommands } from './job/commands.ts';
 import { jobEvents } from './job/events.ts';
 import { type LeaseCommands, leaseCommands } from './lease/commands.ts';
 import { leaseEvents } from './lease/events.ts';
+import { type LoopCommands, loopCommands } from './loop/commands.ts';
+import { loopEvents } from './loop/events.ts';
 import { type MergeCommands, mergeCommands } from './merge/commands.ts';
 import { mergeEvents } from './merge/events.ts';
 import type { CommandParts, Reduction, Reductions } from './noun.ts';
 import { type ProjectCommands, projectCommands } from './project/commands.ts';
 import { projectEvents } from './project/events.ts';
+import { type ProposalCommands, proposalCommands } from './proposal/commands.ts';
+import { proposalEvents } from './proposal/events.ts';
 import { type QuestionCommands, questionCommands } from './question/commands.ts';
 import { questionEvents } from './question/events.ts';
 import { type RunCommands, runCommands } from './run/commands.ts';
 import { runEvents } from './run/events.ts';
+import { type SpecCommands, specCommands } from './spec/commands.ts';
+import { specEvents } from './spec/events.ts';
 import { type StageCommands, stageCommands } from './stage/commands.ts';
 import { type TaskCommands, taskCommands } from './task/commands.ts';
 import { taskEvents } from './task/events.ts';
@@ -37,13 +50,19 @@ export interface Commands
     LeaseCommands,
     RunCommands,
     JobCommands,
+    IdeaCommands,
     StageCommands,
     GateCommands,
     MergeCommands,
     ConflictCommands,
+    ForecastCommands,
     QuestionCommands,
     AlertCommands,
     TokenCommands,
+    SpecCommands,
+    FeedbackCommands,
+    LoopCommands,
+    ProposalCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -54,14 +73,20 @@ export const commands: CommandParts<CommandType> = {
   ...leaseCommands,
   ...runCommands,
   ...jobCommands,
+  ...ideaCommands,
   ...stageCommands,
   ...gateCommands,
   ...mergeCommands,
   ...conflictCommands,
+  ...forecastCommands,
   ...questionCommands,
   ...alertCommands,
   ...budgetCommands,
   ...tokenCommands,
+  ...specCommands,
+  ...feedbackCommands,
+  ...loopCommands,
+  ...proposalCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -72,13 +97,20 @@ const followers = [
   leaseEvents,
   runEvents,
   jobEvents,
+  ideaEvents,
   gateEvents,
   mergeEvents,
   conflictEvents,
+  forecastEvents,
   questionEvents,
   alertEvents,
   tokenEvents,
+  specEvents,
+  feedbackEvents,
   workerEvents,
+  loopEvents,
+  categoryEvents,
+  proposalEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

@@ -51,7 +51,8 @@ export const TABLES: { readonly [T in TableName]: Readonly<Record<string, Column
     not_before: bigint(({ notBefore }) => notBefore),
     waiting: flag(({ waiting }) => waiting !== null),
     lease_worker: text(({ lease }) => lease?.workerId ?? null),
-    scoped: flag(({ files }) => files.length > 0),
+    /** Others may have to wait while it is leased. */
+    scoped: flag(({ files, forecast, origin }) => files.length > 0 || forecast.length > 0 || origin?.kind === 'loop'),
     last_run_id: text(({ lastRunId }) => lastRunId),
     title_key: text(({ title }) => searchKey(title)),
     /** A conflict that waits for a person: each claim of a builder counts them. */

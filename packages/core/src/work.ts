@@ -40,11 +40,11 @@ export function staleLease(work: Pick<Task, 'number' | 'lease'> | Job): Refusal 
   return { code: 'stale_lease', message, hint: 'stop working on it; the work in its worktree is kept' };
 }
 
-/** The work and its run, if any. */
+/** The work and its run, if any; and the subject of a job. */
 export const workAndRun = ({ subjectId, jobId }: Pick<Fence, 'subjectId' | 'jobId'>): Lookup[] =>
   jobId === undefined
     ? [look('task', subjectId), look('lastRunOf', subjectId)]
-    : [look('record', jobId), look('runsOfJob', jobId)];
+    : [look('record', jobId), look('runsOfJob', jobId), look('record', subjectId)];
 
 /** A lease that is not renewed ends after this time. */
 export const LEASE_MS = 120_000;

@@ -2,12 +2,18 @@ import { lazy, type ReactNode } from 'react';
 import { OverviewPage } from './features/overview/overview-page.tsx';
 import type { PageTab } from './shell/page-tab.ts';
 
+const IdeasPage = lazy(() => import('./features/idea/ideas-page.tsx'));
+const IdeaPage = lazy(() => import('./features/idea/idea-page.tsx'));
 const BoardPage = lazy(() => import('./features/board/board-page.tsx'));
 const TaskPage = lazy(() => import('./features/task/task-page.tsx'));
 const InboxPage = lazy(() => import('./features/inbox/inbox-page.tsx'));
 const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
 const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
+const LoopPage = lazy(() => import('./features/loop/loop-page.tsx'));
 const CostsPage = lazy(() => import('./features/costs/costs-page.tsx'));
+const FeedbackPage = lazy(() => import('./features/feedback/feedback-page.tsx'));
+const SpecsPage = lazy(() => import('./features/spec/specs-page.tsx'));
+const SpecPage = lazy(() => import('./features/spec/spec-page.tsx'));
 const SettingsPage = lazy(() => import('./features/settings/settings-page.tsx'));
 
 interface Page extends PageTab {
@@ -20,6 +26,20 @@ interface Page extends PageTab {
 export const PAGES: readonly Page[] = [
   { path: '/', name: 'Overview', key: 'o', show: () => <OverviewPage /> },
   {
+    path: '/ideas',
+    name: 'Ideas',
+    key: 'd',
+    show: () => <IdeasPage />,
+    ofOne: { path: '/ideas', name: (number) => `I${number}`, show: (number) => <IdeaPage number={number} /> },
+  },
+  {
+    path: '/specs',
+    name: 'Specs',
+    key: 'p',
+    show: () => <SpecsPage />,
+    ofOne: { path: '/specs', name: (number) => `S${number}`, show: (number) => <SpecPage number={number} /> },
+  },
+  {
     path: '/board',
     name: 'Board',
     key: 'b',
@@ -28,6 +48,17 @@ export const PAGES: readonly Page[] = [
     ofOne: { path: '/tasks', name: (number) => `#${number}`, show: (number) => <TaskPage number={number} /> },
   },
   { path: '/inbox', name: 'Inbox', key: 'i', count: ({ inbox }) => inbox, show: () => <InboxPage /> },
+  {
+    path: '/feedback',
+    name: 'Feedback',
+    key: 'k',
+    show: () => <FeedbackPage number={null} />,
+    ofOne: {
+      path: '/feedback',
+      name: (number) => `Feedback F${number}`,
+      show: (number) => <FeedbackPage number={number} />,
+    },
+  },
   { path: '/fleet', name: 'Fleet', key: 'f', show: () => <FleetPage /> },
   {
     path: '/conflicts',
@@ -41,6 +72,7 @@ export const PAGES: readonly Page[] = [
       show: (number) => <ConflictsPage number={number} />,
     },
   },
+  { path: '/loop', name: 'Loop', key: 'l', show: () => <LoopPage /> },
   { path: '/costs', name: 'Costs', key: 'm', show: () => <CostsPage /> },
   { path: '/settings', name: 'Settings', key: 's', show: () => <SettingsPage /> },
 ];

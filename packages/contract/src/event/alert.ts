@@ -21,8 +21,22 @@ export const alertEvents = [
   /** The same alert again, too soon for another notice. */
   event(
     'alert.repeated',
-    { alertId: z.string() },
+    {
+      alertId: z.string(),
+      /** What is different now: the condition was over and came back, or its text changed. */
+      text: z.string().nullable().default(null),
+      severity: Severity.nullable().default(null),
+    },
     { stale: ['inbox'], shown: 'log', says: () => mill('the same alert was raised again') },
+  ),
+  /** Its condition is over: it leaves the inbox without a person. */
+  event(
+    'alert.resolved',
+    { alertId: z.string(), kind: z.string(), subject: z.string() },
+    {
+      stale: ['inbox'],
+      says: ({ kind, subject }) => mill(`${spaced(kind)}${subject ? ` (${subject})` : ''} is over`),
+    },
   ),
   event(
     'alert.acknowledged',

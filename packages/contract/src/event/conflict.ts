@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
-import { FileResolution } from '../conflict.ts';
+import { FileResolution, MergeLoss } from '../conflict.ts';
 import { event, ofTask, said } from './event.ts';
 
 export const conflictEvents = [
@@ -15,17 +15,26 @@ export const conflictEvents = [
   /** All files are resolved. The merge commit comes next. */
   event(
     'conflict.settle_begun',
-    { ...ofTask, by: Actor },
+    { ...ofTask, by: Actor, accepts: z.array(z.string()).default([]) },
     { stale: ['task'], says: ({ by }) => said(by, 'is settling the conflict') },
   ),
   /** A person marked the conflict as resolved; the merge commit is on the branch. */
   event(
     'conflict.settled',
-    { ...ofTask, files: z.array(z.string()), by: Actor },
+    {
+      ...ofTask,
+      files: z.array(z.string()),
+      by: Actor,
+      /** What the resolution drops of the target, and the person accepted. */
+      accepts: z.array(MergeLoss).default([]),
+    },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       shown: 'terminal',
-      says: ({ by }) => said(by, 'marked the conflict as resolved'),
+      says: ({ by, accepts }) => {
+        const dropped = [...new Set(accepts.map(({ path }) => path))].join(', ');
+        return said(by, `marked the conflict as resolved${dropped ? ` and accepts what it drops in ${dropped}` : ''}`);
+      },
     },
   ),
   /** The work so far is kept in the snapshot; the task starts again on another branch. */

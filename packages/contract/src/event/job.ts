@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
+import { HandOff } from '../hand-off.ts';
 import { Job } from '../job.ts';
 import { FailureClass } from '../run.ts';
 import { event, mill, said, spaced } from './event.ts';
@@ -9,7 +10,7 @@ const ofJob = { subjectId: z.string(), jobId: z.string() };
 export const jobEvents = [
   event(
     'job.requested',
-    { ...ofJob, mode: Job.shape.mode, input: z.string(), by: Actor },
+    { ...ofJob, mode: Job.shape.mode, input: z.string(), by: Actor, handOff: HandOff.optional() },
     { stale: ['jobs'], says: ({ mode, by }) => said(by, `requested a ${spaced(mode)}`) },
   ),
   event(

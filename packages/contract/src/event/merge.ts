@@ -5,7 +5,13 @@ import { event, mill, ofTask } from './event.ts';
 export const mergeEvents = [
   event(
     'merge.prepared',
-    { ...ofTask, ...PreparedMerge.shape, evidence: z.array(z.string()) },
+    {
+      ...ofTask,
+      ...PreparedMerge.shape,
+      evidence: z.array(z.string()),
+      /** The tree that was proven, if the commit is part of a batch. */
+      proven: z.string().optional(),
+    },
     {
       stale: ['task', 'landed', 'conflicts'],
       shown: 'log',
@@ -16,6 +22,11 @@ export const mergeEvents = [
     'merge.abandoned',
     { ...ofTask, why: z.string() },
     { stale: ['task', 'landed', 'conflicts'], shown: 'terminal', says: ({ why }) => mill(`did not land it: ${why}`) },
+  ),
+  event(
+    'merge.offered',
+    { ...ofTask, commit: z.string(), tree: z.string(), name: z.string() },
+    { stale: ['task'], shown: 'terminal', says: ({ name }) => mill(`pushed it as ${name}, for a pull request`) },
   ),
   event(
     'merge.landed',

@@ -3,12 +3,15 @@ import { Actor } from '../actor.ts';
 import { Answer, Question } from '../question.ts';
 import { event, mill, said } from './event.ts';
 
+/** Every page that shows questions. */
+const stale = ['inbox', 'questions', 'task', 'ideas', 'idea', 'specs', 'spec', 'feedback'] as const;
+
 export const questionEvents = [
   event(
     'question.asked',
     { taskId: z.string().nullable(), question: Question },
     {
-      stale: ['inbox', 'questions', 'task'],
+      stale,
       shown: 'terminal',
       says: ({ question: { ref, agent, type, text } }) => said(agent, `asks ${ref} (${type}): ${text}`),
     },
@@ -17,7 +20,7 @@ export const questionEvents = [
     'question.answered',
     { taskId: z.string().nullable(), questionId: z.string(), answer: Answer },
     {
-      stale: ['inbox', 'questions', 'task'],
+      stale,
       shown: 'terminal',
       says: ({ answer: { by, source, text } }) =>
         said(by, `answered${source === 'user' ? '' : ` (${source})`}: ${text}`),
@@ -28,7 +31,7 @@ export const questionEvents = [
     'question.held',
     { taskId: z.string(), questionId: z.string(), text: z.string() },
     {
-      stale: ['inbox', 'questions', 'task'],
+      stale,
       says: ({ text }) => said('agent', `cannot continue without an answer: ${text}`),
     },
   ),
@@ -39,7 +42,7 @@ export const questionEvents = [
       questionId: z.string(),
       remindAt: z.number().nullable(),
     },
-    { stale: ['inbox', 'questions', 'task'], shown: 'log', says: () => mill('sent a reminder of a question') },
+    { stale, shown: 'log', says: () => mill('sent a reminder of a question') },
   ),
   /** No answer is needed any more: it expired, or its task ended. */
   event(
@@ -50,7 +53,7 @@ export const questionEvents = [
       status: z.enum(['dismissed', 'withdrawn']),
       why: z.string(),
     },
-    { stale: ['inbox', 'questions', 'task'], says: ({ status, why }) => mill(`question ${status}: ${why}`) },
+    { stale, says: ({ status, why }) => mill(`question ${status}: ${why}`) },
   ),
   event(
     'preference.learned',
@@ -61,6 +64,7 @@ export const questionEvents = [
       answer: z.string(),
       count: z.number(),
       isActive: z.boolean(),
+      hadOptions: z.boolean().nullable().default(null),
     },
     {
       stale: ['preferences'],

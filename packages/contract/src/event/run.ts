@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_PROGRESS, ProgressChange, progressWords } from '../progress.ts';
 import { AgentEnvelope, FailureClass, MAX_USD, Mode, Outcome, storedNumber, Usage } from '../run.ts';
 import { workerName } from '../worker.ts';
 import { event, mill, ofSubject, said, spaced, usd } from './event.ts';
@@ -17,6 +18,9 @@ export const runEvents = [
       reservedUsd: storedNumber(MAX_USD).default(0),
       /** Its agent is declared free: a run without reported usage costs nothing. */
       isFree: z.boolean().optional(),
+      usualMs: z.number().optional(),
+      /** The hand-off that it takes up. */
+      handOffId: z.string().optional(),
     },
     {
       stale: ['task', 'runs'],
@@ -37,11 +41,14 @@ export const runEvents = [
   ),
   event(
     'run.progressed',
-    { ...ofSubject, runId: z.string(), percent: z.number(), text: z.string() },
+    { ...ofSubject, runId: z.string(), ...ProgressChange.shape },
     {
       leavesSummary: true,
       shown: 'log',
-      says: ({ percent, text }) => said('agent', `${Math.round(percent)} %, ${text}`),
+      says: ({ text, ...more }) => {
+        const words = [progressWords({ ...NO_PROGRESS, ...more }), text];
+        return said('agent', words.filter((part) => part !== '').join(', '));
+      },
     },
   ),
   /** Provisional while the run is active: an interrupted run has cost this much. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
-import { HilConfig, MatterContents } from '../autonomy.ts';
-import { BlockReason, ContextEntry, Criterion, Feedback, TaskKind } from '../task.ts';
+import { Declarations, HilConfig, MatterContents } from '../autonomy.ts';
+import { elapsed } from '../duration-text.ts';
+import { HandOff } from '../hand-off.ts';
+import { BlockReason, ContextEntry, Criterion, Feedback, TaskKind, TaskOrigin } from '../task.ts';
 import { workerName } from '../worker.ts';
 import { because, counted, event, mill, ofTask, said, spaced } from './event.ts';
 
@@ -23,6 +25,7 @@ export const taskEvents = [
       branch: z.string(),
       hilConfig: HilConfig.nullable().default(null),
       repairs: z.array(z.string()).default([]),
+      origin: TaskOrigin.nullable().default(null),
     },
     { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: () => said('somebody', 'added it') },
   ),
@@ -60,13 +63,19 @@ export const taskEvents = [
       matters: z.array(HilConfig.keyof()),
       /** The content of changed checks that was approved. */
       checks: z.string().optional(),
+      /** What a merge dropped of the target, accepted by a person. */
+      losses: z.array(z.string()).optional(),
       contents: MatterContents.optional(),
+      declared: Declarations.optional(),
       by: Actor,
     },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
-      says: ({ matters, checks, by }) =>
-        said(by, `approved ${[...matters, ...(checks ? ['changed checks'] : [])].join(', ')}`),
+      says: ({ matters, checks, losses, by }) => {
+        const dropped = losses ? ['that lines of the target are dropped'] : [];
+        const what = [...matters, ...(checks ? ['changed checks'] : []), ...dropped];
+        return said(by, `approved ${what.join(', ') || 'the plan'}`);
+      },
     },
   ),
   event(
@@ -115,8 +124,24 @@ export const taskEvents = [
   ),
   event(
     'task.waiting',
-    { ...ofTask, why: z.string(), until: z.number(), isPassing: z.boolean().optional() },
+    {
+      ...ofTask,
+      why: z.string(),
+      until: z.number(),
+      isPassing: z.boolean().optional(),
+      /** Finished work cannot land now, because of the person's checkout. */
+      isLanding: z.boolean().optional(),
+    },
     { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: ({ why }) => mill(`waits: ${why}`) },
+  ),
+  /** A person answered that a silent task may go on. `ms`: for how long from now. */
+  event(
+    'task.left_alone',
+    { ...ofTask, by: Actor, ms: z.number() },
+    {
+      stale: ['task', 'inbox'],
+      says: ({ by, ms }) => said(by, `lets it go on without a sign of life for ${elapsed(ms)}`),
+    },
   ),
   /** A person intervened: earlier failures no longer count. */
   event(
@@ -149,6 +174,28 @@ export const taskEvents = [
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
       says: ({ entry }) => said(entry.by ?? entry.source, entry.summary),
     },
+  ),
+  /** A run passes what it found and decided to the next stage. */
+  event(
+    'task.handed_off',
+    {
+      ...ofTask,
+      runId: z.string(),
+      source: z.enum(['agent', 'reviewer']),
+      /** The name of the note. */
+      entryType: z.string(),
+      handOff: HandOff,
+    },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      says: ({ source, handOff: { to, distilled } }) => said(source, `to the ${to}: ${distilled?.summary ?? ''}`),
+    },
+  ),
+  /** The receiver does not rely on it: the task, its plan and its files count. */
+  event(
+    'task.hand_off_refused',
+    { ...ofTask, handOffId: z.string(), why: z.string() },
+    { stale: ['task'], shown: 'log', says: ({ why }) => mill(`an earlier hand-off is not used: ${why}`) },
   ),
   event(
     'task.criteria_judged',

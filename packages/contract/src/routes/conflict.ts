@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConflictDetail, ConflictFile, ConflictSummary, Resolution } from '../conflict.ts';
-import { TaskSummary } from '../view.ts';
+import { ComingPair, TaskSummary } from '../view.ts';
 import { by, get, ofTask, post, project, put } from './route.ts';
 
 export const conflictRoutes = {
@@ -9,6 +9,12 @@ export const conflictRoutes = {
     'Conflicts that wait for a person',
     z.strictObject({ project }),
     z.array(ConflictSummary),
+  ),
+  comingConflicts: get(
+    '/v1/projects/:project/coming-conflicts',
+    'Conflicts that will come when unfinished changes land as they are',
+    z.strictObject({ project }),
+    z.array(ComingPair),
   ),
   conflict: get(
     '/v1/projects/:project/conflicts/:task',
@@ -24,8 +30,13 @@ export const conflictRoutes = {
   ),
   settleConflict: post(
     '/v1/projects/:project/conflicts/:task/settle',
-    'Marks a conflict as resolved; refused while a marker is left',
-    z.strictObject({ ...ofTask, by }),
+    'Marks a conflict as resolved; refused while a marker is left, or when lines of the target are missing and not accepted',
+    z.strictObject({
+      ...ofTask,
+      by,
+      /** `content` of each loss that the person accepts. */
+      accept: z.array(z.string().max(200)).max(10_000).optional(),
+    }),
     TaskSummary,
   ),
   abortConflict: post(

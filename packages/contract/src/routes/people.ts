@@ -67,6 +67,14 @@ export const peopleRoutes = {
     z.strictObject({ project, by, ref: z.string().min(1).optional() }),
     z.object({ acknowledged: z.number().int() }),
   ),
+  actOnAlert: post(
+    '/v1/projects/:project/inbox/act',
+    'Does what an alert proposes: restarts its worker, adds a repair task, …',
+    /** `ref` as the inbox shows it, or an id; `action` as the inbox lists it. */
+    z.strictObject({ project, by, ref: z.string().min(1), action: z.string().min(1) }),
+    /** What happened, in a sentence. */
+    z.object({ done: z.string() }),
+  ),
   channels: get(
     '/v1/projects/:project/channels',
     'The channels, and the undelivered messages of each',

@@ -3,9 +3,10 @@ import { AccountView, BudgetLimits } from '../budget.ts';
 import { HistoryView } from '../history.ts';
 import { MetricPeriod, MetricsView } from '../metrics.ts';
 import { Project } from '../project.ts';
-import { ConfigCheck, ConfigText, MAX_CONFIG_CHARS } from '../settings-view.ts';
+import { RouteRow } from '../route-table.ts';
+import { ConfigCheck, ConfigText, MAX_CONFIG_CHARS, SavedConfig } from '../settings-view.ts';
 import { ProjectStatus } from '../view.ts';
-import { get, post, project, put } from './route.ts';
+import { flag, get, post, project, put } from './route.ts';
 
 // Not with `toLocaleString`: its first call takes as long as loading half of this package.
 const configText = z.string().max(MAX_CONFIG_CHARS, `a config has at most ${MAX_CONFIG_CHARS / 1000},000 characters`);
@@ -57,6 +58,12 @@ export const projectRoutes = {
     AccountView,
     { role: 'admin' },
   ),
+  routing: get(
+    '/v1/projects/:project/routing',
+    'Which role reacts to which event, and what can be chosen; with `all` every reactor',
+    z.strictObject({ project, all: flag() }),
+    z.array(RouteRow),
+  ),
   config: get('/v1/projects/:project/config', 'The current config file', z.strictObject({ project }), ConfigText),
   checkConfig: post(
     '/v1/projects/:project/config/check',
@@ -67,9 +74,9 @@ export const projectRoutes = {
   ),
   saveConfig: put(
     '/v1/projects/:project/config',
-    'Saves the config file, if it is valid and unchanged since it was read',
+    'Saves the config file, if it is valid and unchanged since it was read, and commits it to the target',
     z.strictObject({ project, text: configText, hash: z.string().min(1) }),
-    ConfigText,
+    SavedConfig,
     { role: 'admin' },
   ),
 };

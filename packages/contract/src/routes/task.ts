@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { NewTask, Priority, TaskEdit } from '../task.ts';
-import { BulkOperation, BulkResult, ImportedTasks, PromptView, TaskDetail, TaskDiff, TaskSummary } from '../view.ts';
+import {
+  BulkOperation,
+  BulkResult,
+  ImportedTasks,
+  PromptView,
+  TaskDetail,
+  TaskDiff,
+  TaskSummary,
+  WorktreeView,
+} from '../view.ts';
 import { by, count, flag, get, maxBytes, note, ofTask, post, project, put, words, worker } from './route.ts';
 
 export const taskRoutes = {
@@ -33,6 +42,12 @@ export const taskRoutes = {
     "A task's change against the target",
     z.strictObject({ ...ofTask, maxBytes: maxBytes(10_000_000) }),
     TaskDiff,
+  ),
+  worktrees: get(
+    '/v1/projects/:project/worktrees',
+    'The worktrees of unfinished tasks, with their sizes',
+    z.strictObject({ project }),
+    z.array(WorktreeView),
   ),
   prompt: get(
     '/v1/projects/:project/tasks/:task/prompt/:mode',

@@ -16,9 +16,21 @@ export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env:
   const sinceMs = last ? env.now - last.at : -1;
   const isWorse = last !== undefined && rank(severity) > rank(last.severity);
   const quietMs = isWorse ? QUIET_DEFAULT_MS : (QUIET_MS[kind] ?? QUIET_DEFAULT_MS);
-  if (sinceMs >= 0 && sinceMs < quietMs) return accept({ type: 'alert.repeated', alertId: id });
+  if (last && sinceMs >= 0 && sinceMs < quietMs) {
+    const isNews = last.resolvedAt !== null || last.text !== text;
+    return accept({ type: 'alert.repeated', alertId: id, ...(isNews ? { text, severity } : NO_NEWS) });
+  }
   const count = (last?.count ?? 0) + 1;
   return accept({ type: 'alert.raised', taskId, kind, text, severity, subject, count });
+}
+
+const NO_NEWS = { text: null, severity: null };
+
+/** The condition of an alert is over. Without an open alert nothing happens, so callers need not remember. */
+export function resolveAlert(slice: Slice, { projectId, kind, subject = '' }: CommandOf<'alert.resolve'>): Decision {
+  const alert = slice.record('alert', alertId(projectId, kind, subject));
+  if (!alert || alert.resolvedAt !== null) return accept();
+  return accept({ type: 'alert.resolved', alertId: alert.id, kind, subject });
 }
 
 const rank = (severity: Severity) => Severity.options.indexOf(severity);

@@ -1,7 +1,7 @@
-import type { Actor, Notification, Severity } from '@tidemill/contract';
+import type { Actor, AlertKind, Notification, Severity } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import { acknowledgeAlert, alertId, raiseAlert } from './alert.ts';
+import { acknowledgeAlert, alertId, raiseAlert, resolveAlert } from './alert.ts';
 import { queueNotification, settleNotification } from './notification.ts';
 
 export type NewNotification = Pick<
@@ -10,8 +10,9 @@ export type NewNotification = Pick<
 >;
 
 export interface AlertCommands {
-  'alert.raise': { taskId: string | null; kind: string; text: string; severity?: Severity; subject?: string };
+  'alert.raise': { taskId: string | null; kind: AlertKind; text: string; severity?: Severity; subject?: string };
   'alert.acknowledge': { alertId: string; by: Actor };
+  'alert.resolve': { kind: string; subject?: string };
   'notification.queue': { notification: NewNotification };
   'notification.settle': {
     notificationId: string;
@@ -27,6 +28,10 @@ export const alertCommands: CommandParts<keyof AlertCommands> = {
     decide: raiseAlert,
   },
   'alert.acknowledge': { scope: (command) => [look('record', command.alertId)], decide: acknowledgeAlert },
+  'alert.resolve': {
+    scope: ({ projectId, kind, subject = '' }) => [look('record', alertId(projectId, kind, subject))],
+    decide: resolveAlert,
+  },
   'notification.queue': {
     scope: ({ notification }) => [look('record', notification.id)],
     decide: queueNotification,

@@ -3,7 +3,7 @@ import { alertId } from './alert.ts';
 
 export const alertEvents = {
   // The count is in the event: some decisions raise an alert without loading its row.
-  'alert.raised': (slice, { kind, subject, severity, text, count }, { projectId, at }) => {
+  'alert.raised': (slice, { taskId, kind, subject, severity, text, count }, { projectId, at }) => {
     const id = alertId(projectId, kind, subject);
     slice.records.put({
       noun: 'alert',
@@ -16,11 +16,21 @@ export const alertEvents = {
       at,
       count,
       acknowledgedAt: null,
+      resolvedAt: null,
+      taskId,
     });
   },
-  'alert.repeated': (slice, { alertId: id }) => {
+  'alert.repeated': (slice, { alertId: id, text, severity }) => {
     const alert = slice.record('alert', id);
-    if (alert) slice.records.put({ ...alert, count: alert.count + 1 });
+    if (!alert) return;
+    // A condition that was over and came back is in the inbox again, also after an acknowledgement.
+    const again = alert.resolvedAt === null ? {} : { resolvedAt: null, acknowledgedAt: null };
+    const news = { text: text ?? alert.text, severity: severity ?? alert.severity };
+    slice.records.put({ ...alert, ...again, ...news, count: alert.count + 1 });
+  },
+  'alert.resolved': (slice, { alertId: id }, { at }) => {
+    const alert = slice.record('alert', id);
+    if (alert) slice.records.put({ ...alert, resolvedAt: at });
   },
   'alert.acknowledged': (slice, { alertId: id }, { at }) => {
     const alert = slice.record('alert', id);

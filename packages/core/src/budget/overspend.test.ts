@@ -89,8 +89,15 @@ class Market {
           name,
           role: 'builder',
         });
-        const blank = { body: '', kind: 'feature', accept: [], files: [], dependsOn: [], priority: 2 } as const;
-        const task = { ...blank, accept: [], files: [], dependsOn: [], title: `Task ${each}` };
+        const blank = {
+          body: '',
+          kind: 'feature',
+          accept: ['it works'],
+          files: [],
+          dependsOn: [],
+          priority: 2,
+        } as const;
+        const task = { ...blank, accept: ['it works'], files: [], dependsOn: [], title: `Task ${each}` };
         this.world.must({ type: 'task.create', projectId, taskId: `${projectId}/task_${each}`, ...task });
       }
     }

@@ -1,4 +1,4 @@
-import type { Actor, FileResolution } from '@tidemill/contract';
+import type { Actor, FileResolution, MergeLoss } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask } from '../task-lookup.ts';
@@ -7,8 +7,13 @@ import { abortConflict, beginSettle, resolveFile, settleConflict } from './confl
 /** Commands of a person. They record what is in the worktree and decide where the task goes. */
 export interface ConflictCommands {
   'conflict.resolve_file': { taskId: string; path: string; how: FileResolution; by: Actor };
-  'conflict.begin_settle': { taskId: string; by: Actor };
-  'conflict.settle': { taskId: string; commit: string; tree: string; notes: string[]; by: Actor };
+  /** `accepts`: the losses that the person accepts, by `content`. */
+  'conflict.begin_settle': { taskId: string; by: Actor; accepts?: string[] };
+  'conflict.settle': { taskId: string; by: Actor; accepts?: MergeLoss[] } & {
+    commit: string;
+    tree: string;
+    notes: string[];
+  };
   'conflict.abort': { taskId: string; by: Actor; snapshot: string | null };
 }
 

@@ -24,21 +24,21 @@ export function resolveFile(slice: Slice, command: CommandOf<'conflict.resolve_f
 export function beginSettle(slice: Slice, command: CommandOf<'conflict.begin_settle'>): Decision {
   const found = waiting(slice, command);
   if (!found.ok) return found;
-  const { taskId, by } = command;
-  return accept({ type: 'conflict.settle_begun', taskId, by });
+  const { taskId, by, accepts = [] } = command;
+  return accept({ type: 'conflict.settle_begun', taskId, by, accepts });
 }
 
 export function settleConflict(slice: Slice, command: CommandOf<'conflict.settle'>): Decision {
   const found = waiting(slice, command);
   if (!found.ok) return found;
   const { task, project } = found;
-  const { commit, tree, notes, by } = command;
+  const { commit, tree, notes, by, accepts = [] } = command;
   const because = `conflict resolved by ${by.name}`;
   const files = task.feedback.filter(({ kind }) => kind === 'conflict').flatMap((feedback) => feedback.files);
   const isNew = task.head?.commit !== commit || notes.length > 0;
   return accept(
     ...(isNew ? [{ type: 'work.committed' as const, taskId: task.id, commit, tree, notes }] : []),
-    { type: 'conflict.settled', taskId: task.id, files: [...new Set(files)], by },
+    { type: 'conflict.settled', taskId: task.id, files: [...new Set(files)], by, accepts },
     ...withdrawHolding(slice, task, because),
     { type: 'task.counters_reset', taskId: task.id, by },
     ...enter(slice, project.rules, task, { to: provingStage(project, task), because }),

@@ -6,13 +6,15 @@ import { changeTask } from '../task-row.ts';
 export const conflictEvents = {
   // The files change again, so the conflict is not settled yet.
   'conflict.file_resolved': (slice, body) => changeTask(slice, body, noLongerSettling),
-  'conflict.settle_begun': (slice, body, { at }) => changeTask(slice, body, () => ({ settling: { by: body.by, at } })),
+  'conflict.settle_begun': (slice, body, { at }) =>
+    changeTask(slice, body, () => ({ settling: { by: body.by, at, accepts: body.accepts } })),
   // Settling an earlier conflict does not settle a new one of the same task.
   'task.blocked': (slice, body) => changeTask(slice, body, noLongerSettling),
   'conflict.settled': (slice, body) =>
     changeTask(slice, body, (task) => ({
       ...left(task.feedback.filter(({ kind }) => kind !== 'conflict')),
       settling: null,
+      acceptedLosses: [...new Set([...task.acceptedLosses, ...body.accepts.map(({ content }) => content)])],
     })),
   // A new branch: nothing uses the old one any more, even after a crash.
   'conflict.aborted': (slice, body) =>
@@ -21,6 +23,7 @@ export const conflictEvents = {
       branch: body.branch,
       head: null,
       settling: null,
+      acceptedLosses: [],
     })),
 } satisfies Reductions;
 

@@ -9,8 +9,8 @@ import {
 } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
+import { workerHealth } from '../health/worker-health.ts';
 import { FOR_OTHERS, LEASE_CAP_MS } from '../lease/lease.ts';
-import { workerHealth } from './health.ts';
 import { workerStatus } from './status.ts';
 
 const projectId = 'project_1';

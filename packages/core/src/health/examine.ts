@@ -1,11 +1,14 @@
-import type { Severity, Task, Worker } from '@tidemill/contract';
-import { workerHealth } from '../fleet/health.ts';
-import { type StuckAction, silenceLimitMs, stuckAction } from './stuck.ts';
-import { cyclesIn, type WaitGraph } from './wait-graph.ts';
+import type { Task, Worker } from '@tidemill/contract';
+import type { HealthFinding } from './finding.ts';
+import { countedSilenceMs, type StuckAction, silenceLimitMs, stuckAction } from './stuck.ts';
+import { type HeldTasks, heldFindings, reviewFindings, type WaitingReview } from './waiting.ts';
+import { heartbeatHealth } from './worker-health.ts';
 
 export interface RunningTask {
   task: Task;
-  /** Its last activity: output, spending, progress. */
+  /** The name of its worker. */
+  worker: string;
+  /** Its last activity: output, spending, progress, a gate within its time limit. */
   lastSignAt: number;
   isTesting: boolean;
 }
@@ -19,19 +22,12 @@ export interface Observation {
   errors: Map<string, number>;
   /** Tasks that could be started. */
   queueDepth: number;
-  waits: WaitGraph;
+  /** Tasks that wait for one that does not continue by itself. */
+  held: HeldTasks[];
+  reviews: WaitingReview[];
 }
 
-export interface HealthFinding {
-  kind: string;
-  subject: string;
-  severity: Severity;
-  text: string;
-  taskId: string | null;
-}
-
-export interface StuckTask {
-  task: Task;
+export interface StuckTask extends Pick<RunningTask, 'task' | 'worker'> {
   silentMs: number;
   action: Exclude<StuckAction, 'none'>;
 }
@@ -42,39 +38,39 @@ const LOW_QUEUE = 3;
 const HIGH_QUEUE = 10;
 
 export function examine(seen: Observation): { findings: HealthFinding[]; stuck: StuckTask[] } {
-  const stuck = seen.running.flatMap(({ task, lastSignAt, isTesting }) => {
-    const silentMs = seen.now - lastSignAt;
-    const action = stuckAction(silentMs, silenceLimitMs(task, isTesting));
-    return action === 'none' ? [] : [{ task, silentMs, action }];
+  const stuck = seen.running.flatMap(({ task, worker, lastSignAt, isTesting }) => {
+    const countedMs = countedSilenceMs({ lastSignAt, leftAloneUntil: task.leftAloneUntil }, seen.now);
+    const action = stuckAction(countedMs, silenceLimitMs(task, isTesting));
+    return action === 'none' ? [] : [{ task, worker, silentMs: seen.now - lastSignAt, action }];
   });
   const findings = [
     ...seen.workers.flatMap((worker) => [...ofWorker(worker, seen.now), ...ofErrors(worker, seen.errors)]),
     ...stuck.map(stuckFinding),
     ...ofQueue(seen.queueDepth),
-    ...cyclesIn(seen.waits).map(deadlockFinding),
+    ...heldFindings(seen.held, seen.now),
+    ...reviewFindings(seen.reviews, seen.now),
   ];
   return { findings, stuck };
 }
 
+/** Heartbeats only. An agent that is silent while its daemon beats is a stuck task. */
 function ofWorker(worker: Worker, now: number): HealthFinding[] {
-  const health = workerHealth(worker, now);
+  const health = heartbeatHealth(worker, now);
   const about = { subject: worker.name, taskId: null };
   if (worker.desired === 'stopped' || health === 'healthy') return [];
-  if (health === 'degraded')
-    return [
-      {
-        ...about,
-        kind: 'worker_degraded',
-        severity: 'warning',
-        text: `${worker.name} has sent no heartbeat for a minute.`,
-      },
-    ];
-  if (worker.isOutside) {
-    const text = `${worker.name}, a worker outside the daemon, no longer responds. Its task is released and its work is kept.`;
-    return [{ ...about, kind: 'worker_unresponsive', severity: 'error', text }];
+  if (health === 'degraded') {
+    const text = `${worker.name} has sent no heartbeat for a minute.`;
+    return [{ ...about, kind: 'worker_degraded', severity: 'warning', text }];
   }
-  const text = `${worker.name} no longer responds. Restart it with \`tidemill workers restart ${worker.name}\`.`;
-  return [{ ...about, kind: 'worker_unresponsive', severity: 'error', text }];
+  return [lostWorker(worker)];
+}
+
+/** A worker whose heartbeats ended. */
+export function lostWorker(worker: Pick<Worker, 'name' | 'host' | 'isOutside'>): HealthFinding {
+  const text = worker.isOutside
+    ? `${worker.name}, a worker outside the daemon, no longer responds. Its task is released and its work is kept. Start the worker again, or remove it with \`tidemill workers remove ${worker.name}\`.`
+    : `${worker.name} no longer responds${worker.host ? `, and so its daemon on ${worker.host}` : ''}. Its task is released and its work is kept. Start that daemon again with \`tidemill up\`, or restart the worker with \`tidemill workers restart ${worker.name}\`.`;
+  return { kind: 'worker_unresponsive', subject: worker.name, severity: 'error', text, taskId: null };
 }
 
 function ofErrors(worker: Worker, errors: Map<string, number>): HealthFinding[] {
@@ -101,13 +97,8 @@ function ofQueue(depth: number): HealthFinding[] {
   return [];
 }
 
-function stuckFinding({ task, silentMs, action }: StuckTask): HealthFinding {
-  const text = `#${task.number} ${task.title} has shown no progress for ${Math.floor(silentMs / 60_000)} minutes.`;
+function stuckFinding({ task, worker, silentMs, action }: StuckTask): HealthFinding {
+  const text = `#${task.number} ${task.title} has shown no progress for ${Math.floor(silentMs / 60_000)} minutes. Restart its worker with \`tidemill workers restart ${worker}\`, or wait: after half an hour it is interrupted and continued. Its work is kept.`;
   const severity = action === 'interrupt' ? 'critical' : 'warning';
   return { kind: 'stuck', subject: `#${task.number}`, severity, text, taskId: task.id };
-}
-
-function deadlockFinding(cycle: string[]): HealthFinding {
-  const text = `These tasks wait for each other: ${[...cycle, cycle[0]].join(' → ')}.`;
-  return { kind: 'deadlock', subject: cycle.join(' '), severity: 'critical', text, taskId: null };
 }

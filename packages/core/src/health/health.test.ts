@@ -4,7 +4,6 @@ import { Mill } from '../../../../test/support/mill.ts';
 import { decideLock } from '../schedule/file-lock.ts';
 import { examine, type Observation } from './examine.ts';
 import { silenceLimitMs, stuckAction } from './stuck.ts';
-import { cyclesIn } from './wait-graph.ts';
 
 const MINUTE = 60_000;
 const NOW = 10_000 * MINUTE;
@@ -22,7 +21,8 @@ const observation = (change: Partial<Observation>): Observation => ({
   running: [],
   errors: new Map(),
   queueDepth: 5,
-  waits: new Map(),
+  held: [],
+  reviews: [],
   ...change,
 });
 const kinds = (change: Partial<Observation>) =>
@@ -91,7 +91,9 @@ describe('a task without progress', () => {
 
   it('after half an hour it is critical, and acted on', () => {
     const task = running();
-    const seen = observation({ running: [{ task, lastSignAt: NOW - 31 * MINUTE, isTesting: false }] });
+    const seen = observation({
+      running: [{ task, worker: 'agent-1', lastSignAt: NOW - 31 * MINUTE, isTesting: false }],
+    });
     expect(examine(seen)).toMatchObject({
       findings: [{ kind: 'stuck', severity: 'critical', taskId: task.id }],
       stuck: [{ action: 'interrupt', silentMs: 31 * MINUTE }],
@@ -99,22 +101,55 @@ describe('a task without progress', () => {
   });
 });
 
-describe('the wait graph', () => {
-  it('finds every cycle once, wherever it is entered', () => {
-    const graph = new Map([
-      ['#1', ['#2']],
-      ['#2', ['#3', '#4']],
-      ['#3', ['#1']],
-      ['#4', ['#5']],
-      ['#6', ['#6', '#1']],
-    ]);
-    expect(cyclesIn(graph)).toEqual([['#1', '#2', '#3'], ['#6']]);
-    expect(kinds({ waits: graph })).toEqual(['critical deadlock #1 #2 #3', 'critical deadlock #6']);
+describe('a task that a person lets be silent', () => {
+  const silent = (minutes: number, leftAloneUntil: number) => {
+    const seen = { task: { ...running(), leftAloneUntil }, worker: 'agent-1', isTesting: false };
+    return (
+      examine(observation({ running: [{ ...seen, lastSignAt: NOW - minutes * MINUTE }] })).stuck[0]?.action ?? 'none'
+    );
+  };
+  test.each([
+    ['until then nothing is done', 45, 5, 'none'],
+    ['after that they are asked again', 52, -1, 'ask'],
+    ['and it is interrupted ten minutes later', 62, -11, 'interrupt'],
+    ['a sign of life since counts from there', 12, -5, 'watch'],
+  ])('%s', (_name, silentMinutes, leftMinutes, expected) => {
+    expect(silent(silentMinutes, NOW + leftMinutes * MINUTE)).toBe(expected);
   });
+});
 
-  it('is quick and safe on a long chain', () => {
-    const graph = new Map(Array.from({ length: 50_000 }, (_, at) => [`${at}`, [`${at + 1}`]]));
-    expect(cyclesIn(graph)).toEqual([]);
+describe('tasks behind one that does not continue', () => {
+  const dependency = { id: 'task_4', number: 4, title: 'Schema', stageSince: NOW - 60 * MINUTE, blocked: null };
+  it('a cancelled one is told at once, with what to do', () => {
+    const held = [{ dependency: { ...dependency, stage: 'cancelled' }, waiting: [5, 6] }];
+    const [finding] = examine(observation({ held })).findings;
+    expect(finding).toMatchObject({ kind: 'dependency_cancelled', subject: '#4', taskId: 'task_4' });
+    expect(finding?.text).toContain('#5, #6 wait for #4 Schema, which is cancelled');
+    for (const command of ['tidemill task retry 4', 'tidemill task after 5 --not 4', 'tidemill task cancel 5'])
+      expect(finding?.text).toContain(command);
+  });
+  it('a blocked one after two hours', () => {
+    const held = (hours: number) => [
+      { dependency: { ...dependency, stage: 'blocked', stageSince: NOW - hours * 60 * MINUTE }, waiting: [5] },
+    ];
+    expect(kinds({ held: held(1) })).toEqual([]);
+    expect(kinds({ held: held(2) })).toEqual(['error dependency_blocked #4']);
+  });
+  it('nobody waits: nothing to tell', () => {
+    expect(kinds({ held: [{ dependency: { ...dependency, stage: 'cancelled' }, waiting: [] }] })).toEqual([]);
+  });
+});
+
+describe('a review that nobody begins', () => {
+  it('is told after two hours, with the reason', () => {
+    const review = (minutes: number) => ({
+      task: { id: 'task_7', number: 7, title: 'Add', stageSince: NOW - minutes * MINUTE },
+      why: 'review-agent is paused.',
+    });
+    expect(kinds({ reviews: [review(119)] })).toEqual([]);
+    const [finding] = examine(observation({ reviews: [review(125)] })).findings;
+    expect(finding).toMatchObject({ kind: 'review_waiting', severity: 'error' });
+    expect(finding?.text).toBe('#7 Add has waited 2 h 5 min for its review: review-agent is paused.');
   });
 });
 

@@ -5,8 +5,11 @@ const MINUTE = 60_000;
 /** How long a running task may show no activity, by kind of work. */
 const SILENCE_LIMIT_MS = { database: 5 * MINUTE, tests: 15 * MINUTE, other: 10 * MINUTE };
 /** After the first time a person is asked. After the second the run is interrupted, so that another worker can continue. */
-const ASK_AFTER_MS = 20 * MINUTE;
+export const ASK_AFTER_MS = 20 * MINUTE;
 const INTERRUPT_AFTER_MS = 30 * MINUTE;
+
+/** How long a person's "Wait" lasts. Then they are asked again. */
+export const LEFT_ALONE_MS = 30 * MINUTE;
 
 const DATABASE = /(^|\/)(migrations?|db|database|schema)(\/|$)|\.sql$/i;
 
@@ -14,6 +17,17 @@ const DATABASE = /(^|\/)(migrations?|db|database|schema)(\/|$)|\.sql$/i;
 export function silenceLimitMs(task: Pick<Task, 'files'>, isTesting: boolean): number {
   if (isTesting) return SILENCE_LIMIT_MS.tests;
   return task.files.some((file) => DATABASE.test(file)) ? SILENCE_LIMIT_MS.database : SILENCE_LIMIT_MS.other;
+}
+
+interface Silence {
+  lastSignAt: number;
+  leftAloneUntil: number;
+}
+
+/** The silence that counts: none while a person lets the task be silent, and after that what leads to the next question. */
+export function countedSilenceMs({ lastSignAt, leftAloneUntil }: Silence, now: number): number {
+  if (now < leftAloneUntil) return 0;
+  return now - Math.max(lastSignAt, leftAloneUntil === 0 ? 0 : leftAloneUntil - ASK_AFTER_MS);
 }
 
 export type StuckAction = 'none' | 'watch' | 'ask' | 'interrupt';

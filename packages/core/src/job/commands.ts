@@ -14,7 +14,8 @@ export interface JobCommands {
     /** The agent of each mode: a job whose estimate exceeds the budget is not handed out. */
     agents?: Partial<Record<Mode, string>>;
   };
-  'job.cancel': { jobId: string; subjectId: string; why: string };
+  /** `isFailed`: nobody wanted it to end, so its subject is told that it failed. */
+  'job.cancel': { jobId: string; subjectId: string; why: string; isFailed?: boolean };
 }
 
 export const jobCommands: CommandParts<keyof JobCommands> = {

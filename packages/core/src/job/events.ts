@@ -3,7 +3,7 @@ import type { Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 
 export const jobEvents = {
-  'job.requested': (slice, { jobId: id, subjectId, mode, input }, { projectId, at }) =>
+  'job.requested': (slice, { jobId: id, subjectId, mode, input, handOff = null }, { projectId, at }) =>
     slice.records.put({
       noun: 'job',
       id,
@@ -11,6 +11,7 @@ export const jobEvents = {
       subjectId,
       mode,
       input,
+      handOff,
       status: 'open',
       lease: null,
       fence: 0,
@@ -22,8 +23,12 @@ export const jobEvents = {
       createdAt: at,
       endedAt: null,
     }),
-  'job.postponed': (slice, { jobId, failure, count, notBefore }) =>
-    changeJob(slice, jobId, ({ failures }) => ({ failures: { ...failures, [failure]: count }, notBefore })),
+  'job.postponed': (slice, { jobId, failure, count, notBefore, why }) =>
+    changeJob(slice, jobId, ({ failures }) => ({
+      failures: { ...failures, [failure]: count },
+      notBefore,
+      summary: why,
+    })),
   'job.ended': (slice, { jobId, status, summary }, { at }) =>
     changeJob(slice, jobId, () => ({ status, summary, endedAt: at })),
   'lease.claimed': (slice, { jobId, workerId, owner, token, expiresAt }, { at }) =>

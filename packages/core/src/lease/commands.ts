@@ -16,6 +16,8 @@ export interface LeaseCommands {
     restingModes?: Mode[];
     /** The agent of each mode: a task whose estimate exceeds the budget is not handed out. */
     agents?: Partial<Record<Mode, string>>;
+    /** The merger takes one more task for its batch, up to this many. */
+    batch?: number;
   };
   'lease.renew': { frozenMs?: number } & Fence;
   'lease.release': { why: string } & Fence;

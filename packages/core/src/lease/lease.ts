@@ -1,4 +1,12 @@
-import type { EventBody, Job, Mode, Project, Task, Worker } from '@tidemill/contract';
+import {
+  type EventBody,
+  EXPOSURES,
+  type Job,
+  type Mode,
+  type Project,
+  type Task,
+  type Worker,
+} from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor, sizeOf } from '../budget/budget.ts';
 import { type BudgetAccount, budgetAccountsOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
@@ -9,6 +17,7 @@ import { tooManyConflicts } from '../pipeline/open-conflict.ts';
 import { parkedIfAsking } from '../pipeline/park.ts';
 import { modeOf, roleOf, stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
+import { landingOrder } from '../schedule/landing-order.ts';
 import { pick } from '../schedule/pick.ts';
 import type { Slice } from '../slice.ts';
 import {
@@ -42,8 +51,9 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     return refuse('bad_input', `${worker.name} is a ${worker.role}, not a ${command.role}`);
   if (worker.desired !== 'running')
     return refuse('worker_paused', `${worker.name} is ${worker.desired}`, 'resume it first');
-  const leased = slice.list('leasedBy', command.workerId)[0];
-  if (leased) return refuse('worker_busy', `${worker.name} already works on #${leased.number}`);
+  const leased = slice.list('leasedBy', command.workerId);
+  if (leased[0] && !mayJoin(leased, command))
+    return refuse('worker_busy', `${worker.name} already works on #${leased[0].number}`);
   const isPaid = worker.role === 'builder' || worker.role === 'reviewer';
   const job = isPaid ? jobOf(slice, worker) : undefined;
   if (job) return refuse('worker_busy', `${worker.name} already works on ${nameOf(job)}`);
@@ -59,12 +69,17 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     return missing !== null;
   };
   const window = slice.list('ready', command.projectId, command.role, command.window);
+  const running = slice.list('scopedRunning', command.projectId);
   const task = pick({
-    window,
-    running: slice.list('scopedRunning', command.projectId),
+    window: command.role === 'merger' ? landingOrder(window) : window,
+    running,
     workerId: worker.id,
     now: env.now,
-    isResting: (candidate) => isResting(project, candidate, command.restingModes ?? []) || exceedsBudget(candidate),
+    isResting: (candidate) =>
+      isResting(project, candidate, command.restingModes ?? []) ||
+      willConflict(candidate, leased) ||
+      exceedsExposure(project, candidate, running) ||
+      exceedsBudget(candidate),
   });
   if (!task && shortage) return refuse('budget_exhausted', (shortage as Shortage).text);
   if (!task) {
@@ -95,6 +110,21 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
       because: `${worker.name} claimed it`,
     });
   return accept(...events);
+}
+
+/** Only a merger holds several tasks: those that land together. */
+const mayJoin = (leased: Task[], { role, batch = 1, owner }: CommandOf<'work.claim'>): boolean =>
+  role === 'merger' && leased.length < batch && leased.every(({ lease }) => lease?.owner === owner);
+
+/** With a member of the batch: it would have to leave the batch again. */
+const willConflict = ({ forecast }: Task, members: Task[]) =>
+  forecast.some(({ taskId }) => members.some(({ id }) => id === taskId));
+
+/** The loop's tasks are built by a few agents at once, as many as its exposure allows. */
+function exceedsExposure({ rules }: Project, candidate: Task, running: Task[]): boolean {
+  if (candidate.origin?.kind !== 'loop' || candidate.role !== 'builder') return false;
+  const built = running.filter(({ origin, role }) => origin?.kind === 'loop' && role === 'builder').length;
+  return built >= EXPOSURES[rules.loop.exposure - 1]!.agents;
 }
 
 const jobOf = (slice: Slice, worker: Worker): Job | undefined =>
@@ -152,7 +182,7 @@ export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: Deci
   }
   const text = 'A worker held it for 8 hours, which is the limit. Its work is kept; retry it or make it smaller.';
   const end: EventBody[] = isJob(work)
-    ? jobEnd(work, 'failed', text)
+    ? jobEnd(slice, work, { status: 'failed', why: text }, env)
     : [{ type: 'task.blocked', taskId: work.id, from: work.stage, reason: 'time_limit', text }];
   return accept(...interruptRun(slice, work, 'held for longer than 8 hours'), ...end, released(work, 'time limit'));
 }

@@ -1,5 +1,5 @@
 import type { EventBody } from '@tidemill/contract';
-import type { CommandOf, Decision } from '../command.ts';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { jobEnd } from '../job/job.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -11,7 +11,7 @@ const MAX_STUCK = 3;
 const SILENT = 'Its agent was silent for half an hour.';
 
 /** Takes a task from its worker. The work is kept; the task waits in its stage for the next worker, or for answers. */
-export function takeLease(slice: Slice, command: CommandOf<'lease.take'>): Decision {
+export function takeLease(slice: Slice, command: CommandOf<'lease.take'>, env: DecideEnv): Decision {
   const found = findWork(slice, command);
   if (!found.ok) return found;
   const { work } = found;
@@ -20,7 +20,11 @@ export function takeLease(slice: Slice, command: CommandOf<'lease.take'>): Decis
   if (!command.isStuck) return accept(...endLease(slice, work, why));
   // A job has no stage that a person could repair: silence ends it.
   if (isJob(work))
-    return accept(...interruptRun(slice, work, why), released(work, why), ...jobEnd(work, 'failed', SILENT));
+    return accept(
+      ...interruptRun(slice, work, why),
+      released(work, why),
+      ...jobEnd(slice, work, { status: 'failed', why: SILENT }, env),
+    );
   const count = (work.counters.failures.stuck ?? 0) + 1;
   const counted: EventBody = { type: 'failure.counted', taskId: work.id, failure: 'stuck', count, notBefore: 0 };
   if (count < MAX_STUCK) return accept(counted, ...endLease(slice, work, why));

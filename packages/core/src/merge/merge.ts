@@ -1,3 +1,4 @@
+import type { Evidence, Project, Task } from '@tidemill/contract';
 import type { CommandOf, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
 import { passingEvidence } from '../gate/evidence.ts';
@@ -11,25 +12,21 @@ import { released } from '../work.ts';
  *   merge stage ──prepare (evidence for this tree)──▶ prepared ──target moved to it: land──▶ done
  *                                                            └──target moved elsewhere: abandon──▶ merge stage
  * The candidate is recorded before the target moves. After a crash, recovery checks whether that commit is in the target.
+ * The commits of a batch follow each other, and the target moves to the last one. Its tree is proven for all of them.
  */
 export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
-  const stage = stageOf(project.rules, task);
-  if (stage?.actor !== 'system' || stage.does !== 'merge')
-    return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not in a merge stage`);
+  const misplaced = notMerging(project, task);
+  if (misplaced) return misplaced;
   if (task.prepared && task.prepared.commit !== command.commit)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
-  const evidence = passingEvidence(slice, project, command.tree, project.rules.gates);
-  const missing = project.rules.gates.filter((gate) => !evidence.some((link) => link.gate === gate));
-  if (missing.length > 0)
-    return refuse(
-      'evidence_missing',
-      `tree ${command.tree} has not passed ${missing.join(', ')}`,
-      'run the gates on it first',
-    );
-  const { commit, tree, base } = command;
+  const { commit, tree, base, batch } = command;
+  const proven = batch?.tree ?? tree;
+  const evidence = passingEvidence(slice, project, proven, project.rules.gates);
+  const unproven = notProven(project, proven, evidence);
+  if (unproven) return unproven;
   return accept({
     type: 'merge.prepared',
     taskId: task.id,
@@ -37,7 +34,31 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
     tree,
     base,
     evidence: evidence.map((link) => link.hash),
+    ...(batch && batch.commit !== commit ? { lands: batch.commit, proven } : {}),
   });
+}
+
+function notMerging(project: Project, task: Task): Decision | null {
+  const stage = stageOf(project.rules, task);
+  if (stage?.actor === 'system' && stage.does === 'merge') return null;
+  return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not in a merge stage`);
+}
+
+function notProven({ rules }: Project, tree: string, evidence: Evidence[]): Decision | null {
+  const missing = rules.gates.filter((gate) => !evidence.some((link) => link.gate === gate));
+  if (missing.length === 0) return null;
+  return refuse('evidence_missing', `tree ${tree} has not passed ${missing.join(', ')}`, 'run the gates on it first');
+}
+
+/** Others merge it. It stays in its stage until the target has it. */
+export function offerBranch(slice: Slice, command: CommandOf<'merge.offer'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const { commit, tree, name } = command;
+  const refused =
+    notMerging(project, task) ?? notProven(project, tree, passingEvidence(slice, project, tree, project.rules.gates));
+  return refused ?? accept({ type: 'merge.offered', taskId: task.id, commit, tree, name });
 }
 
 export function abandonMerge(slice: Slice, command: CommandOf<'merge.abandon'>): Decision {

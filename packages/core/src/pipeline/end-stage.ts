@@ -70,6 +70,9 @@ function outcomeOf(slice: Slice, rules: ProjectRules, task: Task, end: End, env:
     case 'pr_ready':
     case 'approved':
       return follow(ending);
+    default:
+      // The outcome of a job.
+      return noTransition(task, end.outcome);
   }
 }
 

@@ -34,12 +34,6 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
       to = stage.on.approved;
       continue;
     }
-    if (stage?.actor === 'agent' && stage.mode === 'review' && task.criteria.length === 0) {
-      events.push({ type: 'task.moved', taskId: task.id, from, to, because });
-      const text =
-        'The task has no acceptance criteria, so no agent can judge it. Look at the change, then approve or reject it.';
-      return [...events, { type: 'task.blocked', taskId: task.id, from: to, reason: 'no_criteria', text }];
-    }
     events.push({ type: 'task.moved', taskId: task.id, from, to, because });
     if (to === 'done') return [...events, ...meetDependents(slice, task)];
     const isProven =

@@ -4,6 +4,12 @@ export function stageOf(rules: ProjectRules, task: Pick<Task, 'pipeline' | 'stag
   return rules.pipelines[task.pipeline]?.stages[task.stage];
 }
 
+export const stageNamed = (
+  rules: ProjectRules,
+  { pipeline }: Pick<Task, 'pipeline'>,
+  name: string,
+): Stage | undefined => rules.pipelines[pipeline]?.stages[name];
+
 /** The role a stage needs. `open` needs the role of the first stage. */
 export function roleOf(rules: ProjectRules, pipelineName: string, stageName: string): Role | null {
   const pipeline = rules.pipelines[pipelineName];

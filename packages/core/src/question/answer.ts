@@ -10,8 +10,11 @@ import {
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { afterAnswer } from '../subject-parts.ts';
 import { openQuestionsOf, preferencesOf } from './ask.ts';
+import { criteriaAnswered, USE_THESE } from './criteria.ts';
 import { APPROVE, effectOf, SEND_BACK } from './effect.ts';
+import { questionFingerprint } from './learned.ts';
 import { LEARNED_AFTER, TAKES_DEFAULT } from './life.ts';
 import { answerNote, wholeAnswer } from './note.ts';
 
@@ -22,6 +25,8 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   if (!found.ok) return found;
   const { question, project } = found;
   if (question.status !== 'open') return closedAlready(question);
+  if (!mayDecide(question, command.by) || (command.source !== 'user' && isForPeopleOnly(question)))
+    return refuse('forbidden', ONLY_PEOPLE);
   const text = command.text.trim();
   if (text === '') return refuse('bad_input', 'the answer is empty', 'write your decision');
   if (text.length > LONGEST_ANSWER)
@@ -32,16 +37,24 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
     return refuse('bad_input', `"${text.slice(0, 100)}" is not one of the options`, `choose one of ${labels}`);
   }
   const answer: Answer = { text: option ?? text, option, source: command.source, by: command.by, at: env.now };
-  return accept(...answered(slice, project, question, answer));
+  return accept(...answered(slice, project, question, answer, env));
 }
+
+/** What a merge dropped of the target is accepted by nothing but a person's own answer. */
+const isForPeopleOnly = ({ effect }: Question) => effect.kind === 'approval' && effect.losses !== undefined;
+/** A token is a person's way to use Tidemill from elsewhere. */
+export const mayDecide = (question: Question, { kind }: Actor): boolean =>
+  !isForPeopleOnly(question) || kind === 'person' || kind === 'token';
+export const ONLY_PEOPLE = 'only a person may decide that changes of the target are dropped';
 
 const YES = /^(y|yes|ok|okay|approved?|lgtm)[.!]?$/i;
 const NO = /^(n|no|rejected|reject)[.!]?$/i;
 
-/** The option that matches the text, ignoring case. For an approval also yes or no. */
+/** The option that matches the text, ignoring case. For an approval also yes or no, for proposed criteria also yes. */
 function matchingOption({ options, effect }: Question, text: string): string | null {
   const label = options.find((each) => each.label.toLowerCase() === text.toLowerCase())?.label;
   if (label !== undefined) return label;
+  if (effect.kind === 'criteria') return YES.test(text) && effect.proposed.length > 0 ? USE_THESE : null;
   if (effect.kind !== 'approval') return null;
   return YES.test(text) ? APPROVE : NO.test(text) ? SEND_BACK : null;
 }
@@ -66,7 +79,8 @@ export function expireQuestion(slice: Slice, command: CommandOf<'question.expire
   }
   const option = question.options.find(({ label }) => label === text)?.label ?? null;
   const source = type === 'clarifying' || type === 'preference' ? 'default' : 'timeout';
-  return accept(...answered(slice, project, question, { text, option, source, by: engineActor('time'), at: env.now }));
+  const answer: Answer = { text, option, source, by: engineActor('time'), at: env.now };
+  return accept(...answered(slice, project, question, answer, env));
 }
 
 export function remindOfQuestion(slice: Slice, command: CommandOf<'question.remind'>, env: DecideEnv): Decision {
@@ -88,13 +102,14 @@ export function revokePreference(slice: Slice, command: CommandOf<'preference.re
 
 /** Gives every open question that holds the task the same answer. */
 export function answerAll(slice: Slice, task: Task, text: string, by: Actor, env: DecideEnv): EventBody[] {
-  const answer: Answer = { text, option: null, source: 'user', by, at: env.now };
-  return holdingOf(slice, task).map(({ id }) => ({
-    type: 'question.answered',
-    taskId: task.id,
-    questionId: id,
-    answer,
-  }));
+  return holdingOf(slice, task).flatMap((question) => {
+    const option = question.effect.kind === 'criteria' ? matchingOption(question, text) : null;
+    const answer: Answer = { text: option ?? text, option, source: 'user', by, at: env.now };
+    const answered: EventBody = { type: 'question.answered', taskId: task.id, questionId: question.id, answer };
+    return question.effect.kind === 'criteria'
+      ? [answered, ...criteriaAnswered(task, question.effect, answer)]
+      : [answered];
+  });
 }
 
 /** The task moves to a stage where its questions no longer matter. */
@@ -125,12 +140,18 @@ export function withdrawn({ id: questionId, taskId }: Question, why: string): Ev
 }
 
 /** An answer and its effects. */
-export function answered(slice: Slice, project: Project, question: Question, answer: Answer): EventBody[] {
+export function answered(
+  slice: Slice,
+  project: Project,
+  question: Question,
+  answer: Answer,
+  env: DecideEnv,
+): EventBody[] {
   const { id: questionId, taskId } = question;
   const task = taskId === null ? undefined : slice.tasks.get(taskId);
   const event: EventBody = { type: 'question.answered', taskId, questionId, answer };
-  const events = [event, ...learned(slice, question, answer)];
-  if (!task) return events;
+  const events = [event, ...learned(slice, question, answer, env.hash)];
+  if (!task) return [...events, ...afterAnswer(slice, question, env)];
   return [
     ...events,
     answerNote(task, question, answer),
@@ -140,20 +161,30 @@ export function answered(slice: Slice, project: Project, question: Question, ans
 }
 
 /** An answer becomes a default after two equal answers, or after one for a preference. */
-function learned(slice: Slice, question: Question, answer: Answer): EventBody[] {
+function learned(slice: Slice, question: Question, answer: Answer, hash: DecideEnv['hash']): EventBody[] {
   const isOfInterest = question.type !== 'celebratory' && question.effect.kind === 'none';
   if (answer.source !== 'user' || !isOfInterest) return [];
-  const { projectId, fingerprint, text } = question;
-  const id = `preference/${projectId}/${fingerprint}`;
-  const before = preferencesOf(slice, projectId).find((preference) => preference.id === id);
+  const { projectId, text } = question;
+  const fingerprint = questionFingerprint(text, hash);
+  const before = preferencesOf(slice, projectId).find((each) => questionFingerprint(each.text, hash) === fingerprint);
+  const preferenceId = before?.id ?? `preference/${projectId}/${fingerprint}`;
   const count = before?.answer === answer.text ? before.count + 1 : 1;
   const isActive = question.type === 'preference' || count >= LEARNED_AFTER;
-  return [{ type: 'preference.learned', preferenceId: id, fingerprint, text, answer: answer.text, count, isActive }];
+  const hadOptions = question.options.length > 0;
+  const learnt = { fingerprint, text, answer: answer.text, count, isActive, hadOptions };
+  return [{ type: 'preference.learned', preferenceId, ...learnt }];
 }
 
 type Found = { ok: true; question: Question; project: Project } | Extract<Decision, { ok: false }>;
 
-function findQuestion(slice: Slice, command: { projectId: string; questionId: string; taskId: string | null }): Found {
+interface AboutQuestion {
+  projectId: string;
+  questionId: string;
+  taskId: string | null;
+  subjectId?: string | null;
+}
+
+function findQuestion(slice: Slice, command: AboutQuestion): Found {
   const project = slice.projects.get(command.projectId);
   const question = slice.record('question', command.questionId);
   const refused = (code: 'not_found' | 'conflict', message: string): Found => ({
@@ -165,6 +196,8 @@ function findQuestion(slice: Slice, command: { projectId: string; questionId: st
   // The task's rows are loaded only when the command names the task.
   if (question.taskId !== command.taskId)
     return refused('conflict', `${question.ref} is not about ${command.taskId ?? 'the project'}`);
+  if (question.subjectId !== (command.subjectId ?? null))
+    return refused('conflict', `${question.ref} is not about ${command.subjectId ?? 'the project'}`);
   return { ok: true, question, project };
 }
 

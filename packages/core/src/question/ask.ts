@@ -11,10 +11,13 @@ import {
 } from '@tidemill/contract';
 import type { Asker, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
+import { type Lookup, look } from '../lookup.ts';
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
 import { canPark, parked } from '../pipeline/park.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { holding } from '../subject/questions.ts';
+import { isFitting, questionFingerprint } from './learned.ts';
 import { ASKED_AGAIN_MS, BATCH_MS, defaultOf, timesOf } from './life.ts';
 import { answerNote } from './note.ts';
 
@@ -27,6 +30,8 @@ import { answerNote } from './note.ts';
 export interface Asking extends Asker {
   project: Project;
   task: Task | null;
+  /** What is asked about, if it is neither a task nor the project. */
+  subjectId?: string | null;
   runId: string | null;
   stage: string;
   /** Holds the task, whatever the type: the agent said that it cannot continue. */
@@ -45,11 +50,15 @@ export interface AskResult {
 }
 
 export function askAll(slice: Slice, asking: Asking, questions: readonly AskedQuestion[], env: DecideEnv): AskResult {
-  const result: AskResult = { events: [], holding: [...(asking.task?.openQuestions ?? [])], asked: 0, answered: 0 };
+  const result: AskResult = { events: [], holding: openBefore(slice, asking), asked: 0, answered: 0 };
   const seen = new Set<string>();
   let batchId: string | null = null;
   for (const asked of questions) {
-    const fingerprint = fingerprintOf('question', asked.text, env.hash);
+    // A catalogue fills figures into the same question.
+    const fingerprint =
+      asking.source === 'catalogue'
+        ? fingerprintOf('question', asked.text, env.hash)
+        : questionFingerprint(asked.text, env.hash);
     if (seen.has(fingerprint)) continue;
     seen.add(fingerprint);
     const before = askedBefore(slice, asking, fingerprint, env.now);
@@ -69,16 +78,32 @@ export function askAll(slice: Slice, asking: Asking, questions: readonly AskedQu
   return result;
 }
 
+/** What holds the task, or the subject, already. */
+function openBefore(slice: Slice, { task, subjectId }: Asking): AskResult['holding'] {
+  if (task) return [...task.openQuestions];
+  if (!subjectId) return [];
+  return holding(slice, subjectId, '').map(({ id, text }) => ({ id, text }));
+}
+
 /** The same question, asked within a day or still open. */
-function askedBefore(slice: Slice, { task, project }: Asking, fingerprint: string, now: number): string | null {
+function askedBefore(
+  slice: Slice,
+  { task, subjectId, project, effect }: Asking,
+  fingerprint: string,
+  now: number,
+): string | null {
   if (task) {
     const before = task.asked[fingerprint];
     if (!before) return null;
     const isOpen = slice.openRecord('question', before.questionId)?.status === 'open';
-    return isOpen || now - before.at < ASKED_AGAIN_MS ? before.questionId : null;
+    // A task may be silent again after an answer. The supervisor decides when to ask.
+    const isRecent = effect?.kind !== 'stuck' && now - before.at < ASKED_AGAIN_MS;
+    return isOpen || isRecent ? before.questionId : null;
   }
-  const same = ofProject(slice, project.id).find(
-    (other) => other.fingerprint === fingerprint && (other.status === 'open' || now - other.askedAt < ASKED_AGAIN_MS),
+  // A question that was withdrawn was never answered.
+  const isRecent = ({ status, askedAt }: Question) => status !== 'withdrawn' && now - askedAt < ASKED_AGAIN_MS;
+  const same = askedAbout(slice, subjectId ?? project.id).find(
+    (other) => other.fingerprint === fingerprint && (other.status === 'open' || isRecent(other)),
   );
   return same?.id ?? null;
 }
@@ -102,7 +127,18 @@ function answerFromMemory({ task }: Asking, question: Question, result: AskResul
 
 function questionFrom(
   slice: Slice,
-  { project, task, runId, stage, holdsAlways, agent, source, sourceId, effect = { kind: 'none' } }: Asking,
+  {
+    project,
+    task,
+    subjectId = null,
+    runId,
+    stage,
+    holdsAlways,
+    agent,
+    source,
+    sourceId,
+    effect = { kind: 'none' },
+  }: Asking,
   asked: AskedQuestion,
   { fingerprint, number }: { fingerprint: string; number: number },
   env: DecideEnv,
@@ -110,7 +146,7 @@ function questionFrom(
   // A question whose answer has an effect gets no learned default.
   const learned =
     effect.kind === 'none'
-      ? preferencesOf(slice, project.id).find((each) => each.isActive && each.fingerprint === fingerprint)
+      ? preferencesOf(slice, project.id).find((each) => each.isActive && isFitting(each, asked, env.hash))
       : undefined;
   const id = env.newId('question');
   const ref = task ? `Q${task.number}.${task.questionCount + number}` : `Q${project.nextQuestion + number - 1}`;
@@ -119,8 +155,10 @@ function questionFrom(
     noun: 'question',
     id,
     ref,
+    ownId: asked.id || null,
     projectId: project.id,
     taskId: task?.id ?? null,
+    subjectId,
     runId,
     source,
     sourceId,
@@ -138,7 +176,7 @@ function questionFrom(
     defaultAnswer: learned?.answer ?? defaultOf(asked),
     isDefaultLearned: learned !== undefined,
     // A question about a stuck task ends when the task moves again.
-    holds: task !== null && effect.kind !== 'stuck' && (type === 'blocking' || holdsAlways),
+    holds: (task ?? subjectId) !== null && effect.kind !== 'stuck' && (type === 'blocking' || holdsAlways),
     askedAt: env.now,
     ...timesOf(asked, env.now),
     reminders: 0,
@@ -148,13 +186,19 @@ function questionFrom(
 }
 
 /** Enough for the open ones and those of the last day: a catalogue asks each question once a day. */
-export const NEWEST_QUESTIONS = 500;
+const NEWEST_QUESTIONS = 500;
 
 const isQuestion = (record: StoredRecord) => record.noun === 'question';
 
-/** The newest questions about the project itself. */
-const ofProject = (slice: Slice, projectId: string): Question[] =>
-  slice.list('newestRecordsOf', projectId, 'question', NEWEST_QUESTIONS).filter(isQuestion);
+/** The newest questions about the project itself, or about a subject. */
+const askedAbout = (slice: Slice, id: string): Question[] =>
+  slice.list('newestRecordsOf', id, 'question', NEWEST_QUESTIONS).filter(isQuestion);
+
+/** Questions about a subject: counted by the project, and compared with the same question asked before. */
+export const askingSubject = ({ projectId, subjectId }: { projectId: string; subjectId: string }): Lookup[] => [
+  look('lockedProject', projectId),
+  look('newestRecordsOf', subjectId, 'question', NEWEST_QUESTIONS),
+];
 
 export const openQuestionsOf = (slice: Slice, taskId: string): Question[] =>
   slice.list('openRecordsOf', taskId).filter(isQuestion);
@@ -164,8 +208,8 @@ export const preferencesOf = (slice: Slice, projectId: string): Preference[] =>
 
 /** The batch of a recent question of the same agent in the same stage. */
 function batchOf(slice: Slice, question: Question): string | null {
-  const { taskId, projectId } = question;
-  const others = taskId === null ? ofProject(slice, projectId) : openQuestionsOf(slice, taskId);
+  const { taskId, subjectId, projectId } = question;
+  const others = taskId === null ? askedAbout(slice, subjectId ?? projectId) : openQuestionsOf(slice, taskId);
   const recent = others.find(
     (other) =>
       other.status === 'open' &&
@@ -188,18 +232,20 @@ export function askQuestion(slice: Slice, command: CommandOf<'question.ask'>, en
   if (task === null && isTooSoon(slice, command, env.now)) return accept();
   // The task is no longer blocked.
   if (command.effect?.kind === 'unblock' && task?.stage !== 'blocked') return accept();
-  const { agent, source, sourceId, effect, stage } = command;
-  const asking = { agent, source, sourceId, effect, stage, project, task, runId: null, holdsAlways: false };
+  const { agent, source, sourceId, effect, stage, subjectId } = command;
+  const asker = { agent, source, sourceId, effect, stage };
+  const asking = { ...asker, project, task, subjectId, runId: null, holdsAlways: false };
   const { events, holding } = askAll(slice, asking, command.questions, env);
   const isHeld = task !== null && holding.length > 0 && task.lease === null && canPark(task);
   return accept(...events, ...(isHeld ? [parked(task, task.stage, holding)] : []));
 }
 
-/** A catalogue entry is asked about a project once a day, even with other words. */
-function isTooSoon(slice: Slice, { projectId, source, sourceId }: CommandOf<'question.ask'>, now: number): boolean {
+/** A catalogue entry is asked about a project or a subject once a day, even with other words. */
+function isTooSoon(slice: Slice, command: CommandOf<'question.ask'>, now: number): boolean {
+  const { projectId, subjectId, source, sourceId } = command;
   return (
     source === 'catalogue' &&
-    ofProject(slice, projectId).some(
+    askedAbout(slice, subjectId ?? projectId).some(
       (other) => other.source === source && other.sourceId === sourceId && now - other.askedAt < ASKED_AGAIN_MS,
     )
   );

@@ -1,8 +1,10 @@
 import type { Answer, EventBody, Project, Question, QuestionOption, Task } from '@tidemill/contract';
+import { LEFT_ALONE_MS } from '../health/stuck.ts';
 import { enter } from '../pipeline/enter.ts';
 import { parked, parkedIfAsking } from '../pipeline/park.ts';
 import type { Slice } from '../slice.ts';
 import { interruptRun, released } from '../work.ts';
+import { criteriaAnswered } from './criteria.ts';
 
 export const APPROVE = 'Approve';
 export const SEND_BACK = 'Send back';
@@ -33,14 +35,25 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
       if (task.stage === 'needs_info') return goOn(task.resumeStage ?? task.stage);
       return unblock(task, question, effect, answer, goOn);
     case 'approval':
-      return approval(task, effect, answer, goOn);
+      return approval(task, question, effect, answer, goOn);
+    case 'criteria':
+      return [
+        ...criteriaAnswered(task, effect, answer),
+        ...(task.stage === 'needs_info' ? goOn(task.resumeStage ?? task.stage) : []),
+      ];
     case 'none':
       return task.stage === 'needs_info' ? goOn(task.resumeStage ?? task.stage) : [];
   }
 }
 
 /** The task continues after the last question that held it. Until then only its resume stage may change. */
-function whenAllAnswered(slice: Slice, project: Project, task: Task, question: Question, to: string): EventBody[] {
+export function whenAllAnswered(
+  slice: Slice,
+  project: Project,
+  task: Task,
+  question: Question,
+  to: string,
+): EventBody[] {
   const rest = restOf(task, question);
   if (rest.length === 0) return enter(slice, project.rules, task, { to, because: 'answered' });
   return task.stage === 'needs_info' && to === task.resumeStage ? [] : [parked(task, to, rest)];
@@ -51,17 +64,21 @@ const restOf = (task: Task, question: Question) => task.openQuestions.filter(({ 
 
 function approval(
   task: Task,
-  { matters, sendBackTo, checks, contents }: EffectOf<'approval'>,
+  { context }: Question,
+  { matters, sendBackTo, checks, contents, declared, losses }: EffectOf<'approval'>,
   answer: Answer,
   goOn: (to: string) => EventBody[],
 ): EventBody[] {
   const isParked = task.stage === 'needs_info';
   if (answer.option === APPROVE) {
-    const about = { taskId: task.id, matters, contents, ...(checks ? { checks } : {}) };
+    const content = { contents, declared, ...(checks ? { checks } : {}), ...(losses ? { losses } : {}) };
+    const about = { taskId: task.id, matters, ...content };
     const agreed: EventBody = { type: 'task.matter_approved', ...about, by: answer.by };
     return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];
   }
-  const feedback = [{ kind: 'person' as const, text: answer.text, files: [] }];
+  // An agent that is to put lines back must know which.
+  const text = losses ? `${answer.text}\n\nPut back what a resolved conflict dropped:\n${context}` : answer.text;
+  const feedback = [{ kind: 'person' as const, text, files: [] }];
   return [{ type: 'task.feedback_given', taskId: task.id, feedback }, ...(isParked ? goOn(sendBackTo) : [])];
 }
 
@@ -87,7 +104,8 @@ function unblock(
 
 /** A person's answer about a task that makes no progress. */
 function stuckChoice(slice: Slice, project: Project, task: Task, { option, text, by }: Answer): EventBody[] {
-  if (task.lease === null || option === STUCK_CHOICES.wait) return [];
+  if (task.lease === null) return [];
+  if (option === STUCK_CHOICES.wait) return [{ type: 'task.left_alone', taskId: task.id, by, ms: LEFT_ALONE_MS }];
   const why = `${by.name} said: ${text}`;
   const stop = [...interruptRun(slice, task, why), released(task, why)];
   if (option !== STUCK_CHOICES.skip) return [...stop, ...parkedIfAsking(task)];

@@ -37,7 +37,7 @@ export const questionEvents = {
     change(slice, questionId, { reminders, remindAt });
   },
   'preference.learned': (slice, body, { projectId, at }) => {
-    const { preferenceId: id, fingerprint, text, answer, count, isActive } = body;
+    const { preferenceId: id, fingerprint, text, answer, count, isActive, hadOptions } = body;
     const row: RecordOf<'preference'> = {
       noun: 'preference',
       id,
@@ -47,6 +47,7 @@ export const questionEvents = {
       answer,
       count,
       isActive,
+      hadOptions,
       learnedAt: at,
       revokedBy: null,
     };

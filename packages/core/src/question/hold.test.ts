@@ -186,7 +186,7 @@ describe('an approval', () => {
     expect(open(mill, task)).toMatchObject([{ tags: ['dependencyModifications'], context: 'adds left-pad' }]);
     const declared = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     declared.bring(declared.add(), 'implement');
-    const envelope = { outcome: 'pr_ready' as const, summary: 's', declares: ['architectureDecisions' as const] };
+    const envelope = { outcome: 'pr_ready' as const, summary: 's', declares: { architectureDecisions: [''] } };
     touching(declared, 'task_1', { envelope });
     expect(declared.task('task_1').stage).toBe('needs_info');
   });
@@ -284,11 +284,11 @@ describe('an approval', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
-    const declares = ['dependencyModifications' as const];
+    const declares = { dependencyModifications: ['left-pad 1'] };
     const envelope = { outcome: 'plan_complete' as const, summary: 's', plan: 'add left-pad', declares };
     mill.must({ type: 'run.finish', ...fence, runId, outcome: 'plan_complete', envelope, usage });
     answer(mill, open(mill, task)[0]!, APPROVE);
-    expect(mill.task(task)).toMatchObject({ stage: 'implement', approved: declares });
+    expect(mill.task(task)).toMatchObject({ stage: 'implement', approved: ['dependencyModifications'] });
     touching(mill, task);
     expect(mill.task(task).stage).toBe('needs_info');
   });

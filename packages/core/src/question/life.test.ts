@@ -215,16 +215,25 @@ describe('a question', () => {
     expect(AskedQuestion.safeParse({ text }).success).toBe(false);
   });
 
-  test('is not asked again within a day, whatever its numbers, and then it is', () => {
+  test('is not asked again within a day, and then it is; with another number it is another question', () => {
     const mill = new Mill();
     const task = mill.add();
-    const [first] = ask(mill, task, { text: 'Is 5 s enough?', type: 'clarifying', default: 'yes' }, 'Is 6 s enough?');
-    expect(ask(mill, task, 'is  7 s enough?')).toEqual([]);
+    const [first] = ask(mill, task, { text: 'Is 5 s enough?', type: 'clarifying', default: 'yes' }, 'is  5 s enough?');
+    expect(ask(mill, task, 'Is 5 s  enough?')).toEqual([]);
+    expect(ask(mill, task, 'Is 500 s enough?')).toHaveLength(1);
     answer(mill, first!, 'yes');
     mill.now += DAY - 1;
     expect(ask(mill, task, 'Is 5 s enough?')).toEqual([]);
     mill.now += 1;
     expect(ask(mill, task, 'Is 5 s enough?')).toHaveLength(1);
+  });
+
+  test('keeps the id of its asker, who gets it back with the answer', () => {
+    const mill = new Mill();
+    const [question] = ask(mill, mill.add(), { id: 'port', text: 'Which port?' });
+    expect(question).toMatchObject({ ref: 'Q1.1', ownId: 'port' });
+    answer(mill, question!, '8080');
+    expect(mill.task('task_1').context.at(-1)?.summary).toBe('Asked (your id: port): Which port?\nAnswer: 8080');
   });
 
   test('that is still open is never asked a second time', () => {
@@ -296,6 +305,58 @@ describe('what was learned', () => {
     expect(mill.task('task_3').context.at(-1)?.summary).toBe('Asked: Tabs?\nAnswer (learned): Yes');
     const [blocking] = ask(mill, mill.add(), { ...tabs, type: 'blocking' });
     expect(blocking).toMatchObject({ status: 'open', isDefaultLearned: true, holds: true, defaultAnswer: 'Yes' });
+  });
+
+  test.each([
+    ['another number', { text: 'Allow 500 retries?' }, false],
+    ['another amount', { text: 'Allow 5.5 retries?' }, false],
+    ['the same', { text: 'allow  5 retries?' }, true],
+  ])('is not used for %s', (_name, question, isUsed) => {
+    const mill = new Mill();
+    for (const _ of [1, 2])
+      answer(mill, ask(mill, mill.add(), { text: 'Allow 5 retries?', type: 'clarifying' })[0]!, 'Yes');
+    const [next] = ask(mill, mill.add(), { type: 'clarifying', ...question });
+    expect(next).toMatchObject({ isDefaultLearned: isUsed, defaultAnswer: isUsed ? 'Yes' : null });
+    expect(now(mill, next!).status).toBe(isUsed ? 'answered' : 'open');
+  });
+
+  test.each([
+    ['Remove "Orders"?', 'Remove "orders"?', false],
+    ['Move it to src/a?', 'Move it to src/b?', false],
+    ['Use `rm`?', 'Use `mv`?', false],
+    ['Use "A"?', 'use "A"?', true],
+  ])('from %s is used for %s: %s', (before, after, isUsed) => {
+    const mill = new Mill();
+    answer(mill, ask(mill, mill.add(), { text: before, type: 'preference' })[0]!, 'Yes');
+    expect(ask(mill, mill.add(), { text: after, type: 'preference' })[0]).toMatchObject({ isDefaultLearned: isUsed });
+  });
+
+  test.each([
+    ['is one of the new options', ['A', 'B'], ['B', 'A', 'C'], true],
+    ['is none of the new options', ['A', 'B'], ['B', 'C'], false],
+    ['was free text, and there are options now', [], ['B', 'C'], false],
+    ['was an option, and there are none now', ['A', 'B'], [], false],
+    ['was free text, and still may be', [], [], true],
+  ])('%s', (_name, before, after, isUsed) => {
+    const mill = new Mill();
+    const which = (options: string[]) => ({ text: 'Which?', type: 'preference', options });
+    answer(mill, ask(mill, mill.add(), which(before))[0]!, 'A');
+    expect(ask(mill, mill.add(), which(after))[0]).toMatchObject({ isDefaultLearned: isUsed });
+  });
+
+  test('by an earlier version is still used for the same question, and is counted further', () => {
+    const mill = new Mill();
+    const old = { preferenceId: `preference/${projectId}/0123`, fingerprint: '0123', text: 'Allow 5 retries?' };
+    mill.records.set(old.preferenceId, {
+      ...{ noun: 'preference', id: old.preferenceId, projectId, fingerprint: '0123', text: old.text, answer: 'Yes' },
+      ...{ count: 2, learnedAt: 0, isActive: true, hadOptions: null, revokedBy: null },
+    });
+    const retries = (count: number) => ({ text: `Allow ${count} retries?`, type: 'blocking' });
+    expect(ask(mill, mill.add(), retries(500))[0]).toMatchObject({ isDefaultLearned: false });
+    const [same] = ask(mill, mill.add(), retries(5));
+    expect(same).toMatchObject({ isDefaultLearned: true, defaultAnswer: 'Yes' });
+    answer(mill, same!, 'Yes');
+    expect(told(mill)).toMatchObject([{ id: old.preferenceId, count: 3, hadOptions: false }]);
   });
 
   test('is not a single answer, nor two different ones, nor a timeout', () => {

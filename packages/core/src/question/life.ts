@@ -50,7 +50,7 @@ export function timesOf(asked: AskedQuestion, now: number): Times {
 /** The answer that is used when nobody answers in time. */
 export function defaultOf(asked: AskedQuestion): string | null {
   const recommended = asked.options.find((option) => option.recommended)?.label;
-  const given = asked.default ?? asked.defaultOption ?? recommended;
+  const given = asked.default ?? asked.defaultAnswer ?? asked.defaultOption ?? recommended;
   if (given !== undefined && given !== null) return given;
   return asked.type === 'confirming' ? 'yes' : null;
 }

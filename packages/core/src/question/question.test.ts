@@ -2,7 +2,7 @@ import { AskedQuestion, AUTONOMY_PRESETS, personActor, type Question } from '@ti
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replay, rowsOf } from '../../../../test/support/command-world.ts';
-import { Mill } from '../../../../test/support/mill.ts';
+import { defaultRules, Mill } from '../../../../test/support/mill.ts';
 import { commandOf, type Dice, dice } from '../../../../test/support/wild-command.ts';
 import type { Command } from '../command.ts';
 import { decide } from '../decide.ts';
@@ -141,7 +141,8 @@ describe('any sequence of questions and answers among other commands', () => {
 });
 
 describe('what a change touches', () => {
-  const rules = { critical: ['migrations/', 'src/core/**'] };
+  const rules = { ...defaultRules, critical: ['migrations/', 'src/core/**'] };
+  const task = { pipeline: 'quick', hilConfig: null };
   test.each([
     [['src/a.ts'], [], []],
     [['packages/web/package.json'], [], ['dependencyModifications']],
@@ -154,6 +155,6 @@ describe('what a change touches', () => {
     [['docs/*.md'], ['docs/one.md'], ['scopeChanges']],
     [['src/core/x.ts', 'go.mod'], ['web/'], ['scopeChanges', 'architectureDecisions', 'dependencyModifications']],
   ])('%j within %j', (files, scope, matters) => {
-    expect(touchesOf(files, { files: scope }, rules).map(([matter]) => matter)).toEqual(matters);
+    expect(touchesOf(files, { ...task, files: scope }, rules).map(([matter]) => matter)).toEqual(matters);
   });
 });

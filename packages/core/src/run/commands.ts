@@ -1,19 +1,27 @@
-import type { AgentEnvelope, AskedQuestion, MatterContents, Mode, Usage } from '@tidemill/contract';
+import type {
+  AgentEnvelope,
+  ApprovalMatter,
+  AskedQuestion,
+  MatterContents,
+  Mode,
+  ProgressChange,
+  Usage,
+} from '@tidemill/contract';
 import { accountsOf } from '../budget/lookup.ts';
 import type { Fence, StageEnd } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import { askInRun } from '../question/ask.ts';
+import { askInRun, askingSubject } from '../question/ask.ts';
 import { askingTask, endingStage, workAndPaidRun } from '../task-lookup.ts';
 import { workAndRun } from '../work.ts';
 import { briefRun, denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run.ts';
 
 export interface RunCommands {
-  /** `isFree`: its agent costs nothing, even when it reports no usage. */
-  'run.start': { runId: string; mode: Mode; agent: string; isFree?: boolean } & Fence;
+  /** `isFree`: its agent costs nothing, even when it reports no usage. `usualMs`: how long such runs usually take. */
+  'run.start': { runId: string; mode: Mode; agent: string; isFree?: boolean; usualMs?: number } & Fence;
   /** Asked through a tool during the run. */
   'run.ask': { runId: string; questions: AskedQuestion[] } & Fence;
-  'run.progress': { runId: string; percent: number; text: string } & Fence;
+  'run.progress': { runId: string } & ProgressChange & Fence;
   'run.spend': { runId: string; usage: Usage } & Fence;
   'run.brief': { runId: string; promptTokens: number; dropped: string[] } & Fence;
   'run.know_session': { runId: string; session: string } & Fence;
@@ -26,8 +34,11 @@ export interface RunCommands {
     /** The worker whose figures count this run. */
     workerId?: string;
     touches?: MatterContents;
+    touchedFiles?: Partial<Record<ApprovalMatter, string[]>>;
     /** The changed files that a reviewer was shown: its evidence may name them. */
     shownFiles?: readonly string[];
+    /** The files that the run changed, for whoever works on it next. */
+    files?: readonly string[];
   } & StageEnd;
 }
 
@@ -48,6 +59,7 @@ export const runCommands: CommandParts<keyof RunCommands> = {
     scope: (command) => [
       ...(command.workerId ? [look('worker', command.workerId)] : []),
       ...endingStage(command),
+      ...(command.jobId === undefined ? [] : askingSubject(command)),
       ...accountsOf(command.projectId),
     ],
     decide: finishRun,

@@ -1,4 +1,4 @@
-import { isBuilding, type Outcome, type Run, type Task } from '@tidemill/contract';
+import { isBuilding, NO_PROGRESS, type Outcome, type Run, type Task } from '@tidemill/contract';
 import { changesNothing, type EventOf, type Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 import { changeLeasedTask } from '../task-row.ts';
@@ -9,9 +9,11 @@ const LASTING_FAILURES = ['verify', 'merge', 'conflict'];
 /** Outcomes after which a run's feedback has been addressed. After others the next run still needs it. */
 const DEALT_WITH: Outcome[] = ['plan_complete', 'investigation_complete', 'pr_ready', 'approved', 'changes_requested'];
 
+const PLANS: Outcome[] = ['plan_complete', 'investigation_complete'];
+
 export const runEvents = {
   'run.started': (slice, body, { projectId, at }) => {
-    const { subjectId, jobId, workerId, stage, mode, agent, attempt, reservedUsd, isFree } = body;
+    const { subjectId, jobId, workerId, stage, mode, agent, attempt, reservedUsd, isFree, usualMs } = body;
     changeLeasedTask(slice, body, (task) => ({
       waiting: null,
       lastRunId: body.runId,
@@ -36,6 +38,7 @@ export const runEvents = {
       endedAt: null,
       validationRetries: 0,
       progress: null,
+      usualMs: usualMs ?? null,
       session: null,
       briefing: null,
       usage: { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 },
@@ -46,7 +49,11 @@ export const runEvents = {
   'run.briefed': (slice, { runId, promptTokens, dropped }) =>
     change(slice, runId, { briefing: { promptTokens, dropped } }),
   'run.session_known': (slice, { runId, session }) => change(slice, runId, { session }),
-  'run.progressed': (slice, { runId, percent, text }) => change(slice, runId, { progress: { percent, text } }),
+  'run.progressed': (slice, { runId, percent, text, turns, tools, todo }) => {
+    const before = slice.runs.ifLoaded(runId)?.progress ?? NO_PROGRESS;
+    const changed = { ...(turns && { turns }), ...(tools && { tools }), ...(todo && { todo }) };
+    change(slice, runId, { progress: { ...before, percent, text, ...changed } });
+  },
   'run.spent': (slice, { runId, usage }) => change(slice, runId, { usage }),
   'run.overdrawn': changesNothing,
   'run.sent_back': (slice, { runId, retry }) => change(slice, runId, { validationRetries: retry }),
@@ -74,6 +81,7 @@ function afterRun(task: Task, run: Run | undefined, body: EventOf<'run.finished'
     feedback: [],
     rework: false,
     plan: planAfter(task, body),
+    ...(PLANS.includes(body.outcome) ? { declared: body.envelope?.declares ?? {} } : {}),
     subtasks: body.envelope?.subtasks ?? task.subtasks,
     counters: { ...counters, failures: Object.fromEntries(lasting), reviewCycles: counters.reviewCycles + rejected },
   };

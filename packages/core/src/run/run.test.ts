@@ -21,7 +21,10 @@ describe('a run', () => {
       endedAt: null,
       outcome: null,
     });
-    mill.must({ type: 'run.progress', ...fence, runId, percent: 40, text: 'reading' });
+    const todo = [{ text: 'read', status: 'done' as const }];
+    mill.must({ type: 'run.progress', ...fence, runId, percent: 100, text: '', todo, turns: { used: 1, limit: 9 } });
+    // What a report leaves out has not changed.
+    mill.must({ type: 'run.progress', ...fence, runId, percent: 40, text: 'reading', turns: { used: 2, limit: 9 } });
     mill.must({ type: 'run.send_back', ...fence, runId, gates: ['test'] });
     mill.must({ type: 'run.send_back', ...fence, runId, gates: ['test'] });
     mill.now += 1_000;
@@ -41,7 +44,10 @@ describe('a run', () => {
       summary: 'planned',
       endedAt: mill.now,
       usage,
-      ...{ validationRetries: 2, progress: { percent: 40, text: 'reading' } },
+      ...{
+        validationRetries: 2,
+        progress: { percent: 40, text: 'reading', turns: { used: 2, limit: 9 }, tools: null, todo },
+      },
     });
     expect(mill.task(id)).toMatchObject({ stage: 'implement', plan: 'do it', subtasks: ['a', 'b'], lease: null });
     expect(mill.task(id).context).toMatchObject([
@@ -109,8 +115,8 @@ describe('a run', () => {
     const id = mill.add();
     mill.end(id, 'failed', { failure: 'no_result', envelope: { summary: 'half' } });
     expect(mill.task(id).context).toEqual([]);
-    mill.end(id, 'plan_complete', { envelope: { summary: 'x'.repeat(5_000) } });
-    expect(mill.task(id).context[0]?.summary).toHaveLength(2_000);
+    mill.end(id, 'plan_complete', { envelope: { summary: 'x'.repeat(50_000) } });
+    expect(mill.task(id).context[0]?.summary.length).toBeLessThanOrEqual(8_000);
   });
 
   test('an agent that reports its own run as interrupted has failed', () => {

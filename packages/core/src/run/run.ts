@@ -1,21 +1,13 @@
-import {
-  type AgentEnvelope,
-  type ContextEntry,
-  type EventBody,
-  MODES,
-  type Mode,
-  type Outcome,
-  type Project,
-  type Run,
-} from '@tidemill/contract';
+import type { EventBody, Mode, Outcome, Project, Run } from '@tidemill/contract';
 import { afterSpending, estimateOf, shortageFor, sizeOf, sizeOfInput } from '../budget/budget.ts';
 import { budgetAccountsOf } from '../budget/period.ts';
 import { bounded, finalUsage, moreUsd } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { handedOff, problemOfHandOff } from '../hand-off/task.ts';
 import { endJobRun } from '../job/job.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { stageOf } from '../pipeline/stage.ts';
-import { askAtEnd } from '../question/at-end.ts';
+import { askAtEnd, stageAfter } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { aboutWork, type FoundWork, fencedWork, findWork, isJob, nameOf, released, type Work } from '../work.ts';
@@ -35,7 +27,11 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
   const shortage = shortageFor(budgets, reservedUsd, env.now, slice.calendars);
   if (shortage)
     return refuse('budget_exhausted', shortage.text, `until ${new Date(shortage.until).toISOString()} at the latest`);
-  return accept({
+  const { handOff = null } = isJob(work) ? {} : work;
+  const why = isJob(work) || !handOff ? null : problemOfHandOff(handOff, work, env.now);
+  const refused: EventBody[] =
+    handOff && why ? [{ type: 'task.hand_off_refused', taskId: work.id, handOffId: handOff.id, why }] : [];
+  return accept(...refused, {
     type: 'run.started',
     ...aboutWork(work),
     runId,
@@ -46,6 +42,8 @@ export function startRun(slice: Slice, command: CommandOf<'run.start'>, env: Dec
     attempt: place.attempt,
     reservedUsd,
     ...(command.isFree ? { isFree: true } : {}),
+    ...(command.usualMs === undefined ? {} : { usualMs: command.usualMs }),
+    ...(handOff && !why ? { handOffId: handOff.id } : {}),
   });
 }
 
@@ -72,8 +70,9 @@ function placeOf(project: Project, work: Work, mode: Mode): Place | (Decision & 
 export function progressRun(slice: Slice, command: CommandOf<'run.progress'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { runId, percent, text } = command;
-  return accept({ type: 'run.progressed', ...aboutWork(checked.work), runId, percent, text });
+  const { runId, percent, text, turns, tools, todo } = command;
+  const more = { ...(turns && { turns }), ...(tools && { tools }), ...(todo && { todo }) };
+  return accept({ type: 'run.progressed', ...aboutWork(checked.work), runId, percent, text, ...more });
 }
 
 export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: DecideEnv): Decision {
@@ -148,14 +147,18 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   ];
   const { tree, retryAt } = command;
   if (isJob(work)) {
-    const after = endJobRun(work, { ...end, envelope: command.envelope, retryAt }, env);
+    const about = { slice, project, job: work, run };
+    const after = endJobRun(about, { ...end, envelope: command.envelope, retryAt }, env);
     return accept(...events, ...after, released(work, end.outcome));
   }
   if (end.criteria) events.push({ type: 'task.criteria_judged', taskId: work.id, criteria: end.criteria });
-  const note = noteOf(run, end.outcome, command.envelope, env.now);
-  if (note) events.push({ type: 'task.noted', taskId: work.id, entry: note });
   const feedback = end.comments ? [{ kind: 'review' as const, text: end.comments, files: [] }] : command.feedback;
   const after = endStage(slice, project.rules, work, { ...end, feedback, tree, retryAt }, env);
+  const { envelope, files = [] } = command;
+  if (envelope && end.outcome !== 'failed' && end.outcome !== 'interrupted') {
+    const stage = stageAfter(work, after);
+    events.push(...handedOff(project.rules, work, { run, outcome: end.outcome, envelope, files, stage }, env.now));
+  }
   events.push(...askAtEnd({ slice, project, task: work, run, command, end, after, env }));
   return accept(...events, released(work, end.outcome));
 }
@@ -182,16 +185,4 @@ function currentRun(
   const run = slice.runs.ifLoaded(command.runId);
   if (run && run.status === 'running' && checked.work.lastRunId === run.id) return { ...checked, run };
   return { ok: false, refusal: { code: 'conflict', message: `run ${command.runId} is not running`, hint: '' } };
-}
-
-/** What later runs of the task see of this one. */
-function noteOf(run: Run, outcome: Outcome, envelope: AgentEnvelope | null, at: number): ContextEntry | null {
-  if (!envelope || outcome === 'failed' || outcome === 'interrupted') return null;
-  const comments = envelope.review?.comments.join('\n') ?? '';
-  const summary = envelope.planSummary ?? envelope.investigationSummary ?? (envelope.summary || comments);
-  if (!summary) return null;
-  const entryType =
-    run.mode !== 'review' ? MODES[run.mode].note : outcome === 'approved' ? 'review_approved' : 'review_feedback';
-  const source = run.mode === 'review' ? 'reviewer' : 'agent';
-  return { runId: run.id, source, entryType, summary: summary.slice(0, 2000), at };
 }

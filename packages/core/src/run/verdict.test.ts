@@ -1,11 +1,11 @@
-import { personActor } from '@tidemill/contract';
+import { personActor, type ReviewVerdict } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 
 const projectId = 'project_1';
 const inReview = (accept = ['fast', 'small']) => {
   const mill = new Mill();
-  const id = mill.add({ accept });
+  const id = mill.add({ accept, body: 'Greet ann as well.' });
   mill.bring(id, 'review');
   return { mill, id };
 };
@@ -121,20 +121,74 @@ describe('a review', () => {
     expect(mill.task(id)).toMatchObject({ stage: 'review', feedback: [], rework: false });
   });
 
-  test('without criteria a person judges', () => {
-    const mill = new Mill();
-    const [yes, no] = [mill.add({ accept: [] }), mill.add({ accept: [] })];
-    for (const id of [yes, no]) {
-      mill.bring(id, 'blocked');
-      expect(mill.task(id)).toMatchObject({ resumeStage: 'review', role: null, blocked: { reason: 'no_criteria' } });
-    }
-    mill.must({ type: 'task.approve', projectId, taskId: yes, by: personActor('ada') });
-    expect(mill.task(yes).stage).toBe('merge');
-    mill.must({ type: 'task.reject', projectId, taskId: no, by: personActor('ada'), note: 'too slow' });
-    expect(mill.task(no)).toMatchObject({ stage: 'implement', feedback: [{ kind: 'person', text: 'too slow' }] });
-    mill.must({ type: 'task.cancel', projectId, taskId: yes, by: personActor('ada') });
-    mill.bring(no, 'blocked');
-    expect(mill.task(no).blocked?.reason).toBe('no_criteria');
+  describe('of a task without criteria', () => {
+    const derived = (...criteria: ReviewVerdict['criteria']) => ({ envelope: { review: { criteria, comments: [] } } });
+    const C1 = { id: 'C1', text: 'it greets ann', met: true, evidence: 'test passes' };
+
+    test('derives them from title and description, and they become its criteria', () => {
+      const { mill, id } = inReview([]);
+      expect(mill.task(id)).toMatchObject({ stage: 'review', role: 'reviewer', blocked: null });
+      mill.end(id, 'approved', derived(C1, { ...C1, text: ' it still greets ' }));
+      expect(mill.task(id)).toMatchObject({
+        stage: 'merge',
+        criteria: [
+          { id: 'C1', text: 'it greets ann', met: true, isDerived: true },
+          { id: 'C2', text: 'it still greets', met: true, isDerived: true },
+        ],
+      });
+    });
+
+    test.each([
+      ['names none', derived()],
+      ['names one without a text', derived({ id: 'C1', met: true, evidence: 'test passes' })],
+      ['names one with a blank text', derived({ ...C1, text: ' \n' })],
+      ['has no evidence for one', derived(C1, { ...C1, text: 'fast', evidence: 'looks good' })],
+      ['has no envelope', { envelope: null }],
+    ])('that approves and %s does not count', (_name, ending) => {
+      const { mill, id } = inReview([]);
+      mill.end(id, 'approved', ending);
+      expect(mill.task(id)).toMatchObject({
+        stage: 'review',
+        criteria: [],
+        counters: { failures: { invalid_result: 1 } },
+      });
+    });
+
+    test('sends it back when a derived one is not met; the next review judges the same ones', () => {
+      const { mill, id } = inReview([]);
+      mill.end(id, 'approved', derived({ ...C1, met: false, evidence: 'it says hello' }));
+      expect(mill.task(id)).toMatchObject({
+        stage: 'implement',
+        feedback: [{ text: 'Not met: it greets ann (it says hello)' }],
+      });
+      mill.build(id, 'second');
+      mill.end(id, 'approved', derived({ ...C1, id: 'C2' }));
+      expect(mill.task(id).counters.failures.invalid_result).toBe(1);
+      mill.review(id, true);
+      expect(mill.task(id)).toMatchObject({ stage: 'merge', criteria: [{ text: 'it greets ann', met: true }] });
+    });
+
+    test('an edit of the title or the description drops derived criteria', () => {
+      const { mill, id } = inReview([]);
+      mill.review(id, false, ['no']);
+      mill.must({ type: 'task.edit', projectId, taskId: id, by: personActor('ada'), priority: 1 });
+      expect(mill.task(id).criteria).toHaveLength(1);
+      mill.must({ type: 'task.edit', projectId, taskId: id, by: personActor('ada'), body: 'greet bob, too' });
+      expect(mill.task(id).criteria).toEqual([]);
+    });
+
+    test('a task that an earlier version left to a person is approved or rejected as before', () => {
+      for (const [decision, stage] of [
+        ['task.approve', 'merge'],
+        ['task.reject', 'implement'],
+      ] as const) {
+        const { mill, id } = inReview([]);
+        const blocked = { reason: 'no_criteria' as const, text: 'no agent can judge it' };
+        mill.tasks.set(id, { ...mill.task(id), stage: 'blocked', role: null, resumeStage: 'review', blocked });
+        mill.must({ type: decision, projectId, taskId: id, by: personActor('ada'), note: 'seen' });
+        expect(mill.task(id).stage).toBe(stage);
+      }
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import type { AgentEnvelope, Criterion, FailureClass, Outcome, Task } from '@tidemill/contract';
 import { citesSomething, type ShownChange } from './citation.ts';
+import { NOTHING_DERIVED, namesCriterion } from './result.ts';
 
 /** How a run ended; `criteria` and `comments` when it ended in a verdict. */
 export interface Verdict {
@@ -12,9 +13,13 @@ export interface Verdict {
 
 /**
  * A review counts only with a verdict on each criterion. "Approved" with an unmet criterion is a request for changes. A
- * verdict that omits a criterion, or calls one met without evidence, is invalid.
+ * verdict that omits a criterion, or calls one met without evidence, is invalid. For a task without criteria the reviewer
+ * derives them from its title and description; they become the task's.
  */
-export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outcome, shown: ShownChange): Verdict {
+export function judge(judged: Task, reply: AgentEnvelope | null, proposed: Outcome, shown: ShownChange): Verdict {
+  const { task, envelope } = judged.criteria.length > 0 ? { task: judged, envelope: reply } : derived(judged, reply);
+  if (proposed === 'approved' && task.criteria.length === 0)
+    return { outcome: 'failed', failure: 'invalid_result', message: `the review is no verdict: ${NOTHING_DERIVED}` };
   const verdicts = verdictsOf(envelope);
   const missing = task.criteria.filter((criterion) => !verdicts.has(criterion.id));
   if (proposed === 'approved' && missing.length > 0) {
@@ -53,6 +58,20 @@ export function judge(task: Task, envelope: AgentEnvelope | null, proposed: Outc
     comments: comments.join('\n'),
   };
 }
+
+/** The task and the verdict with the criteria that the verdict names. Their ids are ours: an agent's may repeat. */
+function derived(task: Task, envelope: AgentEnvelope | null): { task: Task; envelope: AgentEnvelope | null } {
+  if (!envelope?.review) return { task, envelope };
+  const named = envelope.review.criteria
+    .filter(namesCriterion)
+    .slice(0, MOST_DERIVED)
+    .map((verdict, index) => ({ ...verdict, id: `C${index + 1}`, text: verdict.text!.trim() }));
+  const criteria = named.map(({ id, text }) => ({ id, text, met: null, evidence: '', isDerived: true as const }));
+  return { task: { ...task, criteria }, envelope: { ...envelope, review: { ...envelope.review, criteria: named } } };
+}
+
+/** More are a sign of a list that judges nothing. */
+const MOST_DERIVED = 50;
 
 /** By criterion. Both "met" and "not met" for the same criterion count as "not met". */
 function verdictsOf(envelope: AgentEnvelope | null) {

@@ -2,7 +2,7 @@ import type { Task } from '@tidemill/contract';
 import { decideLock } from './file-lock.ts';
 import { isReady } from './ready.ts';
 
-/** A bounded snapshot: candidates in claiming order, and the running tasks that have a file scope. */
+/** A bounded snapshot: candidates in claiming order, and the running tasks that others may have to wait for. */
 interface Candidates {
   window: Task[];
   running: Task[];
@@ -12,7 +12,7 @@ interface Candidates {
   isResting?(task: Task): boolean;
 }
 
-/** The first candidate this worker may take: ready, not in backoff, no files of running work, and not a review of its own work. */
+/** The first candidate this worker may take: ready, not in backoff, no conflict with running work, and not a review of its own work. */
 export function pick({ window, running, workerId, now, isResting }: Candidates): Task | undefined {
   return window.find(
     (task) =>

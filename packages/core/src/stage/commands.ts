@@ -1,18 +1,27 @@
-import type { MatterContents } from '@tidemill/contract';
+import type { ApprovalMatter, MatterContents, MergeLoss } from '@tidemill/contract';
 import type { Fence, StageEnd } from '../command.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
 import type { CommandParts } from '../noun.ts';
 import { askingTask, endingStage, leasedTask, taskAlone, workAndPaidRun } from '../task-lookup.ts';
 import { holdStage } from './hold.ts';
 import { commitWork, finishStage, noteSnapshot, waitInStage } from './stage.ts';
+import { vetoStage } from './veto.ts';
 
 export interface StageCommands {
   /** `touches`: the verified content, where a person had to approve it. */
-  'stage.finish': { touches?: MatterContents } & StageEnd;
-  /** `isPassing`: it is retried automatically, and no person needs to act. */
-  'stage.wait': { why: string; untilMs: number; isPassing?: boolean } & Fence;
+  'stage.finish': {
+    touches?: MatterContents;
+    touchedFiles?: Partial<Record<ApprovalMatter, string[]>>;
+  } & StageEnd;
+  /**
+   * `isPassing`: it is retried automatically, and no person needs to act. `landing`: a person's checkout is in the way.
+   * While the reason stays the same, such a wait grows up to `maxMs`.
+   */
+  'stage.wait': { why: string; untilMs: number; isPassing?: boolean; landing?: { maxMs: number } } & Fence;
   /** Files that decide what gates check were changed and nobody reviews them: holds the task until a person approves. */
   'stage.hold': { files: Deciding[] } & Fence;
+  /** A merge dropped something of the target: holds the task until a person accepts it or sends it back. */
+  'stage.veto': { losses: MergeLoss[] } & Fence;
   'work.commit': { commit: string; tree: string; notes: string[] } & Fence;
   'snapshot.note': { taskId: string; ref: string; why: string };
 }
@@ -21,6 +30,7 @@ export const stageCommands: CommandParts<keyof StageCommands> = {
   'stage.finish': { scope: endingStage, decide: finishStage },
   'stage.wait': { scope: workAndPaidRun, decide: waitInStage },
   'stage.hold': { scope: askingTask, decide: holdStage },
+  'stage.veto': { scope: askingTask, decide: vetoStage },
   'work.commit': { scope: leasedTask, decide: commitWork },
   'snapshot.note': { scope: taskAlone, decide: noteSnapshot },
 };

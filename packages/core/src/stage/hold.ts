@@ -1,4 +1,4 @@
-import type { AskedQuestion, Stage } from '@tidemill/contract';
+import type { AskedQuestion, Project, Question, Stage, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
@@ -18,6 +18,33 @@ const MOST_FILES = 50;
  * this content was approved before.
  */
 export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: DecideEnv): Decision {
+  const { files } = command;
+  const checks = env.hash(files.map(({ content }) => content).join('\0'));
+  return holdFor(slice, command, env, ({ task }) =>
+    task.approvedChecks.includes(checks)
+      ? null
+      : {
+          question: questionAbout(`#${task.number} ${task.title}`, files),
+          because: 'changed checks wait for a person',
+          effect: { checks },
+        },
+  );
+}
+
+interface Held {
+  question: AskedQuestion;
+  because: string;
+  /** What an approval is for. */
+  effect: Pick<Extract<Question['effect'], { kind: 'approval' }>, 'checks' | 'losses'>;
+}
+
+/** Parks the task with a question that only a person answers, and releases it. Null: a person approved this before. */
+export function holdFor(
+  slice: Slice,
+  command: CommandOf<'stage.hold' | 'stage.veto'>,
+  env: DecideEnv,
+  why: (found: { task: Task; project: Project }) => Held | null,
+): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
@@ -26,11 +53,10 @@ export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: D
     return refuse('wrong_stage', `#${task.number} is in ${task.stage}, which is not a merge stage`);
   if (task.prepared)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
-  const { files } = command;
-  const checks = env.hash(files.map(({ content }) => content).join('\0'));
-  if (task.approvedChecks.includes(checks)) return accept();
+  const held = why({ task, project });
+  if (!held) return accept();
   const stages = project.rules.pipelines[task.pipeline]?.stages ?? {};
-  const effect = { kind: 'approval' as const, matters: [], sendBackTo: builderOf(stages, stage), checks };
+  const effect = { kind: 'approval' as const, matters: [], sendBackTo: builderOf(stages, stage), ...held.effect };
   const asked = askAll(
     slice,
     {
@@ -44,11 +70,11 @@ export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: D
       // Asked every time: an earlier rejection does not count as an answer.
       ...{ sourceId: task.id, task: { ...task, openQuestions: [], asked: {} } },
     },
-    [questionAbout(`#${task.number} ${task.title}`, files)],
+    [held.question],
     env,
   );
   const holding = [...task.openQuestions, ...asked.holding];
-  return accept(...asked.events, parked(task, task.stage, holding), released(task, 'changed checks wait for a person'));
+  return accept(...asked.events, parked(task, task.stage, holding), released(task, held.because));
 }
 
 function questionAbout(what: string, files: Deciding[]): AskedQuestion {

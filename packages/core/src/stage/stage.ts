@@ -1,3 +1,4 @@
+import type { Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
 import { endStage } from '../pipeline/end-stage.ts';
@@ -30,13 +31,20 @@ export function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env:
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task } = checked;
-  const passing = command.isPassing ? { isPassing: true } : {};
+  const kind = { ...(command.isPassing ? { isPassing: true } : {}), ...(command.landing ? { isLanding: true } : {}) };
+  const until = env.now + waitMs(task, command, env.now);
   return accept(
     ...interruptRun(slice, task, command.why),
-    { type: 'task.waiting', taskId: task.id, why: command.why, until: env.now + command.untilMs, ...passing },
+    { type: 'task.waiting', taskId: task.id, why: command.why, until, ...kind },
     released(task, command.why),
     ...parkedIfAsking(task),
   );
+}
+
+/** A landing that waits for the same reason looks less and less often, or it would write all day. */
+function waitMs(task: Task, { why, untilMs, landing }: CommandOf<'stage.wait'>, now: number): number {
+  if (!landing || task.waiting !== why) return untilMs;
+  return Math.min(landing.maxMs, Math.max(untilMs, now - task.stageSince));
 }
 
 export function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {

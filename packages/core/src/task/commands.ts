@@ -1,4 +1,4 @@
-import type { Actor, HilConfig, TaskEdit, TaskKind } from '@tidemill/contract';
+import type { Actor, HilConfig, TaskEdit, TaskKind, TaskOrigin } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask, taskAlone } from '../task-lookup.ts';
@@ -21,6 +21,7 @@ export interface TaskCommands {
     priority: number;
     hilConfig?: HilConfig;
     repairs?: string[];
+    origin?: TaskOrigin;
   };
   'task.set_dependencies': { taskId: string; dependsOn: string[] };
   'task.edit': { taskId: string; by: Actor } & TaskEdit;
@@ -53,7 +54,7 @@ export const taskCommands: CommandParts<keyof TaskCommands> = {
     ],
     decide: setDependencies,
   },
-  'task.edit': { scope: taskAlone, decide: editTask },
+  'task.edit': { scope: steeredTask, decide: editTask },
   'task.note': { scope: taskAlone, decide: noteTask },
   'task.assign': {
     scope: (command) => [

@@ -2,7 +2,7 @@ import { personActor } from '@tidemill/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
-import { slugOf } from './create.ts';
+import { slugOf } from '../slug.ts';
 
 const projectId = 'project_1';
 

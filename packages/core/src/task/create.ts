@@ -2,6 +2,7 @@ import type { CommandOf, Decision } from '../command.ts';
 import { findTask } from '../fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { slugOf } from '../slug.ts';
 import { criteriaOf } from './criteria.ts';
 
 export function createTask(slice: Slice, command: CommandOf<'task.create'>): Decision {
@@ -39,6 +40,7 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
     branch: `task/${number}-${slugOf(command.title)}`,
     hilConfig: command.hilConfig ?? null,
     repairs: command.repairs ?? [],
+    origin: command.origin ?? null,
   });
 }
 
@@ -77,16 +79,4 @@ function reaches(slice: Slice, from: string, to: string): boolean {
     pending.push(...slice.edges(id));
   }
   return false;
-}
-
-/** Short, readable, safe in a branch name and a path; also for a title without Latin letters and digits. */
-export function slugOf(title: string): string {
-  const slug = title
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '');
-  return slug || 'task';
 }

@@ -1,6 +1,9 @@
-import type { ContextEntry, Criterion, Task, TaskEdit } from '@tidemill/contract';
+import type { ContextEntry, Criterion, EventBody, Project, Task, TaskEdit } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../fence.ts';
+import { withdrawn } from '../question/answer.ts';
+import { openQuestionsOf } from '../question/ask.ts';
+import { whenAllAnswered } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { criteriaOf } from './criteria.ts';
@@ -9,17 +12,30 @@ import { criteriaOf } from './criteria.ts';
 export function editTask(slice: Slice, command: CommandOf<'task.edit'>): Decision {
   const found = findTask(slice, command);
   if (!found.ok) return found;
-  const { task } = found;
+  const { task, project } = found;
   if (task.stage === 'done') return refuse('wrong_stage', `#${task.number} is done and landed`, 'add a new task');
   if (task.stage === 'cancelled')
     return refuse('wrong_stage', `#${task.number} is cancelled`, 'retry it first, so that it is open again');
   const { title = task.title, body = task.body, files = task.files, priority = task.priority } = command;
-  const wanted = { title, body, criteria: criteriaAfter(task, command), files, priority };
+  // Criteria that a reviewer derived from another text no longer hold; the next review derives them again.
+  const isReworded = title !== task.title || body !== task.body;
+  const stayed = isReworded ? { ...task, criteria: task.criteria.filter(({ isDerived }) => !isDerived) } : task;
+  const wanted = { title, body, criteria: criteriaAfter(stayed, command), files, priority };
   const changed = Object.entries(wanted).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(task[field as keyof typeof wanted]),
   );
   if (changed.length === 0) return accept();
-  return accept({ type: 'task.edited', taskId: task.id, by: command.by, ...Object.fromEntries(changed) });
+  const edited: EventBody = { type: 'task.edited', taskId: task.id, by: command.by, ...Object.fromEntries(changed) };
+  return accept(edited, ...(wanted.criteria.length > 0 ? noLongerAsked(slice, project, task) : []));
+}
+
+/** The task has criteria now, so the question about them is over. */
+function noLongerAsked(slice: Slice, project: Project, task: Task): EventBody[] {
+  const question = openQuestionsOf(slice, task.id).find(({ effect }) => effect.kind === 'criteria');
+  if (!question) return [];
+  const to = task.resumeStage ?? task.stage;
+  const goOn = task.stage === 'needs_info' ? whenAllAnswered(slice, project, task, question, to) : [];
+  return [withdrawn(question, 'the task has criteria now'), ...goOn];
 }
 
 /** A person's note for the next run of the task. */

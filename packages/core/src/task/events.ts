@@ -1,4 +1,5 @@
-import type { Feedback, Task } from '@tidemill/contract';
+import type { ApprovalMatter, Declarations, Feedback, Task } from '@tidemill/contract';
+import { entryOf } from '../hand-off/task.ts';
 import { changesNothing, type Reductions } from '../noun.ts';
 import { roleOf } from '../pipeline/stage.ts';
 import { changeTask } from '../task-row.ts';
@@ -40,10 +41,13 @@ export const taskEvents = {
     changeTask(slice, body, (task) => ({
       approved: [...new Set([...task.approved, ...body.matters])],
       approvedContents: { ...task.approvedContents, ...body.contents },
+      approvedDeclared: withDeclared(task.approvedDeclared, body.declared ?? {}),
       approvedChecks: [...new Set([...task.approvedChecks, ...(body.checks ? [body.checks] : [])])],
+      acceptedLosses: [...new Set([...task.acceptedLosses, ...(body.losses ?? [])])],
     })),
   'task.waiting': (slice, body) =>
     changeTask(slice, body, () => ({ waiting: body.isPassing ? null : body.why, notBefore: body.until })),
+  'task.left_alone': (slice, body, { at }) => changeTask(slice, body, () => ({ leftAloneUntil: at + body.ms })),
   'task.counters_reset': (slice, body) =>
     changeTask(slice, body, () => ({
       counters: { failures: {}, reviewCycles: 0, interruptions: 0, fingerprints: {} },
@@ -54,6 +58,11 @@ export const taskEvents = {
       rework: body.feedback.length > 0,
     })),
   'task.noted': (slice, body) => changeTask(slice, body, ({ context }) => ({ context: [...context, body.entry] })),
+  'task.handed_off': (slice, body, { at }) =>
+    changeTask(slice, body, ({ context, handOff }) =>
+      handOff?.id === body.handOff.id ? null : { context: [...context, entryOf(body, at)], handOff: body.handOff },
+    ),
+  'task.hand_off_refused': (slice, body) => changeTask(slice, body, () => ({ handOff: null })),
   'task.criteria_judged': (slice, body) => changeTask(slice, body, () => ({ criteria: body.criteria })),
   'work.committed': (slice, body) =>
     changeTask(slice, body, () => ({ head: { commit: body.commit, tree: body.tree } })),
@@ -71,7 +80,7 @@ export const taskEvents = {
 
 /** A task enters each stage without the blocks and waits of the previous one. */
 function settled(at: number): Partial<Task> {
-  return { stageSince: at, resumeStage: null, blocked: null, waiting: null, notBefore: 0 };
+  return { stageSince: at, resumeStage: null, blocked: null, waiting: null, notBefore: 0, offered: null };
 }
 
 /** Newer output of a gate, a reviewer or a merge replaces the older; a person's feedback stays. An empty list removes all. */
@@ -79,4 +88,11 @@ function feedbackAfter(before: Feedback[], given: Feedback[]): Feedback[] {
   if (given.length === 0) return [];
   const renewed = new Set(given.map(({ kind }) => kind));
   return [...before.filter(({ kind }) => kind === 'person' || !renewed.has(kind)), ...given];
+}
+
+function withDeclared(before: Declarations, more: Declarations): Declarations {
+  const matters = Object.keys({ ...before, ...more }) as ApprovalMatter[];
+  return Object.fromEntries(
+    matters.map((matter) => [matter, [...new Set([...(before[matter] ?? []), ...(more[matter] ?? [])])]]),
+  );
 }

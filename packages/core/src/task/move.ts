@@ -80,8 +80,6 @@ function whyNot(slice: Slice, rules: ProjectRules, task: Task, to: string): stri
   if (obstacle) return obstacle;
   if (stage?.actor === 'human' && !arePlansReviewed(rules, task))
     return `plans are not reviewed here: it would move to ${stage.on.approved}`;
-  if (stage?.actor === 'agent' && stage.mode === 'review' && task.criteria.length === 0)
-    return 'it has no acceptance criteria to judge: add some first';
   return `a person cannot move it there from ${task.stage}`;
 }
 

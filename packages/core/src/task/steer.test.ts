@@ -167,7 +167,7 @@ describe('records', () => {
   test('the same alert is only counted for five minutes, and a clock that was set back silences none', () => {
     const { mill } = at('implement');
     const raise = () =>
-      mill.must({ type: 'alert.raise', projectId, taskId: null, kind: 'disk', text: 'x' }).map(({ type }) => type);
+      mill.must({ type: 'alert.raise', projectId, taskId: null, kind: 'disk_full', text: 'x' }).map(({ type }) => type);
     expect([raise(), raise()]).toEqual([['alert.raised'], ['alert.repeated']]);
     mill.now -= 24 * 3_600_000;
     expect([raise(), raise()]).toEqual([['alert.raised'], ['alert.repeated']]);

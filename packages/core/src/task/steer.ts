@@ -1,8 +1,16 @@
-import type { EventBody, Feedback, Project, Refusal, Task } from '@tidemill/contract';
+import type { Actor, ApprovalMatter, EventBody, Feedback, Project, Refusal, Task } from '@tidemill/contract';
 import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
 import { type Fenced, findTask } from '../fence.ts';
 import { enter } from '../pipeline/enter.ts';
-import { answerAll, answered, openApproval, withdrawAll, withdrawHolding } from '../question/answer.ts';
+import {
+  answerAll,
+  answered,
+  mayDecide,
+  ONLY_PEOPLE,
+  openApproval,
+  withdrawAll,
+  withdrawHolding,
+} from '../question/answer.ts';
 import { APPROVE } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -85,10 +93,11 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
   const found = findSeen(slice, command);
   if (!found.ok) return found;
   const approval = openApproval(slice, found.task);
+  if (approval && !mayDecide(approval.question, command.by)) return refuse('forbidden', ONLY_PEOPLE);
   if (approval) {
     const answer = { text: APPROVE, option: APPROVE, source: 'user' as const, by: command.by, at: env.now };
     const note: EventBody[] = command.note ? [noteOf({ ...found.task, openQuestions: [] }, command.note, env)] : [];
-    return accept(...note, ...answered(slice, found.project, approval.question, answer));
+    return accept(...note, ...answered(slice, found.project, approval.question, answer, env));
   }
   const choice = choiceOf(found.task, found.project);
   if (!choice)
@@ -98,6 +107,7 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
   return accept(
     ...note,
     ...withdrawHolding(slice, found.task, because),
+    ...(found.task.stage === 'blocked' ? [] : declaredByPlan(found.task, command.by)),
     { type: 'task.counters_reset', taskId: found.task.id, by: command.by },
     // Approval overrules the reviewer's feedback: a builder must not see it when the merge sends the task back.
     ...(found.task.feedback.length > 0
@@ -107,13 +117,19 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
   );
 }
 
+/** Who approves a plan approves the decisions in it. They are asked for again when the work decides something else. */
+function declaredByPlan({ id: taskId, declared }: Task, by: Actor): EventBody[] {
+  const matters = Object.keys(declared) as ApprovalMatter[];
+  return matters.length === 0 ? [] : [{ type: 'task.matter_approved', taskId, matters, declared, by }];
+}
+
 export function reject(slice: Slice, command: CommandOf<'task.reject'>, env: DecideEnv): Decision {
   const found = findSeen(slice, command);
   if (!found.ok) return found;
   const approval = openApproval(slice, found.task);
   if (approval) {
     const answer = { text: command.note, option: null, source: 'user' as const, by: command.by, at: env.now };
-    return accept(...answered(slice, found.project, approval.question, answer));
+    return accept(...answered(slice, found.project, approval.question, answer, env));
   }
   const choice = choiceOf(found.task, found.project);
   if (!choice)

@@ -86,7 +86,7 @@ export class StoredTokens {
 
   async #find(hash: string): Promise<Token[]> {
     try {
-      return await this.#store.records({ noun: 'token', taskId: hash, isOpen: true });
+      return await this.#store.records({ noun: 'token', parent: hash, isOpen: true });
     } catch (error) {
       // The reason goes to the log only: the client may be a stranger.
       this.#onNote('a token could not be looked up', error);

@@ -98,7 +98,7 @@ function listen(sink: AgentSink, ask: AgentRequest['ask']): Listener {
   const reader = createProtocolReader({
     output,
     usage: (usage) => sink.usage(usage),
-    progress: (percent, text) => sink.progress(percent, text),
+    progress: (report) => sink.progress(report),
     question: (questions) => void ask?.(questions).catch(() => undefined), // the callee logs the error
     result: (proposed) => {
       result = proposed;

@@ -1,19 +1,19 @@
-import { execFile } from 'node:child_process';
 import { AcpPreset, type AgentView } from '@tidemill/contract';
 import type { Clock } from '../ports.ts';
+import { isInside } from '../process/mounts.ts';
 import { findProgram } from '../process/program.ts';
 import { presetFor } from './acp/preset.ts';
-import { bundledProgram, findSdk } from './claude/sdk.ts';
+import { findClaude, INSTALL, problemOfVersion, UPDATE } from './claude/program.ts';
 import { findCodex } from './codex/program.ts';
+import { versionOf } from './program-version.ts';
 
-const ANSWER_WITHIN_MS = 10_000;
 /** How long a result is reused: each search starts five programs. */
 const KNOWN_FOR_MS = 10_000;
 
 /** Searches this machine for the known agents and their versions. */
 export async function discoverAgents(root: string): Promise<AgentView[]> {
   const presets = AcpPreset.options.map((preset) => findAcp(preset, root));
-  return Promise.all([findClaude(root), findCodexAgent(root), ...presets]);
+  return Promise.all([findClaudeAgent(root), findCodexAgent(root), ...presets]);
 }
 
 /** The same with a cache. */
@@ -29,16 +29,17 @@ export function createAgentSearch(clock: Clock): (root: string) => Promise<Agent
   };
 }
 
-async function findClaude(root: string): Promise<AgentView> {
-  const sdk = findSdk(root);
-  const own = sdk === null ? null : bundledProgram(sdk);
-  const program = own === null ? await findProgram('claude', searchPath(), root) : { file: own };
+async function findClaudeAgent(root: string): Promise<AgentView> {
+  const found = await findClaude(undefined, root);
+  const { version, answers } = await asked(found, root);
+  const isTooOld = problemOfVersion(version) !== null;
   return {
     name: 'claude',
     config: { type: 'claude' },
-    installed: sdk !== null,
-    ...(await asked(program)),
-    where: sdk ?? 'npm install -g @anthropic-ai/claude-agent-sdk',
+    installed: 'file' in found && !isTooOld,
+    version,
+    answers,
+    where: 'missing' in found ? INSTALL : isTooOld ? UPDATE : found.file,
     can: { hooks: true, cost: true, structuredOutput: true, resume: true },
   };
 }
@@ -49,7 +50,7 @@ async function findCodexAgent(root: string): Promise<AgentView> {
     name: 'codex',
     config: { type: 'codex' },
     installed: 'file' in found,
-    ...(await asked(found)),
+    ...(await asked(found, root)),
     where: 'file' in found ? found.file : 'npm install -g @openai/codex',
     can: { hooks: true, cost: true, structuredOutput: true, resume: true },
   };
@@ -67,23 +68,19 @@ async function findAcp(preset: PresetName, root: string): Promise<AgentView> {
     name: preset,
     config: { type: 'acp', preset },
     installed: 'file' in found,
-    ...(await asked(found)),
+    ...(await asked(found, root)),
     where: 'file' in found ? found.file : install,
     can: { hooks: false, cost: TELLS_COST.includes(preset), structuredOutput: false, resume: true },
   };
 }
 
-async function asked(found: { file: string } | { missing: string }): Promise<Pick<AgentView, 'version' | 'answers'>> {
-  const version = 'file' in found ? await versionOf(found.file) : null;
+/** A program of the repository runs only in the sandbox, so it is not asked. */
+async function asked(
+  found: { file: string } | { missing: string },
+  root: string,
+): Promise<Pick<AgentView, 'version' | 'answers'>> {
+  const version = 'file' in found && !isInside(found.file, root) ? await versionOf(found.file) : null;
   return { version, answers: version !== null };
 }
 
 const searchPath = () => ({ PATH: process.env.PATH ?? '' });
-
-function versionOf(file: string): Promise<string | null> {
-  return new Promise((resolve) => {
-    execFile(file, ['--version'], { timeout: ANSWER_WITHIN_MS }, (error, stdout) =>
-      resolve(error ? null : stdout.trim().split('\n')[0] || null),
-    );
-  });
-}

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '@tidemill/contract';
 import { findProgram } from '../process/program.ts';
 import { presetFor } from './acp/preset.ts';
-import { findSdk } from './claude/sdk.ts';
+import { usableClaude } from './claude/program.ts';
 import { findCodex } from './codex/program.ts';
 
 /** Why this agent could not be started at all, or null. */
@@ -16,9 +16,7 @@ export async function absenceOf(config: AgentConfig, root: string): Promise<stri
     case 'codex':
       return absence(await findCodex(config.program, root));
     case 'claude':
-      return findSdk(root)
-        ? null
-        : '@anthropic-ai/claude-agent-sdk is not installed: npm install -g @anthropic-ai/claude-agent-sdk';
+      return absence(await usableClaude(config.program, root));
     case 'acp': {
       const preset = presetFor(config);
       const missing = absence(await findProgram((config.command ?? preset?.command ?? [''])[0]!, search, root));

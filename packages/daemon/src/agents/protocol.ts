@@ -1,4 +1,12 @@
-import { type AgentEnvelope, type AskedQuestion, ReportedUsage, readUsage, type Usage } from '@tidemill/contract';
+import {
+  type AgentEnvelope,
+  type AskedQuestion,
+  type ProgressReport,
+  ReportedUsage,
+  readUsage,
+  TodoItem,
+  type Usage,
+} from '@tidemill/contract';
 import { z } from 'zod';
 import { readEnvelope, readQuestions } from './result.ts';
 
@@ -17,7 +25,7 @@ export type ProposedResult = { envelope: AgentEnvelope } | { invalid: string };
 export interface ProtocolHandlers {
   output(text: string): void;
   usage(usage: Usage): void;
-  progress(percent: number, text: string): void;
+  progress(report: ProgressReport): void;
   question(questions: AskedQuestion[]): void;
   result(result: ProposedResult): void;
 }
@@ -88,7 +96,15 @@ export function createProtocolReader(handlers: ProtocolHandlers): ProtocolReader
   };
 }
 
-const Progress = z.object({ percent: z.number().min(0).max(100).catch(0), text: z.string().default('') });
+/** An unknown percent is left out, never guessed. */
+const Progress = z.object({
+  percent: z.number().min(0).max(100).optional().catch(undefined),
+  text: z.string().optional().catch(undefined),
+  todo: z
+    .array(z.union([TodoItem, z.string().transform((text) => ({ text, status: 'pending' as const }))]))
+    .optional()
+    .catch(undefined),
+});
 
 /** How to deliver the message a line holds, or null when the line is output. */
 function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | null {
@@ -109,7 +125,7 @@ function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | n
   }
   if (parsed.tidemill === 'progress') {
     const progress = Progress.safeParse(parsed);
-    return progress.success ? () => handlers.progress(progress.data.percent, progress.data.text) : null;
+    return progress.success ? () => handlers.progress(progress.data) : null;
   }
   if (parsed.tidemill === 'question') {
     const { tidemill: _, questions, ...single } = parsed;

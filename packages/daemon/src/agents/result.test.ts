@@ -68,6 +68,61 @@ describe('a result in plain text', () => {
     expect([...new Set(texts)]).toEqual(questions);
   });
 
+  it('has typed questions with options and their own ids', () => {
+    const port = {
+      ...{ id: 'port', type: 'clarifying', text: 'Which port?', context: 'Both are free.', tags: ['net'] },
+      options: [
+        { label: '80', description: null, recommended: null },
+        { label: '8080', recommended: true },
+      ],
+      ...{ defaultAnswer: '8080', allowFreeText: false, expiresAfter: null },
+    };
+    const read = checkResult({ outcome: 'needs_info', summary: null, open_questions: [port] }, build);
+    expect(read).toMatchObject({
+      envelope: {
+        open_questions: [
+          {
+            ...{ id: 'port', type: 'clarifying', text: 'Which port?', context: 'Both are free.', tags: ['net'] },
+            options: [
+              { label: '80', description: '', recommended: false },
+              { label: '8080', recommended: true },
+            ],
+            ...{ defaultAnswer: '8080', allowFreeText: false },
+          },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['an unknown type', { text: 'Which?', type: 'urgent', id: 'a' }, { text: 'Which?', type: 'blocking', id: 'a' }],
+    ['options of another form', { text: 'Which?', options: 'a or b' }, { text: 'Which?', options: [] }],
+    [
+      'some bad options',
+      { text: 'Which?', options: ['a', { label: '' }, 7] },
+      { options: [{ label: 'a' }, { label: '7' }] },
+    ],
+    ['a number', 42, { text: '42', type: 'blocking' }],
+    ['a text that is too long', 'x'.repeat(30_000), { text: expect.stringMatching(/^x{19999}…$/) }],
+    ['no text at all', { which: 'port' }, { text: '{"which":"port"}', type: 'blocking' }],
+    ['a default that is no text', { text: 'Which?', default: { a: 1 } }, { text: 'Which?' }],
+  ])('does not lose a malformed question: %s', (_name, question, expected) => {
+    const read = checkResult({ outcome: 'needs_info', open_questions: [question, 'And why?'] }, build);
+    expect(read).toMatchObject({ envelope: { open_questions: [expected, { text: 'And why?' }] } });
+  });
+
+  it.each([
+    [['scopeChanges', 'nonsense'], { scopeChanges: [''] }],
+    [
+      { scopeChanges: [], architectureDecisions: ['a', null, 'b'], other: ['c'] },
+      { architectureDecisions: ['a', 'b'] },
+    ],
+    [{ dependencyModifications: 'left-pad' }, { dependencyModifications: ['left-pad'] }],
+    ['everything', {}],
+  ])('declares %j', (declares, expected) => {
+    expect(checkResult({ outcome: 'pr_ready', declares }, build)).toMatchObject({ envelope: { declares: expected } });
+  });
+
   it('is complete for its mode', () => {
     expect(checkResult({ outcome: 'plan_complete' }, plan)).toHaveProperty(
       'invalid',
@@ -165,9 +220,21 @@ describe('a verdict in words', () => {
         review: { comments: ['Round it\nin sum.ts', 'Test it'], criteria: [] },
       },
     });
-    expect(readResult('REVIEW_VERDICT: APPROVED', { mode: 'review', criteria: [] })).toMatchObject({
-      envelope: { outcome: 'approved' },
-    });
+  });
+
+  it('names the criteria it derived, where the task has none', () => {
+    const free = { mode: 'review', criteria: [] } as const;
+    const none = expect.stringContaining('names none that it derived');
+    expect(readResult('REVIEW_VERDICT: APPROVED', free)).toHaveProperty('invalid', none);
+    expect(checkResult({ outcome: 'approved', review: { criteria: [{ id: 'C1', met: true }] } }, free)).toHaveProperty(
+      'invalid',
+      none,
+    );
+    const text = '- [x] It greets ann (evidence: greet.sh:2)\n- [x] It is quick\nREVIEW_VERDICT: APPROVED';
+    const [greets, quick] = [{ text: 'It greets ann', met: true, evidence: 'greet.sh:2' }, { text: 'It is quick' }];
+    expect(readResult(text, free)).toMatchObject({ envelope: { review: { criteria: [greets, quick] } } });
+    const shown = { files: ['greet.sh'], gates: [] };
+    expect(readResult(text, { ...free, shown })).toHaveProperty('invalid', expect.stringContaining('It is quick'));
   });
 
   it.each([

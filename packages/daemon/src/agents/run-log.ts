@@ -5,7 +5,7 @@ import type { Clock, OpenRunLog, RunLog } from '../ports.ts';
 
 export const RUN_LOG_CAP = 5 * 1024 * 1024;
 const TRUNCATION_MARK = '\n[output truncated at 5 MB]\n';
-const FLUSH_MS = 1000;
+const FLUSH_MS = 100;
 const FLUSH_BYTES = 256 * 1024;
 
 export interface RunLogOptions {
@@ -66,12 +66,15 @@ function openLog(file: string, clock: Clock, report: (error: Error) => void): Ru
     if (text !== '') tail = tail.then(() => append(text));
     return tail;
   };
+  /** The first words after a silence are written at once: somebody may be reading along. */
   const flushSoon = async () => {
     if (isTimed) return;
     isTimed = true;
-    await clock.sleep(FLUSH_MS, closing.signal);
+    while (pending !== '' && !closing.signal.aborted) {
+      void flush();
+      await clock.sleep(FLUSH_MS, closing.signal);
+    }
     isTimed = false;
-    await flush();
   };
 
   return {

@@ -14,6 +14,8 @@ import { z } from 'zod';
  *         - result: { summary: "adds sum" }
  *     - when: { mode: request_changes, feedback: "rounding" }   # a part of any feedback; true: some, false: none
  *       do: [ { edit: { path: src/sum.js, find: "a + b", replace: "Math.round(a + b)" } }, { result: {} } ]
+ *     - when: { mode: ideate, prompt: "a part of the prompt" }
+ *       do: [ { result: { ideation: { reply: "Who would use it?" } } } ]
  *   default:                       # by mode, when no rule fits
  *     review: [ { result: { approve: true } } ]
  *
@@ -43,7 +45,15 @@ const ResultStep = z.strictObject({
   subtasks: z.array(z.string()).optional(),
   review: z.unknown().optional(),
   open_questions: z.array(z.unknown()).optional(),
-  declares: z.array(z.string()).optional(),
+  decisions: z.array(z.string()).optional(),
+  unresolved: z.array(z.string()).optional(),
+  declares: z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).optional(),
+  /** Results of jobs, as they are. */
+  ideation: z.unknown().optional(),
+  spec: z.unknown().optional(),
+  judgement: z.unknown().optional(),
+  analysis: z.unknown().optional(),
+  proposal: z.unknown().optional(),
   /** Review: every criterion met. */
   approve: z.boolean().optional(),
   /** Review: the first criterion is not met, and this is why. */
@@ -67,7 +77,13 @@ const Step = z
         costUsd: z.number().nullable().default(null),
       })
       .optional(),
-    progress: z.strictObject({ percent: z.number(), text: z.string().default('') }).optional(),
+    progress: z
+      .strictObject({
+        percent: z.number().optional(),
+        text: z.string().default(''),
+        todo: z.array(z.strictObject({ text: z.string(), status: z.enum(['pending', 'active', 'done']) })).optional(),
+      })
+      .optional(),
     /** Resolves conflict markers, keeping both sides. */
     resolve: orNothing(z.strictObject({ paths: z.array(path).optional() })),
     result: orNothing(ResultStep),
@@ -98,6 +114,8 @@ const When = z.strictObject({
   attempt: z.number().int().optional(),
   stage: z.string().optional(),
   feedback: z.union([z.string(), z.boolean()]).optional(),
+  /** A part of the prompt. */
+  prompt: z.string().optional(),
 });
 
 const Scenario = z.strictObject({
@@ -109,12 +127,13 @@ export type Scenario = z.infer<typeof Scenario>;
 /** What a scenario needs to know of the brief on the player's standard input. */
 export const PlayedBrief = z.object({
   mode: PlayedMode,
+  prompt: z.string().default(''),
   task: z
     .object({
       number: z.number(),
       title: z.string(),
       stage: z.string(),
-      acceptance: z.array(z.object({ id: z.string() })),
+      acceptance: z.array(z.object({ id: z.string(), text: z.string().default('') })),
     })
     .nullable(),
   attempt: z.number(),
@@ -135,7 +154,8 @@ export function stepsFor(scenario: Scenario, brief: PlayedBrief): Step[] {
 }
 
 function fits(when: z.infer<typeof When>, brief: PlayedBrief): boolean {
-  const { task, mode, attempt, stage, feedback } = when;
+  const { task, mode, attempt, stage, feedback, prompt } = when;
+  if (prompt !== undefined && !brief.prompt.includes(prompt)) return false;
   if (typeof task === 'number' && task !== brief.task?.number) return false;
   if (typeof task === 'string' && !brief.task?.title.toLowerCase().includes(task.toLowerCase())) return false;
   if (mode !== undefined && mode !== brief.mode) return false;

@@ -79,9 +79,11 @@ function proposal({ approve, reject, ...step }: ResultStep, brief: PlayedBrief):
   }
   // A scenario looks at nothing; it names what it was shown.
   const seen = `checked by the scenario: ${brief.shown?.files[0] ?? '"approved"'}`;
-  const criteria = (brief.task?.acceptance ?? []).map(({ id }, index) => {
+  const given = brief.task?.acceptance ?? [];
+  const derived = [{ id: 'C1', text: `what the title says: ${brief.task?.title ?? ''}` }];
+  const criteria = (given.length > 0 ? given : derived).map(({ id, text }, index) => {
     const isMet = reject === undefined || index > 0;
-    return { id, met: isMet, evidence: isMet ? seen : reject };
+    return { id, text, met: isMet, evidence: isMet ? seen : reject };
   });
   const review = { criteria, comments: reject === undefined ? [] : [reject] };
   return { outcome: reject === undefined ? 'approved' : 'changes_requested', review, ...step };

@@ -6,6 +6,7 @@ interface Judged {
   id: string;
   met: boolean;
   evidence: string;
+  text?: string;
 }
 type Verdict = { object: Record<string, unknown> } | { invalid: string };
 
@@ -48,14 +49,20 @@ function summaryOf(isApproved: boolean, comments: string[]): string {
   return comments[0] ?? 'The reviewer asks for changes.';
 }
 
-/** Only lines that name their criterion count: by id, by number, or by its text. */
+/**
+ * Only lines that name their criterion count: by id, by number, or by its text. Without criteria, each line of the
+ * checklist is one that the reviewer derived.
+ */
 function judgedIn(text: string, criteria: readonly Criterion[]): Judged[] {
-  return text.split('\n').flatMap((line) => {
+  return text.split('\n').flatMap((line, index) => {
     const [, box = ' ', said = ''] = CHECKBOX.exec(line) ?? [];
-    const criterion = said === '' ? undefined : criterionOf(said, criteria);
-    if (!criterion) return [];
+    if (said === '') return [];
     const met = box !== ' ' && !/\bnot met\b|\bunmet\b/i.test(said);
-    return [{ id: criterion.id, met, evidence: evidenceIn(said) }];
+    const evidence = evidenceIn(said);
+    if (criteria.length === 0)
+      return [{ id: `line ${index + 1}`, met, evidence, text: said.replace(EVIDENCE, '').trim() }];
+    const criterion = criterionOf(said, criteria);
+    return criterion ? [{ id: criterion.id, met, evidence }] : [];
   });
 }
 
@@ -69,7 +76,8 @@ function criterionOf(said: string, criteria: readonly Criterion[]): Criterion | 
   );
 }
 
-const evidenceIn = (said: string) => (/\((?:evidence|reason)\s*:\s*(.*)\)\s*$/i.exec(said)?.[1] ?? '').trim();
+const EVIDENCE = /\((?:evidence|reason)\s*:\s*(.*)\)\s*$/i;
+const evidenceIn = (said: string) => (EVIDENCE.exec(said)?.[1] ?? '').trim();
 
 function failedQuality(text: string): { comment: string; isBlocking: boolean }[] {
   return [...text.matchAll(QUALITY)].map(([, what = '', details = '']) => ({

@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type AgentConfig, AUTONOMY_PRESETS, INTEGRITY_GATE, type ProjectRules, personActor } from '@tidemill/contract';
+import {
+  type AgentConfig,
+  AUTONOMY_PRESETS,
+  INTEGRITY_GATE,
+  LoopConfig,
+  type ProjectRules,
+  personActor,
+} from '@tidemill/contract';
 import { builtinPipelines, unwrap } from '@tidemill/core';
 import { createAgentFor } from '../agents/agent-for.ts';
 import { createRunLog } from '../agents/run-log.ts';
@@ -105,7 +112,7 @@ async function openTrial(folder: string, request: TrialRequest) {
     root,
     target: 'main',
     landing: 'squash',
-    push: false,
+    push: 'never',
     dataDir: folder,
     clock,
   });
@@ -138,6 +145,8 @@ async function openTrial(folder: string, request: TrialRequest) {
     hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,
     workers: 1,
+    batch: 1,
+    push: 'never',
     onNote,
   });
   const close = async () => {
@@ -196,6 +205,7 @@ const RULES: ProjectRules = {
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
+  loop: LoopConfig.parse({}),
 };
 
 async function makeRepository(folder: string): Promise<string> {

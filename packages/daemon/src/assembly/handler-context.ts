@@ -3,15 +3,16 @@ import { Calendars } from '@tidemill/core';
 import { absenceOf } from '../agents/presence.ts';
 import { ConfigSaves } from '../config/config-file.ts';
 import type { DataFolder } from '../config/data-folder.ts';
+import { createOutputFiles } from '../config/output-files.ts';
 import { ReactorHost } from '../engine/reactors/host.ts';
 import type { Machine, People, Services } from '../handlers/context.ts';
 import { StatusCache } from '../handlers/project/status-cache.ts';
 import { Metrics } from '../metrics/metrics.ts';
+import { atMost } from '../process/at-most.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
-import { atMost } from './at-most.ts';
 import type { ProcessEngines } from './engines.ts';
 import { ProjectChannels } from './project-channels.ts';
-import { borrowWorkspace, promptsOf } from './repositories.ts';
+import { borrowWorkspace, improvementsOf, knowledgeOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** Limit of concurrent requests that read a repository. Each starts programs, and the agents need the machine too. */
@@ -67,11 +68,14 @@ export function createServices(
           return open ? work(open) : borrowWorkspace(project, folder, clock, work);
         }),
       promptsOf,
+      knowledgeOf,
+      improvementsOf,
       configSaves: new ConfigSaves(),
     },
     people: { access, channels },
     machine: {
       folder,
+      outputs: createOutputFiles(folder, clock),
       daemon: info,
       reactors: info && reactors,
       metrics,
@@ -81,6 +85,10 @@ export function createServices(
       agents: agentSearch(opened),
       absenceOf,
       stop,
+      setupWarnings: async ({ id, root }) => {
+        const { setupWarnings } = await import('./setup-warnings.ts');
+        return setupWarnings(root, { path: folder.path, isShared: opened.isShared }, () => store.workers(id));
+      },
       examine: async () => {
         const { examineMachine } = await import('./examine.ts');
         const { id: folderId, path: dataFolder, tokenFile } = folder;

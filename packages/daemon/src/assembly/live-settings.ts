@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import {
   ALL_PROJECTS,
+  type AlertKind,
   AppError,
   accountId,
   type Config,
@@ -25,6 +26,8 @@ interface Surroundings {
   clock: Clock;
   metrics: MetricsSource;
   onNote(text: string, error?: unknown): void;
+  /** Mistakes around the config: see setup-warnings.ts. */
+  setupWarnings(): Promise<string[]>;
   /** For other parts that follow the config. Called at the start and after each valid change. */
   onChange?(project: Project, config: Config): void;
 }
@@ -111,9 +114,9 @@ export class LiveSettings {
   }
 
   async #hold({ config, warnings, replaced }: Settings, later: string[]): Promise<void> {
-    const budget = await this.#budgetWarnings(config);
-    this.#warnings = [...warnings, ...later, ...budget];
-    const told = [...replaced, ...later, ...budget];
+    const [budget, setup] = await Promise.all([this.#budgetWarnings(config), this.#around.setupWarnings()]);
+    this.#warnings = [...warnings, ...later, ...budget, ...setup];
+    const told = [...replaced, ...later, ...budget, ...setup];
     if (told.length > 0) await this.#tell('config_adjusted', told.join('\n'), 'warning');
     await this.#sendTo(config.telemetry.otlp);
     this.#around.onChange?.(this.#made.project, config);
@@ -159,7 +162,7 @@ export class LiveSettings {
     }
   }
 
-  async #tell(kind: string, text: string, severity: Severity): Promise<void> {
+  async #tell(kind: AlertKind, text: string, severity: Severity): Promise<void> {
     const { store, onNote } = this.#around;
     onNote(text);
     const { id: projectId } = this.#made.project;

@@ -1,4 +1,5 @@
 import { renameSync, statSync } from 'node:fs';
+import { withoutSecrets } from '@tidemill/contract';
 import { pino } from 'pino';
 
 const ROTATE_BYTES = 5 * 1024 * 1024;
@@ -24,8 +25,8 @@ export function openLog(file: string): Log {
   });
   const logger = pino({ base: null, redact: ['token', '*.token', 'authorization', '*.authorization'] }, destination);
   return {
-    info: (text, more = {}) => logger.info(more, scrub(text)),
-    error: (text, error) => logger.error({ error: scrub(describe(error)) }, scrub(text)),
+    info: (text, more = {}) => logger.info(more, withoutSecrets(text)),
+    error: (text, error) => logger.error({ error: withoutSecrets(describe(error)) }, withoutSecrets(text)),
     close: () => destination.end(),
   };
 }
@@ -34,12 +35,4 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
-}
-
-/** Hides passwords in URLs and bearer tokens. */
-export function scrub(text: string): string {
-  return text
-    .replace(/\b([a-z][a-z0-9+]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, '$1:***@')
-    .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
-    .replace(/\b((?:api[_-]?key|token|password|secret)["']?\s*[=:]\s*["']?)[^\s"',}]+/gi, '$1***');
 }

@@ -19,7 +19,8 @@ import { readablePlaces } from '../process/network-settings.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
-import { promptsOf } from './repositories.ts';
+import { createIdeation } from './ideation.ts';
+import { improvementsOf, knowledgeOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
@@ -44,7 +45,10 @@ export interface EngineSurroundings {
 }
 
 /** The parts that change with the config file while the engine runs. */
-type Changing = Pick<EngineDeps, 'project' | 'agentFor' | 'gates' | 'guards' | 'preparation'> & {
+type Changing = Pick<
+  EngineDeps,
+  'project' | 'agentFor' | 'catalogue' | 'ideation' | 'gates' | 'guards' | 'preparation' | 'batch'
+> & {
   cleanup(worktree: string): Promise<void>;
 };
 
@@ -80,11 +84,20 @@ export async function createProjectEngine(
     get agentFor() {
       return current.agentFor;
     },
+    get catalogue() {
+      return current.catalogue;
+    },
+    get ideation() {
+      return current.ideation;
+    },
     get gates() {
       return current.gates;
     },
     get guards() {
       return current.guards;
+    },
+    get batch() {
+      return current.batch;
     },
     get preparation() {
       return current.preparation;
@@ -93,7 +106,8 @@ export async function createProjectEngine(
     workspace,
     conflicts: workspace,
     prompts: promptsOf(project),
-    catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),
+    knowledge: knowledgeOf(project),
+    improvements: improvementsOf(project),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
     reactors,
@@ -104,6 +118,7 @@ export async function createProjectEngine(
     hash: (text) => hash('sha256', text),
     isOwnerDead,
     workers,
+    push,
     onNote,
   });
   return {
@@ -140,8 +155,11 @@ async function changingParts(
   const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox, readable };
   return {
     project,
+    batch: config.batch,
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),
     agentFor: createAgentFor(config.agents, host),
+    catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),
+    ideation: createIdeation({ project, config, workspace, dataDir, host, onNote }),
     gates: createGates({ config: config.gates, hashes: project.rules.gateConfigs, host, logDir: folder.gates }),
     preparation: createPreparation({
       steps,
@@ -171,8 +189,6 @@ export async function checkAgents({ agents }: Config, root: string): Promise<voi
     // Its fallback is used while it is missing.
     const hasStandIn = 'fallback' in agent && agent.fallback.length > 0;
     if (missing !== null && !hasStandIn)
-      throw new AppError('bad_config', `${CONFIG_FILE}: agents.${name}: ${missing}`, {
-        hint: 'Name a program that exists; a relative path starts at the root of the repository.',
-      });
+      throw new AppError('bad_config', `${CONFIG_FILE}: agents.${name}: ${missing} (\`tidemill agents\` lists others)`);
   }
 }

@@ -1,13 +1,22 @@
 import type { Project } from '@tidemill/contract';
 import { assetDir } from '../assets.ts';
 import type { DataFolder } from '../config/data-folder.ts';
+import { stackOf } from '../config/detect/stack.ts';
 import { loadSettings } from '../config/load.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
-import type { Clock } from '../ports.ts';
+import { gotchaFile } from '../knowledge/gotcha-file.ts';
+import type { Clock, Improvements } from '../ports.ts';
+import { loadCategories } from '../prompts/categories.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
 
 export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
+export const knowledgeOf = ({ root }: Project) => gotchaFile(root);
+
+export const improvementsOf = ({ root }: Project): Improvements => ({
+  categories: () => loadCategories({ root, builtinDir: assetDir('prompts/categories') }),
+  stack: () => stackOf(root),
+});
 
 /** Opens the workspace of a project without an engine in this process, for a short time. */
 export async function borrowWorkspace<T>(

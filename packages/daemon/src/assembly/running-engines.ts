@@ -1,18 +1,26 @@
 import { AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
+import { createOutputFiles } from '../config/output-files.ts';
 import { settingsMark } from '../config/watch.ts';
+import type { KeptProject } from '../engine/housekeeping/survey.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
+import { Housekeeping } from '../engine/reactors/housekeeping.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
 import { identityOf } from '../handlers/project/identity.ts';
 import { saveProject } from '../handlers/project/project.ts';
+import type { ReactorHandle } from '../ports.ts';
 import { AbsentEngines, type ProcessEngines } from './engines.ts';
 import type { Shared } from './handler-context.ts';
 import { LiveSettings } from './live-settings.ts';
 import { createProjectEngine, type ProjectEngine } from './project-engine.ts';
+import { setupWarnings } from './setup-warnings.ts';
+import { markWork } from './working-folders.ts';
 
 interface Running {
   made: ProjectEngine;
   live: LiveSettings;
+  /** Takes back the mark in the repository. */
+  unmark(): Promise<void>;
 }
 
 interface Host extends Shared {
@@ -28,6 +36,8 @@ export class RunningEngines implements ProcessEngines {
   readonly #owner: string;
   readonly #running = new Map<string, Running>();
   readonly #attaching = new Set<string>();
+  readonly #ending = new AbortController();
+  #housekeeping: ReactorHandle | null = null;
   #isStopping = false;
 
   constructor(host: Host) {
@@ -76,6 +86,7 @@ export class RunningEngines implements ProcessEngines {
     const { opened, folder, reactors, metrics, channels, onNote } = this.#host;
     const { store, clock } = opened;
     const mark = settingsMark(root);
+    const own = { path: folder.path, host: folder.host, isShared: opened.isShared };
     const { project, settings } = await saveProject({ store }, root);
     const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {
       opened,
@@ -88,18 +99,38 @@ export class RunningEngines implements ProcessEngines {
       onNote,
     });
     await made.engine.start();
+    // Now its workers are in the store, which is how others with the same store recognise it.
+    const unmark = await markWork(root, own);
     const live = new LiveSettings(made, settings, workers !== undefined, {
       store,
       clock,
       host: folder.host,
       metrics,
       onNote,
+      setupWarnings: () => setupWarnings(root, own, () => store.workers(project.id)),
       onChange: (changed, config) => channels.follow(changed, config),
     });
-    this.#running.set(project.id, { made, live });
+    this.#running.set(project.id, { made, live, unmark });
+    if (!this.#housekeeping) this.#housekeeping = reactors.add(this.#keepHouse(), await store.lastSeq());
     await live.start(mark);
     onNote(`working on ${root}`);
     return { project, warnings: live.warnings };
+  }
+
+  /** One for all projects, because they share the data folder. */
+  #keepHouse(): Housekeeping {
+    const { opened, folder, onNote } = this.#host;
+    const { store, clock } = opened;
+    const projects = () =>
+      [...this.#running.values()].map(
+        ({ made, live }): KeptProject => ({
+          project: made.project,
+          config: live.config.housekeeping,
+          withWorkspace: (work) => work(made.workspace),
+        }),
+      );
+    const { signal } = this.#ending;
+    return new Housekeeping({ store, clock, files: createOutputFiles(folder, clock), projects, signal, onNote });
   }
 
   /** Kills the agents of this process before it uses the store. */
@@ -112,16 +143,25 @@ export class RunningEngines implements ProcessEngines {
   /** Stops attaching projects and following configs. */
   async stopFollowing(): Promise<void> {
     this.#isStopping = true;
+    this.#ending.abort();
     await Promise.all([...this.#running.values()].map(({ live }) => live.stop()));
   }
 
   /** A second call may use a shorter time. */
   async stop(graceMs: number): Promise<void> {
-    await Promise.all([...this.#running.values()].map(({ made }) => made.engine.stop({ graceMs })));
+    await Promise.all([
+      this.#housekeeping?.stop(),
+      ...[...this.#running.values()].map(({ made }) => made.engine.stop({ graceMs })),
+    ]);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#running.values()].map(({ made }) => made.close()));
+    await Promise.all(
+      [...this.#running.values()].map(async ({ made, unmark }) => {
+        await made.close();
+        await unmark();
+      }),
+    );
   }
 }
 

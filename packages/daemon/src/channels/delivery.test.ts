@@ -1,4 +1,4 @@
-import { type ChannelConfig, personActor } from '@tidemill/contract';
+import { type AlertKind, type ChannelConfig, personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../../test/sim/virtual-clock.ts';
 import { DeliveryBed } from '../../../../test/support/channels/bed.ts';
@@ -73,7 +73,15 @@ async function pass(ms: number): Promise<void> {
 const start = (names: string[], notify: object = {}) =>
   bed.start(Object.fromEntries(names.map((name) => [name, pigeons[name]!.config])), { notify, open });
 const alert = (kind: string, severity: 'info' | 'warning' | 'error' | 'critical' = 'warning', subject = '') =>
-  bed.must({ type: 'alert.raise', projectId, taskId: null, kind, text: `${kind} happened`, severity, subject });
+  bed.must({
+    type: 'alert.raise',
+    projectId,
+    taskId: null,
+    kind: kind as AlertKind,
+    text: `${kind} happened`,
+    severity,
+    subject,
+  });
 
 describe('delivery', () => {
   it('a question is sent within a second, to every channel, and recorded', async () => {

@@ -1,4 +1,10 @@
-import type { LoggedEvent, Notification, NotifySettings, Project } from '@tidemill/contract';
+import {
+  isOpenAlert,
+  type LoggedEvent,
+  type Notification,
+  type NotifySettings,
+  type Project,
+} from '@tidemill/contract';
 import { channelsFor, SAME_MATTER_MS } from '@tidemill/core';
 import type { Clock, OpenChannel, OwnWrites, Reactor, ReactorCall, ReactorHandle, Reactors, Store } from '../ports.ts';
 import { channelAlertId, clearChannelAlert, raiseChannelAlert } from './channel-alert.ts';
@@ -186,8 +192,10 @@ export class Delivery implements Reactor {
         const { about, questionIds, taskId } = notification;
         const question = questionIds[0] === undefined ? null : await store.record('question', questionIds[0]);
         if (question) return { notification, question, isWanted: question.status === 'open' };
-        if (about.startsWith('alert/'))
-          return { notification, question, isWanted: (await store.record('alert', about))?.acknowledgedAt === null };
+        if (about.startsWith('alert/')) {
+          const alert = await store.record('alert', about);
+          return { notification, question, isWanted: alert !== null && isOpenAlert(alert) };
+        }
         const task = about.startsWith('task/') && taskId !== null ? await store.task(taskId) : null;
         return { notification, question, isWanted: !task || (await needsPerson(store, lane.project, task)) };
       }),

@@ -37,11 +37,12 @@ async function questionsOf(store: Store, asked: Notification[]): Promise<Questio
 }
 
 async function give(store: Store, question: Question, text: string, by: string): Promise<AnswerReply> {
-  const { projectId, taskId, id: questionId } = question;
+  const { projectId, taskId, subjectId, id: questionId } = question;
   const reply = await store.execute({
     type: 'question.answer',
     projectId,
     taskId,
+    subjectId,
     questionId,
     by: personActor(by),
     source: 'user',

@@ -1,12 +1,10 @@
-import type { EventType, LoggedEvent, Project, Task } from '@tidemill/contract';
+import { type LoggedEvent, type Project, REACTORS, type Task } from '@tidemill/contract';
 import { alertId } from '@tidemill/core';
 import type { Store } from '../ports.ts';
 import { aboutAlert, aboutQuestion, aboutTask, type Matter } from './matter.ts';
 
 /** Budgets raise alerts, so this list is complete. */
-export const FOLLOWED: EventType[] = [
-  ...(['question.asked', 'question.reminded', 'alert.raised', 'task.blocked', 'task.moved'] as const),
-];
+export const FOLLOWED = REACTORS.notifications.on;
 /** The cause of an older alert is over, or has raised another alert. */
 const OLDEST_ALERT_MS = 24 * 3_600_000;
 const MOST_TASKS = 500;
@@ -41,7 +39,7 @@ export async function* openMatters(store: Store, project: Project, now: number):
   for (const question of await store.records({ noun: 'question', projectId, isOpen: true }))
     yield aboutQuestion(question, null);
   for (const alert of await store.records({ noun: 'alert', projectId, isOpen: true }))
-    if (now - alert.at < OLDEST_ALERT_MS) yield aboutAlert(alert, null);
+    if (now - alert.at < OLDEST_ALERT_MS) yield aboutAlert(alert, alert.taskId);
   const stages = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
   const human = stages.flatMap(([name, { actor }]) => (actor === 'human' ? [name] : []));
   for (const task of await store.tasks({ projectId, stages: [...new Set(['blocked', ...human])], limit: MOST_TASKS }))
@@ -52,5 +50,5 @@ export async function* openMatters(store: Store, project: Project, now: number):
 export async function needsPerson(store: Store, project: Project, { id, stage, pipeline }: Task): Promise<boolean> {
   const isHuman = project.rules.pipelines[pipeline]?.stages[stage]?.actor === 'human';
   if (stage !== 'blocked' && !isHuman) return false;
-  return (await store.records({ noun: 'question', taskId: id, isOpen: true, limit: 1 })).length === 0;
+  return (await store.records({ noun: 'question', parent: id, isOpen: true, limit: 1 })).length === 0;
 }

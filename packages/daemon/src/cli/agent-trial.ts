@@ -12,7 +12,20 @@ import { oneLine, type Terminal, took } from './terminal.ts';
 
 /** `tidemill agents test NAME`. */
 export async function testAgent(context: CliContext, root: string, name: string, options: Json): Promise<void> {
-  const { terminal, env } = context;
+  const { terminal } = context;
+  const report = await runTrial(context, root, name, options.json ? undefined : terminal);
+  if (options.json) terminal.json(report);
+  else show(report, terminal);
+}
+
+/** With a terminal, the agent's output is shown on it. A failed trial is the command's failure. */
+export async function runTrial(
+  context: CliContext,
+  root: string,
+  name: string,
+  terminal?: Terminal,
+): Promise<TrialReport> {
+  const { env } = context;
   const entry = await entryNamed(name, root);
   const { tryAgent } = await import('../assembly/agent-trial.ts');
   const stopping = new AbortController();
@@ -21,13 +34,11 @@ export async function testAgent(context: CliContext, root: string, name: string,
   for (const signal of signals) process.on(signal, stop);
   try {
     const dataDir = openDataFolder(env).path;
-    if (!options.json) terminal.line(`Running a small task with ${name} in a temporary repository …\n`);
-    // With --json, standard output holds the report only.
-    const onOutput = (chunk: string) => void (options.json ? null : terminal.err.write(terminal.paint('dim', chunk)));
+    terminal?.line(`Running a small task with ${name} in a temporary repository …\n`);
+    const onOutput = (chunk: string) => void terminal?.err.write(terminal.paint('dim', chunk));
     const report = await tryAgent({ name, root, dataDir, ...entry, signal: stopping.signal, onOutput });
-    if (options.json) terminal.json(report);
-    else show(report, terminal);
     if (!report.ok) context.setExitCode(EXIT.failure);
+    return report;
   } finally {
     for (const signal of signals) process.off(signal, stop);
   }

@@ -38,9 +38,10 @@ async function list({ cwd, env, terminal }: CliContext, options: Json): Promise<
   if (options.json) return terminal.json(agents);
   for (const { name, installed, version, where, can } of agents) {
     const abilities = Object.entries(can).filter(([, has]) => has);
-    const state = installed ? (version ?? 'installed, but did not report its version') : 'not installed';
+    const missing = version === null ? 'not installed' : `${version}: too old`;
+    const state = installed ? (version ?? 'installed, version unknown') : missing;
     terminal.line(`${name.padEnd(18)}${state}`);
-    terminal.line(`${' '.repeat(18)}${installed ? where : `to install: ${where}`}`);
+    terminal.line(`${' '.repeat(18)}${installed ? where : `to ${version === null ? 'install' : 'update'}: ${where}`}`);
     if (installed) terminal.line(`${' '.repeat(18)}can: ${abilities.map(([ability]) => words(ability)).join(', ')}`);
   }
 }

@@ -20,7 +20,7 @@ interface DemoFlags extends Json {
 export function addDemo(program: Command, context: CliContext): void {
   program
     .command('demo')
-    .description('run eight tasks with three agents in a sample repository')
+    .description('take an idea to landed code with three agents in a sample repository')
     .option('--exit', 'exit after the summary')
     .option('--dir <dir>', 'where to create the sample repository (default: in the data folder)')
     .option('--json', 'print the result as one line of JSON')

@@ -1,4 +1,4 @@
-import { type Api, describeEvent, type LoggedEvent, MILL, shownTo, subjectIdOf } from '@tidemill/contract';
+import { type Api, describeEvent, type LoggedEvent, MILL, shownTo, taskIdOf } from '@tidemill/contract';
 import { oneLine } from './terminal.ts';
 
 /** Numbers and titles of tasks, shown instead of ids. */
@@ -13,7 +13,7 @@ export class TaskNames {
   async of(event: LoggedEvent): Promise<{ number: number; title: string } | null> {
     const { body } = event;
     if (body.type === 'task.created') this.#known.set(body.taskId, body);
-    const taskId = subjectIdOf(body);
+    const taskId = taskIdOf(body);
     if (taskId === null) return null;
     const known = this.#known.get(taskId);
     if (known) return known;

@@ -19,6 +19,14 @@ export function addInbox(program: Command, context: CliContext): void {
     .action((ref: string | undefined, _: object, command: Command) =>
       acknowledge(context, ref, command.optsWithGlobals()),
     );
+  inbox
+    .command('do <alert> <action>')
+    .description('do what an alert proposes: restart, repair, retry, drop, cancel')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExamples:\n  tidemill inbox do a3f9c1 restart\n  tidemill inbox do a77d02 repair')
+    .action((ref: string, action: string, _: object, command: Command) =>
+      actOnAlert(context, ref, action, command.optsWithGlobals()),
+    );
 
   const channels = program
     .command('channels')
@@ -50,7 +58,7 @@ async function showInbox(context: CliContext, { json }: Json): Promise<void> {
 const COLOURS = { info: 'blue', warning: 'yellow', error: 'red', critical: 'red' } as const;
 
 function itemLines(item: InboxItem, width: number, { paint, width: room }: Terminal): string[] {
-  const { ref, kind, severity, isBlocking, at, title, text, task, command } = item;
+  const { ref, kind, severity, isBlocking, at, title, text, task, command, actions } = item;
   const age = elapsed(Math.max(0, Date.now() - at));
   const about = task && !ref.startsWith('#') ? `#${task.number} ` : '';
   const head = `${isBlocking ? 'blocks work, ' : ''}${kind === 'alert' ? severity : kind}, ${age}`;
@@ -59,6 +67,10 @@ function itemLines(item: InboxItem, width: number, { paint, width: room }: Termi
     `${paint(COLOURS[severity], pad(ref, width))}${fit(`${about}${oneLine(title)}`, room - width)}`,
     ...(oneLine(text) === '' ? [] : [`${indent}${fit(oneLine(text), room - width)}`]),
     paint('dim', `${indent}${fit(`${head}  ${command}`, room - width)}`),
+    ...actions
+      .slice(1)
+      .map(({ id }) => paint('dim', `${indent}${fit(`or: tidemill inbox do ${ref} ${id}`, room - width)}`)),
+    ...(actions.length > 0 ? [paint('dim', `${indent}${fit(`or: tidemill inbox ack ${ref}`, room - width)}`)] : []),
   ];
 }
 
@@ -75,6 +87,14 @@ async function acknowledge(
     if (options.json) return context.terminal.json(result);
     const { acknowledged } = result;
     context.terminal.line(`Acknowledged ${acknowledged === 1 ? '1 alert' : `${acknowledged} alerts`}.`);
+  });
+}
+
+async function actOnAlert(context: CliContext, ref: string, action: string, { json }: Json): Promise<void> {
+  await withProject(context, async (api, project) => {
+    const result = await api.actOnAlert({ project: project.id, ref, action, by: personName(context.env) });
+    if (json) return context.terminal.json(result);
+    context.terminal.line(result.done);
   });
 }
 

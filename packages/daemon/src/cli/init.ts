@@ -1,38 +1,120 @@
+import { readdir } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import type { SpecSummary } from '@tidemill/contract';
+import { isBesideCode } from '@tidemill/core';
 import type { Command } from 'commander';
+import { dataFolderPath } from '../config/data-folder.ts';
 import { initProject } from '../config/init.ts';
 import { inspectRepository } from '../git/repository.ts';
+import { type AgentChoice, chooseAgent } from './agent-choice.ts';
+import { connect } from './connect.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
+import { personName } from './person.ts';
+import type { Terminal } from './terminal.ts';
+
+interface InitOptions extends Json {
+  agent?: string;
+  target?: string;
+  testAgent?: boolean;
+  /** True without a text. */
+  plan?: string | boolean;
+}
 
 export function addInit(program: Command, context: CliContext): void {
   program
     .command('init')
     .description('write .tidemill/config.yaml for the repository you are in')
-    .option('--agent <command>', 'the command that runs the agent, such as "./my-agent --flag"')
+    .option('--agent <name>', 'an agent from `tidemill agents`, or a command such as "./my-agent --flag"')
     .option('--target <branch>', 'the branch that finished work lands on (default: the current one)')
+    .option('--test-agent', 'run a small task with the agent, which costs a request or a few')
+    .option('--plan [text]', 'have an agent propose the skeleton, the gates and the first features')
     .option(...jsonOption)
-    .addHelpText('after', '\nExamples:\n  tidemill init\n  tidemill init --agent "node tools/agent.mjs"')
-    .action((options: Json & { agent?: string; target?: string }) => init(context, options));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill init\n  tidemill init --agent codex --test-agent\n  tidemill init --agent "node tools/agent.mjs"\n  tidemill init --plan "A tool that renames photos by their date"',
+    )
+    .action((options: InitOptions) => init(context, options));
 }
 
-async function init({ cwd, terminal }: CliContext, options: Json & { agent?: string; target?: string }): Promise<void> {
+type Written = Awaited<ReturnType<typeof initProject>>;
+
+async function init(context: CliContext, options: InitOptions): Promise<void> {
+  const { cwd, env, terminal } = context;
   const info = await inspectRepository(cwd);
   // With a detached HEAD, the most likely branch comes first in the list.
   const target = options.target ?? info.currentBranch ?? info.branches[0] ?? 'main';
-  const { discoverAgents } = await import('../agents/discover.ts');
-  const found = options.agent ? undefined : (await discoverAgents(info.root)).find(({ installed }) => installed);
-  const result = await initProject({ root: info.root, target, agent: options.agent, found: found?.config });
-  if (options.json) return terminal.json({ root: info.root, ...result });
-  const { file, written, prepare, include, gates, tools, warnings } = result;
-  terminal.line(written ? `${file} written.` : `${file} already exists and was not changed.`);
+  const agent = await chooseAgent(info.root, cwd, options.agent);
+  const result = await initProject({ root: info.root, target, agent: agent.config, install: agent.install });
+  const { setupWarnings } = await import('../assembly/setup-warnings.ts');
+  const own = { path: dataFolderPath(env), isShared: Boolean(env.DATABASE_URL) };
+  result.warnings.push(...(await setupWarnings(info.root, own)));
+  if (options.json) {
+    const trial = options.testAgent ? await (await trials()).runTrial(context, info.root, 'default') : undefined;
+    const plan = options.plan ? await requestPlan(context, info.root, options.plan) : undefined;
+    return terminal.json({ root: info.root, ...result, ...(trial ? { trial } : {}), ...(plan ? { plan } : {}) });
+  }
+  showResult(terminal, info.root, cwd, result);
+  if (result.written) showAgent(terminal, agent);
+  for (const warning of result.warnings) terminal.line(terminal.paint('yellow', `  ${warning}`));
+  terminal.line();
+  const isReady = !result.written || agent.install === null;
+  const isTested = isReady && (options.testAgent ?? (result.written && (await isWanted(terminal, agent.label))));
+  if (isTested) await (await trials()).testAgent(context, info.root, 'default', options);
+  if (isTested) terminal.line();
+  const plan = options.plan ? await requestPlan(context, info.root, options.plan) : null;
+  if (plan) terminal.line(`S${plan.number} requested: with \`tidemill up\`, an agent plans the repository.\n`);
+  else if (await isEmpty(info.root))
+    terminal.line('The repository is empty. An agent can plan it: tidemill init --plan "What it should become"\n');
+  terminal.line('Nothing was committed. Review the file, then run:');
+  if (isReady && !isTested) terminal.line('  tidemill agents test default   # a small task shows that the agent works');
+  if (!plan) terminal.line('  tidemill task add "What should be done" --accept "How you know it is done"');
+  terminal.line('  tidemill up');
+}
+
+const isEmpty = async (root: string) => (await readdir(root)).every(isBesideCode);
+
+/** Requests the first specification of the repository. */
+async function requestPlan({ env }: CliContext, root: string, plan: string | true): Promise<SpecSummary> {
+  const { api, close } = await connect(env);
+  try {
+    const project = await api.registerProject({ root });
+    const text = plan === true ? {} : { text: plan };
+    return await api.newSpec({ project: project.id, by: personName(process.env), from: 'initializer', ...text });
+  } finally {
+    await close();
+  }
+}
+
+/** Loaded only for a test: it contains an engine. */
+const trials = () => import('./agent-trial.ts');
+
+function showResult(terminal: Terminal, root: string, cwd: string, result: Written): void {
+  const { file, written, prepare, include, gates, tools } = result;
+  const place = root === cwd ? file : `${root}/${file}`;
+  terminal.line(written ? `${place} written.` : `${place} already exists and was not changed.`);
   terminal.line(`  work lands on ${result.target}`);
-  if (written && found) terminal.line(`  agent: ${found.name}${found.version ? ` (${found.version})` : ''}`);
   for (const step of prepare) terminal.line(`  prepare: ${step.run}`);
   if (include.length > 0) terminal.line(`  include: ${include.join(', ')}`);
   for (const gate of gates) terminal.line(`  gate ${gate.name}: ${gate.run}`);
   if (written && tools.length > 0) terminal.line(`  found: ${tools.join(', ')}`);
-  for (const warning of warnings) terminal.line(terminal.paint('yellow', `  ${warning}`));
-  terminal.line();
-  terminal.line('Nothing was committed. Review the file, then run:');
-  terminal.line('  tidemill task add "What should be done" --accept "How you know it is done"');
-  terminal.line('  tidemill up');
+}
+
+function showAgent(terminal: Terminal, { label, install, others }: AgentChoice): void {
+  const more = others.length > 0 ? `; also installed: ${others.join(', ')}` : '';
+  const text = `No coding agent is installed. Install ${label}: ${install} (tidemill agents lists others)`;
+  terminal.line(install === null ? `  agent: ${label}${more}` : terminal.paint('yellow', `  ${text}`));
+}
+
+/** A test costs money, so a person is asked. Without a terminal nobody can agree. */
+async function isWanted(terminal: Terminal, label: string): Promise<boolean> {
+  if (!terminal.isLive || !process.stdin.isTTY) return false;
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    // At the end of the input nobody answers.
+    const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+    const asked = prompt.question(`Test ${label} with a small task now? It costs a request or a few. [y/N] `);
+    return /^y(es)?$/i.test((await Promise.race([asked, closed])).trim());
+  } finally {
+    prompt.close();
+  }
 }

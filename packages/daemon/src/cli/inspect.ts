@@ -53,6 +53,26 @@ export function addInspection(program: Command, context: CliContext): void {
 
   addDoctor(program, context);
   addSnapshots(program, context);
+
+  program
+    .command('worktrees')
+    .description('list the worktrees of unfinished tasks, with their sizes')
+    .option(...jsonOption)
+    .action((options: Json) =>
+      withProject(context, async (api, project) => {
+        const found = await api.worktrees({ project: project.id });
+        if (options.json) return context.terminal.json(found);
+        if (found.length === 0) return context.terminal.line('There are no worktrees.');
+        const rows = found.map(({ number, stage, why, bytes, isCut, path }) => [
+          `#${number}`,
+          why === null ? stage : `${stage} (${why.replaceAll('_', ' ')})`,
+          `${isCut ? '> ' : ''}${(bytes / 1e6).toFixed(1)} MB`,
+          path,
+        ]);
+        for (const line of table([['TASK', 'STAGE', 'SIZE', 'FOLDER'], ...rows], context.terminal.width))
+          context.terminal.line(line);
+      }),
+    );
 }
 
 interface EventOptions extends Json {

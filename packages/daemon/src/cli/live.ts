@@ -1,4 +1,4 @@
-import type { Api, ProjectStatus, WorkerView } from '@tidemill/contract';
+import { type Api, type ProjectStatus, progressWords, type WorkerView } from '@tidemill/contract';
 import { eventText, isNews, TaskNames } from './describe.ts';
 import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
 
@@ -103,7 +103,7 @@ class LiveBlock {
     while (this.#isDue) {
       this.#isDue = false;
       const status = await this.#api.status({ project: this.#project });
-      this.#hasWork = status.workers.some((worker) => worker.task !== null);
+      this.#hasWork = status.workers.some(isBusy);
       // A block taller than the screen cannot be redrawn in place.
       const rows = Math.max(3, (this.#terminal.out.rows || 24) - 1);
       this.#put(statusLines(status, this.#terminal).slice(0, rows));
@@ -122,6 +122,9 @@ class LiveBlock {
 
 const QUIET = ['verifier', 'merger'];
 
+/** On a task, or on a job. */
+const isBusy = ({ task, mode }: WorkerView) => task !== null || mode !== null;
+
 /** The state of a project in a few lines: stages, workers, what needs a person. Also what `tidemill status` prints. */
 export function statusLines(status: ProjectStatus, terminal: Terminal): string[] {
   const { paint, width } = terminal;
@@ -134,8 +137,8 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
   lines.push(`  ${counts || 'no tasks yet; add one with tidemill task add "…"'}`, '');
   for (const worker of status.workers) {
-    if (worker.task || worker.desired !== 'running' || !QUIET.includes(worker.role))
-      lines.push(workerLine(worker, terminal));
+    if (isBusy(worker) || worker.desired !== 'running' || !QUIET.includes(worker.role))
+      lines.push(workerLine(worker, terminal), ...progressLine(worker, terminal));
   }
   if (needsYou.length > 0) {
     lines.push('', paint('yellow', `  needs you: ${needsYou.length}`));
@@ -159,7 +162,7 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
 
 function stateText({ running, idle, workers, total }: ProjectStatus): string {
   if (!running) return total > 0 ? 'not running; start with tidemill up' : 'not running';
-  const busy = workers.filter((worker) => worker.task).length;
+  const busy = workers.filter(isBusy).length;
   const isHeld = workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
   if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}; continue with tidemill resume`;
   return busy > 0 ? `${busy} working` : idle ? 'idle' : 'starting';
@@ -169,13 +172,25 @@ function workerLine(worker: WorkerView, { paint, width }: Terminal): string {
   const name = pad(worker.name, 14);
   const isHeld = worker.desired !== 'running';
   const state = worker.desired === 'frozen' ? 'frozen' : worker.status;
+  if (!worker.task && worker.mode && !isHeld)
+    return `  ${paint('green', name)}${state} (${worker.mode}) ${elapsed(worker.elapsedMs)}`;
   if (!worker.task) {
     const error = worker.status === 'crashed' || worker.status === 'failed' ? `: ${worker.lastError ?? ''}` : '';
     return `  ${paint(error ? 'red' : isHeld ? 'gray' : 'yellow', name)}${paint('dim', fit(`${state}${error}`, width - 18))}`;
   }
   const { number, title, stage } = worker.task;
-  const progress = worker.progress ? ` ${Math.round(worker.progress.percent)} %` : '';
+  const percent = worker.progress?.percent ?? null;
+  const progress = percent === null ? '' : ` ${Math.round(percent)} %`;
   const right = `${pad(isHeld ? state : `${stage}${progress}`, 15)}${elapsed(worker.elapsedMs).padStart(9)}`;
   const colour = worker.role === 'reviewer' ? 'blue' : 'green';
   return `  ${paint(colour, name)}${pad(fit(`#${number} ${title}`, width - 44), width - 42)}${right}`;
+}
+
+/** What its agent shows: steps, turns, tools, time, and what it does now. */
+function progressLine({ task, progress, runMs, usualMs }: WorkerView, { paint, width }: Terminal): string[] {
+  if (!task || !progress) return [];
+  const time = runMs !== null && usualMs !== null ? `${elapsed(runMs)}, usually ${elapsed(usualMs)}` : '';
+  const now = progress.text || progress.tools?.current || '';
+  const parts = [progressWords(progress), time, now].filter((part) => part !== '');
+  return parts.length === 0 ? [] : [paint('dim', fit(`${' '.repeat(16)}${parts.join(' · ')}`, width))];
 }

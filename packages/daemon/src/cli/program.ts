@@ -14,20 +14,25 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['pause', 'resume'], load: async () => (await import('./pause.ts')).addPause },
   { words: ['demo'], load: async () => (await import('./demo.ts')).addDemo },
   { words: ['task'], load: async () => (await import('./task.ts')).addTaskCommands },
+  { words: ['idea'], load: async () => (await import('./idea.ts')).addIdea },
+  { words: ['feedback'], load: async () => (await import('./feedback.ts')).addFeedback },
   { words: ['workers'], load: async () => (await import('./workers.ts')).addWorkers },
   { words: ['questions', 'answer', 'preferences'], load: async () => (await import('./questions.ts')).addQuestions },
   { words: ['inbox', 'channels'], load: async () => (await import('./inbox.ts')).addInbox },
+  { words: ['loop'], load: async () => (await import('./loop.ts')).addLoop },
   { words: ['conflicts'], load: async () => (await import('./conflicts.ts')).addConflicts },
   {
-    words: ['status', 'events', 'logs', 'doctor', 'snapshots'],
+    words: ['status', 'events', 'logs', 'doctor', 'snapshots', 'worktrees'],
     load: async () => (await import('./inspect.ts')).addInspection,
   },
   { words: ['evidence'], load: async () => (await import('./inspect.ts')).addEvidence },
   { words: ['budget'], load: async () => (await import('./budget.ts')).addBudget },
   { words: ['metrics'], load: async () => (await import('./metrics.ts')).addMetrics },
   { words: ['config'], load: async () => (await import('./config.ts')).addConfig },
+  { words: ['routes'], load: async () => (await import('./routes.ts')).addRoutes },
   { words: ['prompt'], load: async () => (await import('./prompt.ts')).addPrompt },
   { words: ['agents'], load: async () => (await import('./agents.ts')).addAgents },
+  { words: ['spec'], load: async () => (await import('./spec.ts')).addSpec },
   { words: ['token'], load: async () => (await import('./token.ts')).addToken },
   { words: ['hooks', 'guard'], load: async () => (await import('./hooks.ts')).addHooks },
 ];
@@ -37,6 +42,8 @@ export async function createProgram(context: CliContext, version: string, firstW
   const program = new Command('tidemill')
     .description('Coding agents work on your repository, day and night, behind gates.')
     .version(version)
+    // `spec show 1 --version 2` is about the specification.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     .showHelpAfterError('Run with --help for usage.')
     .configureOutput({

@@ -3,11 +3,29 @@ import { dateAndTime, oneLine, type Terminal } from './terminal.ts';
 
 /** A question with all its details. */
 export function questionLines(question: QuestionView, { paint }: Pick<Terminal, 'paint'>): string[] {
-  const { ref, type, status, task, agent, askedAt, answer, context, options, defaultAnswer, expiresAt } = question;
-  const about = task ? `, about #${task.number} ${oneLine(task.title)} (${task.stage})` : '';
+  const {
+    ref,
+    ownId,
+    type,
+    status,
+    task,
+    subject,
+    agent,
+    askedAt,
+    answer,
+    context,
+    options,
+    defaultAnswer,
+    expiresAt,
+  } = question;
+  const about = task
+    ? `, about #${task.number} ${oneLine(task.title)} (${task.stage})`
+    : subject
+      ? `, about ${subject.ref} ${oneLine(subject.title)}`
+      : '';
   const lines = [
     paint('bold', `${ref} ${type}, ${status}`),
-    `  asked by ${oneLine(agent)} at ${dateAndTime(askedAt)}${about}`,
+    `  asked by ${oneLine(agent)}${ownId === null ? '' : ` as "${oneLine(ownId)}"`} at ${dateAndTime(askedAt)}${about}`,
     '',
   ];
   lines.push(...question.text.split('\n').map((line) => `  ${oneLine(line)}`));

@@ -57,17 +57,34 @@ export function addTaskChanges(task: Command, context: CliContext): void {
     .command('after <number> [others...]')
     .description('replace the tasks that a task waits for')
     .option('--none', 'wait for no other task')
+    .option('--not <number>', 'no longer wait for this task (repeatable)', collect)
     .option(...jsonOption)
-    .addHelpText('after', '\nExamples:\n  tidemill task after 7 3 4\n  tidemill task after 7 --none')
-    .action((number: string, others: string[], options: Json & { none?: boolean }) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill task after 7 3 4\n  tidemill task after 7 --not 3\n  tidemill task after 7 --none',
+    )
+    .action((number: string, others: string[], options: Json & { none?: boolean; not?: string[] }) => {
+      if (options.not && others.length === 0 && !options.none)
+        return steer(context, options, (api, project) => dropAfter(api, project, number, options.not ?? []));
       if (others.length === 0 && !options.none) {
         throw new AppError('bad_input', 'no tasks to wait for given', {
-          hint: 'Give task numbers, or --none to wait for no task.',
+          hint: 'Give task numbers, --not with one that it no longer waits for, or --none to wait for no task.',
         });
       }
       const after = others.flatMap((other) => collectNumbers(other));
       return steer(context, options, (api, project) => api.setDependencies({ project, task: number, after }));
     });
+}
+
+async function dropAfter(api: Api, project: string, number: string, not: string[]): Promise<TaskSummary> {
+  const gone = not.flatMap((other) => collectNumbers(other));
+  const { task } = await api.task({ project, task: number });
+  const unknown = gone.filter((other) => !task.after.includes(other));
+  if (unknown.length > 0)
+    throw new AppError('bad_input', `#${task.number} does not wait for #${unknown.join(', #')}`, {
+      hint: task.after.length > 0 ? `It waits for #${task.after.join(', #')}.` : 'It waits for no task.',
+    });
+  return api.setDependencies({ project, task: number, after: task.after.filter((other) => !gone.includes(other)) });
 }
 
 /** Cancel, retry, approve, reject. */

@@ -1,4 +1,11 @@
-import { type TaskDetail, workerName } from '@tidemill/contract';
+import {
+  comingSentence,
+  progressWords,
+  type RunProgress,
+  type TaskDetail,
+  type TodoItem,
+  workerName,
+} from '@tidemill/contract';
 import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { dateAndTime, fit, harmless, oneLine, type Terminal, table, took } from './terminal.ts';
@@ -26,7 +33,7 @@ export function addTaskDiff(task: Command, context: CliContext): void {
 }
 
 /** Prints a task with its runs, evidence and notes. */
-export function showTask({ task, runs, evidence }: TaskDetail, terminal: Terminal): void {
+export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, terminal: Terminal): void {
   const { line, paint, width } = terminal;
   const heading = (text: string) => {
     line();
@@ -36,6 +43,7 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   line(
     `  ${task.stage} since ${dateAndTime(task.stageSince)}, pipeline ${task.pipeline}, ${task.kind}, priority ${task.priority}`,
   );
+  if (origin) line(`  from ${oneLine(origin.text)}`);
   if (task.after.length > 0)
     line(`  after ${task.after.map((number) => `#${number}`).join(', ')}, ${task.unmet} not done yet`);
   if (task.files.length > 0) line(`  files ${task.files.join(', ')}`);
@@ -43,6 +51,7 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
   if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
   if (task.waiting) line(paint('yellow', `  waiting: ${oneLine(task.waiting)}`));
+  for (const each of coming) line(paint('yellow', `  ${oneLine(comingSentence(each))}`));
   for (const { text } of task.openQuestions) line(paint('yellow', `  question: ${oneLine(text)}`));
   if (task.body) {
     line();
@@ -52,7 +61,11 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
     heading('Acceptance');
     const mark = (met: boolean | null) => (met === null ? 'open' : met ? 'met' : 'not met');
     for (const each of table(
-      task.criteria.map(({ id, text, met }) => [`  ${id}`, mark(met), oneLine(text)]),
+      task.criteria.map(({ id, text, met, isDerived }) => [
+        `  ${id}`,
+        mark(met),
+        `${oneLine(text)}${isDerived ? ' (derived by the reviewer)' : ''}`,
+      ]),
       width,
     ))
       line(each);
@@ -65,7 +78,9 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
       return [`  ${run.id}`, run.mode, duration, outcome, oneLine(run.summary)];
     });
     for (const each of table(rows, width)) line(each);
-    const { briefing } = runs.at(-1)!;
+    const { briefing, progress, usualMs, status } = runs.at(-1)!;
+    if (progress) for (const each of progressLines(progress)) line(`  ${each}`);
+    if (usualMs !== null && status === 'running') line(paint('dim', `  usually ${took(usualMs)}`));
     for (const what of briefing?.dropped ?? [])
       line(paint('dim', `  the last run's prompt was shortened: ${oneLine(what)}`));
     line(paint('dim', `  tidemill logs ${task.number} prints the output of the last run`));
@@ -83,6 +98,15 @@ export function showTask({ task, runs, evidence }: TaskDetail, terminal: Termina
   }
   if (task.context.length > 0) {
     heading('Notes');
-    for (const { source, summary } of task.context) line(`  ${fit(`${source}: ${summary}`, width - 2)}`);
+    for (const { source, said, summary } of task.context) line(`  ${fit(`${source}: ${said ?? summary}`, width - 2)}`);
   }
+}
+
+const MARK: Record<TodoItem['status'], string> = { done: '[x]', active: '[>]', pending: '[ ]' };
+
+/** How far the last run is, with the agent's own to-do list. */
+function progressLines(progress: RunProgress): string[] {
+  const words = progressWords(progress);
+  const steps = progress.todo.map(({ text, status }) => `${MARK[status]} ${oneLine(text)}`);
+  return [...(words === '' ? [] : [words]), ...steps];
 }

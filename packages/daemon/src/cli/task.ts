@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   AppError,
+  AUTONOMY_PRESETS,
   AutonomyPreset,
   type ImportedTask,
   ImportedTasks,
@@ -9,6 +10,7 @@ import {
   TaskKind,
   type TaskSummary,
 } from '@tidemill/contract';
+import { criteriaOf, judgedBy } from '@tidemill/core';
 import { type Command, Option } from 'commander';
 import { YamlFile } from '../config/document.ts';
 import { type CliContext, collect, collectNumbers, integer, type Json, jsonOption, withProject } from './context.ts';
@@ -113,10 +115,23 @@ async function add(context: CliContext, title: string | undefined, options: AddO
       const project = await api.registerProject({ root: known.root });
       const task = await api.addTask({ project: project.id, title, ...given }, undefined, key);
       if (json) terminal.json(task);
-      else terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${dependencies(task)}`);
+      else {
+        terminal.line(`#${task.number} added to ${task.pipeline}: ${task.title}${dependencies(task)}`);
+        const criteria = criteriaOf(given.body ?? '', given.accept ?? []);
+        const hilConfig = autonomy === undefined ? null : AUTONOMY_PRESETS[autonomy];
+        const by = judgedBy(project.rules, { ...task, body: given.body ?? '', criteria, hilConfig });
+        if (by in WITHOUT_CRITERIA) terminal.line(terminal.paint('dim', WITHOUT_CRITERIA[by as 'asked' | 'derived']));
+      }
     }),
   );
 }
+
+const WITHOUT_CRITERIA = {
+  asked:
+    'It has no acceptance criteria: after the plan, before anything is built, you are asked for them (or use --accept).',
+  derived:
+    'It has no acceptance criteria: the reviewer derives them from the title and the description (or use --accept).',
+};
 
 const dependencies = ({ after }: TaskSummary) =>
   after.length > 0 ? `, after ${after.map((number) => `#${number}`).join(', ')}` : '';

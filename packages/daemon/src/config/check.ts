@@ -1,6 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type AgentConfig, Config, type ConfigProblem, INTEGRITY_GATE, Mode, type Pipeline } from '@tidemill/contract';
+import {
+  type AgentConfig,
+  CATEGORIES,
+  Config,
+  type ConfigProblem,
+  INTEGRITY_GATE,
+  Mode,
+  type Pipeline,
+} from '@tidemill/contract';
 import { type Complaint, commandFaults } from './command-faults.ts';
 import { BadFile, YamlFile } from './document.ts';
 import { nearest } from './nearest.ts';
@@ -50,7 +58,7 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
     if (!(error instanceof BadFile)) throw error;
     return { problems: error.faults.map(problemOf), warnings: [], settings: null };
   }
-  const { content, replaced } = withSafeValues(given);
+  const { content, replaced } = withSafeValues(given, categoriesOf(root));
   const adjusted = replaced.map(({ path, text: why }) => `${CONFIG_FILE}:${file.lineOf(path)}: ${why}`);
   const parsed = Config.safeParse(content);
   const valid: Partial<Config> = parsed.success ? parsed.data : validParts(content);
@@ -82,6 +90,13 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
     warnings,
     settings: isValid ? { config: parsed.data, pipelines, warnings, replaced: adjusted } : null,
   };
+}
+
+/** The built-in categories of the loop, and those that the project has added. */
+function categoriesOf(root: string): string[] {
+  const folder = join(root, '.tidemill', 'categories');
+  const own = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.md')) : [];
+  return [...CATEGORIES, ...own.map((name) => name.slice(0, -3))];
 }
 
 /** Nesting depth; the YAML parser gets slow with many open brackets. */

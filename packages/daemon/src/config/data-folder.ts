@@ -26,9 +26,14 @@ export interface DataFolder {
   project(projectId: string): string;
 }
 
-export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
+/** Where the data folder is or would be. */
+export function dataFolderPath(env: NodeJS.ProcessEnv): string {
   const wanted = env.TIDEMILL_HOME || join(homedir(), '.tidemill');
-  const path = isAbsolute(wanted) ? wanted : resolve(wanted);
+  return isAbsolute(wanted) ? wanted : resolve(wanted);
+}
+
+export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
+  const path = dataFolderPath(env);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     mkdirSync(join(path, 'runs'), { recursive: true, mode: 0o700 });

@@ -24,17 +24,23 @@ export async function ignoreWarnings(root: string, steps: ProposedStep[], isRepo
   if (!isRepository) return [];
   const made = [...new Set(steps.flatMap(({ makes }) => makes))].map((folder) => `${folder}/`);
   // Also test a name below each folder, for patterns that match only its content.
-  const isIgnored = new Set(await ignoredOf(root, [CONFIG_FILE, ...made, ...made.map((folder) => `${folder}x`)]));
+  const isIgnored = new Set(await ignoredOf(root, [...made, ...made.map((folder) => `${folder}x`)]));
   const loose = made.filter((folder) => !isIgnored.has(folder) && !isIgnored.has(`${folder}x`));
+  return loose.map(
+    (folder) =>
+      `git does not ignore ${folder}, which prepare creates. It would be treated as part of the change. Add this line to .gitignore: /${folder}`,
+  );
+}
+
+/** A warning when git ignores the config, as it does where all dot files are ignored. A tracked file is not ignored. */
+export async function ignoredConfig(root: string): Promise<string[]> {
+  const git = gitWith({ cwd: root });
+  const input = `${CONFIG_FILE}\0`;
+  const { code, stdout } = await git(['check-ignore', '-v', '-z', '--stdin'], { input, answers: [1, 128] });
+  const [source = '', line = '', pattern = ''] = stdout.split('\0');
+  // A negating pattern is listed as well.
+  if (code !== 0 || pattern.startsWith('!')) return [];
   return [
-    ...(isIgnored.has(CONFIG_FILE)
-      ? [
-          `git ignores ${CONFIG_FILE}, so it would never be committed. Add these two lines to the end of .gitignore: !/.tidemill/ and !/.tidemill/**`,
-        ]
-      : []),
-    ...loose.map(
-      (folder) =>
-        `git does not ignore ${folder}, which prepare creates. It would be treated as part of the change. Add this line to .gitignore: /${folder}`,
-    ),
+    `git ignores ${CONFIG_FILE} (${source}:${line}: ${pattern}), so it would never be committed, and others would not have it. Add these two lines to the end of .gitignore: !/.tidemill/ and !/.tidemill/**, or commit it with \`git add -f .tidemill\`.`,
   ];
 }

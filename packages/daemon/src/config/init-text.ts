@@ -6,14 +6,16 @@ const inline = (value: unknown) =>
 
 export interface ConfigParts {
   target: string;
-  agent: object | null;
+  agent: object;
+  /** How to install it, if it is not installed yet. */
+  install?: string | null;
   prepare: ProposedStep[];
   include: string[];
   gates: ProposedGate[];
 }
 
 /** A config with comments. */
-export function configText({ target, agent, prepare, include, gates }: ConfigParts): string {
+export function configText({ target, agent, install, prepare, include, gates }: ConfigParts): string {
   return `# Tidemill: how agents work on this repository. Commit this file; it is versioned with the code.
 
 # The branch that finished work lands on.
@@ -36,8 +38,12 @@ landing: squash
 # true: a person approves each plan before it is built.
 reviewPlans: false
 
-# true: the target is pushed to its remote after each landing, never by force.
-push: true
+# What is pushed to the target's remote, never by force: target (each landing), branch (each task's branch, for a pull
+# request that others merge) or never. What others push is always taken in first, except with never.
+push: target
+
+# Up to this many waiting tasks are proven as one tree and land together, one commit each.
+batch: 5
 
 # auto: agents and gates run in bubblewrap if it is installed. off: never.
 sandbox: auto
@@ -45,11 +51,12 @@ sandbox: auto
 # Files whose conflicts a person must resolve, such as ["migrations/**"].
 critical: []
 
-# Any program can be an agent. It starts in the task's worktree, reads one JSON object from standard input and prints
-# {"tidemill":"result","outcome":"pr_ready","summary":"..."} when it is done; see docs/agents.md. "default" is used for all
-# modes; an entry named after a mode (plan, investigate, implement, request_changes, review) is used for that mode.
+# \`tidemill agents\` lists the agents that Tidemill knows. Any other program can be an agent: it starts in the task's worktree,
+# reads one JSON object from standard input and prints {"tidemill":"result","outcome":"pr_ready","summary":"..."} when it is
+# done; see docs/agents.md. "default" is used for all modes; an entry named after a mode (plan, investigate, implement,
+# request_changes, review) is used for that mode.
 agents:
-${agent ? `  default: ${inline(agent)}` : '  default: { type: command, command: [./my-agent] }   # replace ./my-agent with your agent'}
+  default: ${inline(agent)}${install ? `   # not installed yet: ${install}` : ''}
   # review: { type: command, command: [./my-reviewer] }
 
 # Commands that prepare a new worktree for agents and gates, for example install dependencies. The result (the files that

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { detect } from './detect/detect.ts';
 import { initProject, splitWords } from './init.ts';
 
+const AGENT = { type: 'command', command: ['true'] };
 let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'tm init ü '));
@@ -250,7 +251,7 @@ describe('detection', () => {
 describe('init', () => {
   test.each(cases)('writes a valid config: $name', async ({ files, prepare, gates }) => {
     await put(files);
-    const result = await initProject({ root, target: 'feature/ünïcode: "x"', agent: './my agent' });
+    const result = await initProject({ root, target: 'feature/ünïcode: "x"', agent: AGENT });
     expect(result).toMatchObject({ written: true, target: 'feature/ünïcode: "x"' });
     expect(runs(result.prepare)).toEqual(prepare);
     expect(runs(result.gates)).toEqual(gates);
@@ -259,27 +260,26 @@ describe('init', () => {
   test('says what git has to ignore, and what it must not', async () => {
     await put({ ...table['npm with a lock']!.files, '.gitignore': '.*\n', '.env.test': 'A=1\n', '.env': 'SECRET=1\n' });
     execFileSync('git', ['init', '-q'], { cwd: root });
-    const { include, warnings } = await initProject({ root, target: 'main', agent: 'true' });
+    const { include, warnings } = await initProject({ root, target: 'main', agent: AGENT });
     expect(include).toEqual(['.env.test']);
-    expect(warnings).toEqual([
-      expect.stringContaining('Add these two lines to the end of .gitignore: !/.tidemill/ and !/.tidemill/**'),
-      expect.stringContaining('Add this line to .gitignore: /node_modules/'),
-    ]);
+    expect(warnings).toEqual([expect.stringContaining('Add this line to .gitignore: /node_modules/')]);
     await put({ '.gitignore': '.*\n*.yaml\n/node_modules/\n!/.tidemill/\n!/.tidemill/**\n' });
     await rm(join(root, '.tidemill'), { recursive: true });
-    expect((await initProject({ root, target: 'main', agent: 'true' })).warnings).toEqual([]);
+    expect((await initProject({ root, target: 'main', agent: AGENT })).warnings).toEqual([]);
   });
 
-  test('explains the placeholder where no agent is given', async () => {
-    const result = await initProject({ root, target: 'main' });
-    expect(await readFile(join(root, result.file), 'utf8')).toContain('replace ./my-agent with your agent');
-    expect(result.warnings.join()).toContain('./my-agent does not exist');
+  test('says in the file how to install an agent that is not there yet', async () => {
+    const result = await initProject({ root, target: 'main', agent: { type: 'codex' }, install: 'npm install x' });
+    expect(await readFile(join(root, result.file), 'utf8')).toContain(
+      '  default: { type: codex }   # not installed yet: npm install x\n',
+    );
+    expect(result.warnings).toEqual([expect.stringContaining('no gates are configured')]);
   });
 
   test('never overwrites', async () => {
     const mine = 'agents: { default: { type: command, command: [mine] } }\n';
     await put({ '.tidemill/config.yaml': mine });
-    expect(await initProject({ root, target: 'main' })).toMatchObject({ written: false });
+    expect(await initProject({ root, target: 'main', agent: AGENT })).toMatchObject({ written: false });
     expect(await readFile(join(root, '.tidemill/config.yaml'), 'utf8')).toBe(mine);
   });
 

@@ -25,22 +25,21 @@ export interface InitResult {
 export async function initProject(input: {
   root: string;
   target: string;
-  agent?: string;
-  /** The config of an agent that was found on this machine, used when none is named. */
-  found?: object;
+  /** The agent's entry. */
+  agent: object;
+  /** How to install it, if it is not installed yet. */
+  install?: string | null;
 }): Promise<InitResult> {
   const { root } = input;
   const env = { PATH: process.env.PATH ?? '' };
   const detected = await detect(root, async (program) => 'file' in (await findProgram(program, env, root)));
   const include = await includable(root, (name) => existsSync(join(root, name)));
-  const agent =
-    input.agent === undefined ? (input.found ?? null) : { type: 'command', command: splitWords(input.agent) };
   const file = join(input.root, CONFIG_FILE);
   await mkdir(dirname(file), { recursive: true });
   let written = true;
   try {
     const { prepare, gates } = detected;
-    await writeFile(file, configText({ target: input.target, agent, prepare, include, gates }), { flag: 'wx' });
+    await writeFile(file, configText({ ...input, prepare, include, gates }), { flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     written = false;

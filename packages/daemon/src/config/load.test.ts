@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -28,6 +29,18 @@ describe('a valid config', () => {
       defaultPipeline: 'feature',
       reviewPlans: false,
     });
+  });
+
+  test('unknown categories of the loop are dropped, with a warning that names the line', async () => {
+    const text = agents.replace('[true]', '["true"]');
+    await config(`${text}\nloop: { categories: [testing, poetry] }`);
+    const settings = await loadSettings(root);
+    expect(settings.config.loop.categories).toEqual(['testing']);
+    expect(settings.warnings.join()).toContain('there is no category poetry, so only the others are used');
+    await config(`${text}\nloop: { categories: [poetry], min: 5, max: 4 }`);
+    await expect(loadSettings(root)).rejects.toThrow('is at least min');
+    await config(`${text}\nloop: { enabled: true, categories: [poetry] }`);
+    expect((await loadSettings(root)).config.loop).toMatchObject({ enabled: false });
   });
 
   test('more than ten workers are capped, with a warning that names the line', async () => {
@@ -81,12 +94,26 @@ describe('a valid config', () => {
     expect(parsed.gates[0]).toMatchObject({ name: 'test', timeout: 120_000 });
     expect(rulesFrom(parsed, pipelines).gates).toEqual(['integrity', 'test']);
   });
+
+  test('a gate that may run in parallel has another hash; all others keep theirs, and so their evidence', async () => {
+    const hashOf = async (more: string) => {
+      const gate = `  - { name: test, run: "npm test"${more} }\n`;
+      await config(`${agents.replace('[true]', '["true"]')}gates:\n${gate}`);
+      const { config: parsed, pipelines } = await loadSettings(root);
+      return rulesFrom(parsed, pipelines).gateConfigs?.test;
+    };
+    const before =
+      '[{"name":"test","run":"npm test","level":"standard","network":false,"env":{},"pass":[],"needs":[],"fixes":false,"timeout":120000},[],[]]';
+    expect(await hashOf('')).toBe(hash('sha256', before));
+    expect(await hashOf(', parallel: false')).toBe(hash('sha256', before));
+    expect(await hashOf(', parallel: true')).not.toBe(hash('sha256', before));
+  });
 });
 
 const bad: [name: string, text: string, expected: RegExp][] = [
   ['an unknown key', `tagret: main\n${agents}`, /config\.yaml:1: unknown key "tagret"; did you mean "target"\?/],
   ['an unknown key far from all', `qqqqqqqq: main\n${agents}`, /:1: unknown key "qqqqqqqq"; the keys here are target,/],
-  ['a wrong type', `target: main\npush: three\n${agents}`, /:2: push must be a boolean, not "three"/],
+  ['a wrong type', `target: main\npush: three\n${agents}`, /:2: push: is one of never, target, branch/],
   ['no agents', 'target: main\n', /:1: agents is missing/],
   ['an empty file', '', /:1: agents is missing/],
   [
@@ -128,6 +155,11 @@ const bad: [name: string, text: string, expected: RegExp][] = [
     'a gate without a command',
     'agents: { default: { type: command, command: [x] } }\ngates:\n  - name: test\n',
     /:3: gates\[0\]\.run is missing/,
+  ],
+  [
+    'a gate that fixes files in parallel',
+    `${agents}gates:\n  - { name: format, run: x, fixes: true, parallel: true }\n`,
+    /:4: .*a gate that changes files \(`fixes: true`\) must run alone: remove `parallel`, or remove `fixes`/,
   ],
   [
     'a bad duration',

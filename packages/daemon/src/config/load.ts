@@ -24,13 +24,16 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     reviewPlans: config.reviewPlans,
     critical: config.critical,
     hilConfig: config.hilConfig,
+    routing: config.routing,
     budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },
+    loop: config.loop,
   };
 }
 
 /** Covers everything that decides what a gate does and finds, including the steps that prepare its checkout. */
-function gateHash({ prepare, include }: Config, { proves: _proves, ...gate }: GateConfig): string {
-  return hash('sha256', JSON.stringify([gate, prepare, include]));
+function gateHash({ prepare, include }: Config, { proves: _proves, parallel, ...gate }: GateConfig): string {
+  const settings = parallel ? { ...gate, parallel } : gate;
+  return hash('sha256', JSON.stringify([settings, prepare, include]));
 }
 
 async function read(root: string): Promise<string> {

@@ -9,8 +9,11 @@ export interface Replacement {
 
 const { dailyUsd, monthlyUsd } = BudgetLimits.shape;
 
-/** The file's content with safe values in place of impossible ones. Everything else is checked later. */
-export function withSafeValues(content: unknown): { content: unknown; replaced: Replacement[] } {
+/** `categories`: those of the loop that exist. The file's content with safe values in place of impossible ones. Everything else is checked later. */
+export function withSafeValues(
+  content: unknown,
+  categories: readonly string[],
+): { content: unknown; replaced: Replacement[] } {
   if (!isMapping(content)) return { content, replaced: [] };
   const replaced: Replacement[] = [];
   const safe = { ...content };
@@ -34,8 +37,22 @@ export function withSafeValues(content: unknown): { content: unknown; replaced: 
     if (zone !== undefined && !isTimeZone(zone))
       put(budget, ['budget', 'timeZone'], undefined, 'there is no such time zone, so the machine’s own holds');
   }
+  if (isMapping(safe.loop) && Array.isArray(safe.loop.categories)) {
+    const loop: Record<string, unknown> = { ...safe.loop };
+    safe.loop = loop;
+    const given: unknown[] = loop.categories as unknown[];
+    const unknown = given.filter((name) => typeof name === 'string' && !categories.includes(name));
+    const known = given.filter((name) => !unknown.includes(name));
+    if (unknown.length > 0)
+      put(loop, ['loop', 'categories'], known.length > 0 ? known : undefined, unknownText(unknown, known.length));
+    // None is left: the loop stays off rather than using what nobody chose.
+    if (known.length === 0) loop.enabled = false;
+  }
   return { content: safe, replaced };
 }
+
+const unknownText = (unknown: unknown[], known: number) =>
+  `there is no category ${unknown.join(', ')}, so ${known > 0 ? 'only the others are used' : 'the loop is off'}`;
 
 function workersFault(given: unknown): { value: number; why: string } | null {
   if (typeof given !== 'number' || !Number.isFinite(given))

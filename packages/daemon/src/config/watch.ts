@@ -6,7 +6,7 @@ import { CONFIG_FILE } from './check.ts';
 /** Twice this time plus the reading stays below the documented two seconds. */
 const LOOK_EVERY_MS = 800;
 /** All files of a project's settings. */
-const FOLDERS = ['.tidemill/pipelines', '.tidemill/guards'];
+const FOLDERS = ['.tidemill/pipelines', '.tidemill/guards', '.tidemill/questions', '.tidemill/agents'];
 
 /**
  * A mark that changes when one of the files changes. It is synchronous and throws no errors for missing files, because it is

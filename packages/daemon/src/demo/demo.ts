@@ -1,8 +1,9 @@
-import type { Api, LoggedEvent } from '@tidemill/contract';
+import type { Api, LoggedEvent, SpecStatus } from '@tidemill/contract';
+import { approveSpecOf, talkAboutIdea } from './person.ts';
 import { makeSample } from './sample.ts';
 import { buildStory, type Story } from './story.ts';
 import { interruptedLines, summaryLines } from './summary.ts';
-import { demoTasks } from './tasks.ts';
+import { type Following, until } from './until.ts';
 
 export interface DemoOptions {
   /** The client of a running daemon. */
@@ -28,62 +29,77 @@ export interface DemoReport {
   summary: string[];
 }
 
-/** A sample repository, eight tasks, three agents: returns when nothing is left to do, or the signal aborts. */
+/**
+ * A sample repository, an idea, eight tasks, three agents. Returns when the specification is built and the loop's first
+ * proposal waits for a person, when nothing can go on, or when the signal aborts.
+ */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
-  const { api, signal } = options;
+  const { api, signal, say } = options;
   const root = await makeSample(options);
-  options.say(`Sample project: ${root}`);
-  options.say(`${demoTasks.length} tasks, three agents. The agents follow a script; everything else is real.`);
-  options.say('');
-  const project = await api.registerProject({ root });
-  await api.importTasks({ project: project.id, tasks: demoTasks });
+  say(`Sample project: ${root}`);
+  say('Agents and a person follow a script; everything else is real.');
+  say('');
+  const { id: project } = await api.registerProject({ root });
+  await api.attachProject({ root });
+  const following = { api, project, signal };
+  const isBuilt = (await specify(following, say)) && (await build(following, options));
+  const proposal = isBuilt ? await firstProposal(following) : null;
+  const isOver = !signal.aborted;
+  const story = buildStory(await eventsOf(api, project));
+  const place = { root, howToCall: options.howToCall };
+  const summary = isOver ? summaryLines(story, place, proposal) : interruptedLines(place);
+  return { root, projectId: project, isComplete: isBuilt && proposal !== null, story, summary };
+}
+
+/** From a person's first words to an approved specification. */
+async function specify(following: Following, say: (line: string) => void): Promise<boolean> {
+  say('A person talks with an agent about an idea, and approves its specification.');
+  const idea = await talkAboutIdea(following, say);
+  if (following.signal.aborted) return false;
+  const isApproved = await approveSpecOf(following, idea, say);
+  say('');
+  return isApproved;
+}
+
+/** Until each requirement is checked. False when the work cannot go on without a person. */
+async function build(following: Following, { watch }: DemoOptions): Promise<boolean> {
+  const { api, project, signal } = following;
   const over = new AbortController();
-  const watching = options.watch(project.id, AbortSignal.any([signal, over.signal]));
-  let story: Story;
-  let isOver = false;
+  const watching = watch(project, AbortSignal.any([signal, over.signal]));
+  const spec = async () => (await api.specs({ project }))[0]!.status;
   try {
-    await api.attachProject({ root });
-    const seen: LoggedEvent[] = [];
-    isOver = await untilIdle(api, project.id, signal, (event) => seen.push(event));
-    story = buildStory(seen);
+    await until(following, async () => ENDED.includes(await spec()) || (await isStuck(api, project)));
   } finally {
     over.abort();
     await watching;
   }
-  const isComplete = isOver && story.chapters.every(({ stage }) => stage === 'done');
-  const place = { root, howToCall: options.howToCall };
-  const summary = isOver ? summaryLines(story, place) : interruptedLines(place);
-  return { root, projectId: project.id, isComplete, story, summary };
+  return (await spec()) === 'done';
 }
 
-/** The events after which there may be nothing left to do. */
-const ENDS = new Set(['lease.released', 'task.moved', 'task.blocked', 'task.parked', 'task.waiting']);
+const ENDED: readonly SpecStatus[] = ['done', 'aborted', 'failed', 'rejected'];
 
-/** Follows a project's whole log until nothing is left to do. False when it was stopped before that. */
-async function untilIdle(
-  api: Api,
-  project: string,
-  signal: AbortSignal,
-  onEvent: (event: LoggedEvent) => void = () => undefined,
-): Promise<boolean> {
-  const over = new AbortController();
-  const tasks = new Map<string, string>();
-  try {
-    for await (const event of api.events({ project, follow: true }, AbortSignal.any([signal, over.signal]))) {
-      if (signal.aborted) return false;
-      onEvent(event);
-      const { body, seq } = event;
-      if (body.type === 'task.created') tasks.set(body.taskId, 'open');
-      if (body.type === 'task.moved') tasks.set(body.taskId, body.to);
-      if (!ENDS.has(body.type)) continue;
-      // The daemon may be stopped right after the last landing, so no request follows.
-      if (body.type === 'lease.released' && [...tasks.values()].every((stage) => stage === 'done')) return true;
-      if (!(await api.status({ project })).idle) continue;
-      for await (const rest of api.events({ project, after: seq })) onEvent(rest);
-      return true;
-    }
-    return false;
-  } finally {
-    over.abort();
-  }
+async function isStuck(api: Api, project: string): Promise<boolean> {
+  const { idle, tasks } = await api.status({ project });
+  return idle && (tasks.blocked ?? 0) + (tasks.needs_info ?? 0) > 0;
+}
+
+/** The loop proposes an improvement, which waits for a yes. */
+async function firstProposal(following: Following): Promise<string | null> {
+  const { api, project } = following;
+  await api.switchLoop({ project, by: 'miller', on: true });
+  let title: string | null = null;
+  await until(following, async () => {
+    const [proposal] = await api.proposals({ project, status: 'waiting' });
+    title = proposal?.draft?.title ?? null;
+    return title !== null;
+  });
+  // One is enough to show it.
+  await api.switchLoop({ project, by: 'miller', on: false });
+  return title;
+}
+
+async function eventsOf(api: Api, project: string): Promise<LoggedEvent[]> {
+  const found: LoggedEvent[] = [];
+  for await (const event of api.events({ project })) found.push(event);
+  return found;
 }

@@ -1,6 +1,6 @@
 import type { Story } from './story.ts';
 
-const WIDTH = 80;
+export const WIDTH = 80;
 
 interface Place {
   root: string;
@@ -9,7 +9,7 @@ interface Place {
 }
 
 /** The demo's summary: what happened, and what to look at. Lines without paths fit 80 columns. */
-export function summaryLines(story: Story, place: Place): string[] {
+export function summaryLines(story: Story, place: Place, proposal: string | null): string[] {
   const { chapters, landed, gatesRun, gatesPassed } = story;
   const done = chapters.filter(({ stage }) => stage === 'done').length;
   const seconds = Math.round(story.tookMs / 1000);
@@ -21,6 +21,7 @@ export function summaryLines(story: Story, place: Place): string[] {
     '',
     `  ${landed} commits landed on main. ${gatesRun} gate runs, ${gatesRun - gatesPassed} of them failed.`,
     `  ${story.agentRuns} agent runs; as scripted ${count(story.inputTokens)} tokens in, ${count(story.outputTokens)} out, $${story.costUsd.toFixed(2)}.`,
+    ...(proposal === null ? [] : ['', `Next, if you say yes: ${proposal}`, '  tidemill loop approve 1']),
     '',
     'Where to look',
     ...wayTo(place),
@@ -62,7 +63,7 @@ function table(rows: [string, string][]): string[] {
   return rows.map(([name, text]) => name.padEnd(left) + text);
 }
 
-const fit = (text: string, width: number) => {
+export const fit = (text: string, width: number) => {
   const line = text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space));
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 };

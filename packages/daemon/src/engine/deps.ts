@@ -1,4 +1,4 @@
-import type { Project } from '@tidemill/contract';
+import type { Project, PushSetting } from '@tidemill/contract';
 import type {
   AgentFor,
   Catalogue,
@@ -6,7 +6,10 @@ import type {
   ConflictEditor,
   Gates,
   Guards,
+  Ideation,
   Ids,
+  Improvements,
+  Knowledge,
   OpenRunLog,
   Preparation,
   Prompts,
@@ -30,8 +33,14 @@ export interface EngineDeps {
   guards: Guards;
   prompts: Prompts;
   openRunLog: OpenRunLog;
+  /** Without them, Tidemill proposes nothing by itself. */
+  improvements?: Improvements;
   /** Without one, only agents and people ask. */
   catalogue?: Catalogue;
+  /** Without it, ideas have no phase prompts, files and searches. */
+  ideation?: Ideation;
+  /** Without one, nothing is known about the repository. */
+  knowledge?: Knowledge;
   /** Absent where no other program reads session files. */
   sessions?: SessionFiles;
   /** Runs the reactors, which follow the log and the clock. */
@@ -47,6 +56,9 @@ export interface EngineDeps {
   isOwnerDead(owner: string): boolean;
   /** The number of builders, without the reviewer. */
   workers: number;
+  /** How many waiting tasks land together, at most. */
+  batch: number;
+  push: PushSetting;
   /** Writes a line to the log. For information only: nothing was lost. */
   onNote(text: string, error?: unknown): void;
 }

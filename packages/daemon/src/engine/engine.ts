@@ -1,23 +1,33 @@
 import { Mode, type Task, type Worker } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
-import type { Reactor, ReactorHandle } from '../ports.ts';
+import type { ReactorHandle, RoutedReactor } from '../ports.ts';
 import type { EngineDeps } from './deps.ts';
 import { AgentBackoff } from './dispatch/agent-backoff.ts';
 import { claimNext } from './dispatch/claim-next.ts';
 import { Outages } from './dispatch/outages.ts';
 import { recover } from './dispatch/recovery.ts';
 import { retryingStore } from './dispatch/retrying-store.ts';
+import { IdeaFileKeeper } from './ideas/idea-files.ts';
+import { IdeaQuestions } from './ideas/idea-questions.ts';
+import { IdeaResearchers } from './ideas/idea-research.ts';
+import { TargetSync } from './merge/target-sync.ts';
+import { ConflictForecast } from './reactors/conflict-forecast.ts';
 import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
+import { LandingWatch } from './reactors/landing-watch.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
+import { LoopReactor } from './reactors/loop.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
+import { Router } from './reactors/router.ts';
 import { ConflictSettling } from './reactors/settling.ts';
+import { SpecWatch } from './reactors/specs.ts';
 import { Spending } from './reactors/spending.ts';
 import { Supervisor } from './reactors/supervisor.ts';
 import { WorktreeCleanup } from './reactors/worktrees.ts';
 import type { StageReport } from './stages/agent-stage.ts';
 import { Prover } from './stages/prove.ts';
+import { UsualTimes } from './stages/usual-times.ts';
 import { addBuilder, removeBuilder } from './workers/builders.ts';
 import { Fleet } from './workers/fleet.ts';
 import { OutsideWork } from './workers/outside.ts';
@@ -39,7 +49,9 @@ export class Engine {
   /** The budget refused a claim in the last dispatch. */
   #isOverBudget = false;
   readonly #outages: Outages;
+  readonly #prover: Prover;
   readonly #jobs: JobWatch;
+  readonly #target: TargetSync;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -57,8 +69,12 @@ export class Engine {
     this.#outages = new Outages(deps, signal, () => this.wake());
     this.#agentBackoff = new AgentBackoff(deps, (waitMs) => this.#wakeAfterBackoff(waitMs));
     const prover = new Prover(deps);
+    this.#prover = prover;
     const outages = this.#outages;
-    this.fleet = new Fleet(deps, { agentBackoff: this.#agentBackoff, prover, outages }, () => this.wake());
+    this.#target = new TargetSync(deps, prover.baseline);
+    const usual = new UsualTimes(deps);
+    const tools = { agentBackoff: this.#agentBackoff, prover, usual, target: this.#target, outages };
+    this.fleet = new Fleet(deps, tools, () => this.wake());
     this.outside = new OutsideWork(deps, {
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
       // A task that was taken from a slot waits until the slot has released the worktree.
@@ -81,10 +97,15 @@ export class Engine {
   }
 
   /** All reactors of this project. */
-  #followers(): Reactor[] {
+  #followers(): RoutedReactor[] {
     const deps = this.#deps;
     const { fleet } = this;
-    const supervisor = new Supervisor(deps, () => fleet.slots);
+    const known = { restingModes: () => this.#agentBackoff.modes(), isOverBudget: () => this.#isOverBudget };
+    const supervisor = new Supervisor(deps, {
+      ...known,
+      slots: () => fleet.slots,
+      lookAtTarget: () => this.#prover.baseline.lookAgain(),
+    });
     const tryAgain = () => {
       this.#agentBackoff.clear();
       this.wake();
@@ -98,10 +119,17 @@ export class Engine {
       ...(deps.conflicts ? [new ConflictSettling(deps, deps.conflicts)] : []),
       this.#spending,
       this.#jobs,
+      new Router(deps),
       new QuestionTimes(deps),
-      ...(deps.catalogue ? [new Occasions(deps)] : []),
+      ...(deps.catalogue ? [new Occasions(deps), new IdeaQuestions(deps)] : []),
+      ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
+      new SpecWatch(deps),
+      ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
+      new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
+      new LandingWatch(deps),
       new LandedWatch(deps, async () => (await this.#outages.look()) !== null),
       this.#outages,
+      this.#target,
     ];
   }
 
@@ -159,7 +187,9 @@ export class Engine {
       for (const slot of this.fleet.slots) {
         if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
         // A person may wait for a job, so it comes before tasks.
-        if (await this.#claimJob(slot)) continue;
+        const job = await this.#claimJob(slot);
+        isOverBudget ||= job === 'budget_exhausted';
+        if (job === 'claimed') continue;
         const claimed = await this.#claim(slot);
         if ('task' in claimed) this.#begin(slot, claimed.task);
         else {
@@ -181,7 +211,7 @@ export class Engine {
     const { workerId, role } = slot;
     const who = { type: 'work.claim', projectId: project.id, workerId, role, owner } as const;
     const agents = this.#labels();
-    const reply = await claimNext(store, (window) => ({
+    const reply = await claimNext(store, role, (window) => ({
       ...who,
       window,
       restingModes: this.#agentBackoff.modes(),
@@ -194,10 +224,10 @@ export class Engine {
   }
 
   /** Claims a job for the slot if one is due. */
-  async #claimJob(slot: Slot): Promise<boolean> {
+  async #claimJob(slot: Slot): Promise<'claimed' | 'budget_exhausted' | 'none'> {
     const { project, owner, store, clock } = this.#deps;
     const { dueAt } = this.#jobs;
-    if (dueAt === null || dueAt > clock.now() || slot.role === 'verifier' || slot.role === 'merger') return false;
+    if (dueAt === null || dueAt > clock.now() || slot.role === 'verifier' || slot.role === 'merger') return 'none';
     const reply = await store.execute({
       type: 'job.claim',
       projectId: project.id,
@@ -208,9 +238,9 @@ export class Engine {
     });
     const claimed = reply.ok ? reply.events.find(({ body }) => body.type === 'lease.claimed')?.body : undefined;
     const job = claimed?.type === 'lease.claimed' ? await store.record('job', claimed.jobId ?? '') : null;
-    if (!job) return false;
+    if (!job) return !reply.ok && reply.refusal.code === 'budget_exhausted' ? 'budget_exhausted' : 'none';
     this.#follow(job.id, slot, slot.workOnJob(job));
-    return true;
+    return 'claimed';
   }
 
   #labels(): Partial<Record<Mode, string>> {

@@ -1,28 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { type GateConfig, type GateStatus, INTEGRITY_GATE } from '@tidemill/contract';
+import { availableParallelism } from 'node:os';
+import { type GateConfig, INTEGRITY_GATE } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
-import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
-import { passedOn } from '../process/environment.ts';
-import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
-import { readCounts } from './counts.ts';
-import { excerptOf, plainText } from './excerpt.ts';
+import { excerptOf } from './excerpt.ts';
 import { openGateLog } from './gate-log.ts';
+import { groupsOf, sideBySide, wanted } from './gate-order.ts';
 import { integrityProblems } from './integrity.ts';
-
-export interface GatesOptions {
-  config: GateConfig[];
-  /** The hash of each gate's settings, for its receipts. */
-  hashes?: Record<string, string>;
-  host: ChildHost;
-  /** Logs are kept here as `<sha256>.log`. */
-  logDir: string;
-}
+import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-gate.ts';
 
 /**
- * The project's gates. Integrity comes first and needs no process; the others run one after another, even when one
- * fails, so that an agent sees everything it has to fix. Only gates that need a failed gate (`needs`) are left out.
- * `run` rejects with the signal's reason when it is aborted, and with an AppError when a log cannot be stored. Neither
- * is a verdict.
+ * The project's gates. Integrity comes first and needs no process. The others run in the order of the config, even when
+ * one fails, so that an agent sees everything it has to fix. Neighbours with `parallel` run side by side. Only gates
+ * that need a failed gate (`needs`) are left out. `run` rejects with the signal's reason when it is aborted, and with an
+ * AppError when a log cannot be stored. Neither is a verdict.
  */
 export function createGates(options: GatesOptions): Gates {
   return {
@@ -36,33 +25,82 @@ export function createGates(options: GatesOptions): Gates {
         reports.push(first);
         if (first.receipt.status !== 'pass') return reports;
       }
+      const gates = wanted(options.config, request);
+      // A gate that failed beside others gets its second attempt alone.
+      const groups = request.again ? gates.map((gate) => [gate]) : groupsOf(gates);
       const passed = new Set<string>();
-      for (const gate of wanted(options.config, request.only)) {
-        if (!gate.needs.every((name) => passed.has(name))) continue;
-        const report = await runGate(options, gate, request);
-        reports.push(report);
-        if (report.receipt.status === 'pass') passed.add(gate.name);
-        if (report.fixed.length > 0) break;
+      for (const group of groups) {
+        const made = await runGroup(options, group, request, passed);
+        reports.push(...made);
+        for (const { receipt } of made) if (receipt.status === 'pass') passed.add(receipt.gate);
+        if (made.some(({ fixed }) => fixed.length > 0)) break;
       }
       return reports;
     },
   };
 }
 
-/** In the order of the config: a gate that others need comes before them. */
-function wanted(config: GateConfig[], only: string[] | undefined): GateConfig[] {
-  const names = new Set(only ?? config.map(({ name }) => name));
-  for (const gate of config.toReversed()) if (names.has(gate.name)) for (const needed of gate.needs) names.add(needed);
-  const chosen = config.filter(({ name }) => names.has(name));
-  const ordered: GateConfig[] = [];
-  const add = (gate: GateConfig) => {
-    if (ordered.includes(gate)) return;
-    for (const needed of chosen) if (gate.needs.includes(needed.name)) add(needed);
-    ordered.push(gate);
-  };
-  for (const gate of chosen) add(gate);
-  return ordered;
+/**
+ * Runs gates at the same time, in the same folder. If files changed meanwhile, it is unknown which gate did it, and what
+ * the others saw. Then nothing of this run counts, and they run again, one after another.
+ */
+async function runGroup(
+  options: GatesOptions,
+  group: GateConfig[],
+  request: GateRequest,
+  passed: ReadonlySet<string>,
+): Promise<GateReport[]> {
+  const [only] = group;
+  if (only && group.length === 1) return runAlone(options, only, request, passed);
+  const run = (gate: GateConfig) => runCommand(options, gate, request);
+  const settled = await sideBySide(group, availableParallelism(), passed, run);
+  const ended = settled.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
+  try {
+    const failure = settled.find((result) => result.status === 'rejected');
+    if (failure) throw failure.reason;
+    const changed = (await request.changes?.()) ?? [];
+    if (changed.length === 0) return await Promise.all(ended.map((each) => reportOf(options, each, request, [])));
+  } catch (error) {
+    await discard(ended);
+    throw error;
+  }
+  await discard(ended);
+  await request.reset?.();
+  const reports: GateReport[] = [];
+  const passedNow = new Set(passed);
+  for (const gate of group) {
+    const made = await runAlone(options, gate, request, passedNow);
+    reports.push(...made);
+    for (const { receipt } of made) if (receipt.status === 'pass') passedNow.add(receipt.gate);
+  }
+  return reports;
 }
+
+async function runAlone(
+  options: GatesOptions,
+  gate: GateConfig,
+  request: GateRequest,
+  passed: ReadonlySet<string>,
+): Promise<GateReport[]> {
+  if (!gate.needs.every((name) => passed.has(name))) return [];
+  const ended = await runCommand(options, gate, request);
+  const changed = await changesAfter(ended, request);
+  const report = await reportOf(options, ended, request, changed);
+  // The next gate gets the tree, and is not blamed for these files.
+  if (changed.length > 0 && report.fixed.length === 0) await request.reset?.();
+  return [report];
+}
+
+async function changesAfter(ended: EndedGate, request: GateRequest): Promise<string[]> {
+  try {
+    return (await request.changes?.()) ?? [];
+  } catch (error) {
+    await discard([ended]);
+    throw error;
+  }
+}
+
+const discard = (ended: EndedGate[]) => Promise.all(ended.map(({ log }) => log.discard()));
 
 async function checkIntegrity(
   logDir: string,
@@ -98,108 +136,5 @@ async function checkIntegrity(
   } catch (error) {
     await log.discard();
     throw error;
-  }
-}
-
-async function runGate(options: GatesOptions, gate: GateConfig, request: GateRequest): Promise<GateReport> {
-  const { host, logDir, hashes = {} } = options;
-  const { path, tree, signal, control, again = [] } = request;
-  const attempt = again.includes(gate.name) ? 2 : 1;
-  const startedAt = performance.now();
-  const log = await openGateLog(logDir);
-  try {
-    const child = startChild({
-      host,
-      runId: `gate_${randomUUID()}`,
-      command: ['sh', '-c', gate.run],
-      cwd: path,
-      env: { CI: '1', ...passedOn(gate.pass), ...gate.env },
-      // Go refuses to build without a place for its cache, and the home folder is read-only in there.
-      sandboxEnv: { GOCACHE: '/tmp/go-build' },
-      network: gate.network,
-      networkSettings: gate.network,
-      // Containers give network access too, and some tests need them.
-      writable: gate.network ? CONTAINER_SOCKETS : [],
-      timeoutMs: gate.timeout,
-      signal,
-      control,
-      onOutput: (chunk) => log.write(chunk),
-    });
-    const ended = await child.end;
-    if (ended.kind === 'stopped') throw signal.reason;
-    const changed = (await request.changes?.()) ?? [];
-    const verdict = judge(ended, gate, gate.fixes ? [] : changed);
-    if (verdict.note) await log.write(Buffer.from(`\n[${verdict.note}]\n`));
-    const { hash, end } = await log.keep();
-    const text = plainText(end);
-    return {
-      receipt: {
-        gate: gate.name,
-        command: gate.run,
-        tree,
-        status: verdict.status,
-        exitCode: ended.kind === 'exited' ? ended.exitCode : null,
-        durationMs: Math.round(performance.now() - startedAt),
-        counts: readCounts(text),
-        logHash: hash,
-        level: gate.level,
-        environment: await environmentOf(host, gate),
-        config: hashes[gate.name] ?? '',
-        attempt,
-      },
-      excerpt: excerptOf(`It ${verdict.says}.`, text),
-      fixed: gate.fixes && verdict.status === 'pass' ? changed : [],
-    };
-  } catch (error) {
-    await log.discard();
-    throw error;
-  }
-}
-
-async function environmentOf({ sandbox }: ChildHost, { network }: GateConfig): Promise<string> {
-  const isSandboxed = sandbox === 'auto' && (await sandboxStatus()).available;
-  const walls = isSandboxed ? `sandboxed, ${network ? 'with network' : 'no network'}` : 'not sandboxed';
-  return `${process.platform} ${process.arch}, ${walls}`;
-}
-
-const MOST_NAMED = 20;
-
-/**
- * Only exit code 0 is a pass, and only if the files still match the tree. A check that could not run is `unverified`,
- * which is neither a pass nor a failure.
- */
-function judge(
-  ended: ChildEnd,
-  gate: GateConfig,
-  changed: string[],
-): { status: GateStatus; says: string; note: string } {
-  switch (ended.kind) {
-    case 'unstartable':
-      return { status: 'unverified', says: 'could not be started', note: ended.message };
-    case 'timeout':
-    case 'stopped': {
-      const says = `timed out after ${gate.timeout / 1000} s`;
-      return { status: 'fail', says, note: `${says} and was killed` };
-    }
-    case 'exited': {
-      const { exitCode, signal } = ended;
-      if (exitCode === 0 && changed.length > 0) {
-        const names = changed.slice(0, MOST_NAMED).join(', ');
-        const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
-        const says = `changed files, and a gate must leave them as they are: ${names}${more}`;
-        const note = `${says}. A gate that repairs files is declared with fixes: true; files that it only makes belong into .gitignore`;
-        return { status: 'fail', says, note };
-      }
-      if (exitCode === 0) return { status: 'pass', says: 'passed', note: '' };
-      if (exitCode === 137 || signal === 'SIGKILL')
-        return { status: 'unverified', says: 'was killed; the machine may be short of memory', note: '' };
-      if (exitCode === 127) return { status: 'unverified', says: 'needs a program that is not installed', note: '' };
-      if (exitCode === 126) return { status: 'unverified', says: 'names a program that cannot be run', note: '' };
-      return {
-        status: 'fail',
-        says: signal ? `was killed by ${signal}` : `failed with exit code ${exitCode}`,
-        note: '',
-      };
-    }
   }
 }

@@ -25,6 +25,29 @@ export function rawChanges(text: string): RawChange[] {
   return changes;
 }
 
+/** The same with `-M`: a renamed file is one change with two paths. */
+export interface RenamedChange extends RawChange {
+  /** The path before; equal to `path` unless the file was renamed. */
+  from: string;
+}
+
+/** `diff-tree --stdin -r -z --raw -M`: for each pair of trees a line with their names, then its changes. */
+export function changesOfPairs(text: string): RenamedChange[][] {
+  const parts = text.split('\0');
+  const pairs: RenamedChange[][] = [];
+  for (let i = 0; i < parts.length; ) {
+    const lines = parts[i]!.split('\n');
+    for (let heads = lines.length - 1; heads > 0; heads -= 1) pairs.push([]);
+    const fields = lines.at(-1)!;
+    if (!fields.startsWith(':')) break;
+    const isTwo = /[RC]\d*$/.test(fields);
+    const [change] = rawChanges(`${fields}\0${parts[i + (isTwo ? 2 : 1)]}\0`);
+    if (change) pairs.at(-1)?.push({ ...change, from: parts[i + 1]! });
+    i += isTwo ? 3 : 2;
+  }
+  return pairs;
+}
+
 export interface StatusEntry {
   /** Two letters, staged and unstaged: ` M`, `A `, `??`. */
   code: string;
@@ -57,6 +80,22 @@ export function mergeTreeOutput(bytes: Buffer): Merged {
   const stages = end < 0 ? rest : rest.slice(0, end);
   const names = stages.map((stage) => Buffer.from(stage.slice(stage.indexOf('\t') + 1), 'latin1').toString());
   return { tree: tree.trim(), stages, conflicts: [...new Set(names)] };
+}
+
+/**
+ * `merge-tree --stdin --name-only --no-messages`: for each merge `1` (clean) or `0`, the tree, the names of conflicting
+ * files, an empty field. Returns the names of each merge; null when it is clean.
+ */
+export function mergeListOutput(text: string): (string[] | null)[] {
+  const fields = text.split('\0');
+  const merges: (string[] | null)[] = [];
+  for (let at = 0; at + 2 < fields.length; ) {
+    const end = fields.indexOf('', at + 2);
+    if (end < 0) break;
+    merges.push(fields[at] === '1' ? null : fields.slice(at + 2, end));
+    at = end + 1;
+  }
+  return merges;
 }
 
 /** The indented file names git lists under a refusal to overwrite something. */

@@ -45,6 +45,8 @@ function hintFor(stderr: string): string {
   if (lock) return `another git command may be running; if none is, remove ${lock}`;
   if (stderr.includes('dubious ownership'))
     return 'the repository belongs to another user; see `git help config`, safe.directory';
+  if (/external filter|git-lfs: not found|git-lfs: command not found/.test(stderr))
+    return 'a filter that .gitattributes names cannot run; install its program, such as git-lfs';
   if (/bad config|bad numeric config/i.test(stderr)) return 'repair the git config file that is named';
   if (/object file .* is empty|loose object .* is corrupt|bad object/i.test(stderr))
     return 'run `git fsck` in the repository';

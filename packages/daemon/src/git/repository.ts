@@ -107,7 +107,7 @@ async function branchWithoutCommits(git: Git, root: string): Promise<null> {
   if (verified.code === 0) return null;
   const head = await git(['symbolic-ref', '-q', '--short', 'HEAD'], { answers: [1] });
   throw new AppError('no_commits', `${root} has no commits yet${head.code === 0 ? ` on ${head.stdout.trim()}` : ''}`, {
-    hint: 'Make a first commit: git add -A && git commit -m "Start"',
+    hint: 'Make a first commit: git add -A && git commit --allow-empty -m "Start"',
   });
 }
 

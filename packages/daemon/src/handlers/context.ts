@@ -17,17 +17,45 @@ import type { ConfigSaves } from '../config/config-file.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
-import type { Clock, ConflictEditor, Ids, Prompts, Reactors, Store, Workspace, WorktreeRef } from '../ports.ts';
+import type {
+  Clock,
+  ConflictEditor,
+  FileCommit,
+  Ids,
+  Improvements,
+  Knowledge,
+  OutputFiles,
+  Prompts,
+  Reactors,
+  Store,
+  Workspace,
+  WorktreeRef,
+} from '../ports.ts';
 import type { StatusCache } from './project/status-cache.ts';
 
-/** The part of the workspace that handlers use: read, restore snapshots into another folder, and resolve conflicts. */
+/**
+ * The part of the workspace that handlers use: read, restore snapshots into another folder, resolve conflicts, and commit
+ * the settings.
+ */
 export interface LentWorkspace
   extends ConflictEditor,
     Pick<
       Workspace,
-      'candidate' | 'changedFiles' | 'diff' | 'snapshot' | 'snapshots' | 'leaks' | 'isLanded' | 'provenCommits'
+      | 'candidate'
+      | 'changedFiles'
+      | 'diff'
+      | 'filesAt'
+      | 'filesIn'
+      | 'snapshot'
+      | 'snapshots'
+      | 'targetCommit'
+      | 'dropSnapshots'
+      | 'leaks'
+      | 'isLanded'
+      | 'provenCommits'
     > {
   restoreSnapshot(ref: string, to: string): Promise<string>;
+  commitFile(file: string, text: string, message: string): Promise<FileCommit>;
   lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
 }
@@ -65,6 +93,8 @@ export interface Repositories {
   /** Provides the repository's workspace while `work` runs. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   promptsOf(project: Project): Prompts;
+  knowledgeOf(project: Project): Knowledge;
+  improvementsOf(project: Project): Improvements;
   configSaves: ConfigSaves;
 }
 
@@ -86,6 +116,8 @@ export interface People {
 /** This process, its data folder and the programs on this machine. */
 export interface Machine {
   folder: DataFolder;
+  /** The output of runs and gates. */
+  outputs: OutputFiles;
   /** Null without a daemon. */
   daemon: DaemonInfo | null;
   /** The reactors of this daemon; null without one. */
@@ -98,6 +130,8 @@ export interface Machine {
   agents(root: string): Promise<AgentView[]>;
   /** Returns why an agent cannot be started, or null. */
   absenceOf: AbsenceOf;
+  /** Mistakes in the surroundings of a project that its config does not show. */
+  setupWarnings(project: Project): Promise<string[]>;
   /** Checks that belong to the machine and the store rather than to a project. */
   examine(): Promise<Finding[]>;
   stop(now: boolean): void;

@@ -45,6 +45,7 @@ export async function summaries(store: Store, tasks: Task[]): Promise<TaskSummar
     landedCommit: task.landedCommit,
     after: task.dependsOn.map((id) => numbers.get(id) ?? 0),
     worker: task.lease ? workerName(task.lease.workerId) : null,
+    conflictsWith: task.forecast.map(({ number }) => number),
   }));
 }
 

@@ -44,7 +44,7 @@ describe('status', () => {
       idle: true,
       running: false,
       daemon: null,
-      needsYou: [{ number: 2, why: 'waits for #1, which was cancelled', command: 'tidemill task after 2 --none' }],
+      needsYou: [{ number: 2, why: 'waits for #1, which was cancelled', command: 'tidemill task after 2 --not 1' }],
     });
   });
 });

@@ -3,11 +3,15 @@ import type { z } from 'zod';
 import { conflictHandlers } from './conflict/index.ts';
 import type { Call, Services } from './context.ts';
 import { daemonHandlers } from './daemon/index.ts';
+import { feedbackHandlers } from './feedback/index.ts';
 import { fleetHandlers } from './fleet/index.ts';
 import type { Handler } from './handler.ts';
+import { ideaHandlers } from './idea/index.ts';
+import { loopHandlers } from './loop/index.ts';
 import { peopleHandlers } from './people/index.ts';
 import { projectHandlers } from './project/index.ts';
 import { recordHandlers } from './record/index.ts';
+import { specHandlers } from './spec/index.ts';
 import { taskHandlers } from './task/index.ts';
 
 /** One function per route, by noun. */
@@ -15,10 +19,14 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...daemonHandlers,
   ...projectHandlers,
   ...taskHandlers,
+  ...ideaHandlers,
   ...fleetHandlers,
   ...conflictHandlers,
   ...peopleHandlers,
+  ...loopHandlers,
   ...recordHandlers,
+  ...specHandlers,
+  ...feedbackHandlers,
 };
 
 /** Parses the input and calls the handler. Used for network requests and for calls within the process. */

@@ -200,6 +200,7 @@ function fill(file: string, count: number): void {
       endedAt,
       validationRetries: 0,
       progress: null,
+      usualMs: null,
       session: null,
       reservedUsd: 0,
       briefing: null,

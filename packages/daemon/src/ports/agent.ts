@@ -1,4 +1,12 @@
-import type { AgentEnvelope, AskedQuestion, FailureClass, Feedback, Mode, Usage } from '@tidemill/contract';
+import type {
+  AgentEnvelope,
+  AskedQuestion,
+  FailureClass,
+  Feedback,
+  Mode,
+  ProgressReport,
+  Usage,
+} from '@tidemill/contract';
 import type { ShownChange } from '@tidemill/core';
 import type { GuardVerdict, ToolCall } from './guard.ts';
 import type { ProcessControl } from './process-control.ts';
@@ -34,7 +42,8 @@ export interface AgentSink {
    * without a cost this cost covers. Unreadable usage (see ReportedUsage) counts as one request without a cost.
    */
   usage(usage: Usage, settled?: number): void;
-  progress(percent: number, text: string): void;
+  /** Only what the agent shows: a percent that it does not know is not made up. */
+  progress(report: ProgressReport): void;
   /** The vendor's session, as soon as it is known. */
   session(id: string): void;
   /**

@@ -11,9 +11,49 @@ export interface TriggerFacts {
   /** A run took or cost a multiple of the average. */
   task_complexity_exceeded: { number: number; title: string; times: number; expected: string; actual: string };
   /** Half of all tasks are done, or all of them. */
-  milestone_reached: { done: number; total: number; percent: number };
+  /** `name`: of the specification; empty for all tasks of the project. */
+  milestone_reached: { name: string; done: number; total: number; percent: number };
+  /** Something in a requirement can be understood in several ways. */
+  requirement_ambiguous: { requirement: string; term: string };
+  /** There are two good ways to build something. */
+  multiple_architectures: {
+    feature: string;
+    first: string;
+    first_pros: string;
+    first_cons: string;
+    first_effort: string;
+    second: string;
+    second_pros: string;
+    second_cons: string;
+    second_effort: string;
+  };
+  /** A specification has a scope, and no tasks yet. */
+  before_finalize_spec: { in_scope: string; out_of_scope: string };
+  /** A specification needs something from outside the project. */
+  external_dependencies: { dependencies: string };
+  /** A specification can be approved. */
+  spec_complete: { tasks: number; complexity: string; risks: string };
+  /** An agent that builds asks which of two ways to take. */
+  multiple_implementations: {
+    number: number;
+    title: string;
+    question: string;
+    first: string;
+    second: string;
+    recommendation: string;
+  };
   /** Work has landed with every gate passed. */
   validation_passed: { number: number; title: string; gates: number; checks: string };
+  /** A conversation about an idea began. */
+  idea_created: { title: string };
+  /** The problem that an idea solves is described in a few words. */
+  problem_statement_vague: { title: string; problem: string; length: number };
+  /** An idea has completed a phase. */
+  phase_complete: { title: string; phase: string; settled: string };
+  /** The agent finds an idea hard to build, from 0 to 10. */
+  idea_complexity_high: { title: string; complexity: number };
+  /** The agent wants facts from outside. */
+  before_research: { title: string; areas: string };
 }
 
 export type Trigger = keyof TriggerFacts;

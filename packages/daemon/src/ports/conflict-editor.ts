@@ -1,4 +1,4 @@
-import type { ConflictFile, Resolution } from '@tidemill/contract';
+import type { ConflictFile, MergeLoss, Resolution } from '@tidemill/contract';
 import type { Captured, WorktreeRef } from './workspace.ts';
 
 /** The merge of the target in a task's worktree, for a person to resolve. */
@@ -7,10 +7,14 @@ export interface OpenMerge {
   /** The target has moved since the merge began. */
   isBehind: boolean;
   files: ConflictFile[];
+  /** What the files as they are would drop of the target. Empty while something is unresolved. */
+  losses: MergeLoss[];
 }
 
 export type SettledMerge =
-  | ({ kind: 'settled' } & Captured)
+  | ({ kind: 'settled'; losses: MergeLoss[] } & Captured)
+  /** It drops something of the target that the person has not accepted. Nothing was committed. */
+  | { kind: 'lossy'; losses: MergeLoss[] }
   /** Files that are not resolved. Nothing was committed. */
   | { kind: 'left'; left: { path: string; why: string }[] };
 
@@ -31,12 +35,12 @@ export interface ConflictEditor {
     mayTouch: () => Promise<void>,
   ): Promise<ConflictFile>;
   /**
-   * Commits the merge to the task's branch when nothing is left to resolve. `beforeCommit` is called once that is
-   * certain. A call after a crash finds the commit or creates it.
+   * Commits the merge to the task's branch when nothing is left to resolve, and every loss is accepted. `beforeCommit` is
+   * called once that is certain. A call after a crash finds the commit or creates it.
    */
   settleMerge(
     task: WorktreeRef,
-    message: string,
+    settling: { message: string; isAccepted(loss: MergeLoss): boolean },
     mayTouch: () => Promise<void>,
     beforeCommit?: () => Promise<void>,
   ): Promise<SettledMerge>;

@@ -1,6 +1,6 @@
 import type { Receipt } from '@tidemill/contract';
 import type { CheckCommand } from '@tidemill/core';
-import type { ProcessControl } from './process-control.ts';
+import type { CommandWatch, ProcessControl } from './process-control.ts';
 
 export interface GateReport {
   receipt: Receipt;
@@ -25,14 +25,25 @@ export interface GateRequest {
    * declared as one that fixes files. Then the run ends after it. Absent where nothing is to be proven.
    */
   changes?(): Promise<string[]>;
+  /** Restores the files of the tree after a gate changed some, so that the next gate is not blamed for it. */
+  reset?(): Promise<void>;
+  /** Leaves out gates with a longer time limit than this, and gates that need them. */
+  maxMs?: number;
   signal: AbortSignal;
   control?: ProcessControl;
+  watch?: CommandWatch;
+}
+
+/** What a person or an agent can run to see what a gate says. */
+export interface ProvingCommand extends CheckCommand {
+  /** Its time limit in milliseconds. */
+  timeout: number;
 }
 
 /** Runs a project's gates on a folder with a known tree. Output is stored under its hash. */
 export interface Gates {
   readonly names: string[];
-  /** Their commands, used to find the files that control what they check. */
-  readonly checks: CheckCommand[];
+  /** Their commands: for builders, and to find the files that control what they check. */
+  readonly checks: ProvingCommand[];
   run(request: GateRequest): Promise<GateReport[]>;
 }

@@ -1,4 +1,4 @@
-import type { ProcessControl } from './process-control.ts';
+import type { CommandWatch, ProcessControl } from './process-control.ts';
 import type { CleanCheckout, Worktree } from './workspace.ts';
 
 /** The result of preparing a folder. */
@@ -17,6 +17,7 @@ export interface PreparationRequest {
   base?: string;
   signal: AbortSignal;
   control?: ProcessControl;
+  watch?: CommandWatch;
 }
 
 /** Adds untracked files that the commands need to a folder: the project's `prepare` steps and `include` files. */

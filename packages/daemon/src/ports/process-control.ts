@@ -13,3 +13,14 @@ export interface ControlledProcess {
 export interface ProcessControl {
   take(part: ControlledProcess): () => void;
 }
+
+/** Reports the project's own commands (gates, prepare steps) to the supervisor: their output is a sign of life. */
+export interface CommandWatch {
+  /** A command starts. It may be silent until its own time limit. */
+  begin(limitMs: number): RunningCommand;
+}
+
+export interface RunningCommand {
+  output(): void;
+  end(): void;
+}

@@ -1,5 +1,6 @@
-import type { HilConfig, Job, Mode, Task } from '@tidemill/contract';
-import type { Deciding } from '@tidemill/core';
+import type { HilConfig, Job, JobMode, Mode, Task } from '@tidemill/contract';
+import type { ComingWork, Deciding, JudgedBy } from '@tidemill/core';
+import type { ProvingCommand } from './gate.ts';
 import type { Change } from './workspace.ts';
 
 /** The prompt of an agent, with the settings from its template's head. */
@@ -15,6 +16,61 @@ export interface Briefing {
   timeoutMs: number | null;
 }
 
+/** Another task that an agent should know about. */
+export interface RelatedTask {
+  relation: 'depends on' | 'needed by' | 'same files';
+  number: number;
+  title: string;
+  stage: string;
+  /** What it is about, in one line. */
+  about: string;
+  /** What its last builder said it did; empty before. */
+  done: string;
+  /** Files that it changed so far. */
+  files: string[];
+  isLanded: boolean;
+}
+
+/** What the prompt of a job is made of, besides its input. */
+export interface JobContext {
+  hilConfig: HilConfig;
+  /** The files of the target. */
+  files: readonly string[];
+  /** What people have answered about the subject. */
+  answers: readonly { question: string; answer: string; by: string }[];
+  /** Texts for the mode's own placeholders; see `JOB_SECTIONS`. */
+  sections: Readonly<Record<string, string>>;
+}
+
+/** The placeholders that a mode has besides the common ones. Its briefing gives their texts. */
+export const JOB_SECTIONS = {
+  trial: [],
+  ideate: [
+    'ideaRef',
+    'ideaTitle',
+    'phaseSection',
+    'conversationSection',
+    'signalsSection',
+    'correctionsSection',
+    'artifactsSection',
+    'researchSection',
+    'profileSection',
+  ],
+  specify: ['ideaSection', 'knowledgeSection', 'revisionSection'],
+  initialize: ['knowledgeSection', 'revisionSection'],
+  judge: ['requirementsSection'],
+  analyse: ['givenSection', 'workSection', 'askingSection'],
+  propose: [
+    'categoryName',
+    'categoryText',
+    'target',
+    'recentCommitsSection',
+    'openTasksSection',
+    'earlierProposalsSection',
+    'stackSection',
+  ],
+} as const satisfies Record<JobMode, readonly string[]>;
+
 /** Renders prompts from the templates. */
 export interface Prompts {
   render(input: {
@@ -25,8 +81,15 @@ export interface Prompts {
     /** Files of the change that control what gates check. */
     deciding: Deciding[];
     gates: string;
+    /** The gates' commands, for builders. */
+    proofs: ProvingCommand[];
     hilConfig: HilConfig;
+    /** Conflicts that are foreseen, for modes that change files. */
+    coming: ComingWork[];
+    /** The most important last. Called only if the template shows them. */
+    related(): Promise<RelatedTask[]>;
+    judgedBy: JudgedBy;
   }): Promise<Briefing>;
-  /** The prompt of a job: the mode's template with the job's input in it. */
-  renderJob(job: Pick<Job, 'mode' | 'input'>): Promise<Briefing>;
+  /** The prompt of a job: the mode's template with the job's input and what its noun adds in it. */
+  renderJob(job: Pick<Job, 'mode' | 'input'>, context: JobContext): Promise<Briefing>;
 }

@@ -1,4 +1,4 @@
-import type { EventType, LoggedEvent, ReactorView } from '@tidemill/contract';
+import type { EventType, LoggedEvent, ReactorName, ReactorView } from '@tidemill/contract';
 import type { Store } from './store.ts';
 
 /** Why a reactor is called. */
@@ -30,6 +30,11 @@ export interface Reactor {
   readonly own?: OwnWrites;
   /** Never called twice at the same time. A rejected call is repeated, so its commands must be idempotent. */
   handle(call: ReactorCall): Promise<void>;
+}
+
+/** A reactor of the engine: the table of reactors has a row for it. */
+export interface RoutedReactor extends Reactor {
+  readonly name: ReactorName;
 }
 
 /** A store that remembers which followed events its own commands caused. */

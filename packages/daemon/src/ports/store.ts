@@ -57,6 +57,12 @@ export interface RepairedRow {
   isRebuilt: boolean;
 }
 
+/** How many events were removed, and the sum of their numbers. */
+export interface RemovedEvents {
+  count: number;
+  seqs: number;
+}
+
 /** All conditions must match. An empty list matches no task. */
 export interface TaskQuery {
   projectId: string;
@@ -80,7 +86,8 @@ export interface TaskQuery {
 export interface RecordQuery<N extends RecordNoun> {
   noun: N;
   projectId?: string;
-  taskId?: string;
+  /** What the records belong to: a task, a subject. */
+  parent?: string;
   isOpen?: boolean;
   /** Only records that are due by then, the earliest first. Without it, records are ordered by id. */
   dueBefore?: number;
@@ -142,6 +149,15 @@ export interface Store {
   ): Promise<LoggedEvent[]>;
   /** Every event after the cursor, in order, none skipped or repeated, until the signal aborts. */
   subscribe(after: number, filter: EventFilter, signal: AbortSignal): AsyncIterable<LoggedEvent>;
+  /**
+   * Removes these events for good. Only for events that later ones superseded: see core's `SupersededEvents`. The newest
+   * event always stays, so that no number is used twice. Returns how many were removed.
+   */
+  removeEvents(seqs: readonly number[]): Promise<number>;
+  /** All events that were ever removed. A gap in the log must be one of them. */
+  removedEvents(): Promise<RemovedEvents>;
+  /** The number of events, and about how much space they take. */
+  logSize(): Promise<{ events: number; bytes: number }>;
   /**
    * Called after each commit that this process knows of. It is a wake-up without the events. `isQuiet`: the commit had
    * only heartbeats. Returns the unsubscribe function.

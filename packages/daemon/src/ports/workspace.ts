@@ -1,3 +1,4 @@
+import type { ChangeSize, MergeLoss } from '@tidemill/contract';
 import type { ChangedFile } from '@tidemill/core';
 
 export interface WorktreeRef {
@@ -60,6 +61,55 @@ export type Candidate =
   | { kind: 'empty'; base: string };
 
 export type Landing = { kind: 'landed' } | { kind: 'moved' } | { kind: 'waiting'; why: string };
+
+/** A person's file that Tidemill was to commit. `why` completes the sentence "Not committed: …". */
+export type FileCommit = { kind: 'committed'; commit: string } | { kind: 'unchanged' } | { kind: 'left'; why: string };
+
+/** What would happen if a branch were merged with others now. */
+export interface Forecast {
+  /** The size of its own change. Counted only if there is a conflict. */
+  size: ChangeSize | null;
+  /** Files in which it conflicts with the newest target. Null: unknown. */
+  withTarget: string[] | null;
+  /** Each of the other commits that could be compared. Without files: no conflict. */
+  compared: { commit: string; files: string[]; size: ChangeSize | null }[];
+}
+
+/** The target's branch at its remote. */
+export interface RemoteTarget {
+  /** For people: `origin/main`. */
+  name: string;
+  commit: string;
+}
+
+/**
+ * The remote's target compared with the local one:
+ *
+ *   none         there is no remote, or the settings do not use it
+ *   unreachable  offline, refused, no credentials, no answer in time
+ *   new, gone    the remote has no such branch: it never had one, or it was deleted
+ *   same, ahead, behind, diverged   as git says of the local target
+ *   rewritten    it no longer contains what it had: somebody pushed by force
+ */
+export type RemoteState =
+  | { kind: 'none' }
+  | { kind: 'unreachable'; name: string; why: string }
+  | { kind: 'new' | 'gone'; name: string }
+  | ({
+      kind: 'same' | 'ahead' | 'behind' | 'diverged' | 'rewritten' /** The local target. */;
+      local: string;
+    } & RemoteTarget);
+
+/** `moved`: the remote has commits that are not here. `refused`: it does not allow the push. */
+export type Pushed =
+  | { kind: 'none' }
+  | { kind: 'pushed'; name: string }
+  | { kind: 'moved' | 'refused' | 'unreachable'; name: string; why: string };
+
+/** A commit that has both the local target and the remote's, or the files in which they conflict. */
+export type Joined =
+  | { kind: 'clean'; commit: string; tree: string; base: string }
+  | { kind: 'conflict'; files: string[] };
 
 export interface Snapshot {
   ref: string;
@@ -126,8 +176,16 @@ export interface Workspace {
     task: WorktreeRef,
     asked: { trees?: { base: string; tree: string }; alsoBefore: string[] },
   ): Promise<{ changed: ChangedFile[]; before: Map<string, string> }>;
-  /** A dry-run merge of the branch's commit with the newest target. */
-  candidate(task: WorktreeRef): Promise<Candidate>;
+  /** The files that a commit changed, against its first parent or against its base on the target. Empty if it is unknown. */
+  filesIn(commit: string, against: 'parent' | 'base'): Promise<string[]>;
+  /**
+   * Merges a commit with the target and with other commits, each alone, in objects that are thrown away. A commit that
+   * is gone is left out; null if it is the first one. Files that only the target changed are not reported for another
+   * commit.
+   */
+  forecast(commit: string, others: string[]): Promise<Forecast | null>;
+  /** A dry-run merge of the branch's commit with the newest target, or with another commit that contains it. */
+  candidate(task: WorktreeRef, onto?: string): Promise<Candidate>;
   /** Creates the commit to land: squash, rebase or merge of the candidate's tree, with this message. Moves no ref. */
   seal(task: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string>;
   /** A clean checkout of that commit, for gates to run in. */
@@ -146,20 +204,37 @@ export interface Workspace {
   isLanded(commit: string): Promise<boolean>;
   /** The newest commits of the target with an evidence trailer, newest first. */
   provenCommits(limit: number): Promise<{ commit: string; evidence: string; at: number }[]>;
+  /** The newest commits of the target, newest first, each with the commits that it says it reverts. */
+  recentCommits(limit: number): Promise<{ commit: string; subject: string; reverts: string[] }[]>;
   /** A small repository for a job that needs no code. Leftovers of a crash are garbage-collected. */
   scratch(name: string): Promise<Scratch>;
   /** Null when work is possible. `isSuspected`: something failed, so it checks more closely. */
   outage(isSuspected: boolean): Promise<Outage | null>;
   /** Returns why landing must wait for a person, or null. */
   landingObstacle(): Promise<string | null>;
-  /** Pushes the target to its remote; `none` without one. Never forces. */
-  push(): Promise<{ kind: 'pushed' | 'none' } | { kind: 'failed'; why: string }>;
+  /** Fetches the target's remote, with a time limit and without asking anybody. Moves no branch. */
+  fetchTarget(): Promise<RemoteState>;
+  /** Merges the remote's target and the local one into a commit. Moves no branch. */
+  joinRemote(remote: RemoteTarget): Promise<Joined>;
+  /** Whether the remote's target had the commit when it was fetched last. */
+  isPublished(commit: string): Promise<boolean>;
+  /** Pushes a commit to the remote's target. Never forces. */
+  pushTarget(commit: string): Promise<Pushed>;
+  /** Commits the proven tree to the task's branch, with this message, and pushes the branch. Never forces. */
+  pushBranch(task: WorktreeRef, proven: { tree: string; message: string }): Promise<{ pushed: Pushed; commit: string }>;
   /** Merges the newest target into the worktree and leaves conflict markers for an agent. */
   mergeTarget(task: WorktreeRef): Promise<{ files: string[] }>;
+  /**
+   * What the target changed and a merge of the target into the branch dropped, as far as the branch still lacks it and the
+   * target still has it. Empty when no merge is on the branch.
+   */
+  mergeLosses(task: WorktreeRef): Promise<MergeLoss[]>;
   /** Removes the worktree and branch. Work that has not landed is snapshotted. */
   remove(task: WorktreeRef): Promise<void>;
   /** Worktrees and task branches that belong to none of these tasks. */
   leaks(alive: WorktreeRef[]): Promise<string[]>;
   collectGarbage(alive: WorktreeRef[]): Promise<string[]>;
   snapshots(): Promise<Snapshot[]>;
+  /** Removes these snapshots for good, all or none. One that no longer has this commit stays. */
+  dropSnapshots(snapshots: readonly Pick<Snapshot, 'ref' | 'commit'>[]): Promise<void>;
 }

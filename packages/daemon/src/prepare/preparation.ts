@@ -105,8 +105,10 @@ class Maker {
         this.#making.set(key, making);
         return making;
       }
+      // Bounded by the time limits of its steps.
+      const waiting = request.watch?.begin(Number.POSITIVE_INFINITY);
       // The other request may have been stopped. That does not concern this one.
-      const failure = await known.catch(() => undefined);
+      const failure = await known.catch(() => undefined).finally(() => waiting?.end());
       if (failure) return failure;
       request.signal.throwIfAborted();
     }

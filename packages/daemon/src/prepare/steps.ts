@@ -54,9 +54,10 @@ export async function runSteps(
 async function runStep(
   step: PrepareStep,
   { host, folder, cache }: { host: ChildHost; folder: string; cache: string },
-  { signal, control }: PreparationRequest,
+  { signal, control, watch }: PreparationRequest,
 ): Promise<StepFailure | null> {
   let output = Buffer.alloc(0);
+  const running = watch?.begin(step.timeout);
   const passed = step.pass.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const child = startChild({
     host,
@@ -71,10 +72,11 @@ async function runStep(
     signal,
     control,
     onOutput: (chunk) => {
+      running?.output();
       output = Buffer.concat([output, chunk]).subarray(-KEPT_OUTPUT);
     },
   });
-  const ended = await child.end;
+  const ended = await child.end.finally(() => running?.end());
   if (ended.kind === 'stopped') throw signal.reason;
   if (ended.kind === 'exited' && ended.exitCode === 0) return null;
   const text = stripVTControlCharacters(output.toString('utf8')).trim();

@@ -49,4 +49,4 @@ const sumOf = (files: FileChange[]) =>
   `+${files.reduce((sum, { added }) => sum + (added ?? 0), 0)} -${files.reduce((sum, { removed }) => sum + (removed ?? 0), 0)}`;
 
 /** An agent chooses file names: a name with a line break must not look like a line of the prompt. */
-const quoted = (name: string) => (/^[\p{L}\p{N}_./@+-]+$/u.test(name) ? `\`${name}\`` : JSON.stringify(name));
+export const quoted = (name: string) => (/^[\p{L}\p{N}_./@+-]+$/u.test(name) ? `\`${name}\`` : JSON.stringify(name));

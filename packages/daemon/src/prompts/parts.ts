@@ -1,5 +1,7 @@
 import type { ContextEntry, Feedback, Task } from '@tidemill/contract';
+import type { RelatedTask } from '../ports.ts';
 import type { PromptPart } from './budget.ts';
+import { relatedSection, relatedText } from './related.ts';
 import type { RepositoryNote } from './repository-notes.ts';
 import type { FixedPlaceholder, PromptInput } from './sections.ts';
 import type { Placeholder, Template } from './template.ts';
@@ -15,21 +17,24 @@ const PRIORITY = {
   plan: 0.9,
   conventions: 0.85,
   recentContext: 0.8,
+  related: 0.75,
   readme: 0.7,
   olderContext: 0.5,
 };
 
 export type PartName = Exclude<Placeholder, FixedPlaceholder> | 'recentContext' | 'olderContext';
 
-export interface RepositoryNotes {
-  conventions: RepositoryNote | null;
+/** What the prompt says about the surroundings of the task. */
+export interface PromptSurroundings {
+  conventions: RepositoryNote[];
   readme: RepositoryNote | null;
+  related: RelatedTask[];
 }
 
 /** All parts that may be cut. A person's comments on a plan have their own section if the template shows it. */
 export function partsOf(
   input: PromptInput,
-  notes: RepositoryNotes,
+  around: PromptSurroundings,
   uses: Template['uses'],
 ): Record<PartName, PromptPart> {
   const { task } = input;
@@ -80,12 +85,19 @@ export function partsOf(
         ),
     },
     conventionsSection: {
-      ...noted('Conventions of this repository', PRIORITY.conventions, notes.conventions),
+      ...noted('Conventions of this repository', PRIORITY.conventions, around.conventions),
       times: times('conventionsSection'),
       rest: 'the file is in your folder',
     },
+    relatedTaskSection: {
+      name: 'related tasks',
+      priority: PRIORITY.related,
+      pieces: around.related.map((each) => relatedText(each, input.target)),
+      shape: relatedSection,
+      times: times('relatedTaskSection'),
+    },
     readmeSection: {
-      ...noted('About this repository', PRIORITY.readme, notes.readme),
+      ...noted('About this repository', PRIORITY.readme, around.readme ? [around.readme] : []),
       times: times('readmeSection'),
     },
     ...contextParts(task.context.slice(-MOST_CONTEXT)),
@@ -127,10 +139,18 @@ function text(
   return { name, priority, pieces, shape: ([piece]) => (piece === undefined ? '' : shape(piece)) };
 }
 
-function noted(title: string, priority: number, note: RepositoryNote | null): Omit<PromptPart, 'times'> {
-  return text(note?.file ?? title, priority, note?.text ?? '', (words) =>
-    section(title, [fenced(words, 'markdown')], `From its ${note?.file}:`),
-  );
+/** A fenced text for each file, under one heading. */
+function noted(title: string, priority: number, notes: RepositoryNote[]): Omit<PromptPart, 'times'> {
+  return {
+    name: notes.map(({ file }) => file).join(' and ') || title,
+    priority,
+    pieces: notes.map(({ text: words }) => words),
+    shape: (pieces) =>
+      section(
+        title,
+        pieces.map((words, index) => `From its ${notes[index]?.file}:\n\n${fenced(words, 'markdown')}`),
+      ),
+  };
 }
 
 function feedbackPart(

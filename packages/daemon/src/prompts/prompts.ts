@@ -4,7 +4,8 @@ import { AppError } from '@tidemill/contract';
 import type { Briefing, Prompts } from '../ports.ts';
 import { DEFAULT_PROMPT_TOKENS, fitParts, tokensIn } from './budget.ts';
 import { checksSection } from './checks.ts';
-import { partsOf } from './parts.ts';
+import { jobPlaceholders, jobPrompt } from './job-prompt.ts';
+import { type PromptSurroundings, partsOf } from './parts.ts';
 import { conventionsOf, introductionOf } from './repository-notes.ts';
 import { fixedSections, type PromptInput } from './sections.ts';
 import { fillTemplate, PLACEHOLDERS, type Placeholder, parseTemplate, type Template } from './template.ts';
@@ -17,42 +18,50 @@ export interface PromptsOptions {
 }
 
 /** The rules for questions, which all templates share. Placeholders in it are not expanded. */
-const QUESTIONS = '_questions.md';
+export const QUESTIONS = '_questions.md';
+/** A project's own templates. */
+export const TEMPLATE_FOLDER = '.tidemill/agents';
 
 /** Added at the end when a template does not show them: every agent needs them. */
-const NEVER_MISSING = ['feedbackSection', 'changedFilesSection', 'autonomySection', 'questionsSection'] as const;
+const NEVER_MISSING = [
+  'feedbackSection',
+  'forecastSection',
+  'changedFilesSection',
+  'proofSection',
+  'autonomySection',
+  'questionsSection',
+] as const;
 
 /** Templates are read again for each run, so that an edit takes effect with the next run. */
 export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
   return {
-    async render({ mode, ...input }) {
+    async render(input) {
+      const { mode } = input;
       const { text, file } = await ownOrBuiltin(`${mode}.md`, root, builtinDir);
       const template = parseTemplate(text, file, mode, PLACEHOLDERS);
       const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
-      const [conventions, readme] = await Promise.all([
-        template.uses.has('conventionsSection') ? conventionsOf(root) : null,
+      const [conventions, readme, related] = await Promise.all([
+        template.uses.has('conventionsSection') ? conventionsOf(root) : [],
         template.uses.has('readmeSection') ? introductionOf(root) : null,
+        template.uses.has('relatedTaskSection') ? input.related() : [],
       ]);
-      return assemble(template, input, { conventions, readme }, questions === '' ? '' : `${questions}\n`);
+      return assemble(template, input, { conventions, readme, related }, questions === '' ? '' : `${questions}\n`);
     },
-    async renderJob({ mode, input }) {
-      const { text, file } = await ownOrBuiltin(`${mode}.md`, root, builtinDir);
-      const template = parseTemplate(text, file, mode, ['input']);
-      const prompt = fillTemplate(template, { input });
-      return briefingOf(template, prompt, []);
+    async renderJob(job, context) {
+      const { text, file } = await ownOrBuiltin(`${job.mode}.md`, root, builtinDir);
+      const template = parseTemplate<string>(text, file, job.mode, jobPlaceholders(job.mode));
+      const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
+      const notes = { conventions: await conventionsOf(root), readme: await introductionOf(root) };
+      const { prompt, dropped } = jobPrompt(template, job, context, { ...notes, questions });
+      return briefingOf(template, prompt, dropped);
     },
   };
 }
 
-function assemble(
-  template: Template,
-  input: PromptInput,
-  notes: Parameters<typeof partsOf>[1],
-  questions: string,
-): Briefing {
+function assemble(template: Template, input: PromptInput, around: PromptSurroundings, questions: string): Briefing {
   const { head, uses } = template;
   const fixed = fixedSections(input, questions);
-  const parts = partsOf(input, notes, uses);
+  const parts = partsOf(input, around, uses);
   const nothing = Object.fromEntries(Object.keys(parts).map((name) => [name, ''])) as Record<
     keyof typeof parts,
     string
@@ -65,7 +74,7 @@ function assemble(
   return briefingOf(template, prompt, input.diff.isCut ? [...dropped, 'the change: long files are cut'] : dropped);
 }
 
-const briefingOf = ({ head }: Pick<Template, 'head'>, prompt: string, dropped: string[]): Briefing => ({
+const briefingOf = ({ head }: Pick<Template<string>, 'head'>, prompt: string, dropped: string[]): Briefing => ({
   prompt,
   promptTokens: tokensIn(prompt),
   dropped,
@@ -82,7 +91,7 @@ function put(template: Template, values: Record<Placeholder, string>, context: s
 }
 
 async function ownOrBuiltin(name: string, root: string, builtinDir: string): Promise<{ text: string; file: string }> {
-  const own = `.tidemill/agents/${name}`;
+  const own = `${TEMPLATE_FOLDER}/${name}`;
   const override = await textOf(path.join(root, own));
   if (override !== null) return { text: override, file: own };
   const file = path.join(builtinDir, name);
@@ -91,7 +100,7 @@ async function ownOrBuiltin(name: string, root: string, builtinDir: string): Pro
   throw new AppError('internal', `the built-in prompt ${file} is missing`, { hint: 'Reinstall Tidemill.' });
 }
 
-async function textOf(file: string): Promise<string | null> {
+export async function textOf(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -11,8 +11,27 @@ export interface RepositoryNote {
   text: string;
 }
 
-/** Agents differ in which of these they read by themselves; Claude Code, as it is started here, reads none. */
-export const conventionsOf = (root: string) => firstOf(root, ['AGENTS.md', 'CLAUDE.md']);
+/** A line that includes another file, as Claude Code reads it. */
+const INCLUDE = /^[ \t]*@(?:\.\/)?(AGENTS|CLAUDE)\.md[ \t]*$/gm;
+
+/**
+ * Agents differ in which of these they read by themselves; Claude Code, as it is started here, reads none. One that is a
+ * link to the other, a copy of it or only includes it is left out.
+ */
+export async function conventionsOf(root: string): Promise<RepositoryNote[]> {
+  const files = ['AGENTS.md', 'CLAUDE.md'];
+  const texts = await Promise.all(files.map((file) => textIn(root, file)));
+  const notes = files.flatMap((file, index): RepositoryNote[] => {
+    const text = (texts[index] ?? '').replace(INCLUDE, (line, name: string) =>
+      texts[files.indexOf(`${name}.md`)] == null ? line : '',
+    );
+    return text.trim() === '' ? [] : [{ file, text: text.trim() }];
+  });
+  return notes.filter(({ text }, index) => {
+    const other = notes[1 - index];
+    return !other?.text.includes(text) || (index === 0 && other.text === text);
+  });
+}
 
 /** The beginning of the README: a few whole paragraphs. */
 export async function introductionOf(root: string): Promise<RepositoryNote | null> {

@@ -1,8 +1,10 @@
-import type { HilConfig, Task } from '@tidemill/contract';
-import type { Deciding } from '@tidemill/core';
-import type { Change } from '../ports.ts';
+import { type HilConfig, MODES, type Mode, type Task } from '@tidemill/contract';
+import { type ComingWork, comingText, type Deciding, type JudgedBy } from '@tidemill/core';
+import type { Change, ProvingCommand } from '../ports.ts';
+import { acceptanceSection } from './acceptance.ts';
 import { autonomySection } from './autonomy.ts';
 import { changedFilesSection } from './changed-files.ts';
+import { proofSection } from './proof.ts';
 import type { Placeholder } from './template.ts';
 import { fenced, section } from './text.ts';
 
@@ -12,7 +14,11 @@ export interface PromptInput {
   diff: Change;
   deciding: Deciding[];
   gates: string;
+  proofs: ProvingCommand[];
   hilConfig: HilConfig;
+  coming: ComingWork[];
+  mode: Mode;
+  judgedBy: JudgedBy;
 }
 
 /** Placeholders whose text is never cut: the task and the rules of the work. */
@@ -24,6 +30,7 @@ export type FixedPlaceholder = Exclude<
   | 'priorReviewSection'
   | 'planSection'
   | 'subtasksSection'
+  | 'relatedTaskSection'
   | 'conventionsSection'
   | 'readmeSection'
 >;
@@ -36,29 +43,21 @@ export function fixedSections(input: PromptInput, questions: string): Record<Fix
     taskId: task.id,
     taskNumber: String(task.number),
     target,
-    acceptanceSection: section('Acceptance criteria', task.criteria.map(criterionLine)),
+    acceptanceSection: acceptanceSection(task, input.mode, input.judgedBy),
     filesSection: section(
       'Files',
       task.files.map((file) => `- ${file}`),
       'The work is expected to stay within these; other agents may be busy elsewhere.',
     ),
     changedFilesSection: input.diff.files.length === 0 ? '' : changedFilesSection(input.diff.files),
-    relatedTaskSection: relatedTasks(task, target),
+    forecastSection: section('Coming conflicts', input.coming.length === 0 ? [] : [comingText(input.coming, target)]),
     gatesSection: section('What the gates found', input.gates.trim() === '' ? [] : [fenced(input.gates, '')]),
-    autonomySection: autonomySection(input.hilConfig),
+    proofSection: proofSection(input.proofs),
+    autonomySection: autonomySection({
+      hilConfig: input.hilConfig,
+      approved: task.approvedDeclared,
+      isDeclaring: MODES[input.mode].fields.some((field) => field === 'declares'),
+    }),
     questionsSection: questions,
   };
-}
-
-function criterionLine({ id, text, met, evidence }: Task['criteria'][number]): string {
-  const verdict = met === null ? '' : ` (last review: ${met ? 'met' : 'not met'}${evidence ? `; ${evidence}` : ''})`;
-  return `- \`${id}\`: ${text}${verdict}`;
-}
-
-function relatedTasks(task: Task, target: string): string {
-  if (task.dependsOn.length === 0) return '';
-  const count = task.dependsOn.length === 1 ? 'one other task' : `${task.dependsOn.length} other tasks`;
-  return section('Related work', [
-    `This task builds on ${count}. That work is on ${target} and in your folder already.`,
-  ]);
 }

@@ -17,7 +17,9 @@ export const PLACEHOLDERS = [
   'relatedTaskSection',
   'changedFilesSection',
   'diffSection',
+  'forecastSection',
   'gatesSection',
+  'proofSection',
   'feedbackSection',
   'conventionsSection',
   'readmeSection',
@@ -44,6 +46,16 @@ export function parseTemplate<Name extends string>(
   names: readonly Name[],
 ): Template<Name> {
   const { head, body, firstLine } = partTemplate(text.replaceAll('\r\n', '\n'), file, mode);
+  return { head, body, uses: checkedUses(body, firstLine, file, names) };
+}
+
+/** How often each placeholder is used. Unknown ones are refused with their line. */
+export function checkedUses<Name extends string>(
+  body: string,
+  firstLine: number,
+  file: string,
+  names: readonly Name[],
+): Map<Name, number> {
   const isKnown = (name: string): name is Name => (names as readonly string[]).includes(name);
   const uses = new Map<Name, number>();
   for (const match of body.matchAll(BRACED)) {
@@ -57,11 +69,14 @@ export function parseTemplate<Name extends string>(
   }
   if (body.trim() === '')
     throw new AppError('bad_config', `${file} is empty`, { hint: 'Write a prompt or delete the file.' });
-  return { head, body, uses };
+  return uses;
 }
 
 /** One pass: inserted text is not expanded again, so a task's text cannot add a placeholder. */
-export function fillTemplate<Name extends string>(template: Template<Name>, values: Record<Name, string>): string {
+export function fillTemplate<Name extends string>(
+  template: Pick<Template<Name>, 'body'>,
+  values: Record<Name, string>,
+): string {
   const isEmpty = (name: string) => values[name as Name] === '';
   // The line of an empty section is removed.
   const body = template.body.replace(/^\{([a-z][A-Za-z]*)\}\n/gm, (line, name: string) => (isEmpty(name) ? '' : line));

@@ -1,12 +1,7 @@
+export { fenced } from '@tidemill/core';
+
 /** A heading and its content; empty when there is no content. */
 export function section(title: string, lines: string[], introduction = ''): string {
   if (lines.length === 0) return '';
   return `## ${title}\n\n${introduction === '' ? '' : `${introduction}\n\n`}${lines.join('\n')}\n`;
-}
-
-/** A fence longer than any in the text, so that the text cannot end it. */
-export function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }

@@ -68,7 +68,7 @@ describe('a project’s own questions', () => {
     );
     const { raise, lines } = load();
     expect(raise('validation_passed', { number: 1, title: 't', gates: 1, checks: 'test' })).toEqual([]);
-    const [milestone] = raise('milestone_reached', { done: 2, total: 3, percent: 66 });
+    const [milestone] = raise('milestone_reached', { name: '', done: 2, total: 3, percent: 66 });
     expect(milestone?.question.text).toBe('2 done, {really}');
     expect(lines.find(({ trigger }) => trigger === 'milestone_reached')?.file).toBe('.tidemill/questions/b.yml');
   });
@@ -85,7 +85,7 @@ describe('a project’s own questions', () => {
     ],
     [
       '- trigger: milestone_reached\n  questions:\n    - { type: celebratory, text: "{count}" }',
-      'own.yaml:3: there is no placeholder {count}; milestone_reached knows done, total, percent',
+      'own.yaml:3: there is no placeholder {count}; milestone_reached knows name, done, total, percent',
     ],
     [
       '- trigger: milestone_reached\n  when: [{ fact: luck, atLeast: 1 }]\n  questions: [{ type: celebratory, text: x }]',

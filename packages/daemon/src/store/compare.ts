@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Rows, reduce, Slice } from '@tidemill/core';
-import type { RowNoun, Store, StoredRow } from '../ports.ts';
+import type { RemovedEvents, RowNoun, Store, StoredRow } from '../ports.ts';
 
 const PAGE = 1000;
 const MOST_FAULTS = 100;
@@ -24,20 +24,51 @@ export interface Comparison {
   slice: Slice;
 }
 
-type Read = Pick<Store, 'events' | 'rows'>;
+type Read = Pick<Store, 'events' | 'removedEvents' | 'rows'>;
+
+/** Numbers that the log does not have. */
+interface Gaps {
+  count: number;
+  seqs: number;
+  /** The first ones, in words. */
+  shown: string[];
+}
+
+const SHOWN_GAPS = 5;
+/** Events may be removed while the log is read. */
+const ATTEMPTS = 3;
 
 /**
  * Replays the whole log and compares every row with the stored one. The store may be in use meanwhile: a row that an event
  * changed after the reading began is ignored, because either version may be seen.
  */
 export async function compare(store: Read): Promise<Comparison> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await store.removedEvents();
+    const gaps: Gaps = { count: 0, seqs: 0, shown: [] };
+    const found = await compareOnce(store, gaps);
+    const removed = await store.removedEvents();
+    // What was removed meanwhile may or may not have been read.
+    if (removed.count !== before.count && attempt < ATTEMPTS) continue;
+    if (removed.count === before.count) found.log.push(...gapFaults(gaps, removed));
+    return found;
+  }
+}
+
+/** Only events that housekeeping removed may be missing. */
+function gapFaults({ count, seqs, shown }: Gaps, removed: RemovedEvents): string[] {
+  if (count === removed.count && seqs === removed.seqs) return [];
+  return [`${count} events are missing, but ${removed.count} were removed by housekeeping`, ...shown];
+}
+
+async function compareOnce(store: Read, gaps: Gaps): Promise<Comparison> {
   const found: Comparison = { rows: [], log: [], unread: [], slice: new Slice({ isWhole: true }) };
   const { slice } = found;
-  const head = await fold(store, found, 0);
+  const head = await fold(store, found, gaps, 0);
   const before = snapshot(slice);
   const stored = new Map<string, StoredRow>();
   for await (const each of store.rows()) stored.set(`${each.noun} ${each.id}`, each);
-  await fold(store, found, head);
+  await fold(store, found, gaps, head);
   const after = snapshot(slice);
   for (const key of new Set([...after.keys(), ...before.keys(), ...stored.keys()])) {
     const expected = after.get(key) ?? null;
@@ -66,11 +97,11 @@ export async function compareLogWithProjection(store: Read): Promise<string[]> {
   return [...faults.slice(0, MOST_FAULTS), `more than ${MOST_FAULTS} faults: the rest is not listed`];
 }
 
-async function fold(store: Read, { slice, log, unread }: Comparison, after: number): Promise<number> {
+async function fold(store: Read, { slice, log, unread }: Comparison, gaps: Gaps, after: number): Promise<number> {
   for (let cursor = after; ; ) {
     const page = await store.events({ after: cursor, limit: PAGE });
     for (const { seq, projectId, at, body } of page) {
-      if (seq !== cursor + 1) log.push(`the log has a gap between ${cursor} and ${seq}`);
+      if (seq !== cursor + 1) widen(gaps, cursor, seq);
       cursor = seq;
       if (body.type === 'log.unreadable') unread.push(`event ${seq} (${body.was}) cannot be read: ${body.why}`);
       try {
@@ -81,6 +112,13 @@ async function fold(store: Read, { slice, log, unread }: Comparison, after: numb
     }
     if (page.length < PAGE) return cursor;
   }
+}
+
+function widen(gaps: Gaps, from: number, to: number): void {
+  const missing = to - from - 1;
+  gaps.count += missing;
+  gaps.seqs += (missing * (from + to)) / 2;
+  if (gaps.shown.length < SHOWN_GAPS) gaps.shown.push(`the log has a gap between ${from} and ${to}`);
 }
 
 /** Rows are replaced, never changed: the same object means that the row did not change. */

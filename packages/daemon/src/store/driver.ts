@@ -11,7 +11,15 @@ export interface PendingEvent {
 
 type ReadName = Exclude<
   keyof Store,
-  'execute' | 'executeAll' | 'repair' | 'subscribe' | 'onCommit' | 'close' | 'workload' | 'nextNotBefore'
+  | 'execute'
+  | 'executeAll'
+  | 'removeEvents'
+  | 'repair'
+  | 'subscribe'
+  | 'onCommit'
+  | 'close'
+  | 'workload'
+  | 'nextNotBefore'
 >;
 
 /** Reads of committed state, as the port has them. Plain closures, so that the store can use them directly. */
@@ -33,6 +41,8 @@ export interface Driver {
   defer(start: () => void): void;
   /** Watches for commits of other processes. With `keepAlive` the watch keeps this process running. Returns a function that ends it. */
   watch(wake: () => void, keepAlive: boolean): () => void;
+  /** In one transaction: see `Store.removeEvents`. */
+  removeEvents(seqs: readonly number[]): Promise<number>;
   /** In one transaction that blocks all writers: see `Store.repair`. */
   repair(): Promise<RepairedRow[]>;
   close(): Promise<void>;

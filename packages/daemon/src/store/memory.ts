@@ -34,7 +34,9 @@ export class MemoryDriver implements Driver {
   readonly #workers = this.#tables.rows('workers');
   readonly #evidence = this.#tables.rows('evidence');
   readonly #records = this.#tables.rows('records');
-  readonly #log: LoggedEvent[] = [];
+  /** The event with the number n is at n - 1; null where it was removed. */
+  readonly #log: (LoggedEvent | null)[] = [];
+  readonly #seqsByType = new Map<string, number[]>();
   readonly #calendars = new Calendars();
   readonly reads: Reads;
 
@@ -46,9 +48,15 @@ export class MemoryDriver implements Driver {
     const slice = this.#load(lookups, now);
     const events = work(slice);
     const before = this.#log.length;
-    for (const event of events) this.#log.push({ seq: this.#log.length + 1, v: EVENT_VERSION, ...event });
+    for (const event of events) this.#append({ seq: this.#log.length + 1, v: EVENT_VERSION, ...event });
     this.#save(slice);
     return before;
+  }
+  #append(event: LoggedEvent): void {
+    this.#log.push(event);
+    const seqs = this.#seqsByType.get(event.body.type);
+    if (seqs) seqs.push(event.seq);
+    else this.#seqsByType.set(event.body.type, [event.seq]);
   }
   /** A microtask, not a timer: a virtual clock does not run timers. */
   defer(start: () => void): void {
@@ -57,12 +65,18 @@ export class MemoryDriver implements Driver {
   watch(): () => void {
     return () => undefined;
   }
+  async removeEvents(seqs: readonly number[]): Promise<number> {
+    const gone = seqs.filter((seq) => seq < this.#log.length && this.#log[seq - 1]);
+    for (const seq of gone) this.#log[seq - 1] = null;
+    return gone.length;
+  }
   /** Rows in memory cannot be damaged. */
   async repair(): Promise<RepairedRow[]> {
     return [];
   }
   async close(): Promise<void> {
     this.#log.length = 0;
+    this.#seqsByType.clear();
   }
 
   #load(lookups: readonly Lookup[], now: number): Slice {
@@ -141,10 +155,8 @@ export class MemoryDriver implements Driver {
       evidenceByHash: async (hash) => [...this.#evidence.values()].find((each) => each.hash === hash) ?? null,
       runsEnded: async ({ projectId, after, limit }) =>
         [...this.#runs.values()]
-          .filter((run) => run.projectId === projectId)
-          .flatMap(({ endedAt, usage, ...run }) =>
-            endedAt !== null && endedAt > after ? [{ ...run, endedAt, costUsd: usage.costUsd }] : [],
-          )
+          .filter((run) => run.projectId === projectId && run.endedAt !== null && run.endedAt > after)
+          .map(({ endedAt, usage, ...run }) => ({ ...run, endedAt: endedAt!, costUsd: usage.costUsd }))
           .sort((a, b) => a.endedAt - b.endedAt)
           .slice(0, limit),
       record: async (noun, id) => ofNoun(noun, this.#records.get(id)),
@@ -156,12 +168,38 @@ export class MemoryDriver implements Driver {
         return due.length > 0 ? Math.min(...due) : null;
       },
       lastSeq: async () => this.#log.length,
+      removedEvents: async () => {
+        const seqs = this.#log.flatMap((event, index) => (event === null ? [index + 1] : []));
+        return { count: seqs.length, seqs: seqs.reduce((sum, seq) => sum + seq, 0) };
+      },
+      logSize: async () => {
+        const kept = this.#log.filter((event) => event !== null);
+        return { events: kept.length, bytes: JSON.stringify(kept).length };
+      },
       events: async ({ after = 0, upTo = this.#log.length, newestFirst = false, limit, ...filter }) => {
-        const found = this.#log.slice(Math.max(after, 0), upTo).filter((event) => matches(event, filter));
-        return (newestFirst ? found.reverse() : found).slice(0, limit);
+        const found: LoggedEvent[] = [];
+        const seqs = this.#seqs(after, Math.min(upTo, this.#log.length), filter.types);
+        for (let step = 0; step < seqs.length && found.length < limit; step += 1) {
+          const event = this.#log[seqs[newestFirst ? seqs.length - 1 - step : step]! - 1];
+          if (event && matches(event, filter)) found.push(event);
+        }
+        return found;
       },
       rows: () => this.#rows(),
     };
+  }
+
+  /** The numbers of the events after one and up to another, of these types, ascending. */
+  #seqs(after: number, upTo: number, types: string[] | undefined): number[] {
+    const first = Math.max(after, 0) + 1;
+    if (!types) return Array.from({ length: Math.max(0, upTo - first + 1) }, (_, index) => first + index);
+    const lists = types.map((type) => {
+      const all = this.#seqsByType.get(type) ?? [];
+      let from = all.length;
+      while (from > 0 && all[from - 1]! >= first) from -= 1;
+      return all.slice(from).filter((seq) => seq <= upTo);
+    });
+    return lists.length === 1 ? lists[0]! : lists.flat().sort((a, b) => a - b);
   }
 
   async *#rows(): AsyncGenerator<StoredRow> {
@@ -179,13 +217,13 @@ function ofNoun<N extends RecordNoun>(noun: N, record: StoredRecord | undefined)
 }
 
 function recordsWhere<N extends RecordNoun>(all: StoredRecord[], query: RecordQuery<N>): RecordOf<N>[] {
-  const { noun, projectId, taskId, isOpen, dueBefore, limit } = query;
+  const { noun, projectId, parent, isOpen, dueBefore, limit } = query;
   const found = all.filter((record) => {
     const columns = recordColumns(record);
     return (
       record.noun === noun &&
       (projectId === undefined || record.projectId === projectId) &&
-      (taskId === undefined || columns.parent === taskId) &&
+      (parent === undefined || columns.parent === parent) &&
       (isOpen === undefined || columns.isOpen === isOpen) &&
       (dueBefore === undefined || (columns.dueAt !== null && columns.dueAt <= dueBefore))
     );

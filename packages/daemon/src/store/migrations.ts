@@ -70,6 +70,9 @@ ALTER TABLE events RENAME COLUMN task_id TO subject_id;
 CREATE INDEX runs_job ON runs (job_id) WHERE job_id IS NOT NULL;
 `;
 
+/** What housekeeping removed from the log: a gap that it did not make is a fault. */
+const removedEvents = 'CREATE TABLE log_removed (events bigint NOT NULL, seqs bigint NOT NULL)';
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -175,6 +178,11 @@ ${listIndexes}`,
     version: 8,
     sqlite: `ALTER TABLE runs ADD COLUMN job_id TEXT;\n${subjects}`,
     postgres: `ALTER TABLE runs ADD COLUMN job_id text COLLATE "C";\n${subjects}`,
+  },
+  {
+    version: 9,
+    sqlite: `${removedEvents.replaceAll('bigint', 'INTEGER')} STRICT;\nINSERT INTO log_removed VALUES (0, 0);`,
+    postgres: `${removedEvents};\nINSERT INTO log_removed VALUES (0, 0);`,
   },
 ];
 

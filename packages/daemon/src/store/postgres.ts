@@ -179,6 +179,22 @@ export class PostgresDriver implements Driver {
     return listen(this.#address, this.#instance, wake, keepAlive);
   }
 
+  /** One statement, so that the record of it cannot be missing. */
+  async removeEvents(seqs: readonly number[]): Promise<number> {
+    const newest = '(SELECT seq FROM log_head)';
+    const gone = `DELETE FROM events WHERE seq = ANY ($1::bigint[]) AND seq < ${newest} RETURNING seq`;
+    const count = '(SELECT count(*) FROM gone)';
+    const sum = '(SELECT coalesce(sum(seq), 0) FROM gone)';
+    const recorded = `UPDATE log_removed SET events = events + ${count}, seqs = seqs + ${sum} RETURNING ${count} AS n`;
+    try {
+      const { rows } = await this.#readers.query<Row>(`WITH gone AS (${gone}) ${recorded}`, [[...seqs]]);
+      return Number(rows[0]?.n ?? 0);
+    } catch (error) {
+      const failure = classify(error);
+      throw failure === 'fault' && !isServerError(error) ? error : explain(error, failure);
+    }
+  }
+
   async repair(): Promise<RepairedRow[]> {
     const writer = await this.#connect();
     const run = clientQuery(writer);

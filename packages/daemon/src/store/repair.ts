@@ -26,7 +26,10 @@ export interface Repair {
  * Within a transaction: moves every row that cannot be read or differs from the log to the table `set_aside`. The caller
  * then saves the rows according to the log.
  */
-export async function setFaultyRowsAside(run: RunQuery, reads: Pick<Reads, 'events' | 'rows'>): Promise<Repair> {
+export async function setFaultyRowsAside(
+  run: RunQuery,
+  reads: Pick<Reads, 'events' | 'removedEvents' | 'rows'>,
+): Promise<Repair> {
   const { rows: misfits, slice } = await compare(reads);
   const loaded = new LoadedSlice(new RowMemo());
   if (misfits.length > 0) await run(SET_ASIDE, []);

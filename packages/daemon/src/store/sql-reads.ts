@@ -18,6 +18,11 @@ import { runCount } from './run-count.ts';
 import { asInteger, isInteger, type RunQuery, type SqlCondition, select, selectEvents } from './sql-query.ts';
 import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
+/** The size of the log is estimated from its newest events: to read all of it would take too long. */
+const SAMPLE = 1000;
+/** The other columns and the indexes of an event. */
+const EVENT_OVERHEAD = 200;
+
 /** The port's reads over any SQL database that has the schema of migrations.ts. */
 export function sqlReads(run: RunQuery): Reads {
   const projects = select(run, 'projects', Project);
@@ -113,12 +118,12 @@ export function sqlReads(run: RunQuery): Reads {
         ],
       })) as RecordOf<N> | null,
     records: async <N extends RecordNoun>(query: RecordQuery<N>) => {
-      const { noun, projectId, taskId, isOpen, dueBefore, limit } = query;
+      const { noun, projectId, parent, isOpen, dueBefore, limit } = query;
       const found = await records.all({
         where: [
           ['noun =', noun],
           ['project_id =', projectId],
-          ['parent =', taskId],
+          ['parent =', parent],
           ['is_open =', isOpen === undefined ? undefined : Number(isOpen)],
           ['due_at <=', dueBefore],
         ],
@@ -137,6 +142,17 @@ export function sqlReads(run: RunQuery): Reads {
       return row?.n == null ? null : Number(row.n);
     },
     lastSeq: async () => Number((await run('SELECT max(seq) AS seq FROM events', []))[0]?.seq ?? 0),
+    removedEvents: async () => {
+      const [row] = await run('SELECT events, seqs FROM log_removed', []);
+      return { count: Number(row?.events ?? 0), seqs: Number(row?.seqs ?? 0) };
+    },
+    logSize: async () => {
+      const [all] = await run('SELECT count(*) AS n FROM events', []);
+      const sample = 'SELECT CAST(body AS text) AS body FROM events ORDER BY seq DESC LIMIT ?';
+      const [mean] = await run(`SELECT avg(length(body)) AS n FROM (${sample}) AS newest`, [SAMPLE]);
+      const events = Number(all?.n ?? 0);
+      return { events, bytes: Math.round(events * (Number(mean?.n ?? 0) + EVENT_OVERHEAD)) };
+    },
     events: ({ after, upTo, newestFirst, limit, projectId, taskId, types }) =>
       selectEvents(run, {
         where: [

@@ -119,6 +119,25 @@ export class SqliteDriver implements Driver {
     return () => clearInterval(timer);
   }
 
+  async removeEvents(seqs: readonly number[]): Promise<number> {
+    const marks = seqs.map(() => '?').join(', ');
+    const newest = '(SELECT max(seq) FROM events)';
+    try {
+      this.#begin.run();
+      const gone = this.#db
+        .prepare(`DELETE FROM events WHERE seq IN (${marks}) AND seq < ${newest} RETURNING seq`)
+        .all(...seqs)
+        .map(({ seq }) => Number(seq));
+      const sum = gone.reduce((total, seq) => total + seq, 0);
+      this.#db.prepare('UPDATE log_removed SET events = events + ?, seqs = seqs + ?').run(gone.length, sum);
+      this.#commit.run();
+      return gone.length;
+    } catch (error) {
+      this.#rollback();
+      throw this.#explain(error);
+    }
+  }
+
   async repair(): Promise<RepairedRow[]> {
     try {
       this.#begin.run();

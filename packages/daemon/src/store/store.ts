@@ -28,6 +28,7 @@ export function createStore(driver: Driver, options: StoreOptions): Store {
     nextNotBefore: (projectId) => driver.reads.nextNotBefore(projectId, options.clock.now()),
     execute: (command) => writer.execute(command),
     executeAll: (commands) => writer.executeAll(commands),
+    removeEvents: (seqs) => (seqs.length === 0 ? Promise.resolve(0) : driver.removeEvents(seqs)),
     repair: () => driver.repair(),
     onCommit: (listener) => commits.add(listener, false),
     subscribe: (after, filter, signal) =>

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type EventType, type LoggedEvent, type ReactorView, subjectIdOf } from '@tidemill/contract';
+import { type EventType, type LoggedEvent, type ReactorView, taskIdOf } from '@tidemill/contract';
 import type { EventFilter, ListedReader, Store } from '../ports.ts';
 import type { StreamLimits } from './limits.ts';
 import { PAGE_BYTES, PageSize } from './page-size.ts';
@@ -20,7 +20,7 @@ export interface Line {
 export const lineOf = (event: LoggedEvent): Line => ({
   seq: event.seq,
   projectId: event.projectId,
-  taskId: subjectIdOf(event.body),
+  taskId: taskIdOf(event.body),
   type: event.body.type,
   json: JSON.stringify(event),
 });

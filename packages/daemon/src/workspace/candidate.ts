@@ -20,8 +20,8 @@ export async function branchTip(site: Site, place: Place): Promise<string> {
 }
 
 /** A merge in the object database only: no file, index or ref is changed. */
-export async function dryRun(site: Site, place: Place): Promise<Candidate> {
-  const [tip, base] = await Promise.all([branchTip(site, place), site.target()]);
+export async function dryRun(site: Site, place: Place, onto?: string): Promise<Candidate> {
+  const [tip, base] = await Promise.all([branchTip(site, place), onto ?? site.target()]);
   const merged =
     (await site.mergeBase(tip, base)) === base
       ? { tree: await treeOf(site, tip), conflicts: [] }

@@ -8,6 +8,7 @@ import { isAncestor, moveRefs, type RefChange } from './ref.ts';
 import type { Site, Standing } from './site.ts';
 import { moveTo, putBack, strayCommits, tipOf } from './snapshot.ts';
 import { attachHead, dropUnfinished, handOverIndex, isThere } from './standing.ts';
+import { takeOverLinks } from './submodule-links.ts';
 import { type Staged, stage } from './tree.ts';
 
 /**
@@ -19,14 +20,11 @@ export async function captureWork(site: Site, place: Standing, message: string, 
     const kept = await putBack(site, place, 'the worktree showed a candidate when its work was to be committed');
     notes.push(`the worktree was not on its branch and was restored${kept ? `; its files are saved at ${kept}` : ''}`);
   }
-  const { tip, tree: before } = await tipOf(site, place);
-  const [staged, strays, target] = await Promise.all([
-    stage(site, place, place.index, tip),
-    strayCommits(site, place, tip),
-    site.target(),
-  ]);
-  notes.push(...staged.notes);
+  const [{ tip, tree: before }, target] = await Promise.all([tipOf(site, place), site.target()]);
   const merged = await mergedTarget(site, place, tip, target);
+  if (merged) await takeOverLinks(site, place, [tip, merged]);
+  const [staged, strays] = await Promise.all([stage(site, place, place.index, tip), strayCommits(site, place, tip)]);
+  notes.push(...staged.notes);
   const isSame = staged.tree === before && !merged;
   const [commit, changes] = await Promise.all([
     isSame ? tip : commitTree(site, staged.tree, merged ? [tip, merged] : [tip], message),

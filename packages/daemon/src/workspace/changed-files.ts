@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { plainName } from '@tidemill/contract';
 import type { Git } from '../git/program.ts';
+import { mayBeUnconverted, unconverted, usesFilters } from './unconverted.ts';
 
 /**
  * Finds the files of a worktree that differ from an index. An agent wrote them, and git would run itself in every
@@ -48,7 +49,18 @@ export async function findChanges(git: Git, root: string): Promise<Changes> {
   }
   if (folders.length > 0) await judgeFolders(git, folders, found);
   if (links.size > 0) found.changed = found.changed.filter((path) => !isBelow(path, links));
+  found.changed = await withoutUnconverted(git, root, found.changed);
   return found;
+}
+
+async function withoutUnconverted(git: Git, root: string, changed: string[]): Promise<string[]> {
+  if (changed.length === 0) return changed;
+  const hasFilters = await usesFilters(root);
+  const suspects: string[] = [];
+  for (const path of changed) if (await mayBeUnconverted(root, path, hasFilters)) suspects.push(path);
+  if (suspects.length === 0) return changed;
+  const same = await unconverted(git, root, suspects);
+  return changed.filter((path) => !same.has(path));
 }
 
 /** Returns null for a file that may be stored. Folders and links are collected for later. */

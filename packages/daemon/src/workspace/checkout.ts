@@ -4,6 +4,7 @@ import { type StatusEntry, statusEntries } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
 import type { Site } from './site.ts';
 import { isThere, worktreeOf } from './standing.ts';
+import { reallyChanged } from './unconverted.ts';
 
 /** A person's checkout of the target branch. Tidemill only fast-forwards it, and only when it is clean. */
 export interface Checkout {
@@ -45,8 +46,17 @@ const IN_PROGRESS: [string, string][] = [
 
 const TO_CONTINUE = 'so that landing can continue';
 
-/** Why this checkout cannot be fast-forwarded now, or null. `entries` are its uncommitted changes, if any. */
-export async function obstacleIn(checkout: Checkout): Promise<{ why: string; entries: StatusEntry[] } | null> {
+/** A person changes these on the page or in an editor while work lands. No task may change them. */
+const SETTINGS = '.tidemill/';
+
+/**
+ * Why this checkout cannot be fast-forwarded now, or null. `entries` are its uncommitted changes, if any. Changed settings
+ * are no obstacle unless the landing touches them as well.
+ */
+export async function obstacleIn(
+  checkout: Checkout,
+  touched: ReadonlySet<string> = new Set(),
+): Promise<{ why: string; entries: StatusEntry[] } | null> {
   const there = new Set(await readdir(checkout.gitDir));
   if (there.has('index.lock')) return { why: lockedText(checkout), entries: [] };
   const running = IN_PROGRESS.find(([name]) => there.has(name));
@@ -55,8 +65,12 @@ export async function obstacleIn(checkout: Checkout): Promise<{ why: string; ent
   }
   // A fast-forward does not touch a changed submodule, so it is no obstacle.
   const { stdout } = await checkout.git(['status', '--porcelain=v1', '-z', '-uno', '--ignore-submodules=all']);
-  const entries = statusEntries(stdout);
-  return entries.length > 0 ? { why: dirtyText(checkout, entries), entries } : null;
+  const dirty = statusEntries(stdout).filter(({ path }) => !path.startsWith(SETTINGS) || touched.has(path));
+  const entries = await reallyChanged(checkout.git, checkout.path, dirty);
+  if (entries.length > 0) return { why: dirtyText(checkout, entries), entries };
+  // git itself takes them for changed and does not overwrite them.
+  const unconverted = dirty.filter(({ path }) => touched.has(path));
+  return unconverted.length > 0 ? { why: unconvertedText(checkout, unconverted), entries: unconverted } : null;
 }
 
 export const lockedText = (checkout: Checkout): string =>
@@ -69,6 +83,11 @@ export const dirtyText = (checkout: Checkout, entries: Pick<StatusEntry, 'path'>
   const files = entries.map(({ path }) => path);
   const [have, them] = files.length > 1 ? ['have', 'them'] : ['has', 'it'];
   return `in ${checkout.path} ${named(files)} ${have} uncommitted changes; commit, stash or discard ${them} ${TO_CONTINUE}`;
+};
+
+const unconvertedText = (checkout: Checkout, entries: StatusEntry[]): string => {
+  const stored = `${entries.length > 1 ? 'are' : 'is'} stored otherwise than .gitattributes says`;
+  return `in ${checkout.path} ${named(entries.map(({ path }) => path))} ${stored}; run \`git add --renormalize .\` and commit ${TO_CONTINUE}`;
 };
 
 function named(files: string[]): string {

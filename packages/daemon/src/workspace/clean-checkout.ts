@@ -8,6 +8,7 @@ import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
 import { copyIndex, findAdmin } from './standing.ts';
 import type { Trash } from './trash.ts';
+import { reallyChanged } from './unconverted.ts';
 
 /**
  * A pool of checkouts in which gates run. Each is moved from one commit to the next by what differs between them:
@@ -123,7 +124,7 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
     path: slot.path,
     commit,
     tree,
-    changes: () => changesIn(git),
+    changes: () => changesIn(git, slot.path),
     ignored: () => ignoredIn(git),
     async reset() {
       await git(['reset', '-q', '--hard', commit]);
@@ -157,9 +158,9 @@ async function restoreGitFile(slot: Slot): Promise<void> {
 /** Keeps git status out of nested repositories: a populated submodule could run a filter. */
 const STATUS = ['--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=all', '--no-renames'];
 
-async function changesIn(git: Git): Promise<string[]> {
+async function changesIn(git: Git, root: string): Promise<string[]> {
   const { stdout } = await git(['status', ...STATUS]);
-  return statusEntries(stdout).map(({ path }) => path);
+  return (await reallyChanged(git, root, statusEntries(stdout))).map(({ path }) => path);
 }
 
 async function ignoredIn(git: Git): Promise<string[]> {
@@ -181,7 +182,7 @@ async function writeTree(site: Site, slot: Slot): Promise<string> {
   try {
     const git = site.gitAt(slot, index);
     // A name that ends with a slash is a nested repository. It is never added, because it would become a broken link.
-    const files = (await changesIn(site.gitAt(slot))).filter((path) => !path.endsWith('/'));
+    const files = (await changesIn(site.gitAt(slot), slot.path)).filter((path) => !path.endsWith('/'));
     const input = files.map((path) => `${path}\0`).join('');
     await git(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
     return (await git(['write-tree'])).stdout.trim();

@@ -26,10 +26,10 @@ export function makeConflictEditor(site: Site, { at, ifThere }: Turns): Conflict
       });
       return resolved ?? refuseWithoutWorktree(task);
     },
-    settleMerge: async (task, message, mayTouch, beforeCommit = async () => undefined) => {
+    settleMerge: async (task, settling, mayTouch, beforeCommit = async () => undefined) => {
       const settled = await ifThere(task, async (place, notes) => {
         await mayTouch();
-        return settleMerge(site, place, { message, notes, beforeCommit });
+        return settleMerge(site, place, { ...settling, notes, beforeCommit });
       });
       return settled ?? refuseWithoutWorktree(task);
     },

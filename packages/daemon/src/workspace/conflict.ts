@@ -1,15 +1,17 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, type ConflictFile, type Resolution } from '@tidemill/contract';
-import { nulList } from '../git/output.ts';
+import { AppError, type ConflictFile, type MergeLoss, type Resolution } from '@tidemill/contract';
 import type { OpenMerge, SettledMerge } from '../ports.ts';
 import { dryRun, mergeOnPaper, mergeTargetInto } from './candidate.ts';
 import { captureWork, mergedTarget } from './capture.ts';
 import { type ConflictEntry, describeEntries, entriesOf, GITLINK, SYMLINK } from './conflict-file.ts';
 import { resolveEntry } from './conflict-write.ts';
+import { lossesOf, lossesOfTree } from './merge-loss.ts';
 import type { Site, Standing } from './site.ts';
 import { tipOf } from './snapshot.ts';
 import { isThere } from './standing.ts';
+import { takeOverLinks } from './submodule-links.ts';
+import { withStagedCopy } from './tree.ts';
 
 /**
  * The merge of the target that a person resolves in a task's worktree. All state is in git: MERGE_HEAD, the index with
@@ -37,13 +39,33 @@ export async function openMerge(site: Site, place: Standing): Promise<OpenMerge>
   const found = await lookForMerge(site, place);
   const isBehind = found.merging !== null && found.merging !== found.target;
   if (found.merging !== null && (!isBehind || !found.isOpen || (await isBegun(site, place)))) {
-    const entries = found.isOpen ? [...(await entriesOf(site, place)).values()] : [];
-    return { path: place.path, isBehind, files: await describeEntries(site, place, entries) };
+    const entries = found.isOpen ? await entriesOf(site, place) : new Map<string, ConflictEntry>();
+    const files = await describeEntries(site, place, [...entries.values()]);
+    return { path: place.path, isBehind, files, losses: await lossesNow(site, place, found, entries) };
   }
-  if ((await dryRun(site, place)).kind !== 'conflict') return { path: place.path, isBehind: false, files: [] };
+  const losses: MergeLoss[] = [];
+  if ((await dryRun(site, place)).kind !== 'conflict') return { path: place.path, isBehind: false, files: [], losses };
   await mergeTargetInto(site, place);
   const entries = [...(await entriesOf(site, place)).values()];
-  return { path: place.path, isBehind: false, files: await describeEntries(site, place, entries) };
+  return { path: place.path, isBehind: false, files: await describeEntries(site, place, entries), losses };
+}
+
+/** What would be lost if the files were committed now. Not asked while something is unresolved: most would be missing. */
+async function lossesNow(
+  site: Site,
+  place: Standing,
+  { tip, merging, isOpen }: UnderWay,
+  entries: Map<string, ConflictEntry>,
+): Promise<MergeLoss[]> {
+  const files = isOpen ? entries : await namesOf(site, tip, merging!);
+  if ((await leftIn(site, place, files)).length > 0) return [];
+  return lossesInFiles(site, place, tip, merging!);
+}
+
+async function lossesInFiles(site: Site, place: Standing, tip: string, merging: string): Promise<MergeLoss[]> {
+  await takeOverLinks(site, place, [tip, merging]);
+  const tree = await withStagedCopy(site, place, tip, async (staged) => staged.tree);
+  return lossesOfTree(site, { ours: tip, theirs: merging }, tree);
 }
 
 /** Returns whether a person has changed a conflicting file. */
@@ -79,23 +101,32 @@ export async function resolveInMerge(
   return resolved!;
 }
 
-/** Commits the merge to the branch, unless something is unresolved. Idempotent. */
+interface Settling {
+  message: string;
+  notes: string[];
+  isAccepted(loss: MergeLoss): boolean;
+  beforeCommit(): Promise<void>;
+}
+
+/** Commits the merge to the branch, unless something is unresolved or lost. Idempotent. */
 export async function settleMerge(
   site: Site,
   place: Standing,
-  { message, notes, beforeCommit }: { message: string; notes: string[]; beforeCommit(): Promise<void> },
+  { message, notes, isAccepted, beforeCommit }: Settling,
 ): Promise<SettledMerge> {
   const { tip, merging, isOpen } = await lookForMerge(site, place);
   if (merging === null) {
     if ((await dryRun(site, place)).kind === 'conflict') throw notUnderWay(site, place.number);
     await beforeCommit();
-    return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
+    const captured = await captureWork(site, place, message, notes);
+    return { kind: 'settled', ...captured, losses: await lossesOf(site, place) };
   }
   const left = await leftIn(site, place, isOpen ? await entriesOf(site, place) : await namesOf(site, tip, merging));
   if (left.length > 0) return { kind: 'left', left };
+  const losses = await lossesInFiles(site, place, tip, merging);
+  if (!losses.every(isAccepted)) return { kind: 'lossy', losses };
   await beforeCommit();
-  await takeOverLinks(site, place, [tip, merging]);
-  return { kind: 'settled', ...(await captureWork(site, place, message, notes)) };
+  return { kind: 'settled', ...(await captureWork(site, place, message, notes)), losses };
 }
 
 /** A merge that a person has committed. The index no longer has its sides, but the files can be computed again. */
@@ -143,21 +174,6 @@ async function isAsGitLeftIt(site: Site, place: Standing, entry: ConflictEntry):
   if (!found.isFile()) return false;
   const hash = await site.gitAt(place)(['hash-object', `--path=${entry.path}`, '--', join(place.path, entry.path)]);
   return hash.stdout.trim() === left;
-}
-
-/** The commit of a submodule is only in the index, so the files do not show what was chosen. */
-async function takeOverLinks(site: Site, place: Standing, sides: string[]): Promise<void> {
-  if (!(await isThere(join(place.path, '.gitmodules')))) return;
-  const known = new Set<string>();
-  for (const side of sides) {
-    const { stdout } = await site.git(['ls-tree', '-r', '-z', side]);
-    for (const line of nulList(stdout)) if (line.startsWith(GITLINK)) known.add(line.replace(' commit ', ' '));
-  }
-  const { stdout } = await site.gitAt(place, join(place.admin, 'index'))(['ls-files', '-s', '-z']);
-  const chosen = nulList(stdout).filter((line) => known.has(line.replace(/ 0\t/, '\t')));
-  if (chosen.length === 0) return;
-  const input = chosen.map((line) => `${line}\0`).join('');
-  await site.gitAt(place)(['update-index', '--add', '-z', '--index-info'], { input });
 }
 
 const notUnderWay = (site: Site, number: number) =>

@@ -66,3 +66,15 @@ export async function listSnapshots(site: Site): Promise<Snapshot[]> {
     });
   return found.sort((a, b) => a.at - b.at);
 }
+
+/** In one call. A snapshot that was removed in the meantime is no error. */
+export async function dropSnapshots(site: Site, snapshots: readonly Pick<Snapshot, 'ref' | 'commit'>[]): Promise<void> {
+  const own = snapshots.filter(({ ref }) => ref.startsWith(`${SNAPSHOTS}/`));
+  const there = await site.resolver.resolve(own.map(({ ref }) => ref));
+  const same = own.filter(({ commit }, index) => there[index] === commit);
+  if (same.length > 0)
+    await moveRefs(
+      site,
+      same.map(({ ref, commit }) => ({ ref, to: null, from: commit })),
+    );
+}

@@ -6,6 +6,7 @@ import type { Landing } from '../ports.ts';
 import { changesBetween } from './capture.ts';
 import { type Checkout, checkoutsOnTarget, dirtyText, lockedText, obstacleIn, untrackedText } from './checkout.ts';
 import { inTurn } from './checkout-turn.ts';
+import { innerRepositories, innerText } from './inner-repository.ts';
 import { forgetLanding, noteLanding, undoInterrupted } from './interrupted.ts';
 import { isAncestor } from './ref.ts';
 import type { Site } from './site.ts';
@@ -73,10 +74,13 @@ const LOCK_PATIENCE_MS = 2_000;
 async function fastForward(site: Site, checkout: Checkout, commit: string, base: string): Promise<Landing> {
   await awaitIndexLock(site, checkout);
   await undoInterrupted(site, checkout);
-  const obstacle = await obstacleIn(checkout);
+  const touched = new Set((await changesBetween(site, base, commit)).map(({ path }) => path));
+  const obstacle = await obstacleIn(checkout, touched);
   if (obstacle) return { kind: 'waiting', why: obstacle.why };
   const inTheWay = await untrackedInTheWay(site, checkout, commit, base);
   if (inTheWay.length > 0) return { kind: 'waiting', why: untrackedText(checkout, inTheWay) };
+  const inner = await innerRepositories(site, checkout, base, await addedPaths(site, commit, base));
+  if (inner.length > 0) return { kind: 'waiting', why: innerText(checkout, inner) };
   await noteLanding(site, { path: checkout.path, base, commit });
   try {
     await checkout.git(['merge', ...FAST_FORWARD, commit]);
@@ -109,13 +113,16 @@ const isRefusal = (error: unknown): boolean =>
 
 /** Files the commit would add that are already there, untracked or ignored. */
 async function untrackedInTheWay(site: Site, checkout: Checkout, commit: string, base: string): Promise<string[]> {
-  const added = (await changesBetween(site, base, commit)).filter(({ status }) => status === 'A');
-  const there = await Promise.all(added.map(({ path }) => isThere(join(checkout.path, path))));
-  return added.filter((_, i) => there[i]).map(({ path }) => path);
+  const added = await addedPaths(site, commit, base);
+  const there = await Promise.all(added.map((path) => isThere(join(checkout.path, path))));
+  return added.filter((_, i) => there[i]);
 }
 
+const addedPaths = async (site: Site, commit: string, base: string): Promise<string[]> =>
+  (await changesBetween(site, base, commit)).filter(({ status }) => status === 'A').map(({ path }) => path);
+
 /** A person's `git status` holds the lock only briefly, so this waits for it. */
-async function awaitIndexLock(site: Site, checkout: Checkout): Promise<void> {
+export async function awaitIndexLock(site: Site, checkout: Checkout): Promise<void> {
   const until = site.clock.now() + LOCK_PATIENCE_MS;
   while (site.clock.now() < until && (await isThere(join(checkout.gitDir, 'index.lock')))) await site.clock.sleep(50);
 }

@@ -3,6 +3,7 @@ import { join, matchesGlob } from 'node:path';
 import type { CutText } from '@tidemill/contract';
 import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
+import { changesBetween } from './capture.ts';
 import { type ChangeLimits, readChange } from './file-changes.ts';
 import type { Place, Site } from './site.ts';
 import { copyIndex, findAdmin, isThere } from './standing.ts';
@@ -33,6 +34,14 @@ export async function lookAtCommit(site: Site, commit: string, limits: ChangeLim
   const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
   if (!known) return null;
   return cutDiff(site.git, [parent ?? (await emptyTree(site.git)), known], limits);
+}
+
+/** Implements `Workspace.filesIn`. */
+export async function filesIn(site: Site, commit: string, against: 'parent' | 'base'): Promise<string[]> {
+  const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
+  if (!known) return [];
+  const base = against === 'base' ? await site.mergeBase(known, await site.target()) : parent;
+  return (await changesBetween(site, base ?? (await emptyTree(site.git)), known)).map(({ path }) => path);
 }
 
 /** Files of a commit that match one of the globs, with the hashes of their contents. */

@@ -22,7 +22,9 @@ export const OWN_HEADS = 'refs/tidemill/heads/';
 /** Applies all changes or none. The caller must serialize deletions, because they share one lock file. */
 export async function moveRefs(site: Site, changes: RefChange[]): Promise<void> {
   const input = changes
-    .map(({ ref, to, from }) => (to ? `update ${ref} ${to}${from ? ` ${from}` : ''}\n` : `delete ${ref}\n`))
+    .map(({ ref, to, from }) =>
+      to ? `update ${ref} ${to}${from ? ` ${from}` : ''}\n` : `delete ${ref}${from ? ` ${from}` : ''}\n`,
+    )
     .join('');
   const change = () => site.git(['update-ref', '--stdin'], { input });
   await recordTips(site, changes);

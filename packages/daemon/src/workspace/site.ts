@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { AppError } from '@tidemill/contract';
+import { AppError, type MergeLoss, type PushSetting } from '@tidemill/contract';
+import { type Blobs, openBlobs } from '../git/blobs.ts';
 import type { RawChange } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
 import { checkTarget, inspectRepository, type RepositoryInfo } from '../git/repository.ts';
@@ -9,6 +10,7 @@ import { worktreeName } from '../git/worktree-name.ts';
 import type { Clock, WorktreeRef } from '../ports.ts';
 import { keyedLocks, type Lock, makeLock } from './lock.ts';
 import { OWN_HEADS } from './ref.ts';
+import type { FoundDestination } from './remote.ts';
 import { pastStaleLocks } from './stale-lock.ts';
 import { unblocked } from './unblocked.ts';
 
@@ -18,7 +20,9 @@ export interface WorkspaceOptions {
   /** This project's own folder, outside the repository: nothing else may live in its `worktrees`. */
   dataDir: string;
   landing: 'squash' | 'rebase' | 'merge';
-  push: boolean;
+  push: PushSetting;
+  /** How long a fetch or a push may take. */
+  remoteLimitMs?: number;
   clock: Clock;
   /** Called with a worktree's folder before it is removed. */
   beforeRemoval?(folder: string): Promise<void>;
@@ -52,6 +56,7 @@ export interface Site {
   dataDir: string;
   targetRef: string;
   resolver: Resolver;
+  blobs: Blobs;
   /** git on the shared repository. */
   git: Git;
   /** git in a task's worktree, by default on the engine's index. */
@@ -63,11 +68,17 @@ export interface Site {
   landing: Lock;
   perTask: (key: string) => Lock;
   mergeBase(a: string, b: string): Promise<string>;
+  /** The merge base of two commits, if it was asked for or learned before. */
+  knownMergeBase(a: string, b: string): string | undefined;
   /** For a base that follows from how a commit was made. */
   learnMergeBase(a: string, b: string, base: string): Promise<void>;
   /** Caches the result under the key. */
   changes(key: string, ask: () => Promise<RawChange[]>): Promise<RawChange[]>;
+  /** Caches what merges of the target lost, by branch tip and target. */
+  losses(key: string, ask: () => Promise<MergeLoss[]>): Promise<MergeLoss[]>;
   target(): Promise<string>;
+  /** The target's remote, as found under the git settings with this stamp. */
+  destination: FoundDestination | null;
   /** What the agent's index looked like when the engine last wrote it. */
   indexStamps: Map<string, string>;
   /** The tree of an index of ours, and what that index looked like: the same files are not hashed into trees twice. */
@@ -96,6 +107,7 @@ export async function openSite(options: WorkspaceOptions): Promise<Site> {
   const shared = gitWith({ cwd: info.commonDir, env: { ...env, GIT_DIR: info.commonDir } });
   const git = pastStaleLocks(shared, options.clock, ours);
   const resolver = openResolver(info.commonDir);
+  const blobs = openBlobs(info.commonDir);
   const locks = keyedLocks();
   const targetRef = `refs/heads/${options.target}`;
   const bases = remember<string>(1000);
@@ -106,6 +118,7 @@ export async function openSite(options: WorkspaceOptions): Promise<Site> {
     dataDir,
     targetRef,
     resolver,
+    blobs,
     git,
     clock: options.clock,
     gitAt: (place, index = place.index) => {
@@ -118,9 +131,12 @@ export async function openSite(options: WorkspaceOptions): Promise<Site> {
     shared: makeLock(),
     landing: makeLock(),
     perTask: locks,
-    mergeBase: async (a, b) => (a === b ? a : bases(`${a} ${b}`, () => askMergeBase(git, a, b))),
-    learnMergeBase: (a, b, base) => bases(`${a} ${b}`, async () => base).then(() => undefined),
-    changes: remember<RawChange[]>(20),
+    mergeBase: async (a, b) => (a === b ? a : bases.get(`${a} ${b}`, () => askMergeBase(git, a, b))),
+    knownMergeBase: (a, b) => bases.known(`${a} ${b}`),
+    learnMergeBase: (a, b, base) => bases.get(`${a} ${b}`, async () => base).then(() => undefined),
+    changes: remember<RawChange[]>(20).get,
+    destination: null,
+    losses: remember<MergeLoss[]>(50).get,
     async target() {
       const [oid] = await resolver.resolve([`${targetRef}^{commit}`]);
       if (oid) return oid;
@@ -183,15 +199,23 @@ async function askMergeBase(git: Git, a: string, b: string): Promise<string> {
   });
 }
 
+interface Remembered<T> {
+  get(key: string, ask: () => Promise<T>): Promise<T>;
+  known(key: string): T | undefined;
+}
+
 /** A cache for results that never change. The oldest entries are removed. */
-function remember<T>(limit: number): (key: string, ask: () => Promise<T>) => Promise<T> {
+function remember<T>(limit: number): Remembered<T> {
   const known = new Map<string, T>();
-  return async (key, ask) => {
-    const cached = known.get(key);
-    if (cached !== undefined) return cached;
-    const answer = await ask();
-    if (known.size >= limit) known.delete(known.keys().next().value!);
-    known.set(key, answer);
-    return answer;
+  return {
+    async get(key, ask) {
+      const cached = known.get(key);
+      if (cached !== undefined) return cached;
+      const answer = await ask();
+      if (known.size >= limit) known.delete(known.keys().next().value!);
+      known.set(key, answer);
+      return answer;
+    },
+    known: (key) => known.get(key),
   };
 }

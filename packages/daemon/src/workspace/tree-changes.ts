@@ -31,6 +31,7 @@ export async function changedFiles(
   const texts = await textsOf(
     site,
     wanted.filter((oid): oid is string => oid !== null && !isNothing(oid)),
+    LARGEST_LOOKED_INTO,
   );
   const fact = (oid: string, mode: string): FileFact | null =>
     isNothing(oid) ? null : { oid, mode, text: texts.get(oid) ?? null };
@@ -53,30 +54,31 @@ async function ownTrees(site: Site, place: Place): Promise<{ base: string; tree:
   return { base: await site.mergeBase(tip, target), tree: tip };
 }
 
-const isNothing = (oid: string) => /^0+$/.test(oid);
+export const isNothing = (oid: string) => /^0+$/.test(oid);
 
-/** The text of each of these blobs that is text and not too long. */
-async function textsOf(site: Site, oids: string[]): Promise<Map<string, string>> {
-  const asked = [...new Set(oids)];
-  if (asked.length === 0) return new Map();
-  const all = await contentsOf(site, asked);
-  if (!all.truncated) return textsIn(all.bytes);
-  // A large file among them, such as a picture, must not hide the others.
-  const { stdout } = await site.git(['cat-file', '--batch-check', '--buffer'], { input: lines(asked) });
-  const short = stdout.split('\n').flatMap((line) => {
-    const [oid = '', , size] = line.split(' ');
-    return Number(size) <= LARGEST_LOOKED_INTO.bytes ? [oid] : [];
-  });
-  return textsIn((await contentsOf(site, short)).bytes);
+interface Largest {
+  bytes: number;
+  lines: number;
 }
 
-const lines = (oids: string[]) => oids.map((oid) => `${oid}\n`).join('');
+/** The text of each of these blobs that is text and not too long. A large file, such as a picture, hides no other. */
+export async function textsOf(site: Site, oids: string[], largest: Largest): Promise<Map<string, string>> {
+  const contents = await site.blobs.read(oids, { largest: largest.bytes, total: MOST_BYTES });
+  const texts = new Map<string, string>();
+  for (const [oid, content] of contents) addText(texts, oid, content, largest);
+  return texts;
+}
 
-const contentsOf = (site: Site, oids: string[]) =>
-  site.git(['cat-file', '--batch', '--buffer'], { input: lines(oids), maxBytes: MOST_BYTES });
+/** The same with one git of its own; null when they are too large for that. */
+export async function allTexts(site: Site, oids: string[], largest: Largest): Promise<Map<string, string> | null> {
+  if (oids.length === 0) return new Map();
+  const input = oids.map((oid) => `${oid}\n`).join('');
+  const { bytes, truncated } = await site.git(['cat-file', '--batch', '--buffer'], { input, maxBytes: MOST_BYTES });
+  return truncated ? null : textsIn(bytes, largest);
+}
 
 /** `OID TYPE SIZE\n`, the content, and a line break, for each object. */
-function textsIn(bytes: Buffer): Map<string, string> {
+function textsIn(bytes: Buffer, largest: Largest): Map<string, string> {
   const texts = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(10, at);
@@ -86,10 +88,14 @@ function textsIn(bytes: Buffer): Map<string, string> {
     // One that is missing has no content; the last one may be cut.
     const content = type === 'missing' ? null : bytes.subarray(end + 1, end + 1 + size);
     at = content === null ? end + 1 : end + 2 + size;
-    const isWhole = content !== null && content.length === size && size <= LARGEST_LOOKED_INTO.bytes;
-    if (!isWhole || type !== 'blob' || content.includes(0)) continue;
-    const text = content.toString();
-    if (text.split('\n', LARGEST_LOOKED_INTO.lines + 1).length <= LARGEST_LOOKED_INTO.lines) texts.set(oid, text);
+    const isWhole = content !== null && content.length === size && size <= largest.bytes;
+    if (isWhole && type === 'blob') addText(texts, oid, content, largest);
   }
   return texts;
+}
+
+function addText(texts: Map<string, string>, oid: string, content: Buffer, largest: Largest): void {
+  if (content.includes(0)) return;
+  const text = content.toString();
+  if (text.split('\n', largest.lines + 1).length <= largest.lines) texts.set(oid, text);
 }

@@ -1,21 +1,26 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { AppError, type CutText } from '@tidemill/contract';
-import type { Change, ConflictEditor, Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import { AppError, type CutText, plainLine } from '@tidemill/contract';
+import type { Change, ConflictEditor, FileCommit, KeptFiles, Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import { type BranchFiles, commitToBranch } from './branch-files.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork } from './capture.ts';
 import { hashChange } from './change.ts';
 import { openPool } from './clean-checkout.ts';
 import { makeConflictEditor } from './conflict-editor.ts';
+import { isLanded } from './containment.ts';
 import { readChange } from './file-changes.ts';
+import { openForecaster } from './forecast.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
-import { keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
+import { dropSnapshots, keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
-import { filesAt, ignoredInCheckout, lookAtCommit, lookAtWork } from './look.ts';
+import { filesAt, filesIn, ignoredInCheckout, lookAtCommit, lookAtWork } from './look.ts';
+import { lossesOf } from './merge-loss.ts';
 import { awaitOrphans } from './orphan.ts';
 import { findOutage } from './outage.ts';
-import { pushTarget } from './push.ts';
-import { clearDeadDeletion, isAncestor, moveRefs } from './ref.ts';
+import { commitFile } from './own-file.ts';
+import { clearDeadDeletion, moveRefs } from './ref.ts';
+import { fetchTarget, isPublished, joinRemote, pushBranch, pushTarget } from './remote.ts';
 import { openScratch, removeScratches } from './scratch.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
@@ -32,6 +37,10 @@ export interface GitWorkspace extends Workspace, ConflictEditor {
   lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   /** What a commit changed; null when it is not in the repository. */
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
+  /** Commits this one file to the target where the person has it checked out, and nothing else. */
+  commitFile(file: string, text: string, message: string): Promise<FileCommit>;
+  /** Commits files to a branch that nobody has checked out. */
+  commitToBranch(files: BranchFiles): Promise<KeptFiles>;
   /** Waits for background deletion and lets the helper process go. Nothing may be called afterwards. */
   close(): Promise<void>;
 }
@@ -48,6 +57,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
 
 function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   const pool = openPool(site, trash);
+  const forecast = openForecaster(site);
   /** Runs work under the task's lock. */
   const turn = <T>(task: WorktreeRef, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = site.place(task);
@@ -74,7 +84,9 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
     changeIn: (task, files) => hashChange(site, site.place(task), files),
     changedFiles: (task, asked) => changedFiles(site, site.place(task), asked),
-    candidate: (task) => dryRun(site, site.place(task)),
+    filesIn: (commit, against) => filesIn(site, commit, against),
+    forecast: (commit, others) => spaceMatters(() => forecast(commit, others)),
+    candidate: (task, onto) => dryRun(site, site.place(task), onto),
     seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
     checkOut: (commit) => spaceMatters(() => pool.checkOut(commit)),
     filesAt: (commit, globs) => filesAt(site, commit, globs),
@@ -85,10 +97,16 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
     isLanded: (commit) => isLanded(site, commit),
     provenCommits: (limit) => provenCommits(site, limit),
+    recentCommits: (limit) => recentCommits(site, limit),
     outage: (isSuspected) => findOutage(site, isSuspected),
     landingObstacle: () => site.landing(() => findObstacle(site)),
-    push: () => pushTarget(site),
+    fetchTarget: () => fetchTarget(site),
+    joinRemote: (remote) => joinRemote(site, remote),
+    isPublished: (commit) => isPublished(site, commit),
+    pushTarget: (commit) => pushTarget(site, commit),
+    pushBranch: (task, proven) => at(task, (place) => pushBranch(site, place, proven)),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
+    mergeLosses: (task) => lossesOf(site, site.place(task)),
     ...makeConflictEditor(site, { at, ifThere }),
     remove: (task) =>
       site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
@@ -99,13 +117,16 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     },
     scratch: (name) => openScratch(site, name),
     snapshots: () => listSnapshots(site),
+    dropSnapshots: (snapshots) => site.shared(() => dropSnapshots(site, snapshots)),
     lookAtWork: (task, maxBytes, signal) => lookAtWork(site, site.place(task), { maxBytes, signal }),
     lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),
+    commitFile: (file, text, message) => site.landing(() => spaceMatters(() => commitFile(site, file, text, message))),
+    commitToBranch: (files) => site.shared(() => spaceMatters(() => commitToBranch(site, files))),
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
     async close() {
       await pool.close();
       await trash.settled();
-      await site.resolver.close();
+      await Promise.all([site.resolver.close(), site.blobs.close()]);
     },
   };
 }
@@ -142,17 +163,23 @@ async function diffOf(site: Site, place: Place, maxBytes: number): Promise<Chang
   return base === tip ? { files: [], sections: [], isCut: false } : readChange(site.git, [base, tip], { maxBytes });
 }
 
-async function isLanded(site: Site, commit: string): Promise<boolean> {
-  const [known] = await site.resolver.resolve([`${commit}^{commit}`]);
-  return known !== null && known !== undefined && isAncestor(site.git, known, await site.target());
-}
-
 async function provenCommits(site: Site, limit: number) {
   const format = '--format=%H%x00%ct%x00%(trailers:key=Evidence,valueonly,separator=%x2C)';
   const { stdout } = await site.git(['log', `--max-count=${limit}`, format, await site.target(), '--']);
   return stdout.split('\n').flatMap((line) => {
     const [commit = '', seconds = '', evidence = ''] = line.split('\0');
     return /^[0-9a-f]{64}$/.test(evidence) ? [{ commit, evidence, at: Number(seconds) * 1000 }] : [];
+  });
+}
+
+async function recentCommits(site: Site, limit: number) {
+  const format = '--format=%H%x00%s%x00%b%x00%x00';
+  const { stdout } = await site.git(['log', `--max-count=${limit}`, format, await site.target(), '--']);
+  return stdout.split('\0\0\n').flatMap((entry) => {
+    const [commit = '', subject = '', body = ''] = entry.split('\0');
+    if (commit.trim() === '') return [];
+    const reverts = [...body.matchAll(/\breverts commit ([0-9a-f]{7,64})/gi)].map(([, hash = '']) => hash);
+    return [{ commit: commit.trim(), subject: plainLine(subject).slice(0, 200), reverts }];
   });
 }
 

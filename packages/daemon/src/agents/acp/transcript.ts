@@ -7,6 +7,7 @@ const MOST_OUTPUT = 8 * 1024 * 1024;
 /** The result is at the end, so only the last part is kept. */
 const MOST_TEXT = 1024 * 1024;
 const LONGEST_LABEL = 200;
+const STATUS = { pending: 'pending', in_progress: 'active', completed: 'done' } as const;
 
 /** Collects an agent's updates: its text for the log and the result, its tools, and the number of model requests. */
 export interface Transcript {
@@ -93,11 +94,8 @@ export function createTranscript(sink: AgentSink, { onRequest, onLimit }: Transc
           return;
         }
         case 'plan': {
-          const done = update.entries.filter(({ status }) => status === 'completed').length;
-          const current = update.entries.find(({ status }) => status === 'in_progress');
-          if (update.entries.length > 0)
-            sink.progress(Math.round((done / update.entries.length) * 100), current?.content ?? '');
-          return;
+          const todo = update.entries.map(({ content, status }) => ({ text: content, status: STATUS[status] }));
+          return sink.progress({ todo });
         }
         default:
           return;

@@ -1,10 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+import { createLines } from '../lines.ts';
 
 /** Limit for a line in memory. A lost update is acceptable, a lost response is an error. */
 const LONGEST_LINE = 8 * 1024 * 1024;
-const HEAD = 512;
-const NEWLINE = 0x0a;
 
 /** The lines of a child's standard input and output as messages for the protocol's library. */
 export interface Wire {
@@ -41,7 +40,7 @@ export function createWire({ onNoise, onFault }: WireEvents): Wire {
       else waiting.push(line);
     },
   });
-  const lines = createLines((line) => {
+  const lines = createLines(LONGEST_LINE, (line) => {
     const message = parseMessage(line);
     if (message) incoming?.enqueue(message);
     else if (line.trim() !== '') onNoise(`${line}\n`);
@@ -64,42 +63,6 @@ export function createWire({ onNoise, onFault }: WireEvents): Wire {
       incoming = null;
     },
     endInput: () => void input?.end(),
-  };
-}
-
-function createLines(take: (line: string) => void) {
-  let pieces: Buffer[] = [];
-  let length = 0;
-  let isTooLong = false;
-  const keep = (piece: Buffer): string | null => {
-    if (isTooLong) return null;
-    pieces.push(piece);
-    length += piece.length;
-    if (length <= LONGEST_LINE) return null;
-    const head = Buffer.concat(pieces).subarray(0, HEAD).toString('utf8');
-    pieces = [];
-    isTooLong = true;
-    return head;
-  };
-  const finish = () => {
-    if (!isTooLong) take(Buffer.concat(pieces).toString('utf8'));
-    pieces = [];
-    length = 0;
-    isTooLong = false;
-  };
-  return {
-    /** Handles the beginning of a line that is too long. */
-    push(chunk: Buffer): string | null {
-      let lost: string | null = null;
-      for (let from = 0; from < chunk.length; ) {
-        const newline = chunk.indexOf(NEWLINE, from);
-        lost = keep(chunk.subarray(from, newline === -1 ? chunk.length : newline)) ?? lost;
-        if (newline === -1) break;
-        finish();
-        from = newline + 1;
-      }
-      return lost;
-    },
   };
 }
 

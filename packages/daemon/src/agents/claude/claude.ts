@@ -1,20 +1,23 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { isReadOnly, type Mode } from '@tidemill/contract';
 import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
+import { isInside } from '../../process/mounts.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import type { Prices } from '../prices.ts';
 import { PROXY_VARIABLES } from '../proxy-variables.ts';
 import { resultSchema } from '../result-schema.ts';
 import { beginSession } from '../session.ts';
 import { askServer } from './ask-tool.ts';
+import { ControlChannel } from './control.ts';
 import { Conversation, INTERRUPT_MS } from './conversation.ts';
 import { type ClaudeHome, forgetOldHomes, hasSession, prepareHome } from './home.ts';
 import { createHooks, createPermission } from './hooks.ts';
 import { type ClaudeChild, ClaudeProcess } from './process.ts';
+import { usableClaude } from './program.ts';
+import { ClaudeProgress, TODO_TOOLS } from './progress.ts';
 import { RequestCosts } from './request-costs.ts';
-import { loadSdk, type Sdk } from './sdk.ts';
-import type { QueryOptions } from './sdk-types.ts';
 
 /** Variables that Claude Code always gets from the daemon's environment, as a `claude` in the same terminal would. */
 export const CLAUDE_ENV = [
@@ -35,7 +38,7 @@ const QUIET = {
   CLAUDE_CODE_MAX_RETRIES: '2',
 };
 
-const READING = ['Bash', 'Read', 'Grep', 'Glob', 'Task', 'Agent', 'TodoWrite', 'WebFetch', 'WebSearch'];
+const READING = ['Bash', 'Read', 'Grep', 'Glob', 'Task', 'Agent', ...TODO_TOOLS, 'WebFetch', 'WebSearch'];
 const WRITING = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 
 /** Time from the stop request to SIGKILL. */
@@ -51,7 +54,7 @@ export interface ClaudeAgentOptions {
   host: ChildHost;
 }
 
-/** Claude Code, through the vendor's SDK. */
+/** Claude Code: the program `claude`, driven through its standard input and output. */
 export function createClaudeAgent(options: ClaudeAgentOptions): Agent {
   return {
     label: options.label,
@@ -67,8 +70,8 @@ async function run(
 ): Promise<AgentEnd> {
   const { host, env } = options;
   const until = performance.now() + request.timeoutMs;
-  const sdk = await loadSdk(host.root, options.program);
-  if ('missing' in sdk) return { kind: 'failed', failure: 'spawn', message: sdk.missing, exitCode: null };
+  const program = await usableClaude(options.program, host.root);
+  if ('missing' in program) return { kind: 'failed', failure: 'spawn', message: program.missing, exitCode: null };
   await forgetOldHomes(host.dataDir);
   const reads = isReadOnly(request.brief.mode);
   const home = await prepareHome({ dataDir: host.dataDir, worktree: request.cwd, isReader: reads, env });
@@ -78,7 +81,7 @@ async function run(
     sink.session(id);
   };
   const play = (resume: string | null) =>
-    converse(options, { ...request, resume }, { ...sink, session }, { sdk, home, until, signal });
+    converse(options, { ...request, resume }, { ...sink, session }, { program: program.file, home, until, signal });
   const resume = request.resume !== null && (await hasSession(home, request.resume)) ? request.resume : null;
   const end = await play(resume);
   const isUnusable = resume !== null && !hasBegun && end.kind === 'failed' && end.failure !== 'timeout';
@@ -89,7 +92,7 @@ async function run(
 }
 
 interface Means {
-  sdk: Sdk;
+  program: string;
   home: ClaudeHome;
   /** On the clock of `performance`. */
   until: number;
@@ -100,33 +103,40 @@ async function converse(
   options: ClaudeAgentOptions,
   request: AgentRequest,
   sink: AgentSink,
-  { sdk, home, until, signal }: Means,
+  { program, home, until, signal }: Means,
 ): Promise<AgentEnd> {
   const { mode, task, prompt, shown } = request.brief;
-  const base = await settings(options, request, sdk, home);
-  const abort = new AbortController();
-  let process: ClaudeProcess | null = null;
+  const spec = await childSpec(options, request, home, program);
+  const hooks = createHooks({ ...request, isRepairing: () => conversation.isRepairing });
+  const permission = createPermission((call) => request.guard(call));
+  const questions = askServer(request.ask);
   const conversation: Conversation = new Conversation({
     expected: { mode, criteria: task?.acceptance ?? [], shown },
     prompt,
+    isReadAlong: mode === 'ideate',
     sink,
     costs: new RequestCosts(options.prices, request.resume !== null, (...usage) => sink.usage(...usage)),
-    abort,
-    process: () => process,
-    open: (said) =>
-      sdk.query({
-        prompt: said,
-        options: {
-          ...base,
-          ...(request.resume === null ? {} : { resume: request.resume }),
-          abortController: abort,
-          hooks: createHooks({ ...request, isRepairing: () => conversation.isRepairing }),
-          spawnClaudeCodeProcess: (wanted) => {
-            process = new ClaudeProcess(childSpec(options, request, home, wanted.command), wanted);
-            return process;
-          },
-        },
-      }),
+    progress: new ClaudeProgress(request.maxTurns),
+    hasAsked: hooks.hasAsked,
+    terms: {
+      hooks: hooks.registered,
+      sdkMcpServers: questions ? [questions.name] : [],
+      // Its own system prompt is for a conversation with a person.
+      systemPrompt: [''],
+      // Without it, requests of subagents that use no tool are not reported.
+      forwardSubagentText: true,
+    },
+    open: (message) =>
+      new ClaudeProcess(
+        spec,
+        new ControlChannel({
+          hook: hooks.call,
+          permission,
+          mcp: async (server, said) => (questions ? questions.answer(server, said) : null),
+          message,
+          noise: (text) => sink.output(text),
+        }),
+      ),
   });
   const stop = () => void conversation.halt('stopped');
   signal.addEventListener('abort', stop, { once: true });
@@ -136,60 +146,53 @@ async function converse(
   return end;
 }
 
-function childSpec(
-  { host, writable }: ClaudeAgentOptions,
+async function childSpec(
+  { host, writable, env, ...options }: ClaudeAgentOptions,
   request: AgentRequest,
   home: ClaudeHome,
   program: string,
-): ClaudeChild {
-  // Some installations keep the program itself in the person's folder.
-  const isHidden = home.hidden.some((folder) => program.startsWith(folder + path.sep));
+): Promise<ClaudeChild> {
+  const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
+  // Some installations keep the program, or the link to it, in the person's folder.
+  const own = [program, await realpath(program)].filter((file) => home.hidden.some((folder) => isInside(file, folder)));
   return {
     host,
     runId: request.runId,
+    command: [program, ...argumentsFor(request, options.model ?? request.model)],
     cwd: request.cwd,
+    env: { ...QUIET, ...env, ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },
     network: true,
     readOnlyWorktree: isReadOnly(request.brief.mode),
     writable: [...home.writable, ...writable],
     hidden: home.hidden,
-    readable: isHidden ? [path.dirname(program)] : [],
+    readable: own.map((file) => path.dirname(file)),
     control: request.control,
     timeoutMs: request.timeoutMs + 60_000, // the conversation has its own time limit and stops gracefully first
     graceMs: STOP_MS - INTERRUPT_MS,
   };
 }
 
-async function settings(
-  options: ClaudeAgentOptions,
-  request: AgentRequest,
-  sdk: Sdk,
-  home: ClaudeHome,
-): Promise<Omit<QueryOptions, 'abortController' | 'hooks' | 'spawnClaudeCodeProcess'>> {
-  const { mode } = request.brief;
-  const model = options.model ?? request.model;
-  const isSandboxed = options.host.sandbox === 'auto' && (await sandboxStatus()).available;
-  return {
-    cwd: request.cwd,
-    env: { ...QUIET, ...options.env, ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },
-    settingSources: [],
-    strictMcpConfig: true,
-    ...askServer(sdk, request.ask),
-    verbatimPrompts: true,
-    forwardSubagentText: true,
-    includePartialMessages: true,
-    permissionMode: 'default',
-    canUseTool: createPermission((call) => request.guard(call)),
-    ...toolsFor(mode, request.tools),
-    maxTurns: request.maxTurns,
-    outputFormat: { type: 'json_schema', schema: resultSchema(mode, 'wide') },
-    ...(model === null ? {} : { model }),
-    ...(sdk.program === undefined ? {} : { pathToClaudeCodeExecutable: sdk.program }),
-  };
+/** The person's and the repository's own settings are not loaded: hooks in them would run as that person. */
+function argumentsFor({ brief: { mode }, tools, maxTurns, resume }: AgentRequest, model: string | null): string[] {
+  const { allowed, denied } = toolsFor(mode, tools);
+  return [
+    '--print',
+    ...['--input-format=stream-json', '--output-format=stream-json', '--verbose'],
+    // Without it, a request is reported only when its answer is complete, and an aborted one never.
+    '--include-partial-messages',
+    ...['--setting-sources=', '--strict-mcp-config'],
+    ...['--permission-mode=default', '--permission-prompt-tool=stdio'],
+    ...[`--tools=${allowed.join(',')}`, ...(denied.length > 0 ? [`--disallowed-tools=${denied.join(',')}`] : [])],
+    `--max-turns=${maxTurns}`,
+    `--json-schema=${JSON.stringify(resultSchema(mode, 'wide'))}`,
+    ...(model === null ? [] : [`--model=${model}`]),
+    ...(resume === null ? [] : [`--resume=${resume}`]),
+  ];
 }
 
 /** A prompt can only restrict the tools that the mode allows. */
-function toolsFor(mode: Mode, wanted: string[] | null): Pick<QueryOptions, 'tools' | 'disallowedTools'> {
-  const allowed = isReadOnly(mode) ? READING : [...READING, ...WRITING];
-  const tools = wanted === null ? allowed : allowed.filter((tool) => wanted.includes(tool));
-  return { tools, disallowedTools: WRITING.filter((tool) => !tools.includes(tool)) };
+function toolsFor(mode: Mode, wanted: string[] | null): { allowed: string[]; denied: string[] } {
+  const usual = isReadOnly(mode) ? READING : [...READING, ...WRITING];
+  const allowed = wanted === null ? usual : usual.filter((tool) => wanted.includes(tool));
+  return { allowed, denied: WRITING.filter((tool) => !allowed.includes(tool)) };
 }

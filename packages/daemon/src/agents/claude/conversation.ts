@@ -4,20 +4,20 @@ import type { ResultExpectation } from '@tidemill/core';
 import type { AgentEnd, AgentSink, ProcessControl } from '../../ports.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
 import { checkResult, type ResultReading, readResult } from '../result.ts';
+import type { ControlAnswer } from './control.ts';
 import { byWords, classify, type Trouble } from './failure.ts';
-import { Inbox } from './inbox.ts';
-import { type ResultMessage, readMessage, type SdkMessage, usageIn } from './messages.ts';
+import { LiveText } from './live-text.ts';
+import { type Block, type ClaudeMessage, pieceIn, type ResultMessage, readMessage, usageIn } from './messages.ts';
 import type { ClaudeProcess } from './process.ts';
+import type { ClaudeProgress } from './progress.ts';
 import type { RequestCosts } from './request-costs.ts';
-import type { SdkQuery, UserMessage } from './sdk-types.ts';
-import { readable } from './transcript.ts';
 
 /** How long an interrupted turn may take to report its cost. Part of the five seconds of a stop. */
 export const INTERRUPT_MS = 1_000;
-/** How long the program may take to exit after its input was closed. */
-const LEAVE_MS = 3_000;
 
 export type Halt = 'stopped' | 'timeout';
+
+const isToolResult = ({ type, is_error }: Block) => type === 'tool_result' && is_error !== true;
 
 type Failed = Extract<AgentEnd, { kind: 'failed' }>;
 const failed = (failure: FailureClass, message: string, more: Partial<Failed> = {}): AgentEnd => ({
@@ -31,13 +31,17 @@ const failed = (failure: FailureClass, message: string, more: Partial<Failed> = 
 export interface ConversationParts {
   expected: ResultExpectation;
   prompt: string;
+  /** A person reads what the agent writes while it writes. */
+  isReadAlong: boolean;
   sink: AgentSink;
   costs: RequestCosts;
-  /** Starts the SDK, which reads messages from `said`. */
-  open(said: AsyncIterable<UserMessage>): SdkQuery;
-  /** The process, if it was started. */
-  process(): ClaudeProcess | null;
-  abort: AbortController;
+  progress: ClaudeProgress;
+  /** Starts the program. `hear` gets its messages. */
+  open(hear: (raw: unknown) => void): ClaudeProcess;
+  /** What the program must agree to before it gets the prompt. */
+  terms: ControlAnswer;
+  /** Whether a guard was asked about a tool. */
+  hasAsked(): boolean;
 }
 
 /**
@@ -49,10 +53,12 @@ export interface ConversationParts {
  */
 export class Conversation {
   readonly #parts: ConversationParts;
-  readonly #inbox = new Inbox();
-  #query: SdkQuery | null = null;
+  #process: ClaudeProcess | null = null;
   #halt: Halt | null = null;
+  /** Resolves with the result of the current turn. */
   #heard = Promise.withResolvers<void>();
+  /** Resolves when no other turn follows. */
+  readonly #over = Promise.withResolvers<void>();
   #turns = 0;
   #last: ResultMessage | null = null;
   #envelope: AgentEnvelope | null = null;
@@ -60,6 +66,9 @@ export class Conversation {
   /** The message that is being streamed. */
   #answering: { id: string; model: string } | null = null;
   #trouble: Trouble = { kind: '', retryAt: undefined };
+  readonly #liveText = new LiveText();
+  /** Why this program cannot be used. */
+  #unfit: string | null = null;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
@@ -77,7 +86,7 @@ export class Conversation {
     const broken = await this.#converse();
     limit.kill();
     letGo?.();
-    await this.#leave();
+    await this.#process?.leave();
     this.#parts.costs.breakOff(Date.now());
     return this.#judge(broken, timeoutMs);
   }
@@ -86,41 +95,47 @@ export class Conversation {
   async halt(why: Halt): Promise<void> {
     if (this.#halt !== null) return;
     this.#halt = why;
-    const { abort, process } = this.#parts;
     const over = new AbortController();
-    this.#query?.interrupt().catch(() => undefined); // if the interrupt fails, the process is ended below
+    this.#process?.interrupt().catch(() => undefined); // if the interrupt fails, the process is ended below
     await Promise.race([
       this.#heard.promise,
-      process()?.end,
+      this.#process?.end,
       delay(INTERRUPT_MS, undefined, { signal: over.signal }).catch(() => undefined),
     ]);
     over.abort();
-    this.#inbox.close();
-    await process()?.stop();
-    abort.abort();
+    this.#process?.endInput();
+    await this.#process?.stop();
+    this.#over.resolve();
   }
 
   /** The error that ended it early, if any. */
   async #converse(): Promise<Error | null> {
+    const { prompt, terms, open, sink, isReadAlong } = this.#parts;
+    if (this.#halt !== null) return null;
+    this.#process = open((raw) => {
+      const piece = isReadAlong ? pieceIn(raw) : '';
+      if (piece !== '') sink.output(this.#liveText.piece(piece));
+      const message = readMessage(raw);
+      if (message) this.#hear(message);
+    });
     try {
-      this.#inbox.say(this.#parts.prompt);
-      this.#query = this.#parts.open(this.#inbox);
-      for await (const raw of this.#query) {
-        const message = readMessage(raw);
-        if (message) this.#hear(message);
-      }
+      this.#unfit = await this.#process.begin(terms);
+      if (this.#unfit !== null) await this.#process.stop();
+      else this.#process.say(prompt);
+      await Promise.race([this.#process.end, this.#over.promise]);
       return null;
     } catch (error) {
-      return error as Error; // the SDK also throws after an error result; that result is kept
+      return error as Error;
     } finally {
       this.#heard.resolve();
-      this.#inbox.close();
     }
   }
 
-  #hear(message: SdkMessage): void {
-    const { sink } = this.#parts;
-    const text = readable(message);
+  #hear(message: ClaudeMessage): void {
+    const { sink, progress } = this.#parts;
+    const report = progress.take(message);
+    if (report) sink.progress(report);
+    const text = this.#liveText.message(message);
     if (text !== '') sink.output(text);
     this.#account(message);
     switch (message.type) {
@@ -136,13 +151,25 @@ export class Conversation {
         if (message.subtype === 'init') sink.session(message.session_id);
         else if (message.subtype === 'api_retry') this.#trouble.retryAt = Date.now() + message.retry_delay_ms;
         return;
+      case 'user':
+        if (message.message.content.some(isToolResult) && !this.#parts.hasAsked()) this.#expel();
+        return;
       case 'result':
         this.#conclude(message);
     }
   }
 
+  /** Hooks can be turned off for a whole machine. Then the program says that they hold, but never calls one. */
+  #expel(): void {
+    this.#unfit = [
+      'Claude Code used a tool without asking the guards, so it was stopped.',
+      'Its hooks are turned off, perhaps by managed settings of this machine: allow hooks, or use another agent.',
+    ].join(' ');
+    void this.#process?.stop();
+  }
+
   /** Handles messages about requests and their cost. */
-  #account(message: SdkMessage): void {
+  #account(message: ClaudeMessage): void {
     const { costs } = this.#parts;
     if (message.type === 'system') {
       if (message.subtype === 'status') costs.asks(Date.now());
@@ -170,11 +197,11 @@ export class Conversation {
     if (read && 'envelope' in read) this.#envelope = read.envelope;
     else if (read) this.#problem = 'invalid' in read ? read.invalid : read.missing;
     if (isOver || this.#envelope || this.#turns > 1) {
-      this.#inbox.close();
+      this.#over.resolve();
       return;
     }
     this.#heard = Promise.withResolvers();
-    this.#inbox.say(
+    this.#process?.say(
       `Your work is not lost, but your result could not be read. ${this.#problem}\n\nChange nothing else now. Hand in the result again with the StructuredOutput tool.`,
     );
   }
@@ -185,20 +212,10 @@ export class Conversation {
     return readResult(result, expected);
   }
 
-  async #leave(): Promise<void> {
-    const process = this.#parts.process();
-    if (!process) return;
-    process.stdout.resume();
-    const over = new AbortController();
-    const patience = delay(LEAVE_MS, 'late' as const, { signal: over.signal }).catch(() => null);
-    if ((await Promise.race([process.end, patience])) === 'late') await process.stop();
-    over.abort();
-    await process.end;
-  }
-
   async #judge(broken: Error | null, timeoutMs: number): Promise<AgentEnd> {
     if (this.#halt === 'stopped') return failed('crash', 'stopped');
     if (this.#halt === 'timeout') return failed('timeout', `Claude Code did not end within ${timeoutMs / 1000} s`);
+    if (this.#unfit !== null) return failed('spawn', this.#unfit);
     if (this.#envelope) return { kind: 'result', envelope: this.#envelope };
     const result = this.#last;
     if (!result) return this.#crashed(broken);
@@ -212,7 +229,7 @@ export class Conversation {
   }
 
   async #crashed(broken: Error | null): Promise<AgentEnd> {
-    const process = this.#parts.process();
+    const process = this.#process;
     const end = await process?.end;
     if (!end || end.kind === 'unstartable')
       return failed('spawn', end?.message ?? broken?.message ?? 'Claude Code was not started');

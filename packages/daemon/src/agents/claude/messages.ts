@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// The SDK messages that are used. The vendor often adds fields and kinds: unknown ones are ignored, and so is a known
+// The messages of Claude Code that are used. The vendor often adds fields and kinds: unknown ones are ignored, and so is a known
 // message without its fields.
 
 const count = z.number().nonnegative().catch(0);
@@ -8,6 +8,9 @@ const text = z.string().catch('');
 
 const Block = z.object({
   type: z.string(),
+  /** Of a tool use, and of its result. */
+  id: z.string().optional(),
+  tool_use_id: z.string().optional(),
   text: z.string().optional(),
   name: z.string().optional(),
   input: z.record(z.string(), z.unknown()).optional(),
@@ -65,7 +68,12 @@ const Assistant = z.object({
     usage: TokenUsage.optional(),
   }),
 });
-const User = z.object({ type: z.literal('user'), message: z.object({ content: Content }) });
+const User = z.object({
+  type: z.literal('user'),
+  message: z.object({ content: Content }),
+  /** What the tool returned, as data. */
+  tool_use_result: z.unknown().optional(),
+});
 
 const ModelUsage = z.object({
   inputTokens: count,
@@ -96,13 +104,23 @@ const Result = z.object({
 });
 export type ResultMessage = z.infer<typeof Result>;
 
-const SdkMessage = z.union([Init, ApiRetry, Requesting, Streamed, RateLimit, Assistant, User, Result]);
-export type SdkMessage = z.infer<typeof SdkMessage>;
+const ClaudeMessage = z.union([Init, ApiRetry, Requesting, Streamed, RateLimit, Assistant, User, Result]);
+export type ClaudeMessage = z.infer<typeof ClaudeMessage>;
 
-export function readMessage(raw: unknown): SdkMessage | null {
+export function readMessage(raw: unknown): ClaudeMessage | null {
   if (isPiece(raw)) return null;
-  const read = SdkMessage.safeParse(raw);
+  const read = ClaudeMessage.safeParse(raw);
   return read.success ? read.data : null;
+}
+
+/** The words of a stream event that has a piece of a text. */
+export function pieceIn(raw: unknown): string {
+  const { type, event } = raw as {
+    type?: unknown;
+    event?: { type?: unknown; delta?: { type?: unknown; text?: unknown } };
+  };
+  const { delta } = type === 'stream_event' && event?.type === 'content_block_delta' ? event : {};
+  return delta?.type === 'text_delta' && typeof delta.text === 'string' ? delta.text : '';
 }
 
 /** Fast check: most stream events are text fragments, which arrive again as a complete message. */
@@ -111,5 +129,5 @@ function isPiece(raw: unknown): boolean {
   return type === 'stream_event' && !String(event?.type).startsWith('message_');
 }
 
-export const usageIn = (event: Extract<SdkMessage, { type: 'stream_event' }>['event']): TokenUsage =>
+export const usageIn = (event: Extract<ClaudeMessage, { type: 'stream_event' }>['event']): TokenUsage =>
   event.type === 'message_start' ? event.message.usage : event.usage;

@@ -1,73 +1,74 @@
-import { EventEmitter, once } from 'node:events';
-import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, type ChildEnd, type ChildSpec, startChild } from '../../process/child.ts';
-import type { SpawnedProcess, SpawnOptions } from './sdk-types.ts';
+import type { ControlAnswer, ControlChannel } from './control.ts';
+import { problemOfReply } from './program.ts';
 
 const LAST_WORDS = 2000;
+/** How long the program may take to start and confirm the hooks. */
+const BEGIN_MS = 60_000;
+/** How long the program may take to exit after its input was closed. */
+const LEAVE_MS = 3_000;
 
-/** Options outside the SDK: where the process runs and what it may access. */
-export type ClaudeChild = Omit<ChildSpec, 'command' | 'env' | 'stdin' | 'onOutput'>;
+export type ClaudeChild = Omit<ChildSpec, 'stdin' | 'onOutput'>;
 
 /**
- * Claude Code's process. The SDK requests it, and it is started like every other child, in the sandbox and marked, so
- * that it and its descendants end with the daemon.
+ * Claude Code's process, started like every other child: in the sandbox and marked, so that it and its descendants end
+ * with the daemon.
  */
-export class ClaudeProcess extends EventEmitter implements SpawnedProcess {
-  readonly stdin = new PassThrough();
-  readonly stdout = new PassThrough();
+export class ClaudeProcess {
   readonly end: Promise<ChildEnd>;
-  killed = false;
-  exitCode: number | null = null;
   lastWords = '';
   readonly #child: Child;
+  readonly #channel: ControlChannel;
 
-  constructor(spec: ClaudeChild, wanted: SpawnOptions) {
-    super();
-    // The SDK's pipes break when it stops. Only the exit code matters.
-    this.stdin.on('error', () => undefined);
-    this.stdout.on('error', () => undefined);
-    this.on('error', () => undefined);
-    const env = Object.entries(wanted.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  constructor(spec: ClaudeChild, channel: ControlChannel) {
+    this.#channel = channel;
     this.#child = startChild({
       ...spec,
-      command: [wanted.command, ...wanted.args],
-      env: Object.fromEntries(env),
-      stdin: (input) => void this.stdin.pipe(input),
-      onOutput: (chunk, from) => (from === 'stdout' ? this.#pass(chunk) : this.#note(chunk)),
+      stdin: (input) => channel.connect(input),
+      onOutput: (chunk, from) => (from === 'stdout' ? channel.hear(chunk) : this.#note(chunk)),
     });
-    this.end = this.#child.end.then((end) => this.#leave(end));
+    this.end = this.#child.end.finally(() => channel.close());
   }
 
-  kill(): boolean {
-    this.killed = true;
-    void this.stop();
-    return true;
+  /** Agrees on the hooks and the result. No prompt may be sent before. Returns why this program cannot be used. */
+  async begin(initialize: ControlAnswer): Promise<string | null> {
+    const over = new AbortController();
+    const late = delay(BEGIN_MS, null, { signal: over.signal });
+    const reply = this.#channel.ask({ ...initialize, subtype: 'initialize' });
+    const said = await Promise.race([reply, late]).finally(() => over.abort());
+    return problemOfReply(said);
+  }
+
+  say(text: string): void {
+    this.#channel.say(text);
+  }
+
+  /** Ends the turn. The program then reports what it cost. */
+  async interrupt(): Promise<void> {
+    await this.#channel.ask({ subtype: 'interrupt' });
+  }
+
+  endInput(): void {
+    this.#channel.endInput();
   }
 
   /** Resolves when nothing of it is left. */
-  async stop(): Promise<void> {
-    this.stdout.resume(); // an unread pipe would block the child
-    await this.#child.stop();
+  stop(): Promise<void> {
+    return this.#child.stop();
   }
 
-  async #pass(chunk: Buffer): Promise<void> {
-    if (this.stdout.destroyed || this.stdout.write(chunk)) return;
-    await Promise.race([once(this.stdout, 'drain'), once(this.stdout, 'close')]).catch(() => undefined);
+  /** Lets the program end by itself, and stops it when it does not. */
+  async leave(): Promise<void> {
+    this.endInput();
+    const over = new AbortController();
+    const patience = delay(LEAVE_MS, 'late' as const, { signal: over.signal }).catch(() => null);
+    if ((await Promise.race([this.end, patience])) === 'late') await this.stop();
+    over.abort();
+    await this.end;
   }
 
   #note(chunk: Buffer): void {
     this.lastWords = (this.lastWords + chunk.toString('utf8')).slice(-LAST_WORDS);
-  }
-
-  #leave(end: ChildEnd): ChildEnd {
-    this.stdout.end();
-    if (end.kind === 'unstartable') {
-      this.emit('error', new Error(end.message));
-      return end;
-    }
-    const [code, signal] = end.kind === 'exited' ? [end.exitCode, end.signal] : [null, 'SIGTERM' as const];
-    this.exitCode = code ?? 143;
-    this.emit('exit', code, signal);
-    return end;
   }
 }

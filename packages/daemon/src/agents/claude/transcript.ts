@@ -1,4 +1,4 @@
-import type { Block, SdkMessage } from './messages.ts';
+import type { Block, ClaudeMessage } from './messages.ts';
 
 const LONGEST_CALL = 200;
 /** The most useful input fields of a call. */
@@ -8,7 +8,7 @@ const TELLING = ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'ur
 const LONGEST_ANSWER = 2000;
 
 /** The text of the run's log: the agent's messages, a line per tool use, and its indented result. */
-export function readable(message: SdkMessage): string {
+export function readable(message: ClaudeMessage): string {
   if (message.type !== 'assistant' && message.type !== 'user') return '';
   const { content } = message.message;
   const lines = message.type === 'assistant' ? content.map(said) : content.map(answered);
@@ -18,8 +18,12 @@ export function readable(message: SdkMessage): string {
 
 function said({ type, text = '', name = '', input = {} }: Block): string {
   if (type === 'text') return text.trim();
-  return type === 'tool_use' ? `> ${name}: ${oneLine(callText(input))}` : '';
+  return type === 'tool_use' ? `> ${callLine(name, input)}` : '';
 }
+
+/** A tool use in one line. */
+export const callLine = (name: string, input: Record<string, unknown>): string =>
+  `${name}: ${oneLine(callText(input))}`;
 
 function callText(input: Record<string, unknown>): string {
   const telling = TELLING.map((key) => input[key]).find((value) => typeof value === 'string');

@@ -12,6 +12,7 @@ import { classify, retryAtIn } from './failure.ts';
 import { type GuardSocket, openGuardSocket } from './guard-socket.ts';
 import { prepareHome, tidyHome } from './home.ts';
 import { findCodex } from './program.ts';
+import { CodexProgress } from './progress.ts';
 import { SessionCosts } from './session-costs.ts';
 import { runTurn, type TurnEnd, type TurnSpec } from './turn.ts';
 
@@ -99,6 +100,7 @@ async function converse(
     guards,
   });
   const costs = await SessionCosts.open(home.path, prices, (usage) => sink.usage(usage));
+  const progress = new CodexProgress(request.maxTurns);
   // The limit applies to both turns. Each child gets the remaining time.
   const limit = new TimeLimit(request.timeoutMs, () => undefined);
   const letGo = request.control?.take(limit);
@@ -112,6 +114,7 @@ async function converse(
     writable,
     guards,
     costs,
+    progress,
     signal,
     resume,
     prompt,

@@ -6,6 +6,7 @@ import { Tokens } from './session-costs.ts';
 // The lines `codex exec --json` prints. Unknown kinds are skipped: a newer Codex may send more.
 
 const Item = z.looseObject({
+  id: z.string().default(''),
   type: z.string(),
   text: z.string().default(''),
   message: z.string().default(''),
@@ -17,6 +18,8 @@ const Item = z.looseObject({
   server: z.string().default(''),
   tool: z.string().default(''),
   query: z.string().default(''),
+  /** Of a to-do list. */
+  items: z.array(z.looseObject({ text: z.string(), completed: z.boolean().catch(false) })).catch([]),
 });
 export type Item = z.infer<typeof Item>;
 
@@ -26,6 +29,7 @@ const Event = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('turn.failed'), error: z.looseObject({ message: z.string() }) }),
   z.looseObject({ type: z.literal('error'), message: z.string() }),
   z.looseObject({ type: z.literal('item.started'), item: Item }),
+  z.looseObject({ type: z.literal('item.updated'), item: Item }),
   z.looseObject({ type: z.literal('item.completed'), item: Item }),
 ]);
 export type CodexEvent = z.infer<typeof Event>;
@@ -73,7 +77,7 @@ const SHOWN_OUTPUT = 4000;
 export function describe(event: CodexEvent, cwd: string): string {
   switch (event.type) {
     case 'item.started':
-      return event.item.type === 'command_execution' ? `$ ${bare(event.item.command)}\n` : '';
+      return event.item.type === 'command_execution' ? `$ ${bareCommand(event.item.command)}\n` : '';
     case 'item.completed':
       return describeItem(event.item, cwd);
     case 'turn.failed':
@@ -117,7 +121,7 @@ function describeItem(item: Item, cwd: string): string {
 }
 
 /** The command without the shell that Codex puts around it. */
-function bare(command: string): string {
+export function bareCommand(command: string): string {
   const inner = /^\S*sh -l?c '([\s\S]*)'$/.exec(command)?.[1];
   return inner === undefined ? command : inner.replaceAll(`'\\''`, "'");
 }

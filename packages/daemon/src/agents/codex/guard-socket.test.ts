@@ -56,6 +56,20 @@ it('denies when the socket is closed, but lets the agent end', async () => {
   socket = undefined;
 });
 
+it.each([
+  [undefined, true],
+  ['done', true],
+  ['{"outcome":"pr_ready"}', true],
+  ['{"outcome":', true],
+  ['Which one?\n```json\n{"outcome":"needs_info"}\n```', false],
+  ['{"outcome":"no_changes"}', false],
+  ['{"outcome":"failed"}', false],
+])('an agent that stops with %s is checked: %s', async (last_assistant_message, isChecked) => {
+  socket = await openGuardSocket({ ...ALLOWS, beforeStop: async () => 'not yet' });
+  const { stdout } = await fire('Stop', { last_assistant_message });
+  expect(stdout.includes('not yet')).toBe(isChecked);
+});
+
 it('denies when the hook itself cannot run', async () => {
   socket = await openGuardSocket(ALLOWS);
   const { hooks } = socket.hooks as Hooks;

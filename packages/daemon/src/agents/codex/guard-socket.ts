@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { AgentRequest } from '../../ports.ts';
+import { isHandIn } from '../result.ts';
 import { quoted, toolCalls } from './patch.ts';
 
 // Codex asks a hook before it uses a tool and before it ends. The hook is a program (hook.ts) inside the sandbox; the
@@ -20,6 +21,8 @@ const HookInput = z.looseObject({
   cwd: z.string().optional(),
   tool_name: z.string().default(''),
   tool_input: z.record(z.string(), z.unknown()).catch({}),
+  /** Of an agent that wants to stop. */
+  last_assistant_message: z.unknown().optional(),
 });
 type HookInput = z.infer<typeof HookInput>;
 
@@ -90,7 +93,7 @@ export async function openGuardSocket(request: Asked): Promise<GuardSocket> {
 async function answer(socket: Socket, request: Asked, onToolUse: () => void): Promise<HookAnswer> {
   const input = HookInput.parse(JSON.parse(await text(socket)));
   if (input.hook_event_name === 'Stop') {
-    const why = await request.beforeStop();
+    const why = isHandIn(input.last_assistant_message) ? await request.beforeStop() : null;
     return why === null ? said({}) : said({ decision: 'block', reason: why });
   }
   onToolUse();

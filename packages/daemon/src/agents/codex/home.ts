@@ -104,6 +104,8 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
     ['', baseUrl === undefined ? {} : { model_provider: 'given' }],
     // Plugins would contact other hosts, and terminal input has no hook.
     ['features', { plugins: false, unified_exec_tty: false }],
+    // Its to-do list, which shows a person how far it is.
+    ['tools.update_plan', { enabled: true }],
     [
       'sandbox_workspace_write',
       { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: [tmp, ...writable] },

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { isReadOnly } from '@tidemill/contract';
+import { isReadOnly, type ProgressReport } from '@tidemill/contract';
 import type { AgentRequest, AgentSink } from '../../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../../process/child.ts';
 import { programFolder } from '../../process/tools.ts';
@@ -7,6 +7,7 @@ import { type CodexEvent, createEventReader, describe } from './events.ts';
 import { classify } from './failure.ts';
 import type { GuardSocket } from './guard-socket.ts';
 import type { CodexHome } from './home.ts';
+import type { CodexProgress } from './progress.ts';
 import type { SessionCosts } from './session-costs.ts';
 
 export interface TurnSpec {
@@ -19,6 +20,7 @@ export interface TurnSpec {
   writable: string[];
   guards: GuardSocket;
   costs: SessionCosts;
+  progress: CodexProgress;
   signal: AbortSignal;
   resume: string | null;
   prompt: string;
@@ -46,10 +48,12 @@ const BOOK_EVERY_MS = 500;
 
 /** Runs one `codex exec`: sends the prompt, reads events, reports its costs. */
 export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
-  const { request, sink, costs } = spec;
+  const { request, sink, costs, progress } = spec;
   const own = new AbortController();
+  progress.begin();
   const onStep = async () => {
     await costs.catchUp();
+    tell(sink, progress.requests(costs.requests));
     if (costs.requests > request.maxTurns) own.abort('out_of_turns');
   };
   const heard = listen(spec, { onStep, onHopeless: () => own.abort('hopeless') });
@@ -83,6 +87,10 @@ export async function runTurn(spec: TurnSpec): Promise<TurnEnd> {
   if (heard.state.failure !== null) sink.output(`failed: ${heard.state.failure}\n`);
   const ended = own.signal.aborted && !spec.signal.aborted ? (own.signal.reason as TurnEnd['ended']) : null;
   return { ...heard.state, end, ended, lastWords: heard.state.lastWords.trim().split('\n').slice(-8).join('\n') };
+}
+
+function tell(sink: AgentSink, report: ProgressReport | null): void {
+  if (report) sink.progress(report);
 }
 
 function commandOf({ program, resume, home }: TurnSpec): string[] {
@@ -141,6 +149,7 @@ function listen(spec: TurnSpec, act: { onStep(): Promise<void>; onHopeless(): vo
   const reader = createEventReader(
     (event) => {
       note(event);
+      tell(sink, spec.progress.take(event));
       if (event.type !== 'turn.failed') sink.output(describe(event, request.cwd));
       if (event.type.startsWith('item.')) act.onStep().catch((error: Error) => sink.output(`note: ${error.message}\n`));
     },

@@ -1,10 +1,10 @@
 import { Folder, subfolders } from './folder.ts';
-import type { Proposal, ProposedGate, ProposedStep, Tool } from './tool.ts';
+import type { ConfigProposal, ProposedGate, ProposedStep, Tool } from './tool.ts';
 import { gate } from './tool.ts';
 import { TOOLS } from './tools.ts';
 import { type IsInstalled, versionsOf } from './versions.ts';
 
-export interface Detected extends Proposal {
+export interface Detected extends ConfigProposal {
   /** For the person: "npm", "pip", "cargo in backend" … */
   tools: string[];
   /** What a person should know about the proposal. */

@@ -18,7 +18,7 @@ export interface ProposedStep {
   makes: string[];
 }
 
-export interface Proposal {
+export interface ConfigProposal {
   prepare: ProposedStep[];
   gates: ProposedGate[];
 }
@@ -33,7 +33,7 @@ export interface Tool {
   /** In a subfolder, one of these shows a separate package, which the tool at the root does not install. */
   ownIn: string[];
   /** Null when the files do not show anything to propose. */
-  propose(folder: Folder): Promise<Proposal | null>;
+  propose(folder: Folder): Promise<ConfigProposal | null>;
 }
 
 export const gate = (name: string, run: string, timeout = '2m', more: Partial<ProposedGate> = {}): ProposedGate => ({

@@ -1,5 +1,5 @@
 import type { Folder } from './folder.ts';
-import type { Proposal } from './tool.ts';
+import type { ConfigProposal } from './tool.ts';
 
 /** Programs that install the other tools in the versions that a file names. */
 interface VersionTool {
@@ -31,14 +31,14 @@ export interface Versions {
   tools: string[];
   notes: string[];
   /** The proposal with the tools installed first, and every command started through them. */
-  wrap(proposal: Proposal): Proposal;
+  wrap(proposal: ConfigProposal): ConfigProposal;
 }
 
 export type IsInstalled = (program: string) => Promise<boolean>;
 
 export async function versionsOf(folder: Folder, isInstalled: IsInstalled): Promise<Versions> {
   const named = TABLE.find(({ shownBy }) => folder.present(...shownBy).length > 0);
-  const nothing = { tools: [], wrap: (proposal: Proposal) => proposal };
+  const nothing = { tools: [], wrap: (proposal: ConfigProposal) => proposal };
   if (!named) return { ...nothing, notes: [] };
   const files = folder.present(...named.shownBy, 'mise.lock');
   if (!(await isInstalled(named.name))) {

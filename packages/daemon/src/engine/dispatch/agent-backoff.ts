@@ -25,6 +25,8 @@ export class AgentBackoff {
   readonly #until = new Map<string, number>();
   /** Agents with an alert since their last successful run. */
   readonly #alerted = new Set<string>();
+  /** Agents with a successful run since the start. */
+  readonly #working = new Set<string>();
 
   readonly #onBackoff: (waitMs: number) => void;
   /** Agents in backoff that need help from a person. */
@@ -71,7 +73,7 @@ export class AgentBackoff {
   /** Raises an alert when the agent needs help from a person. */
   async alert(mode: Mode, setback: Setback | null): Promise<void> {
     const agent = this.#labelOf(mode);
-    if (!setback) this.#alerted.delete(agent);
+    if (!setback) await this.#works(agent);
     else if (needsPerson(setback.failure)) await this.#alertOnce(agent, setback);
   }
 
@@ -82,6 +84,15 @@ export class AgentBackoff {
     this.#alerted.clear();
   }
 
+  /** Closes its alerts, also those of an earlier daemon. */
+  async #works(agent: string): Promise<void> {
+    if (!this.#alerted.delete(agent) && this.#working.has(agent)) return;
+    this.#working.add(agent);
+    const { store, project } = this.#deps;
+    for (const kind of ['agent_auth', 'agent_credit'])
+      await store.execute({ type: 'alert.resolve', projectId: project.id, kind, subject: agent });
+  }
+
   /** One alert for all tasks that use the agent. */
   async #alertOnce(agent: string, { failure, message }: Setback): Promise<void> {
     if (this.#alerted.has(agent)) return;
@@ -89,7 +100,9 @@ export class AgentBackoff {
     const what = failure === 'auth' ? 'is not logged in' : 'is out of credit';
     const text = `The agent ${agent} ${what}: ${sentence(message)} Fix this, then retry one of its tasks. Until then Tidemill tries the agent again every 15 minutes.`;
     const { store, project } = this.#deps;
-    await store.execute({ type: 'alert.raise', projectId: project.id, taskId: null, kind: `agent_${failure}`, text });
+    const kind = failure === 'auth' ? 'agent_auth' : 'agent_credit';
+    const about = { kind, subject: agent, taskId: null, severity: 'error' } as const;
+    await store.execute({ type: 'alert.raise', projectId: project.id, ...about, text });
   }
 
   #labelOf(mode: Mode): string {

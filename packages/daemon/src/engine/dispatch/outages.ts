@@ -1,5 +1,6 @@
 import type { Outage, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { StandingAlerts } from '../reactors/standing-alerts.ts';
 
 /** How long "no outage" stays valid: claims come in bursts. */
 const FRESH_MS = 1_000;
@@ -18,12 +19,15 @@ export class Outages implements Reactor {
   readonly #signal: AbortSignal;
   readonly #onOver: () => void;
   #current: Outage | null = null;
+  readonly #alerts: StandingAlerts;
+  #telling: Promise<void> = Promise.resolve();
   #tickIn: (ms: number) => void = () => undefined;
   #fineAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<Outage | null> | null = null;
 
   constructor(deps: EngineDeps, signal: AbortSignal, onOver: () => void) {
     this.#deps = deps;
+    this.#alerts = new StandingAlerts(deps, ['disk_full', 'repository_gone', 'target_gone']);
     this.projectId = deps.project.id;
     this.#signal = signal;
     this.#onOver = onOver;
@@ -57,7 +61,7 @@ export class Outages implements Reactor {
     const { onNote } = this.#deps;
     this.#current = found;
     onNote(`work is paused: ${found.text}`);
-    this.#alert(found).catch((error: unknown) => onNote('an alert could not be recorded', error));
+    this.#tell(found);
     this.#tickIn(LOOK_AGAIN_MS);
   }
 
@@ -65,19 +69,23 @@ export class Outages implements Reactor {
   async handle({ cause, tickIn }: ReactorCall): Promise<void> {
     this.#tickIn = tickIn;
     const begun = this.#current;
+    // An earlier daemon may have ended during an outage.
+    if (!begun && cause === 'start' && !(await this.look())) this.#tell(null);
     if (!begun) return;
     if (cause === 'start' || (await this.#find(true))) {
       tickIn(LOOK_AGAIN_MS);
       return;
     }
     this.#current = null;
+    this.#tell(null);
     this.#deps.onNote(`work resumes: ${begun.kind} is over`);
     this.#onOver();
   }
 
-  async #alert({ kind, text }: Outage): Promise<void> {
-    const { store, project } = this.#deps;
-    const alert = { type: 'alert.raise', projectId: project.id, taskId: null, kind, text } as const;
-    await store.execute({ ...alert, severity: 'error' });
+  #tell(outage: Outage | null): void {
+    const found = outage ? [{ ...outage, subject: '', severity: 'error' as const }] : [];
+    this.#telling = this.#telling
+      .then(() => this.#alerts.settle(found))
+      .catch((error: unknown) => this.#deps.onNote('an alert about an outage could not be recorded', error));
   }
 }

@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { isOutsideOwner } from '@tidemill/core';
+import { isOutsideOwner, lostWorker } from '@tidemill/core';
 import type { WorktreeRef } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -60,12 +60,20 @@ async function collectGarbage(deps: EngineDeps, alive: WorktreeRef[]): Promise<v
 export async function expireLeases(deps: EngineDeps): Promise<void> {
   const now = deps.clock.now();
   for (const task of await deps.store.leased(deps.project.id)) {
-    if (task.lease && task.lease.expiresAt <= now) await takeBack(deps, task, false);
+    if (!task.lease || task.lease.expiresAt > now) continue;
+    await takeBack(deps, task, false);
+    if (isOutsideOwner(task.lease.owner)) await reportLost(deps, task.lease.workerId);
   }
   for (const { lease, ...job } of await leasedJobs(deps)) {
     if (lease.expiresAt > now) continue;
     await deps.store.execute({ type: 'lease.expire', ...job, token: lease.token, ownerIsDead: false });
   }
+}
+
+/** An outside worker without a task is not expected to send heartbeats, so the supervisor would not miss it. */
+async function reportLost({ store, project }: EngineDeps, workerId: string): Promise<void> {
+  const worker = (await store.workers(project.id)).find(({ id }) => id === workerId);
+  if (worker) await store.execute({ type: 'alert.raise', projectId: project.id, ...lostWorker(worker) });
 }
 
 async function leasedJobs({ store, project }: EngineDeps) {

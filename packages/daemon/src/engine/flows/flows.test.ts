@@ -169,12 +169,12 @@ describe('a conflict', { timeout: 120_000 }, () => {
     task = (await mill.must({ type: 'stage.finish', ...about, outcome: 'conflicts_detected', feedback })).task!;
     const yes = async () => undefined;
     await bed.workspace.openMerge(task, yes);
-    await bed.workspace.resolveFile(task, 'a.txt', { text: 'both\n' }, yes);
+    await bed.workspace.resolveFile(task, 'a.txt', { text: 'main\nboth\n' }, yes);
   };
 
   test('settled while the process dies: the next start settles it, with one commit and the same name', async () => {
     const settle = async (store: Store) => {
-      await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, personActor('ada'));
+      await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, personActor('ada'), []);
     };
     const deaths = await atEachDeath(conflicting, settle, async () => {
       const hasBegun = (await eventsOf('conflict.settle_begun')).length === 1;
@@ -185,7 +185,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
       expect(now.settling).toBeNull();
       if (hasBegun) {
         expect(await eventsOf('conflict.settled')).toMatchObject([{ by: personActor('ada') }]);
-        expect(await git(bed.root, 'show', `${now.head!.commit}:a.txt`)).toBe('both');
+        expect(await git(bed.root, 'show', `${now.head!.commit}:a.txt`)).toBe('main\nboth');
         expect(await git(bed.root, 'rev-parse', task.branch)).toBe(now.head!.commit);
         expect(await git(bed.root, 'log', '--format=%s', `main..${task.branch}`)).toMatch(/resolved by ada.*\nwork$/);
       }
@@ -211,10 +211,10 @@ describe('a conflict', { timeout: 120_000 }, () => {
       const [aborted] = await eventsOf('conflict.aborted');
       expect(now.stage).toBe(aborted ? 'open' : 'blocked');
       const [kept] = await bed.workspace.snapshots();
-      expect(await git(bed.root, 'show', `${kept!.ref}:a.txt`)).toBe('both');
+      expect(await git(bed.root, 'show', `${kept!.ref}:a.txt`)).toBe('main\nboth');
       // The next start removes the rest of the old branch. Until then it is unchanged.
       const { path } = await (await bed.reopen()).open(task);
-      expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('both\n');
+      expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('main\nboth\n');
       await bed.remove();
     });
   });

@@ -1,4 +1,4 @@
-import { AppError, type LoggedEvent } from '@tidemill/contract';
+import { type AlertKind, AppError, type LoggedEvent } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
 import { defaultRules } from '../../../../../test/support/mill.ts';
@@ -40,7 +40,7 @@ async function pass(ms: number): Promise<void> {
 
 /** An event: each kind is raised once. */
 const raise = (kind: string, project = projectId) =>
-  store.execute({ type: 'alert.raise', projectId: project, taskId: null, kind, text: kind });
+  store.execute({ type: 'alert.raise', projectId: project, taskId: null, kind: kind as AlertKind, text: kind });
 
 const kindsOf = (call: ReactorCall) =>
   call.cause === 'events' ? call.events.map(({ body }) => (body.type === 'alert.raised' ? body.kind : '')) : [];
@@ -235,7 +235,7 @@ describe('a loop', () => {
           type: 'alert.raise',
           projectId,
           taskId: null,
-          kind: `loop-${calls}`,
+          kind: `loop-${calls}` as AlertKind,
           text: 'again',
         });
       },

@@ -1,5 +1,6 @@
 import type { Reactor, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { StandingAlerts } from './standing-alerts.ts';
 
 interface Sources extends Pick<EngineDeps, 'project' | 'store'> {
   workspace: Pick<Workspace, 'isLanded' | 'provenCommits'>;
@@ -56,30 +57,26 @@ async function unknownEvidence({ store, project, workspace }: Sources): Promise<
 const list = (names: string[]) =>
   names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
 
-/** Checks at the start and every minute, because a person may have moved the target. Raises one alert per finding. */
+/** Checks at the start and every minute, because a person may have moved the target. One alert per finding, as long as it holds. */
 export class LandedWatch implements Reactor {
   readonly name = 'landed';
   readonly projectId: string;
   readonly everyMs = 60_000;
   readonly #deps: EngineDeps;
   readonly #isOut: () => Promise<boolean>;
-  readonly #alerted = new Set<string>();
+  readonly #alerts: StandingAlerts;
 
   /** `isOut`: the repository is unavailable now. */
   constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
     this.#deps = deps;
     this.projectId = deps.project.id;
     this.#isOut = isOut;
+    this.#alerts = new StandingAlerts(deps, ['target_reset', 'evidence_missing']);
   }
 
   async handle(): Promise<void> {
     if (await this.#isOut()) return;
-    const { store, project } = this.#deps;
-    for (const { kind, subject, text } of await examineLanded(this.#deps)) {
-      if (this.#alerted.has(`${kind} ${subject}`)) continue;
-      const alert = { type: 'alert.raise', projectId: project.id, taskId: null, kind, subject, text } as const;
-      await store.execute({ ...alert, severity: 'error' });
-      this.#alerted.add(`${kind} ${subject}`);
-    }
+    const found = await examineLanded(this.#deps);
+    await this.#alerts.settle(found.map((finding) => ({ ...finding, severity: 'error' })));
   }
 }

@@ -1,4 +1,5 @@
-import type { Reactor, ReactorCall } from '../../ports.ts';
+import { REACTORS } from '@tidemill/contract';
+import type { Reactor, ReactorCall, RoutedReactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { expireLeases } from '../dispatch/recovery.ts';
 import type { Fleet } from '../workers/fleet.ts';
@@ -11,7 +12,7 @@ const EVERY_MS = 60_000;
 export class LeaseWatch implements Reactor {
   readonly name = 'leases';
   readonly projectId: string;
-  readonly on = ['lease.released', 'task.counters_reset'] as const;
+  readonly on = REACTORS.leases.on;
   readonly #fleet: Fleet;
   readonly #onReset: () => void;
 
@@ -36,7 +37,7 @@ export class LeaseWatch implements Reactor {
 }
 
 /** Takes back leases that are not renewed. */
-export const leaseExpiry = (deps: EngineDeps): Reactor => ({
+export const leaseExpiry = (deps: EngineDeps): RoutedReactor => ({
   name: 'lease-expiry',
   projectId: deps.project.id,
   everyMs: EVERY_MS,
@@ -46,7 +47,7 @@ export const leaseExpiry = (deps: EngineDeps): Reactor => ({
 });
 
 /** `onWaiting`: work may have become claimable, because a backoff or a lock ended or the clock was changed. */
-export const supervision = ({ project }: EngineDeps, supervisor: Supervisor, onWaiting: () => void): Reactor => ({
+export const supervision = ({ project }: EngineDeps, supervisor: Supervisor, onWaiting: () => void): RoutedReactor => ({
   name: 'supervision',
   projectId: project.id,
   everyMs: EVERY_MS,

@@ -1,10 +1,10 @@
-import type { BlockReason, EventBody, EventType, LoggedEvent, Run, Task } from '@tidemill/contract';
+import { type BlockReason, type EventBody, type LoggedEvent, REACTORS, type Run, type Task } from '@tidemill/contract';
 import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
 /** Block reasons caused by a failed agent. Other blocks already ask a person. */
 const FAILED: BlockReason[] = ['agent_failed', 'no_progress', 'validation'];
-const FOLLOWED: EventType[] = ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'];
+const FOLLOWED = REACTORS.occasions.on;
 /** A run that takes more than this many times the average raises a question. */
 const TIMES = 3;
 /** Minimum number of runs for an average. */
@@ -54,7 +54,7 @@ export class Occasions implements Reactor {
         return task?.stage === 'blocked' ? this.#blocked(task) : undefined;
       }
       case 'task.moved':
-        return body.to === 'done' ? this.#finished() : undefined;
+        return body.to === 'done' ? this.#finished(body.taskId) : undefined;
       case 'merge.landed':
         return this.#landed(body);
       case 'run.spent':
@@ -87,14 +87,16 @@ export class Occasions implements Reactor {
     return [...newest.values()].filter(({ status }) => status === 'fail').map(({ gate }) => gate);
   }
 
-  async #finished(): Promise<void> {
+  async #finished(taskId: string): Promise<void> {
     const { store, project } = this.#deps;
+    // A specification has milestones of its own.
+    if ((await store.task(taskId))?.origin?.kind === 'spec') return;
     const { byStage } = await store.workload(project.id);
     const { done = 0, cancelled = 0 } = byStage;
     const total = Object.values(byStage).reduce((sum, count) => sum + count, 0) - cancelled;
     const isReached = (share: number) => done >= total * share && done - 1 < total * share;
     if (total < ENOUGH_TASKS || !(isReached(0.5) || isReached(1))) return;
-    await this.#raise('milestone_reached', null, { done, total, percent: Math.floor((done / total) * 100) });
+    await this.#raise('milestone_reached', null, { name: '', done, total, percent: Math.floor((done / total) * 100) });
   }
 
   async #landed({ taskId, tree }: Extract<EventBody, { type: 'merge.landed' }>): Promise<void> {

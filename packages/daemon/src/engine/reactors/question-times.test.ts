@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AskedQuestion, personActor, type Question } from '@tidemill/contract';
+import { AskedQuestion, type Mode, personActor, type Question } from '@tidemill/contract';
 import { type Command, decide, reduce } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
@@ -247,10 +247,25 @@ describe('occasions of the catalogue', () => {
     const { task } = await begin(await add(1));
     const leased = { task } as LeasedTask;
     const silent = { outcome: 'needs_info' as const, summary: 'I lack the schema' };
-    const [question] = withQuestion(deps, leased, silent)?.open_questions ?? [];
+    const [question] = withQuestion(deps, leased, 'implement', silent)?.open_questions ?? [];
     expect(question).toMatchObject({ type: 'blocking', text: expect.stringContaining('I lack the schema') });
     const own = { ...silent, open_questions: [AskedQuestion.parse('Which?')] };
-    expect(withQuestion(deps, leased, own)).toBe(own);
+    expect(withQuestion(deps, leased, 'implement', own)).toEqual(own);
+  });
+
+  test('multiple_implementations: a builder that asks which of two ways to take', async () => {
+    const { task } = await begin(await add(1));
+    const options = [{ label: 'A list' }, { label: 'A tree', recommended: true, description: 'faster' }];
+    const asked = AskedQuestion.parse({ id: 'way', type: 'clarifying', text: 'Which structure?', options });
+    const envelope = { outcome: 'pr_ready' as const, summary: '', open_questions: [asked] };
+    const inMode = (mode: Mode) => withQuestion(deps, { task } as LeasedTask, mode, envelope)?.open_questions?.[0];
+    expect(inMode('implement')).toMatchObject({
+      ...{ id: 'way', type: 'clarifying', text: 'Which structure?', default: 'A tree' },
+      options: [{ label: 'A list' }, { label: 'A tree', description: 'faster' }],
+      context: '#1 Task 1: the agent recommends A tree, and goes on with it if nobody answers.',
+      tags: ['multiple_implementations'],
+    });
+    expect(inMode('review')).toEqual(asked);
   });
 
   test('milestone_reached: at half of the tasks, once a day', async () => {

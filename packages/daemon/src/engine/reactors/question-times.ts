@@ -1,4 +1,4 @@
-import type { EventType, Question } from '@tidemill/contract';
+import { type Question, REACTORS } from '@tidemill/contract';
 import type { OwnWrites, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -7,7 +7,7 @@ const LOOK_AT_LEAST_EVERY_MS = 60_000;
 const LONG_MS = 24 * 3_600_000;
 const TRY_AGAIN_MS = 5_000;
 const AT_ONCE = 100;
-const CHANGES: EventType[] = ['question.asked', 'question.answered', 'question.closed', 'question.reminded'];
+const CHANGES = REACTORS['question-times'].on;
 
 /**
  *   question on record ──▶ sleep until the first is due ──▶ expire or remind ──▶ sleep …
@@ -58,7 +58,7 @@ export class QuestionTimes implements Reactor {
   }
 }
 
-function dueCommand({ taskId, id: questionId, expiresAt }: Question, now: number) {
+function dueCommand({ taskId, subjectId, id: questionId, expiresAt }: Question, now: number) {
   const isOver = expiresAt !== null && expiresAt <= now;
-  return { type: isOver ? ('question.expire' as const) : ('question.remind' as const), taskId, questionId };
+  return { type: isOver ? ('question.expire' as const) : ('question.remind' as const), taskId, subjectId, questionId };
 }

@@ -1,4 +1,5 @@
 import {
+  REACTORS,
   type SessionFile,
   type Task,
   type Worker,
@@ -17,19 +18,7 @@ export class SessionMirror implements Reactor {
   readonly name = 'session-files';
   readonly projectId: string;
   /** Events that may change a worker's file. */
-  readonly on = [
-    'worker.registered',
-    'worker.removed',
-    'worker.steered',
-    'worker.beat',
-    'worker.crashed',
-    'worker.reset',
-    'lease.claimed',
-    'lease.released',
-    'run.started',
-    'run.finished',
-    'merge.landed',
-  ] as const;
+  readonly on = REACTORS['session-files'].on;
   readonly atOnce = 100;
   readonly #deps: EngineDeps;
 
@@ -78,13 +67,15 @@ export class SessionMirror implements Reactor {
     const { store, project, sessions, clock, host } = this.#deps;
     const workers = await store.workers(project.id);
     const leased = await store.leased(project.id);
+    const jobs = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
     for (const worker of workers) {
       const hasAgent = worker.role === 'builder' || worker.role === 'reviewer';
       if (!names.includes(worker.name) || !hasAgent || worker.isOutside || worker.host !== host) continue;
       const task = leased.find(({ lease }) => lease?.workerId === worker.id) ?? null;
+      const job = jobs.find(({ lease }) => lease?.workerId === worker.id) ?? null;
       const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
-      const mode = run?.status === 'running' ? run.mode : null;
-      const is = status ?? workerStatus(worker, task && { mode });
+      const mode = job?.mode ?? (run?.status === 'running' ? run.mode : null);
+      const is = status ?? workerStatus(worker, (task ?? job) && { mode });
       sessions?.put(sessionOf(worker, task, is, clock.now()));
     }
   }

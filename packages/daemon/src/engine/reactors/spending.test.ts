@@ -85,6 +85,8 @@ beforeEach(async () => {
     ids,
     owner: 'daemon-1',
     workers: 1,
+    batch: 5,
+    push: 'never',
     agentFor: () => agent,
     project: (await store.project(projectId))!,
     gates: new SimGates(workspace, clock, random, new Set()),

@@ -6,6 +6,7 @@ import {
   type EventBody,
   engineActor,
   isBuilding,
+  REACTORS,
   readUsage,
   type Severity,
   sumCount,
@@ -34,7 +35,7 @@ export class Spending implements Reactor {
   readonly projectId: string;
   /** Other projects also use the account of all projects. */
   readonly followsAllProjects = true;
-  readonly on = ['budget.threshold_reached', 'budget.limited', 'project.configured'] as const;
+  readonly on = REACTORS.spending.on;
   readonly #deps: EngineDeps;
   readonly #slots: () => readonly Slot[];
   readonly #calendars = new Calendars();

@@ -1,42 +1,56 @@
-import { AskedQuestion, engineActor, type Task } from '@tidemill/contract';
+import { AskedQuestion, isOpenAlert, type Mode, type Task, type Worker } from '@tidemill/contract';
 import {
+  alertId,
   type CommandOf,
   decideLock,
   examine,
-  type HealthFinding,
   isReady,
   type RunningTask,
   STUCK_CHOICES,
   type StuckTask,
+  SUPERVISED_KINDS,
   stuckAction,
-  type WaitGraph,
 } from '@tidemill/core';
+import type { Workload } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { LeasedJob, LeasedTask, type LeasedWork } from '../workers/leased-work.ts';
+import { StandingAlerts } from './standing-alerts.ts';
+import { heldTasks, SUPERVISOR, waitingReviews } from './waiting-work.ts';
 
-const SUPERVISOR = engineActor('supervisor');
 const HOUR = 3_600_000;
 /** Maximum number of waiting tasks to examine. The claim itself checks every task. */
 const LOOKED_AT = 200;
 
 interface Watched {
+  name: string;
   leased: LeasedWork | null;
 }
 
+/** What the supervisor asks the engine. */
+export interface Supervised {
+  slots(): readonly Watched[];
+  /** The modes whose agent is in backoff. */
+  restingModes(): Mode[];
+  isOverBudget(): boolean;
+  /** Called each minute: checks whether a target that failed its gates passes now. */
+  lookAtTarget(): Promise<void>;
+}
+
 /**
- * Checks everything once a minute and acts by fixed rules, without a model. It raises alerts, asks about stuck tasks,
- * interrupts tasks that stay stuck, and takes files from less urgent work. Every action is recorded with its reason.
+ * Checks everything once a minute and acts by fixed rules, without a model. It raises alerts and closes them, asks about
+ * stuck tasks, interrupts tasks that stay stuck, and takes files from less urgent work. Every action is recorded with its
+ * reason.
  */
 export class Supervisor {
   readonly #deps: EngineDeps;
-  readonly #slots: () => readonly Watched[];
-  /** The severities of the last pass, so that an alert is raised only when a state begins or changes. */
-  #alerted = new Map<string, string>();
+  readonly #engine: Supervised;
+  readonly #alerts: StandingAlerts;
   #decided = new Set<string>();
 
-  constructor(deps: EngineDeps, slots: () => readonly Watched[]) {
+  constructor(deps: EngineDeps, engine: Supervised) {
     this.#deps = deps;
-    this.#slots = slots;
+    this.#engine = engine;
+    this.#alerts = new StandingAlerts(deps, SUPERVISED_KINDS);
   }
 
   /** Returns whether work is waiting for a worker. */
@@ -52,49 +66,62 @@ export class Supervisor {
     const errors = new Map<string, number>();
     for (const { workerId, failure } of ended)
       if (failure !== null) errors.set(workerId, (errors.get(workerId) ?? 0) + 1);
-    const waits = await this.#settleLocks(leased, now);
-    // An outside worker without a task sends no heartbeats.
-    const awaited = workers.filter(
-      ({ id, isOutside }) => !isOutside || leased.some(({ lease }) => lease?.workerId === id),
-    );
+    await this.#settleLocks(leased, now);
+    const reviews = await waitingReviews(this.#deps, {
+      now,
+      load,
+      workers,
+      leased,
+      restingModes: this.#engine.restingModes(),
+      isOverBudget: this.#engine.isOverBudget(),
+    });
     const { findings, stuck } = examine({
       now,
-      workers: awaited,
-      running: this.#running(),
+      workers: await this.#awaited(workers, leased),
+      running: this.#running(leased),
       errors,
-      waits,
       queueDepth: load.ready,
+      held: await heldTasks(this.#deps, load),
+      reviews,
     });
-    const isIdle = load.leased === 0 && load.ready === 0;
-    await this.#alert(findings.filter(({ kind }) => !(isIdle && kind === 'queue_low')));
+    await this.#alerts.settle(findings.filter(({ kind }) => !(isIdle(load) && kind === 'queue_low')));
     for (const each of stuck) await this.#actOn(each);
-    for (const { leased: job } of this.#slots()) if (job instanceof LeasedJob) await this.#endIfSilent(job, now);
+    for (const { leased: job } of this.#engine.slots()) if (job instanceof LeasedJob) await this.#endIfSilent(job, now);
+    await this.#engine.lookAtTarget();
     return load.ready > 0 || load.waiting > 0;
   }
 
-  #running(): RunningTask[] {
-    return this.#slots().flatMap(({ leased }) =>
-      leased instanceof LeasedTask && !leased.isFrozen
-        ? [{ task: leased.task, lastSignAt: leased.lastSignAt, isTesting: leased.isTesting }]
-        : [],
+  /**
+   * The workers whose heartbeats are expected. An outside worker without a task sends none, unless it lost its task
+   * because it sent none: then its alert stays until it comes back.
+   */
+  async #awaited(workers: Worker[], leased: Task[]): Promise<Worker[]> {
+    const { store, project } = this.#deps;
+    const isBusy = ({ id }: Worker) => leased.some(({ lease }) => lease?.workerId === id);
+    const idle = workers.filter((worker) => worker.isOutside && !isBusy(worker));
+    const lost = await Promise.all(
+      idle.map(async ({ id, name }) => {
+        const alert = await store.record('alert', alertId(project.id, 'worker_unresponsive', name));
+        return alert && isOpenAlert(alert) ? id : null;
+      }),
     );
+    return workers.filter((worker) => !worker.isOutside || isBusy(worker) || lost.includes(worker.id));
   }
 
-  async #alert(findings: HealthFinding[]): Promise<void> {
-    const { store, project } = this.#deps;
-    const seen = new Map(findings.map((finding) => [`${finding.kind} ${finding.subject}`, finding.severity as string]));
-    for (const finding of findings) {
-      if (this.#alerted.get(`${finding.kind} ${finding.subject}`) === finding.severity) continue;
-      await store.execute({ type: 'alert.raise', projectId: project.id, ...finding });
-    }
-    this.#alerted = seen;
+  /** With the rows as they are now: a person may have answered since the claim. */
+  #running(rows: Task[]): RunningTask[] {
+    return this.#engine.slots().flatMap(({ name, leased }) => {
+      if (!(leased instanceof LeasedTask) || leased.isFrozen) return [];
+      const task = rows.find(({ id }) => id === leased.task.id) ?? leased.task;
+      return [{ task, worker: name, lastSignAt: leased.lastSignAt, isTesting: leased.isTesting }];
+    });
   }
 
   async #actOn({ task, silentMs, action }: StuckTask): Promise<void> {
     const { store, project } = this.#deps;
     const about = { projectId: project.id, taskId: task.id };
     const reason = `no sign of life for ${Math.floor(silentMs / 60_000)} minutes`;
-    const isNew = this.#isNew(`${action} ${task.id} ${task.lease?.token}`);
+    const isNew = this.#isNew(`${action} ${task.id} ${task.lease?.token} ${task.leftAloneUntil}`);
     if (isNew) await store.execute({ type: 'supervisor.decide', ...about, action, subject: `#${task.number}`, reason });
     if (action === 'ask' && isNew) await store.execute(askAbout(task, project.id));
     if (action === 'interrupt')
@@ -115,20 +142,19 @@ export class Supervisor {
     await this.#deps.store.execute({ type: 'lease.take', ...fence, by: SUPERVISOR, why, isStuck: true });
   }
 
-  /** Finds out which task waits for which files, and gives them to more urgent work. */
-  async #settleLocks(leased: Task[], now: number): Promise<WaitGraph> {
+  /** Gives files to more urgent work. */
+  async #settleLocks(leased: Task[], now: number): Promise<void> {
     const { store, project } = this.#deps;
-    const waits: WaitGraph = new Map();
-    const running = leased.filter((task) => task.files.length > 0);
-    if (running.length === 0) return waits;
+    const mayHold = ({ files, forecast }: Task) => files.length > 0 || forecast.length > 0;
+    const running = leased.filter(mayHold);
+    if (running.length === 0) return;
     const stages = ['open', ...new Set(leased.map(({ stage }) => stage))];
     const waiting = (await store.tasks({ projectId: project.id, stages, limit: LOOKED_AT })).filter(
-      (task) => isReady(task) && task.role === 'builder' && task.files.length > 0,
+      (task) => isReady(task) && task.role === 'builder' && mayHold(task),
     );
     for (const task of waiting) {
       const { action, owner, reason } = decideLock(task, running, now);
       if (action === 'grant' || !owner) continue;
-      waits.set(`#${task.number}`, [`#${owner.number}`]);
       const about = { projectId: project.id, taskId: task.id, action, subject: `#${task.number}`, reason };
       if (this.#isNew(`${action} ${task.id} ${owner.id} ${owner.lease?.token}`))
         await store.execute({ type: 'supervisor.decide', ...about });
@@ -141,7 +167,6 @@ export class Supervisor {
           why: `#${task.number} is more urgent`,
         });
     }
-    return waits;
   }
 
   #isNew(key: string): boolean {
@@ -152,6 +177,8 @@ export class Supervisor {
   }
 }
 
+const isIdle = ({ leased, ready }: Workload) => leased === 0 && ready === 0;
+
 function askAbout(task: Task, projectId: string): CommandOf<'question.ask'> {
   const { wait, skip, retry } = STUCK_CHOICES;
   const question = AskedQuestion.parse({
@@ -159,7 +186,11 @@ function askAbout(task: Task, projectId: string): CommandOf<'question.ask'> {
     type: 'clarifying',
     context: 'Without an answer it is interrupted after half an hour without output and retried. Its work is kept.',
     options: [
-      { label: wait, recommended: true },
+      {
+        label: wait,
+        recommended: true,
+        description: 'It goes on. You are asked again after another half hour of silence.',
+      },
       { label: skip, description: 'It is blocked until you retry it.' },
       { label: retry, description: 'It is interrupted now and started again. Its work is kept.' },
     ],

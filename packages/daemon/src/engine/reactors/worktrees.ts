@@ -1,3 +1,4 @@
+import { REACTORS } from '@tidemill/contract';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Fleet } from '../workers/fleet.ts';
@@ -6,7 +7,7 @@ import type { Fleet } from '../workers/fleet.ts';
 export class WorktreeCleanup implements Reactor {
   readonly name = 'worktrees';
   readonly projectId: string;
-  readonly on = ['task.moved', 'conflict.aborted'] as const;
+  readonly on = REACTORS.worktrees.on;
   readonly #deps: EngineDeps;
   readonly #fleet: Fleet;
 

@@ -5,6 +5,7 @@ import {
   type Feedback,
   MODES,
   type Mode,
+  type ProgressReport,
   plainLine,
   plainText,
   type Usage,
@@ -14,8 +15,8 @@ import type { AgentBrief, AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } f
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
 import type { LeasedWork } from '../workers/leased-work.ts';
+import { RunProgressRecorder } from './run-progress.ts';
 
-const RECORD_EVERY_MS = 1_000;
 /** Pause before spending that could not be recorded is recorded again. */
 const RECORD_AGAIN_MS = 1_000;
 /** How often an agent that wants to stop is asked to continue. After that only the engine's gates decide. */
@@ -59,13 +60,13 @@ export class AgentRun {
   readonly #runId: string;
   readonly #mode: Mode;
   readonly #log: RunLog;
+  readonly #progressed: RunProgressRecorder;
   readonly #briefFor: RunOptions['brief'];
   readonly #askPeople: RunOptions['ask'];
   /** Returns what an agent that wants to stop must still fix, or null. Set by the stage. */
   readonly #beforeStop: () => Promise<string | null>;
   #attempt = 0;
   #stopBlocks = 0;
-  #progressAt = 0;
   #hasUnrecordedSpending = false;
   #recording: Promise<void> | null = null;
   /** Records that are being written in the background. */
@@ -76,6 +77,7 @@ export class AgentRun {
   #lastOutput = '';
   #shown: ShownChange | undefined;
   #isCompacted = false;
+  #hasAsked = false;
   /** Questions that are being recorded. The run waits for them before it ends. */
   readonly #pendingQuestions: Promise<string>[] = [];
 
@@ -85,6 +87,9 @@ export class AgentRun {
     this.#runId = runId;
     this.#mode = mode;
     this.#log = deps.openRunLog(runId);
+    this.#progressed = new RunProgressRecorder(deps.clock, (change) =>
+      this.#note({ type: 'run.progress', runId, ...change }, 'progress'),
+    );
     this.#beforeStop = beforeStop ?? (async () => null);
     this.#briefFor = brief;
     this.#askPeople = ask;
@@ -133,7 +138,7 @@ export class AgentRun {
       {
         output: (chunk) => this.#write(chunk),
         usage: (usage, settled) => this.#spend(usage, settled),
-        progress: (percent, text) => this.#progress(percent, text),
+        progress: (report) => this.#progress(report),
         session: (id) => this.#recordSession(id),
         denied: (call, guard, reason) => this.#denied(call, guard, reason),
       },
@@ -144,6 +149,7 @@ export class AgentRun {
     const end = await session.end;
     this.#leased.signal.removeEventListener('abort', stop);
     await Promise.allSettled(this.#pendingQuestions.splice(0));
+    this.#progressed.flush();
     // A stopped agent reports its last costs as it ends, and no later step would record them. The store does not keep
     // the order of parallel commands, and it refuses a denial after the end of the run.
     await Promise.all([this.#recording, ...this.#notes]);
@@ -167,6 +173,11 @@ export class AgentRun {
     return this.#shown?.files ?? [];
   }
 
+  /** Whether the agent has asked a person while it worked. */
+  get hasAsked(): boolean {
+    return this.#hasAsked;
+  }
+
   async #brief(feedback: Feedback[]): Promise<RunBrief> {
     const brief = await this.#briefFor(feedback);
     this.#shown = brief.shown;
@@ -176,6 +187,7 @@ export class AgentRun {
   }
 
   #ask(questions: AskedQuestion[]): Promise<string> {
+    this.#hasAsked = true;
     const pending = this.#askPeople!(questions);
     this.#pendingQuestions.push(pending);
     pending.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
@@ -257,12 +269,9 @@ export class AgentRun {
     this.#note({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
   }
 
-  #progress(percent: number, text: string): void {
+  #progress(report: ProgressReport): void {
     this.#leased.sign();
-    const now = this.#deps.clock.now();
-    if (now - this.#progressAt < RECORD_EVERY_MS) return;
-    this.#progressAt = now;
-    this.#note({ type: 'run.progress', runId: this.#runId, percent, text: plainLine(text) }, 'progress');
+    this.#progressed.take(report);
   }
 
   #note(command: Parameters<LeasedWork['execute']>[0], what: string): void {

@@ -1,4 +1,4 @@
-import { isBuilding, type Mode, type Stage } from '@tidemill/contract';
+import { isBuilding, type MergeLoss, type Mode, type Stage } from '@tidemill/contract';
 import {
   failureText,
   fingerprintOf,
@@ -13,6 +13,7 @@ import type { Setback } from '../dispatch/agent-backoff.ts';
 import { type LeasedTask, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
 import { taskBrief } from './briefing.ts';
+import { ForecastNotice } from './coming-conflicts.ts';
 import {
   amend,
   beginMerge,
@@ -24,8 +25,13 @@ import {
   touchesIn,
 } from './conclusion.ts';
 import { EnvironmentError, PREPARE } from './environment.ts';
+import { lossFeedback, MERGE_LOSS, openLosses } from './merge-loss.ts';
 import { type BuiltWork, failedBefore, type Proof, type Prover } from './prove.ts';
 import { askInRun, withQuestion } from './run-questions.ts';
+import type { UsualTimes } from './usual-times.ts';
+
+/** Longer gates do not fit into the time of an agent that wants to stop. They run in the proof. */
+const STOP_CHECK_MS = 10 * 60_000;
 
 /** How the stage ended, for other tasks: the agent may be the cause of a failure, not the task. */
 export interface StageReport {
@@ -39,30 +45,32 @@ export async function agentStage(
   leased: LeasedTask,
   stage: Extract<Stage, { actor: 'agent' }>,
   onSetback: (setback: Setback) => void,
-  prover: Prover,
+  { prover, usual }: { prover: Prover; usual: UsualTimes },
 ): Promise<StageReport> {
   const mode = modeOf(stage, leased.task);
   const worktree = await openPrepared(deps, leased, prover);
   const runId = deps.ids.next('run');
   const { label: agent, isFree } = deps.agentFor(mode);
   const session = await sessionToResume(deps, leased, mode, agent);
-  const begun = await leased.execute({ type: 'run.start', runId, mode, agent, isFree });
+  const usualMs = (await usual.of(mode)) ?? undefined;
+  const begun = await leased.execute({ type: 'run.start', runId, mode, agent, isFree, usualMs });
   if (!begun.ok && begun.refusal.code === 'budget_exhausted') throw new Unwound('budget', begun.refusal.message);
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const builds = isBuilding(mode);
-  const run = new AgentRun(deps, leased, {
+  const notice = new ForecastNotice(deps, leased.task);
+  const run: AgentRun = new AgentRun(deps, leased, {
     runId,
     mode,
     session,
     brief: (feedback) => taskBrief(deps, leased.task, mode, feedback),
-    beforeStop: builds ? () => unfinished(deps, leased) : undefined,
-    ask: (questions) => askInRun(deps, leased, runId, questions),
+    beforeStop: builds ? () => unfinished(deps, leased, run.hasAsked, notice) : undefined,
+    ask: (questions) => askInRun(deps, leased, { runId, mode }, questions),
   });
   try {
     const conclusion = builds
       ? await build(deps, leased, run, runId, mode, worktree, prover)
       : await consult(deps, leased, run, mode, worktree);
-    const envelope = withQuestion(deps, leased, conclusion.envelope);
+    const envelope = withQuestion(deps, leased, mode, conclusion.envelope);
     const { failure, message = '', retryAt } = conclusion;
     const setback = failure ? { mode, failure, message, retryAt } : null;
     if (setback) onSetback(setback);
@@ -98,10 +106,11 @@ async function build(
   worktree: Worktree,
   prover: Prover,
 ): Promise<Conclusion> {
-  let feedback = leased.task.feedback;
   const seen = new Map<string, number>();
   let same = 0;
-  await beginMerge(deps, leased);
+  const given = [...leased.task.feedback, ...(await beginMerge(deps, leased))];
+  let feedback = given;
+  const told = new ToldLosses();
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
     const captured = await commitWork(deps, leased, mode);
@@ -112,8 +121,14 @@ async function build(
     const handedIn = async (tree: string, files: string[]): Promise<Conclusion> => ({
       ...proposed,
       tree,
-      touches: await touchesIn(deps, leased, files),
+      ...(await touchesIn(deps, leased, files)),
     });
+    const losses = await openLosses(deps, leased);
+    if (losses.length > 0 && told.mayTell(losses) && retry < MAX_VALIDATION_RETRIES) {
+      await leased.must({ type: 'run.send_back', runId, gates: [MERGE_LOSS] });
+      feedback = [...given.filter(({ kind }) => kind !== 'gate'), lossFeedback(deps, losses)];
+      continue;
+    }
     const unchanged = await sameAsBefore(deps, leased, captured.tree);
     if (unchanged.length > 0) {
       same += 1;
@@ -139,10 +154,22 @@ async function build(
     }
     await leased.must({ type: 'run.send_back', runId, gates: proof.gates });
     feedback = [
-      ...leased.task.feedback.filter(({ kind }) => kind !== 'gate'),
+      ...given.filter(({ kind }) => kind !== 'gate'),
       ...proof.feedback,
       ...captured.refused.map((text) => ({ kind: 'agent' as const, text: `Not included: ${text}.`, files: [] })),
     ];
+  }
+}
+
+/** An agent that hands in the same losses twice has been told. From then on a person decides. */
+class ToldLosses {
+  readonly #times = new Map<string, number>();
+
+  mayTell(losses: MergeLoss[]): boolean {
+    const key = losses.map(({ content }) => content).join(' ');
+    const times = (this.#times.get(key) ?? 0) + 1;
+    this.#times.set(key, times);
+    return times <= 2;
   }
 }
 
@@ -184,7 +211,7 @@ async function openPrepared(deps: EngineDeps, leased: LeasedTask, prover: Prover
   leased.check();
   // If the task's own change broke the steps, its agent must fix them.
   if (prepared?.kind === 'failed' && prepared.isEnvironment) throw new EnvironmentError(PREPARE, prepared.text);
-  if (prepared?.kind === 'ready') prover.environment.clear(PREPARE);
+  if (prepared?.kind === 'ready') await prover.environment.clear(PREPARE);
   prover.baseline.lookSoon();
   return worktree;
 }
@@ -203,18 +230,33 @@ async function consult(
 }
 
 /**
- * Returns what a builder that wants to stop must still do. Runs the same gates that decide later, so that the agent
- * gets failures while it still has its context. Nothing is recorded, and no decision depends on it.
+ * Returns what a builder that wants to stop must still do. Runs the gates that decide later, except long ones, so that
+ * the agent gets failures while it still has its context, and hears of coming conflicts. Nothing is recorded, and no
+ * decision depends on it.
  */
-async function unfinished(deps: EngineDeps, leased: LeasedTask): Promise<string | null> {
+async function unfinished(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  hasAsked: boolean,
+  notice: ForecastNotice,
+): Promise<string | null> {
   const { path } = await deps.workspace.open(leased.ref);
   const message = `#${leased.task.number} ${leased.task.title} (so far)`;
-  const { tree, files, refused } = await deps.workspace.capture(leased.ref, message);
+  const { commit, tree, files, refused } = await deps.workspace.capture(leased.ref, message);
   const left = refused.map((text) => `Not included: ${text}.`);
+  // It waits for an answer before it changes anything.
+  if (files.length === 0 && hasAsked) return null;
   if (files.length === 0) return ['You have not changed any file yet.', ...left].join('\n');
-  const reports = await deps.gates.run({ path, tree, files, signal: leased.signal, control: leased.control });
+  const { signal, control, watch } = leased;
+  const [reports, coming] = await Promise.all([
+    deps.gates.run({ path, tree, files, signal, control, watch, maxMs: STOP_CHECK_MS }),
+    notice.about(commit),
+  ]);
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
   const complaints = failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`);
+  const losses = await openLosses(deps, leased);
+  if (losses.length > 0) complaints.unshift(lossFeedback(deps, losses).text);
   // Files that were left out matter only when a gate fails.
-  return complaints.length === 0 ? null : [...complaints, ...left].join('\n\n');
+  if (complaints.length > 0) return [...complaints, ...left, ...(coming ? [coming] : [])].join('\n\n');
+  return coming;
 }

@@ -1,7 +1,8 @@
 import { INTEGRITY_GATE } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
-import type { GateReport, Gates } from '../../ports.ts';
+import type { GateReport, GateRequest, Gates, PreparationRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { StandingAlerts } from '../reactors/standing-alerts.ts';
 import { type Environment, EnvironmentError, prepareCheckout } from './environment.ts';
 
 /** How long a pass on the target stays valid. */
@@ -14,6 +15,9 @@ export interface RedGate {
   gate: string;
   excerpt: string;
 }
+
+/** The work that needs to know, or nobody: then it runs in the background. */
+type Asker = Pick<PreparationRequest, 'signal' | 'watch'>;
 
 interface Look {
   at: number;
@@ -33,11 +37,14 @@ export class Baseline {
   #gates: Gates | null = null;
   #looking: Promise<unknown> = Promise.resolve();
   #lookedAt: string | null = null;
-  #alerted = '';
+  /** The gates that are known to fail. */
+  #red: RedGate[] = [];
+  readonly #alerts: StandingAlerts;
 
   constructor(deps: EngineDeps, environment: Environment) {
     this.#deps = deps;
     this.#environment = environment;
+    this.#alerts = new StandingAlerts(deps, ['baseline_red']);
   }
 
   /** Runs the gates in the background, once for each target commit without evidence. */
@@ -50,7 +57,7 @@ export class Baseline {
   }
 
   /** Returns those of the gates that fail on the commit. */
-  async redAmong(commit: string, gates: string[], signal: AbortSignal): Promise<Map<string, RedGate>> {
+  async redAmong(commit: string, gates: string[], asker: Asker): Promise<Map<string, RedGate>> {
     this.#forgetOtherSettings();
     await this.#learnFromEvidence(commit);
     const now = this.#deps.clock.now();
@@ -60,7 +67,7 @@ export class Baseline {
     };
     const asked = gates.filter((gate) => gate !== INTEGRITY_GATE);
     const unknown = asked.filter((gate) => !isKnown(gate));
-    if (unknown.length > 0) await this.#run(commit, unknown, signal);
+    if (unknown.length > 0) await this.#run(commit, unknown, asker);
     const red = asked
       .map((gate) => this.#looks.get(`${commit} ${gate}`)?.red ?? null)
       .filter((found) => found !== null);
@@ -73,46 +80,76 @@ export class Baseline {
     if (this.#lookedAt === commit && this.#gates === gates) return;
     this.#lookedAt = commit;
     const names = gates.names.filter((gate) => gate !== INTEGRITY_GATE);
-    const red = await this.redAmong(commit, names, new AbortController().signal);
-    if (red.size === 0) this.#alerted = '';
-    if (red.size > 0) await this.alert([...red.values()]);
+    const red = await this.redAmong(commit, names, { signal: new AbortController().signal });
+    await this.#report([...red.values()]);
   }
 
-  /** Raises one alert per set of failing gates. */
-  async alert(red: RedGate[]): Promise<void> {
+  /**
+   * Called each minute. While the target is known to fail, and once after the start, it is looked at again when it moved,
+   * and when a task found that its gates pass.
+   */
+  async lookAgain(): Promise<void> {
+    if (this.#alerts.isQuiet) return;
+    const { workspace, gates } = this.#deps;
+    const commit = await workspace.targetCommit();
+    if (this.#red.length === 0) await this.#afterStart();
+    else if (this.#lookedAt !== commit || this.#gates !== gates) this.lookSoon();
+    else await this.#report(this.#red.filter(({ gate }) => this.#looks.get(`${commit} ${gate}`)?.red !== null));
+  }
+
+  /** An alert of an earlier daemon is checked once. Without one, nothing is run. */
+  async #afterStart(): Promise<void> {
     const { store, project } = this.#deps;
-    const names = red.map(({ gate }) => gate).join(', ');
-    if (this.#alerted === names) return;
-    this.#alerted = names;
-    const { target } = project.rules;
+    const open = await store.records({ noun: 'alert', projectId: project.id, isOpen: true });
+    if (open.some(({ kind }) => kind === 'baseline_red')) this.lookSoon();
+    else await this.#alerts.settle([]);
+  }
+
+  /** Raises one alert about all gates that are known to fail. */
+  async alert(red: RedGate[]): Promise<void> {
+    await this.#report([...new Map([...this.#red, ...red].map((each) => [each.gate, each])).values()]);
+  }
+
+  /** `red`: all gates that fail now. The alert is closed when there is none. */
+  async #report(red: RedGate[]): Promise<void> {
+    this.#red = red;
+    const order = this.#deps.gates.names;
+    const names = red.map(({ gate }) => gate).sort((a, b) => order.indexOf(a) - order.indexOf(b));
+    const { target } = this.#deps.project.rules;
     const text =
-      `${target} itself fails ${names}, so no work based on it can land. Agents are not sent back for it. ` +
-      `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names}" ${red.map(({ gate }) => `--repairs ${gate}`).join(' ')}\n\n` +
+      `${target} itself fails ${names.join(', ')}, so no work based on it can land. Agents are not sent back for it. ` +
+      `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names.join(', ')}" ${names.map((gate) => `--repairs ${gate}`).join(' ')}\n\n` +
       red.map(({ gate, excerpt }) => `${gate}: ${excerpt}`).join('\n\n');
-    await store.execute({
-      type: 'alert.raise',
-      projectId: project.id,
-      taskId: null,
+    const about = {
       kind: 'baseline_red',
-      text: text.slice(0, 4000),
+      subject: names.join(', '),
       severity: 'error',
-      subject: names,
-    });
+      text: text.slice(0, 4000),
+    } as const;
+    await this.#alerts.settle(red.length === 0 ? [] : [about]);
   }
 
   /** One run at a time, to save machine time. */
-  async #run(commit: string, only: string[], signal: AbortSignal): Promise<void> {
+  async #run(commit: string, only: string[], { signal, watch }: Asker): Promise<void> {
     const { workspace, clock } = this.#deps;
     const { gates } = this.#deps;
+    // Bounded by the time limits of the gates that run before it.
+    const waiting = watch?.begin(Number.POSITIVE_INFINITY);
     const turn = this.#looking.then(async () => {
+      waiting?.end();
       const checkout = await workspace.checkOut(commit);
       try {
-        await prepareCheckout(this.#deps, checkout, { signal });
+        await prepareCheckout(this.#deps, checkout, { signal, watch });
         const { path, tree } = checkout;
-        const request = { path, tree, files: null, only, signal, changes: () => checkout.changes() };
+        const reset = async () => {
+          await checkout.reset();
+          await prepareCheckout(this.#deps, checkout, { signal, watch });
+        };
+        const changes = () => checkout.changes();
+        const request = { path, tree, files: null, only, signal, watch, changes, reset };
         const reports = await gates.run(request);
         const failed = reports.filter(isRed).map(({ receipt }) => receipt.gate);
-        const again = failed.length > 0 ? await this.#again(checkout, { ...request, only: failed }, gates) : [];
+        const again = failed.length > 0 ? await this.#again({ ...request, only: failed }, gates) : [];
         for (const report of [...reports, ...again]) this.#note(commit, report);
         // A gate that needs a failing gate was not run and counts as failing. After a gate that changed files, the
         // remaining gates were not run, so their state is unknown.
@@ -129,12 +166,8 @@ export class Baseline {
   }
 
   /** Runs failed gates again: one that passes now is flaky, and not a defect of the target. */
-  async #again(
-    checkout: { reset(): Promise<void> },
-    request: Parameters<Gates['run']>[0],
-    gates: Gates,
-  ): Promise<GateReport[]> {
-    await checkout.reset();
+  async #again(request: GateRequest, gates: Gates): Promise<GateReport[]> {
+    await request.reset?.();
     return gates.run({ ...request, again: request.only });
   }
 

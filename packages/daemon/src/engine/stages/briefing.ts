@@ -1,15 +1,17 @@
-import type { Feedback, Mode, Task } from '@tidemill/contract';
-import type { ShownChange } from '@tidemill/core';
+import { type Feedback, isBuilding, type Mode, type Task } from '@tidemill/contract';
+import { judgedBy, type ShownChange } from '@tidemill/core';
 import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunBrief } from './agent-run.ts';
+import { comingWork } from './coming-conflicts.ts';
 import { decidingIn } from './deciding.ts';
+import { relatedTasks } from './related-tasks.ts';
 
 const DIFF_LIMIT = 200_000;
 const NOTHING: Change = { files: [], sections: [], isCut: false };
 
 export interface BriefingSources extends Pick<EngineDeps, 'project' | 'store' | 'prompts'> {
-  workspace: Pick<Workspace, 'diff' | 'changedFiles'>;
+  workspace: Pick<Workspace, 'diff' | 'changedFiles' | 'filesIn'>;
   gates: Pick<Gates, 'checks'>;
 }
 
@@ -27,7 +29,11 @@ export async function briefingFor(
   const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
   const { target } = project.rules;
   const hilConfig = task.hilConfig ?? project.rules.hilConfig;
-  const briefing = await prompts.render({ task, mode, target, diff, deciding, gates, hilConfig });
+  const coming = isBuilding(mode) ? await comingWork(sources, task) : [];
+  const related = () => relatedTasks(sources, task);
+  const proofs = isBuilding(mode) ? sources.gates.checks : [];
+  const input = { task, mode, target, diff, deciding, gates, proofs, hilConfig, coming, related };
+  const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
 }
 

@@ -21,6 +21,8 @@ const LONGEST_WAIT_MS = 60_000;
 export class Environment {
   readonly #deps: EngineDeps;
   readonly #waits = new Map<string, { waitMs: number; until: number; message: string }>();
+  /** What has worked since the start. */
+  readonly #fine = new Set<string>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -44,9 +46,14 @@ export class Environment {
     if (wait && this.#deps.clock.now() < wait.until) throw new EnvironmentError(what, wait.message);
   }
 
-  /** Called when it works again, so that the next problem of this kind raises an alert. */
-  clear(what: string): void {
-    this.#waits.delete(what);
+  /** Called when it works again: the alert is closed, and the next problem of this kind raises one. */
+  async clear(what: string): Promise<void> {
+    const wasWaiting = this.#waits.delete(what);
+    // An earlier daemon may have raised it.
+    if (!wasWaiting && this.#fine.has(what)) return;
+    this.#fine.add(what);
+    const { store, project } = this.#deps;
+    await store.execute({ type: 'alert.resolve', projectId: project.id, kind: 'environment', subject: what });
   }
 
   async #alert(what: string, message: string): Promise<void> {

@@ -20,6 +20,12 @@ export type Proof =
   /** `work` is what passed. A gate may have fixed files in it. */
   { kind: 'passed'; work: BuiltWork } | { kind: 'failed'; gates: string[]; feedback: Feedback[]; work: BuiltWork };
 
+/**
+ * What happens when a gate fails. `twice`: it is run once more, from a clean start. `once`: it is not. `again`: it
+ * failed before, and this is the second run.
+ */
+export type Tries = 'twice' | 'once' | 'again';
+
 /** How often gates may fix files, which restarts the proof. */
 const MAX_REPAIRS = 2;
 
@@ -43,12 +49,17 @@ export class Prover {
   }
 
   /** `onRepair` replaces the work by a tree that a gate fixed. Runs nothing when the tree is already proven. */
-  async prove(leased: LeasedTask, first: BuiltWork, onRepair: (tree: string) => Promise<BuiltWork>): Promise<Proof> {
+  async prove(
+    leased: LeasedTask,
+    first: BuiltWork,
+    onRepair: (tree: string) => Promise<BuiltWork>,
+    tries: Tries = 'twice',
+  ): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
       if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
       const { gates } = this.#deps;
-      const result = await this.#attempt(leased, work, gates);
+      const result = await this.#attempt(leased, work, gates, tries);
       if ('proof' in result) {
         // New settings need new receipts.
         if (this.#deps.gates !== gates) continue;
@@ -66,15 +77,16 @@ export class Prover {
     leased: LeasedTask,
     work: BuiltWork,
     gates: Gates,
+    tries: Tries,
   ): Promise<{ proof: Proof } | { repaired: { gate: string; files: string[]; tree: string } }> {
     leased.isTesting = true;
     const checkout = await this.#deps.workspace.checkOut(work.commit);
     try {
-      const { signal, control } = leased;
-      const broken = await prepareCheckout(this.#deps, checkout, { signal, control, base: work.base });
+      const { signal, control, watch } = leased;
+      const broken = await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
       if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
-      this.environment.clear(PREPARE);
-      const reports = await this.#run(leased, checkout, work, gates);
+      await this.environment.clear(PREPARE);
+      const reports = await this.#run(leased, checkout, work, gates, tries);
       // Gates that were stopped have no result.
       leased.check();
       const repair = reports.find(({ fixed }) => fixed.length > 0);
@@ -93,15 +105,31 @@ export class Prover {
   }
 
   /** Runs failed gates once more from a clean checkout. If one passes then, both runs are recorded. */
-  async #run(leased: LeasedTask, checkout: CleanCheckout, work: BuiltWork, gates: Gates): Promise<GateReport[]> {
-    const { signal, control } = leased;
+  async #run(
+    leased: LeasedTask,
+    checkout: CleanCheckout,
+    work: BuiltWork,
+    gates: Gates,
+    tries: Tries,
+  ): Promise<GateReport[]> {
+    const { signal, control, watch } = leased;
     const { path, tree } = checkout;
-    const request = { path, tree, files: work.files, signal, control, changes: () => checkout.changes() };
+    const reset = async () => {
+      await checkout.reset();
+      await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
+    };
+    const changes = () => checkout.changes();
+    const request = { path, tree, files: work.files, signal, control, watch, changes, reset };
+    if (tries === 'again') {
+      const newest = await evidenceOf(this.#deps, tree);
+      const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && newest.get(gate)?.status !== 'pass');
+      if (only.length > 0 && newest.get(INTEGRITY_GATE)?.status === 'pass')
+        return gates.run({ ...request, only, again: only.filter((gate) => newest.get(gate)?.status === 'fail') });
+    }
     const reports = await gates.run(request);
-    const again = failedGates(reports).filter((gate) => gate !== INTEGRITY_GATE);
+    const again = tries === 'twice' ? failedGates(reports).filter((gate) => gate !== INTEGRITY_GATE) : [];
     if (again.length === 0 || signal.aborted || reports.some(({ fixed }) => fixed.length > 0)) return reports;
-    await checkout.reset();
-    await prepareCheckout(this.#deps, checkout, { signal, control, base: work.base });
+    await reset();
     // Includes gates that were not run because they need a failed one.
     const hasPassed = (gate: string) =>
       reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
@@ -121,9 +149,11 @@ export class Prover {
 
   async #verdict(leased: LeasedTask, work: BuiltWork, reports: GateReport[]): Promise<Proof> {
     const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
+    for (const { receipt } of reports)
+      if (receipt.status === 'pass') await this.environment.clear(`gate ${receipt.gate}`);
     if (bad.length === 0) return { kind: 'passed', work };
     const names = bad.map(({ receipt }) => receipt.gate);
-    const red = await this.baseline.redAmong(work.base, names, leased.signal);
+    const red = await this.baseline.redAmong(work.base, names, leased);
     const own = bad.filter(({ receipt }) => !red.has(receipt.gate) || leased.task.repairs.includes(receipt.gate));
     const killed = own.find(({ receipt }) => receipt.status === 'unverified' && isKill(receipt.exitCode));
     if (own.length > 0 && !killed)
@@ -163,7 +193,7 @@ const latest = (reports: GateReport[]): GateReport[] => [
 ];
 
 /** Returns whether exactly this tree passed every gate under the current settings. */
-async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
+export async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
   const newest = await evidenceOf(deps, tree);
   return deps.gates.names.every((gate) => newest.get(gate)?.status === 'pass');
 }

@@ -125,6 +125,8 @@ beforeEach(async () => {
     hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,
     workers: 1,
+    batch: 5,
+    push: 'never',
     onNote: (text) => void notes.push(text),
   });
   await engine.start();

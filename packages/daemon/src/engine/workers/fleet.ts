@@ -1,6 +1,6 @@
-import { type Actor, ENGINE, type EventBody, type Role, type Worker, workerIdOf } from '@tidemill/contract';
+import { type Actor, ENGINE, type EventBody, REACTORS, type Role, type Worker, workerIdOf } from '@tidemill/contract';
 import { HEARTBEAT_MS, isOutsideOwner } from '@tidemill/core';
-import type { Reactor, ReactorCall } from '../../ports.ts';
+import type { ReactorCall, RoutedReactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { snapshotWork } from '../dispatch/recovery.ts';
 import { executeAccepted } from '../flows/atomic.ts';
@@ -94,13 +94,13 @@ export class Fleet {
     }
   }
 
-  reactors(): Reactor[] {
+  reactors(): RoutedReactor[] {
     const projectId = this.#deps.project.id;
     return [
       {
         name: 'workers',
         projectId,
-        on: ['worker.registered', 'worker.removed', 'worker.steered'],
+        on: REACTORS.workers.on,
         handle: (call) => this.#follow(call),
       },
       { name: 'heartbeats', projectId, everyMs: HEARTBEAT_MS, handle: () => this.#beat() },
@@ -256,7 +256,8 @@ export class Fleet {
   async #beatOnce({ workerId, leased }: Slot): Promise<void> {
     const { store, project, onNote } = this.#deps;
     try {
-      const beat = (await leased?.control.use()) ?? { memoryMb: 0, cpuPercent: 0 };
+      const used = (await leased?.control.use()) ?? { memoryMb: 0, cpuPercent: 0 };
+      const beat = leased && !leased.isFrozen ? { ...used, agent: leased.signs() } : used;
       await store.execute({ type: 'worker.beat', projectId: project.id, workerId, beat });
     } catch (error) {
       onNote(`a heartbeat of ${workerId} was not recorded`, error);

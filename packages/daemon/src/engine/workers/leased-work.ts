@@ -7,9 +7,11 @@ import {
   HEARTBEAT_MS,
   isJob,
   type Reply,
+  silenceLimitMs,
   type Work,
 } from '@tidemill/core';
 import type { Clock, Store, WorktreeRef } from '../../ports.ts';
+import { CommandSigns } from './command-signs.ts';
 import { WorkControl } from './work-control.ts';
 
 /** Why work on a task ended before its stage did. Thrown to unwind; caught by the slot, nowhere else. */
@@ -29,6 +31,8 @@ type FencedType = Extract<
 // Distributes over the union, so that each command keeps its own fields.
 type WithoutFence<C> = C extends unknown ? Omit<C, Fenced> : never;
 
+export type FencedCommand = WithoutFence<CommandOf<FencedType>>;
+
 /** Leased work: renews its lease, fences its writes, and reports its end through `signal`. */
 export class LeasedWork {
   readonly work: Work;
@@ -40,11 +44,12 @@ export class LeasedWork {
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   #ended = new AbortController();
-  /** Time of the last activity, for the supervisor. */
-  lastSignAt: number;
-  /** Gates run, so there is no output. */
+  #signAt: number;
+  /** The change is being proven. */
   isTesting = false;
   readonly control: WorkControl;
+  /** The project's commands that run for this work. */
+  readonly watch: CommandSigns;
 
   constructor(work: Work, role: Role, store: Store, clock: Clock) {
     this.work = work;
@@ -54,7 +59,8 @@ export class LeasedWork {
     this.#store = store;
     this.#clock = clock;
     this.control = new WorkControl(clock);
-    this.lastSignAt = clock.now();
+    this.watch = new CommandSigns(clock, () => this.sign());
+    this.#signAt = clock.now();
   }
 
   /** Aborts when the work must stop: the lease is gone, or Tidemill shuts down. */
@@ -64,7 +70,19 @@ export class LeasedWork {
 
   /** Records activity of the work. */
   sign(): void {
-    this.lastSignAt = this.#clock.now();
+    this.#signAt = this.#clock.now();
+  }
+
+  /** Time of the last activity, for the supervisor. A command within its own time limit counts as activity. */
+  get lastSignAt(): number {
+    const { silentUntil } = this.watch;
+    return silentUntil === null ? this.#signAt : Math.max(this.#signAt, Math.min(this.#clock.now(), silentUntil));
+  }
+
+  /** What the health of its worker depends on. */
+  signs(): { signAt: number; limitMs: number } {
+    const { work, isTesting, lastSignAt: signAt } = this;
+    return { signAt, limitMs: silenceLimitMs(isJob(work) ? { files: [] } : work, isTesting) };
   }
 
   /** A person froze it, so there is no output. */
@@ -73,9 +91,11 @@ export class LeasedWork {
   }
 
   thaw(): void {
-    if (!this.isFrozen) return;
+    const { frozenAt } = this.control;
+    if (frozenAt === null) return;
     this.control.thaw();
     // Time spent frozen must not count as stuck.
+    this.watch.extend(this.#clock.now() - frozenAt);
     this.sign();
   }
 
@@ -104,9 +124,9 @@ export class LeasedWork {
   }
 
   /** Executes a command about this work under its fence. A refused fence means that the work was leased again. */
-  async execute(command: WithoutFence<CommandOf<FencedType>>): Promise<Reply> {
+  async execute(command: FencedCommand): Promise<Reply> {
     if (this.isFrozen) await this.control.moving();
-    const reply = await this.#store.execute({ ...command, ...this.#credit(command.type), ...this.fence } as Command);
+    const reply = await this.#store.execute(this.fenced(command));
     if (reply.ok || reply.refusal.code !== 'stale_lease') return reply;
     this.abandon('lease lost');
     throw this.signal.reason;
@@ -120,8 +140,13 @@ export class LeasedWork {
     return {};
   }
 
+  /** The command with its fence and the workers that it counts for. */
+  fenced(command: FencedCommand): Command {
+    return { ...command, ...this.#credit(command.type), ...this.fence } as Command;
+  }
+
   /** Like execute, but throws on a refusal. For commands that only a bug can make fail. */
-  async must(command: WithoutFence<CommandOf<FencedType>>): Promise<void> {
+  async must(command: FencedCommand): Promise<void> {
     const reply = await this.execute(command);
     if (!reply.ok) throw new Error(`${command.type} was refused: ${reply.refusal.message}`);
   }

@@ -180,7 +180,7 @@ export class OutsideWork {
     const { store, project } = this.#deps;
     const who = { projectId: project.id, workerId, role: 'builder', owner: outsideOwner(name, caller) } as const;
     const agents = Object.fromEntries(Mode.options.map((mode) => [mode, labelOf(name)]));
-    const reply = await claimNext(store, (window) => ({ type: 'work.claim', ...who, window, agents }));
+    const reply = await claimNext(store, who.role, (window) => ({ type: 'work.claim', ...who, window, agents }));
     // After a change of the pipeline, the claim may move the task to another role. Then the next task is tried.
     if (reply.ok) return reply.task?.lease?.workerId === workerId ? reply.task : this.#next(workerId, name, caller);
     const { code } = reply.refusal;
@@ -243,7 +243,7 @@ export class OutsideWork {
     const proposed = proposalOf(result, files);
     if (proposed.outcome !== 'pr_ready') return proposed;
     // The verify stage runs the gates, because there is no evidence for this tree.
-    return { ...proposed, tree, touches: await touchesIn(this.#deps, leased, files) };
+    return { ...proposed, tree, ...(await touchesIn(this.#deps, leased, files)) };
   }
 
   /** Runs `work` under the fence. The lease is renewed first, so that it does not expire meanwhile. */

@@ -4,18 +4,23 @@ import type { EngineDeps } from '../deps.ts';
 import type { AgentBackoff } from '../dispatch/agent-backoff.ts';
 import type { Outages } from '../dispatch/outages.ts';
 import { snapshotWork } from '../dispatch/recovery.ts';
+import { mergeStage } from '../merge/merge-stage.ts';
+import type { TargetSync } from '../merge/target-sync.ts';
 import { setAside } from '../reactors/spending.ts';
 import { agentStage, type StageReport } from '../stages/agent-stage.ts';
 import { EnvironmentError } from '../stages/environment.ts';
 import { runJob } from '../stages/job-run.ts';
 import type { Prover } from '../stages/prove.ts';
-import { mergeStage, verifyStage } from '../stages/system-stage.ts';
+import type { UsualTimes } from '../stages/usual-times.ts';
+import { verifyStage } from '../stages/verify-stage.ts';
 import { LeasedJob, LeasedTask, type LeasedWork, Unwound } from './leased-work.ts';
 
 /** What all slots of an engine share. */
 export interface SlotTools {
   agentBackoff: Pick<AgentBackoff, 'hold'>;
   prover: Prover;
+  usual: UsualTimes;
+  target: TargetSync;
   outages: Outages;
 }
 
@@ -36,16 +41,20 @@ export class Slot {
   readonly #deps: EngineDeps;
   readonly #agentBackoff: SlotTools['agentBackoff'];
   readonly #prover: Prover;
+  readonly #usual: UsualTimes;
+  readonly #target: TargetSync;
   readonly #outages: Outages;
   leased: LeasedWork | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
   #desired: { is: DesiredState; by: Actor } = { is: 'running', by: ENGINE };
 
-  constructor(deps: EngineDeps, { agentBackoff, prover, outages }: SlotTools, worker: SlotWorker) {
+  constructor(deps: EngineDeps, { agentBackoff, prover, usual, target, outages }: SlotTools, worker: SlotWorker) {
     this.#deps = deps;
     this.#agentBackoff = agentBackoff;
     this.#prover = prover;
+    this.#usual = usual;
+    this.#target = target;
     this.#outages = outages;
     this.workerId = worker.workerId;
     this.name = worker.name;
@@ -115,11 +124,14 @@ export class Slot {
 
   async #stage(leased: LeasedTask): Promise<StageReport | null> {
     const stage = stageOf(this.#deps.project.rules, leased.task);
-    if (stage?.actor === 'agent')
-      return agentStage(this.#deps, leased, stage, (setback) => this.#agentBackoff.hold(setback), this.#prover);
+    if (stage?.actor === 'agent') {
+      await this.#target.refresh();
+      const tools = { prover: this.#prover, usual: this.#usual };
+      return agentStage(this.#deps, leased, stage, (setback) => this.#agentBackoff.hold(setback), tools);
+    }
     if (stage?.actor !== 'system') throw new Error(`stage ${leased.task.stage} has no agent or system step`);
-    const work = stage.does === 'verify' ? verifyStage : mergeStage;
-    await work(this.#deps, leased, this.#prover);
+    if (stage.does === 'verify') await verifyStage(this.#deps, leased, this.#prover);
+    else await mergeStage(this.#deps, leased, { prover: this.#prover, target: this.#target });
     return null;
   }
 

@@ -23,6 +23,10 @@ export class WorkControl implements ProcessControl {
     return this.#frozenAt !== null;
   }
 
+  get frozenAt(): number | null {
+    return this.#frozenAt;
+  }
+
   /** Settles when the work is not frozen. */
   moving(): Promise<void> {
     return this.#moving.promise;

@@ -61,11 +61,11 @@ function about({ rules }: Project, task: Task, hasBegun: boolean, files: string[
 export async function showConflict(services: Services, input: RouteRequest<'conflict'>): Promise<ConflictDetail> {
   const { project, task, mayTouch } = await conflictOf(services, input);
   return services.repositories.withWorkspace(project, async (workspace) => {
-    const { path, isBehind, files } = await workspace.openMerge(task, mayTouch);
+    const { path, isBehind, files, losses } = await workspace.openMerge(task, mayTouch);
     const hasBegun = await workspace.hasBegunMerge(task);
     const names = files.length > 0 ? files.map((file) => file.path) : await filesOf(task, workspace);
     const { files: _, ...rest } = about(project, task, hasBegun, names);
-    return { ...rest, worktree: path, isBehind, files, commands: commandsFor(project, task, path, files) };
+    return { ...rest, worktree: path, isBehind, files, losses, commands: commandsFor(project, task, path, files) };
   });
 }
 
@@ -112,11 +112,11 @@ export async function resolveFile(
   return file;
 }
 
-export async function settleConflict(services: Services, { by, ...input }: Signed<'settleConflict'>) {
+export async function settleConflict(services: Services, { by, accept = [], ...input }: Signed<'settleConflict'>) {
   const { project, task } = await conflictOf(services, input);
   const { store, repositories } = services;
   const settled = await repositories.withWorkspace(project, (conflicts) =>
-    settle({ store, project, conflicts }, task, by),
+    settle({ store, project, conflicts }, task, by, accept),
   );
   return summary(store, settled);
 }

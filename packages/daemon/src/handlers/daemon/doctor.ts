@@ -8,6 +8,7 @@ import { UNHELD } from '../../process/sandbox.ts';
 import { sandboxSight } from '../../process/sight.ts';
 import type { Services } from '../context.ts';
 import { chainFaultsOf } from '../record/evidence.ts';
+import { sayHowMuch } from './data-size.ts';
 
 export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
 
@@ -21,7 +22,9 @@ export async function doctor(
     if (!findings.some((said) => said.check === check && said.text === text))
       findings.push({ level, check, text, hint });
   };
-  for (const project of await services.store.projects()) await examineProject(services, project, say);
+  const projects = await services.store.projects();
+  for (const project of projects) await examineProject(services, project, say);
+  await guarded(say, 'data', 'housekeeping', () => sayHowMuch(services, projects, say));
   const reactors = (await services.machine.reactors?.views()) ?? null;
   sayHowReactorsAre(reactors, say);
   return { ok: findings.every(({ level }) => level !== 'problem'), findings, reactors };
@@ -59,7 +62,13 @@ async function examineProject(services: Services, project: Project, say: Say): P
     const { config, warnings } = await loadSettings(root);
     for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
+    await sayWhoIsMissing(services, project, config, say);
     await sayWhatIsSeen(services, project, config, say);
+  });
+  await guarded(say, 'setup', name, async () => {
+    const warnings = await services.machine.setupWarnings(project);
+    for (const warning of warnings) say('warning', 'setup', `${name}: ${warning}`);
+    if (warnings.length === 0) say('ok', 'setup', `${name}: git has its config, its templates are valid`);
   });
   await guarded(say, 'landed', name, async () => {
     const { store } = services;
@@ -83,6 +92,15 @@ async function examineProject(services: Services, project: Project, say: Say): P
         'The next `tidemill up` removes them. Work that has not landed is snapshotted first.',
       );
   });
+}
+
+/** Without a fallback, `tidemill up` refuses to start. */
+async function sayWhoIsMissing({ machine }: Services, { name, root }: Project, { agents }: Config, say: Say) {
+  for (const [entry, agent] of Object.entries(agents)) {
+    const missing = await machine.absenceOf(agent, root);
+    const hasFallback = 'fallback' in agent && agent.fallback.length > 0;
+    if (missing !== null) say(hasFallback ? 'warning' : 'problem', 'agents', `${name}: agents.${entry}: ${missing}`);
+  }
 }
 
 /** Reports what agents can see in the sandbox, or what is not protected without one. */

@@ -53,7 +53,7 @@ export async function beatClaim(
   unwrap(await store.execute({ type: 'worker.beat', projectId: project.id, workerId: lease.workerId, beat }));
   const run = task.lastRunId ? await store.run(task.lastRunId) : null;
   if (run?.status === 'running' && (percent !== undefined || text !== undefined)) {
-    const told = { percent: percent ?? run.progress?.percent ?? 0, text: text ?? run.progress?.text ?? '' };
+    const told = { percent: percent ?? run.progress?.percent ?? null, text: text ?? run.progress?.text ?? '' };
     unwrap(await store.execute({ type: 'run.progress', ...about, runId: run.id, ...told }));
   }
   return { expiresAt: lease.expiresAt };

@@ -29,6 +29,7 @@ export async function listWorkers(services: Services, input: RouteRequest<'worke
 
 export async function workerViews({ store, clock }: Services, project: Project): Promise<WorkerView[]> {
   const leased = new Map((await store.leased(project.id)).map((task) => [task.lease!.workerId, task]));
+  const jobs = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
   const workers = (await store.workers(project.id)).sort((a, b) =>
     a.name.localeCompare(b.name, 'en', { numeric: true }),
   );
@@ -36,7 +37,9 @@ export async function workerViews({ store, clock }: Services, project: Project):
   return Promise.all(
     workers.map(async (worker) => {
       const task = leased.get(worker.id) ?? null;
-      const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
+      const job = jobs.find(({ lease }) => lease?.workerId === worker.id) ?? null;
+      const work = task ?? job;
+      const run = work?.lastRunId ? await store.run(work.lastRunId) : null;
       const current = run?.status === 'running' && run.workerId === worker.id ? run : null;
       const beat = worker.beats.at(-1);
       return {
@@ -44,10 +47,12 @@ export async function workerViews({ store, clock }: Services, project: Project):
         role: worker.role,
         isOutside: worker.isOutside,
         task: task && { number: task.number, title: task.title, stage: task.stage },
-        elapsedMs: task ? Math.max(0, now - task.lease!.claimedAt) : 0,
-        mode: current?.mode ?? null,
+        elapsedMs: work ? Math.max(0, now - work.lease!.claimedAt) : 0,
+        mode: current?.mode ?? job?.mode ?? null,
         progress: current?.progress ?? null,
-        status: workerStatus(worker, task && { mode: current?.mode ?? null }),
+        runMs: current ? Math.max(0, now - current.startedAt) : null,
+        usualMs: current?.usualMs ?? null,
+        status: workerStatus(worker, work && { mode: current?.mode ?? job?.mode ?? null }),
         health: workerHealth(worker, now),
         desired: worker.desired,
         desiredBy: worker.desiredBy?.name ?? '',

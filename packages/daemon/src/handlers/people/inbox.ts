@@ -4,6 +4,7 @@ import {
   AppError,
   type InboxItem,
   type Project,
+  type Proposal,
   type QuestionView,
   type RouteRequest,
   Severity,
@@ -14,6 +15,7 @@ import { executeTogether } from '../../engine/flows/atomic.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 import type { Signed } from '../handler.ts';
+import { actionsOf, actOn } from './alert-actions.ts';
 import { humanStages } from './needs-you.ts';
 import { openQuestions } from './question.ts';
 
@@ -27,31 +29,53 @@ export async function showInbox(services: Services, input: RouteRequest<'inbox'>
   const questions = await openQuestions(services, project);
   const asked = new Set(questions.map(({ taskId }) => taskId));
   const tasks = (await standing(services, project)).filter(({ id }) => !asked.has(id));
-  const items = [...questions.map(questionItem), ...tasks.map(taskItem), ...(await openAlerts(services, project))];
+  const proposals = await services.store.records({ noun: 'proposal', projectId: project.id, isOpen: true });
+  const items = [
+    ...questions.map(questionItem),
+    ...tasks.map(taskItem),
+    ...proposals.filter(({ status }) => status === 'waiting').map(proposalItem),
+    ...(await openAlerts(services, project)),
+  ];
   return items.sort(byPressure).slice(0, MOST_ITEMS);
 }
 
 /** Most severe first. */
 export async function openAlerts(services: Services, { id: projectId }: Project): Promise<InboxItem[]> {
   const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
-  return open.map(alertItem).sort(byPressure);
+  const ids = [...new Set(open.flatMap(({ taskId }) => taskId ?? []))];
+  const tasks = ids.length === 0 ? [] : await services.store.tasks({ projectId, ids });
+  const about = new Map(tasks.map((task) => [task.id, task]));
+  return open.map((alert) => alertItem(alert, about.get(alert.taskId ?? ''))).sort(byPressure);
 }
 
 export async function acknowledge(services: Services, input: Signed<'acknowledge'>) {
   const { id: projectId } = await projectOf(services, input.project);
-  const open = await services.store.records({ noun: 'alert', projectId, isOpen: true });
-  const meant = input.ref === undefined ? open : open.filter((alert) => isMeant(alert, input.ref!));
-  if (input.ref !== undefined && meant.length !== 1)
-    throw new AppError('not_found', `there is no open alert "${input.ref}"`, {
-      hint: /^(q\d|question_)/i.test(input.ref)
-        ? `That is a question: tidemill answer ${input.ref} "…"`
-        : '`tidemill inbox` shows what is open.',
-    });
+  const meant = await alertsMeant(services, projectId, input.ref);
   const commands = meant.map(
     ({ id: alertId }) => ({ type: 'alert.acknowledge', projectId, alertId, by: input.by }) as const,
   );
   await executeTogether(services.store, commands);
   return { acknowledged: meant.length };
+}
+
+/** Does what the alert proposes. */
+export async function actOnAlert(services: Services, input: Signed<'actOnAlert'>) {
+  const project = await projectOf(services, input.project);
+  const [alert] = await alertsMeant(services, project.id, input.ref);
+  return { done: await actOn({ services, project, alert: alert!, by: input.by }, input.action) };
+}
+
+/** The open alert of this name, or all. */
+async function alertsMeant({ store }: Services, projectId: string, ref: string | undefined): Promise<Alert[]> {
+  const open = await store.records({ noun: 'alert', projectId, isOpen: true });
+  if (ref === undefined) return open;
+  const meant = open.filter((alert) => isMeant(alert, ref));
+  if (meant.length === 1) return meant;
+  throw new AppError('not_found', `there is no open alert "${ref}"`, {
+    hint: /^(q\d|question_)/i.test(ref)
+      ? `That is a question: tidemill answer ${ref} "…"`
+      : '`tidemill inbox` shows what is open.',
+  });
 }
 
 export async function listChannels(services: Services, input: RouteRequest<'channels'>) {
@@ -84,6 +108,7 @@ function questionItem(question: QuestionView): InboxItem {
     title: text,
     text: context,
     command,
+    actions: [],
     task: task && { number: task.number, title: task.title },
   };
 }
@@ -100,22 +125,40 @@ function taskItem({ number, title, stage, stageSince, blocked }: Task): InboxIte
     title: blocked ? `blocked, ${blocked.reason}` : `${stage} needs your approval`,
     text: blocked?.text ?? '',
     command: `tidemill task ${isChoice ? 'approve' : 'retry'} ${number}`,
+    actions: [],
   };
 }
 
-function alertItem(alert: Alert): InboxItem {
+function proposalItem({ number, category, createdAt, draft }: Proposal): InboxItem {
+  return {
+    ref: `p${number}`,
+    kind: 'approval',
+    severity: 'info',
+    isBlocking: false,
+    at: createdAt,
+    task: null,
+    title: `Proposal ${number}, ${category}: ${draft.title}`,
+    text: draft.description,
+    command: `tidemill loop approve ${number}`,
+    actions: [],
+  };
+}
+
+function alertItem(alert: Alert, task: Task | undefined): InboxItem {
   const { kind, severity, at, text, count } = alert;
   const ref = refOf(alert);
+  const actions = actionsOf(alert);
   return {
     ref,
     kind: 'alert',
     severity,
     isBlocking: false,
     at,
-    task: null,
+    task: task ? { number: task.number, title: task.title } : null,
     title: `${kind.replaceAll('_', ' ')}${count > 1 ? ` (${count} times)` : ''}`,
     text,
-    command: `tidemill inbox ack ${ref}`,
+    command: actions.length === 0 ? `tidemill inbox ack ${ref}` : `tidemill inbox do ${ref} ${actions[0]!.id}`,
+    actions,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Handlers } from '../handler.ts';
-import { acknowledge, listChannels, showInbox, testChannel } from './inbox.ts';
+import { acknowledge, actOnAlert, listChannels, showInbox, testChannel } from './inbox.ts';
 import {
   answerDefaults,
   answerQuestion,
@@ -18,6 +18,7 @@ export const peopleHandlers: Handlers<'people'> = {
   revokePreference,
   inbox: showInbox,
   acknowledge,
+  actOnAlert,
   channels: listChannels,
   testChannel,
 };

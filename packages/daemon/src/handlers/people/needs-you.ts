@@ -60,7 +60,10 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
   if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };
   if (task.stage === 'open') {
     const dependency = await cancelledDependency(store, task);
-    return { why: `waits for #${dependency?.number}, which was cancelled`, command: named('after', ' --none') };
+    return {
+      why: `waits for #${dependency?.number}, which was cancelled`,
+      command: named('after', ` --not ${dependency?.number}`),
+    };
   }
   return { why: 'needs your approval', command: named('approve') };
 }

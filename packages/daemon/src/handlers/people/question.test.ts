@@ -74,6 +74,21 @@ describe('questions', () => {
     await expect(api.question({ project, question: '#1' })).rejects.toMatchObject({ hint: 'Name one of Q1.1, Q1.2.' });
   });
 
+  test('are found by the id that their agent gave them, while only one open question has it', async () => {
+    const first = await api.addTask({ project, title: 'One' });
+    const second = await api.addTask({ project, title: 'Two' });
+    await ask(first.id, { id: 'port', text: 'Which port?' }, { id: 'Q2.1', text: 'Which host?' });
+    const found = async (question: string) => (await api.question({ project, question })).question.ref;
+    expect(await found('port')).toBe('Q1.1');
+    await ask(second.id, { id: 'port', text: 'Which port now?' });
+    const ambiguous = api.question({ project, question: 'port' });
+    await expect(ambiguous).rejects.toMatchObject({ code: 'bad_input', hint: 'Name one of Q1.1, Q2.1.' });
+    // An agent's id never takes the place of a name.
+    expect(await found('Q2.1')).toBe('Q2.1');
+    await api.answerQuestion({ project, question: 'Q1.1', text: '80' });
+    expect(await found('port')).toBe('Q2.1');
+  });
+
   test('of another project are not found', async () => {
     const other = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
     try {

@@ -13,6 +13,7 @@ import type { Store } from '../../ports.ts';
 import type { Services } from '../context.ts';
 import { projectOf, taskOf, unwrap } from '../find.ts';
 import type { Signed } from '../handler.ts';
+import { subjectOf } from './subject.ts';
 
 const DIFF_LIMIT = 200_000;
 /** Shorter endings of an id would be ambiguous. */
@@ -25,11 +26,14 @@ const PRESSING: readonly QuestionType[] = [
 export async function listQuestions(services: Services, input: RouteRequest<'questions'>): Promise<QuestionView[]> {
   const project = await projectOf(services, input.project);
   const taskId = input.task === undefined ? undefined : (await taskOf(services, project, input.task)).id;
-  return ranked(services.store, project, { taskId, ...(input.all ? {} : { isOpen: true }) });
+  return ranked(services.store, project, { parent: taskId, ...(input.all ? {} : { isOpen: true }) });
 }
 
 export const openQuestions = ({ store }: Pick<Services, 'store'>, project: Project) =>
   ranked(store, project, { isOpen: true });
+
+export const openQuestionsAbout = ({ store }: Pick<Services, 'store'>, project: Project, parent: string) =>
+  ranked(store, project, { parent, isOpen: true });
 
 export async function showQuestion(services: Services, input: RouteRequest<'question'>) {
   const project = await projectOf(services, input.project);
@@ -40,7 +44,7 @@ export async function showQuestion(services: Services, input: RouteRequest<'ques
     ? await services.repositories.withWorkspace(project, (workspace) => workspace.diff(task, DIFF_LIMIT))
     : null;
   const diff = change?.sections.join('') ?? '';
-  return { question: viewOf(found, task), diff };
+  return { question: viewOf(found, task, await subjectOf(services.store, found)), diff };
 }
 
 export async function answerQuestion(services: Services, input: Signed<'answerQuestion'>) {
@@ -98,8 +102,8 @@ export function commandFor({ ref, effect, options }: Question, task: Pick<Task, 
 }
 
 async function give({ store }: Services, question: Question, text: string, source: 'user' | 'default', by: Actor) {
-  const { projectId, taskId, id: questionId } = question;
-  const command = { type: 'question.answer', projectId, taskId, questionId, text, source, by } as const;
+  const { projectId, taskId, subjectId, id: questionId } = question;
+  const command = { type: 'question.answer', projectId, taskId, subjectId, questionId, text, source, by } as const;
   return unwrap(await store.execute(command));
 }
 
@@ -118,8 +122,8 @@ function optionOf({ ref, options }: Question, number: number): string {
 }
 
 /**
- * Finds a question by its name (`Q7.1`, `7.1`, `Q3`), by a task with one open question (`#7`, `7`), or by its id or the
- * end of its id.
+ * Finds a question by its name (`Q7.1`, `7.1`, `Q3`), by a task with one open question (`#7`, `7`), by its id or the end
+ * of its id, or by its agent's own id if only one open question has it.
  */
 async function questionOf({ store }: Services, project: Project, name: string): Promise<Question> {
   const hint = '`tidemill questions` shows the open ones, with --all every one.';
@@ -129,11 +133,12 @@ async function questionOf({ store }: Services, project: Project, name: string): 
       const found = await store.record('question', name);
       if (found?.projectId === project.id) return found;
     }
-    return unique(await store.records({ noun: 'question', projectId: project.id }), name, 'question', hint);
+    const all = await store.records({ noun: 'question', projectId: project.id });
+    return byOwnId(all, name) ?? unique(all, name, 'question', hint);
   }
   const about =
     mark?.toLowerCase() === 'q' && nth === undefined ? null : await store.taskByNumber(project.id, Number(task));
-  const asked = about ? await store.records({ noun: 'question', projectId: project.id, taskId: about.id }) : [];
+  const asked = about ? await store.records({ noun: 'question', projectId: project.id, parent: about.id }) : [];
   if (nth !== undefined) {
     const found = asked.find(({ ref }) => ref === `Q${task}.${nth}`);
     if (found) return found;
@@ -151,6 +156,17 @@ async function questionOf({ store }: Services, project: Project, name: string): 
   throw new AppError('not_found', `there is no question ${name} in ${project.name}`, { hint });
 }
 
+/** The open question that its agent calls so. Agents choose these names, so they never take the place of an id. */
+function byOwnId(all: Question[], name: string): Question | null {
+  if (all.some(({ id }) => id.endsWith(name) && name.length >= SHORTEST_ENDING)) return null;
+  const named = all.filter(({ ownId, status }) => ownId === name && status === 'open');
+  if (named.length > 1)
+    throw new AppError('bad_input', `more than one open question is called "${name}"`, {
+      hint: `Name one of ${named.map(({ ref }) => ref).join(', ')}.`,
+    });
+  return named[0] ?? null;
+}
+
 function unique<T extends { id: string }>(all: T[], name: string, what: string, hint: string): T {
   const found = all.filter(({ id }) => id === name || (name.length >= SHORTEST_ENDING && id.endsWith(name)));
   if (found.length === 1) return found[0]!;
@@ -160,24 +176,27 @@ function unique<T extends { id: string }>(all: T[], name: string, what: string, 
 
 async function viewNow(store: Store, id: string): Promise<QuestionView> {
   const question = (await store.record('question', id))!;
-  return viewOf(question, question.taskId === null ? null : await store.task(question.taskId));
+  const task = question.taskId === null ? null : await store.task(question.taskId);
+  return viewOf(question, task, await subjectOf(store, question));
 }
 
-function viewOf(question: Question, task: Task | null): QuestionView {
+function viewOf(question: Question, task: Task | null, subject: QuestionView['subject']): QuestionView {
   const about = task && { number: task.number, title: task.title, stage: task.stage };
-  return { ...question, task: about, command: commandFor(question, task) };
+  return { ...question, task: about, subject, command: commandFor(question, task) };
 }
 
 /** Questions that block work come first, then by type, the task's priority, and age. */
 export async function ranked(
   store: Store,
   project: Project,
-  query: { taskId?: string; isOpen?: boolean },
+  query: { parent?: string; isOpen?: boolean },
 ): Promise<QuestionView[]> {
   const questions = await store.records({ noun: 'question', projectId: project.id, ...query });
   const tasks = new Map<string, Task | null>();
   for (const { taskId } of questions)
     if (taskId !== null && !tasks.has(taskId)) tasks.set(taskId, await store.task(taskId));
+  const subjects = new Map<string, QuestionView['subject']>();
+  for (const question of questions) subjects.set(question.id, await subjectOf(store, question));
   const taskOfQuestion = ({ taskId }: Question) => (taskId === null ? null : (tasks.get(taskId) ?? null));
   const rank = (question: Question) => [
     question.status === 'open' ? 0 : 1,
@@ -189,7 +208,7 @@ export async function ranked(
   return questions
     .map((question) => ({ question, rank: rank(question) }))
     .sort((a, b) => compare(a.rank, b.rank))
-    .map(({ question }) => viewOf(question, taskOfQuestion(question)));
+    .map(({ question }) => viewOf(question, taskOfQuestion(question), subjects.get(question.id) ?? null));
 }
 
 function compare(a: number[], b: number[]): number {

@@ -3,6 +3,7 @@ import { limitBudget } from './budget.ts';
 import { showHistory } from './history.ts';
 import { showMetrics } from './metrics.ts';
 import { attachProject, listProjects, registerProject } from './project.ts';
+import { showRouting } from './routing.ts';
 import { checkConfig, saveConfig, showConfig } from './settings.ts';
 import { status } from './status.ts';
 
@@ -14,6 +15,7 @@ export const projectHandlers: Handlers<'projects'> = {
   metrics: showMetrics,
   history: showHistory,
   limitBudget,
+  routing: showRouting,
   config: showConfig,
   checkConfig,
   saveConfig,

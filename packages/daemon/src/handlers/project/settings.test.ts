@@ -43,7 +43,7 @@ describe('a config that is checked', () => {
     const inFile = problems.filter(({ line }) => line !== null);
     expect(inFile).toEqual([
       { line: 1, message: expect.stringContaining('did you mean "target"') },
-      { line: 2, message: expect.stringContaining('push must be a boolean') },
+      { line: 2, message: expect.stringContaining('push: is one of never, target, branch') },
       { line: 6, message: expect.stringContaining('no-such-program') },
       { line: 7, message: expect.stringContaining('did you mean "review"') },
       { line: 10, message: expect.stringContaining('names must be unique') },
@@ -120,16 +120,39 @@ describe('the config file', () => {
     });
   });
 
-  test('is saved whole, keeps its mode, and says that it is not committed', async () => {
+  test('is saved whole, keeps its mode, and is committed to the target', async () => {
     chmodSync(file, 0o640);
     const text = `${QUIET_CONFIG}# größer 🌊\r\nworkers: 3\n`;
     const { hash } = await api.config({ project });
     const saved = await api.saveConfig({ project, text, hash });
-    expect(saved).toMatchObject({ text, hash: sha256(text), warnings: [expect.stringContaining('not committed')] });
+    expect(saved).toMatchObject({ text, hash: sha256(text), warnings: [], outcome: 'Saved and committed to main.' });
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(statSync(file).mode & 0o777).toBe(0o640);
     expect(readdirSync(join(repository.root, '.tidemill'))).toEqual(['config.yaml']);
-    expect(await api.config({ project })).toEqual(saved);
+    expect(await api.config({ project })).toEqual({ path: saved.path, text, hash: saved.hash, warnings: [] });
+    expect(repository.git('status', '--porcelain')).toBe('');
+    expect(repository.git('log', '-1', '--format=%s%n%n%b')).toBe(
+      'Change the settings of Tidemill\n\nSaved by a person.',
+    );
+    const again = await api.saveConfig({ project, text, hash: saved.hash });
+    expect(again).toMatchObject({ isCommitted: true, outcome: 'Saved, as it is on main.' });
+  });
+
+  test('is saved on another branch, too, and says why it is not committed', async () => {
+    repository.git('checkout', '-q', '-b', 'other');
+    const { hash } = await api.config({ project });
+    const text = `${QUIET_CONFIG}workers: 3\n`;
+    expect(await api.saveConfig({ project, text, hash })).toMatchObject({
+      text,
+      isCommitted: false,
+      outcome: `Saved. Not committed: ${repository.root} is not on main.`,
+      warnings: [expect.stringContaining('not committed')],
+    });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    repository.git('branch', '-D', 'main');
+    const gone = await api.saveConfig({ project, text: QUIET_CONFIG, hash: sha256(text) });
+    expect(gone.outcome).toMatch(/^Saved\. Not committed: the target branch "main" does not exist/);
+    expect(readFileSync(file, 'utf8')).toBe(QUIET_CONFIG);
   });
 
   test('does not overwrite a change that was made meanwhile', async () => {
@@ -150,7 +173,8 @@ describe('the config file', () => {
     const save = api.saveConfig({ project, text: 'target: main\npush: 3\n', hash });
     await expect(save).rejects.toMatchObject({
       code: 'bad_config',
-      message: '.tidemill/config.yaml:1: agents is missing\n.tidemill/config.yaml:2: push must be a boolean, not 3',
+      message:
+        '.tidemill/config.yaml:1: agents is missing\n.tidemill/config.yaml:2: push: is one of never, target, branch',
     });
     expect(readFileSync(file, 'utf8')).toBe(QUIET_CONFIG);
   });

@@ -14,6 +14,8 @@ import type { StatusLook } from './status-cache.ts';
 /** Limit of the list. The counts by stage are complete. */
 const SHOWN = 20;
 const ALERTS_SHOWN = 5;
+/** A job whose retry comes later does not keep a daemon running. */
+const SOON_MS = 60_000;
 
 export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
   const { store, clock, machine } = services;
@@ -35,9 +37,10 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
   const { id, name, root, rules } = project;
   return {
     project: { id, name, root, target: rules.target },
-    idle: workload.leased === 0 && (workload.ready === 0 || (await onlyWaits(services, project))),
+    idle: workload.leased === 0 && !(await hasReadyWork(services, project, workload.ready)),
     tasks: workload.byStage,
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
+    sources: await sourcesOf(services, project),
     workers: await workerViews(services, project),
     needsYou: await needsYou(store, project, workload, SHOWN),
     questions: questions.slice(0, SHOWN),
@@ -49,6 +52,28 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
     alerts: alerts.slice(0, ALERTS_SHOWN),
     lastSeq,
   };
+}
+
+/** What is under way before it becomes tasks. */
+async function sourcesOf({ store }: Services, { id: projectId }: Project): Promise<ProjectStatus['sources']> {
+  const open = async (noun: 'idea' | 'spec' | 'feedback' | 'proposal') =>
+    (await store.records({ noun, projectId, isOpen: true })).length;
+  const [ideas, specs, feedback, proposals] = await Promise.all([
+    open('idea'),
+    open('spec'),
+    open('feedback'),
+    open('proposal'),
+  ]);
+  return { ideas, specs, feedback, proposals };
+}
+
+/** Returns whether a task or a job can be worked on now. */
+async function hasReadyWork(services: Services, project: Project, readyTasks: number): Promise<boolean> {
+  const { store, clock } = services;
+  const jobs = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
+  if (jobs.some(({ lease }) => lease !== null)) return true;
+  const isDue = jobs.some(({ notBefore }) => notBefore - clock.now() < SOON_MS);
+  return (readyTasks > 0 || isDue) && !(await onlyWaits(services, project));
 }
 
 /** Returns whether all remaining work needs an agent that cannot start now. */

@@ -25,3 +25,9 @@ export async function commitFacts(root: string, revision: string): Promise<Commi
   });
   return { commit, tree, subject, trailers: Object.fromEntries(pairs) };
 }
+
+/** Whether the commit's history has the other one. */
+export async function contains(root: string, commit: string, other: string): Promise<boolean> {
+  const { code } = await gitWith({ cwd: root })(['merge-base', '--is-ancestor', other, commit], { answers: [1] });
+  return code === 0;
+}

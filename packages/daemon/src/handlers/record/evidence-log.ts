@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { AppError, type CutText, type RouteRequest } from '@tidemill/contract';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
+import { removalText } from './removed-log.ts';
 
 const GONE = 'The output of this gate is no longer stored, only its receipt.';
 
@@ -19,8 +20,12 @@ export async function showEvidenceLog(services: Services, input: RouteRequest<'e
   try {
     handle = await open(services.machine.folder.gateLog(link.logHash));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { text: GONE, isCut: false };
-    throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    const removed = await removalText(services, 'gates', link.logHash);
+    return {
+      text: removed === null ? GONE : `The output of this gate was ${removed}. Its receipt is kept.`,
+      isCut: false,
+    };
   }
   try {
     return await headAndTail(handle, input.maxBytes);

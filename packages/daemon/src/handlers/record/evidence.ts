@@ -1,9 +1,17 @@
 import { hash } from 'node:crypto';
-import { AppError, type Evidence, type Project, type RouteRequest, type Verification } from '@tidemill/contract';
+import {
+  AppError,
+  type Evidence,
+  type LoggedEvent,
+  type Project,
+  type RouteRequest,
+  type Verification,
+} from '@tidemill/contract';
 import { CHAIN_START, chainFaults } from '@tidemill/core';
 import type { Services } from '../context.ts';
 import { projectOf, taskOf } from '../find.ts';
-import { commitFacts } from './commit.ts';
+import { commitFacts, contains } from './commit.ts';
+import { outputOf } from './evidence-output.ts';
 
 const PAGE = 1000;
 
@@ -41,30 +49,44 @@ export async function verifyEvidence(services: Services, input: RouteRequest<'ve
     note('evidence', false, `no evidence with the hash ${hash.slice(0, 12)} is recorded here`);
   } else {
     note('evidence', true, `recorded as link ${link.position} of the chain`);
-    const isSame = link.tree === tree;
-    note(
-      'tree',
-      isSame,
-      isSame
-        ? `the commit has the tree that was checked, ${tree.slice(0, 12)}`
-        : `the commit has the tree ${tree.slice(0, 12)}, but ${link.tree.slice(0, 12)} was checked`,
-    );
-    await checkPrepared(services, project, { commit, tree, number: Number(number) }, note);
+    const prepared = await preparedOf(services, project, { commit, number: Number(number) });
+    await checkTree(project, { commit, tree, checked: link.tree, lands: prepared?.lands }, note);
+    await checkGates(services, project, { prepared, tree: link.tree, number: Number(number) }, note);
   }
   const faults = await chainFaultsOf(services, project);
   note('chain', faults.length === 0, faults[0] ?? `all ${project.evidence.count} links are valid`);
   return { commit, subject, task: Number(number), tree, ok: checks.every((check) => check.ok), checks };
 }
 
-/** The required gates are those in the log when the commit was prepared, not those of the current config. */
-async function checkPrepared(
+type Note = (name: string, ok: boolean, text: string) => void;
+type Prepared = Extract<LoggedEvent['body'], { type: 'merge.prepared' }>;
+
+/** In a batch the tree of its last commit was checked: the commit must lie below that one. */
+async function checkTree(
+  { root }: Project,
+  { commit, tree, checked, lands }: { commit: string; tree: string; checked: string; lands: string | undefined },
+  note: Note,
+): Promise<void> {
+  if (checked === tree) return note('tree', true, `the commit has the tree that was checked, ${tree.slice(0, 12)}`);
+  const last = lands ? await commitFacts(root, lands) : null;
+  const isBelow = last?.tree === checked && (await contains(root, last.commit, commit));
+  note(
+    'tree',
+    isBelow,
+    isBelow
+      ? `the commit landed in a batch: the tree of its last commit ${last.commit.slice(0, 12)}, ${checked.slice(0, 12)}, was checked`
+      : `the commit has the tree ${tree.slice(0, 12)}, but ${checked.slice(0, 12)} was checked`,
+  );
+}
+
+/** The record of the commit's landing, which names the evidence. */
+async function preparedOf(
   services: Services,
   project: Project,
-  landed: { commit: string; tree: string; number: number },
-  note: (name: string, ok: boolean, text: string) => void,
-): Promise<void> {
+  landed: { commit: string; number: number },
+): Promise<Prepared | null> {
   const task = await services.store.taskByNumber(project.id, landed.number);
-  if (!task) return note('gates', false, `there is no task #${landed.number}`);
+  if (!task) return null;
   const events = await services.store.events({
     projectId: project.id,
     taskId: task.id,
@@ -73,16 +95,29 @@ async function checkPrepared(
     limit: PAGE,
   });
   const prepared = events.findLast(({ body }) => body.type === 'merge.prepared' && body.commit === landed.commit)?.body;
-  if (prepared?.type !== 'merge.prepared') {
-    return note('gates', false, `the log has no record that this commit was prepared for #${landed.number}`);
-  }
-  const recorded = await services.store.evidenceForTree(project.id, landed.tree);
+  return prepared?.type === 'merge.prepared' ? prepared : null;
+}
+
+/** The required gates are those in the log when the commit was prepared, not those of the current config. */
+async function checkGates(
+  services: Services,
+  project: Project,
+  { prepared, tree, number }: { prepared: Prepared | null; tree: string; number: number },
+  note: Note,
+): Promise<void> {
+  if (!prepared) return note('gates', false, `the log has no record that this commit was prepared for #${number}`);
+  const recorded = await services.store.evidenceForTree(project.id, tree);
   const named = prepared.evidence.map((ref) => recorded.find((link) => link.id === ref || link.hash === ref));
   const bad = named.filter((link) => link?.status !== 'pass');
   const gates = named.flatMap((link) => (link ? [link.gate] : []));
   if (named.length === 0) return note('gates', false, 'no gate was recorded for this commit');
   if (bad.length > 0) return note('gates', false, `${bad.length} of ${named.length} gates did not pass for this tree`);
   note('gates', true, `passed for exactly this tree: ${gates.join(', ')}`);
+  const { ok, text } = await outputOf(
+    services,
+    named.filter((link) => link !== undefined),
+  );
+  note('output', ok, text);
 }
 
 /** Checks every link of a project's chain, and that its head matches the project. */

@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { AppError, type LogChunk, type RouteRequest, type Run } from '@tidemill/contract';
 import type { Services } from '../context.ts';
+import { removalText } from './removed-log.ts';
 
 const CHUNK = 64 * 1024;
 const TURN_MS = 100;
@@ -22,7 +23,13 @@ export async function streamRunLog(
   signal: AbortSignal,
 ): Promise<AsyncIterable<LogChunk>> {
   await showRun(services, { run: input.run });
+  const removed = await removalText(services, 'runs', input.run);
+  if (removed !== null) return only({ offset: input.offset, text: `[The output of this run was ${removed}.]\n` });
   return chunks(services, input, signal);
+}
+
+async function* only(chunk: LogChunk): AsyncGenerator<LogChunk> {
+  yield chunk;
 }
 
 async function* chunks(

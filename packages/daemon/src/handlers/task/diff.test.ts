@@ -18,7 +18,7 @@ beforeEach(async () => {
   bed = await DaemonBed.open({ 'a.txt': 'one\n', 'lib/b.txt': 'two\n' });
   ({ api, project } = bed);
   const dataDir = join(bed.home, 'projects', project);
-  const options = { root: bed.repository.root, target: 'main', dataDir, landing: 'squash', push: false } as const;
+  const options = { root: bed.repository.root, target: 'main', dataDir, landing: 'squash', push: 'never' } as const;
   workspace = await openWorkspace({ ...options, clock: systemClock });
   task = (await bed.store.task((await api.addTask({ project, title: 'Plain' })).id))!;
 });

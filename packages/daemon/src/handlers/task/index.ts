@@ -17,6 +17,7 @@ import {
   setDependencies,
 } from './task.ts';
 import { showTask } from './task-detail.ts';
+import { listWorktrees } from './worktree.ts';
 
 export const taskHandlers: Handlers<'tasks'> = {
   addTask,
@@ -24,6 +25,7 @@ export const taskHandlers: Handlers<'tasks'> = {
   tasks: listTasks,
   task: showTask,
   taskDiff: showDiff,
+  worktrees: listWorktrees,
   prompt: showPrompt,
   editTask,
   noteTask,

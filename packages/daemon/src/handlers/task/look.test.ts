@@ -1,4 +1,4 @@
-import { AskedQuestion, type LoggedEvent, type Pipeline } from '@tidemill/contract';
+import { type AlertKind, AskedQuestion, type LoggedEvent, type Pipeline } from '@tidemill/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DaemonBed } from '../../../../../test/support/daemon-bed.ts';
 
@@ -43,7 +43,7 @@ test('the status counts the inbox items and reports conflicts, alerts and the bu
       type: 'alert.raise',
       projectId: project,
       taskId: null,
-      kind: `kind_${index}`,
+      kind: `kind_${index}` as AlertKind,
       severity,
       text: 'x',
     });

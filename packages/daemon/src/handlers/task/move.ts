@@ -12,7 +12,7 @@ export async function moveTask(services: Services, input: Signed<'moveTask'>) {
   const task = await taskOf(services, project, input.task);
   const refusal = movedOn(task, input.from);
   if (refusal) unwrap({ ok: false, refusal });
-  const open = await store.records({ noun: 'question', projectId: project.id, taskId: task.id, isOpen: true });
+  const open = await store.records({ noun: 'question', projectId: project.id, parent: task.id, isOpen: true });
   const moves = movesFor(project, task, open);
   const move = moves.find(({ to }) => to === input.to);
   const places = moves.flatMap(({ to, via }) => (via ? [to] : []));

@@ -1,4 +1,4 @@
-import { AppError, type PromptView, type RouteRequest, TaskMode } from '@tidemill/contract';
+import { AppError, isBuilding, type PromptView, type RouteRequest, TaskMode } from '@tidemill/contract';
 import { loadSettings } from '../../config/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { briefingFor } from '../../engine/stages/briefing.ts';
@@ -15,13 +15,16 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     services.repositories.withWorkspace(project, (workspace) => workspace.diff(ref, maxBytes)).catch(explain);
   const changedFiles: Workspace['changedFiles'] = (ref, asked) =>
     services.repositories.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
-  // Only a reviewer gets the list of files that control what gates check.
-  const checks = mode === 'review' ? (await loadSettings(project.root)).config.gates : [];
+  const filesIn: Workspace['filesIn'] = (commit, against) =>
+    services.repositories.withWorkspace(project, (workspace) => workspace.filesIn(commit, against));
+  // A reviewer gets the files that control what gates check, a builder their commands.
+  const needsGates = mode === 'review' || isBuilding(mode);
+  const checks = needsGates ? (await loadSettings(project.root)).config.gates : [];
   const sources = {
     project,
     store: services.store,
     prompts: services.repositories.promptsOf(project),
-    workspace: { diff, changedFiles },
+    workspace: { diff, changedFiles, filesIn },
     gates: { checks },
   };
   const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode);

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  type Evidence,
   type Project,
   type Question,
   type RouteRequest,
@@ -12,9 +13,11 @@ import {
 import { movesOf, Slice } from '@tidemill/core';
 import { worktreeName } from '../../git/worktree-name.ts';
 import type { Store } from '../../ports.ts';
+import { comingOf } from '../conflict/coming.ts';
 import type { Services } from '../context.ts';
 import { projectOf, summaries, taskOf } from '../find.ts';
 import { ranked } from '../people/question.ts';
+import { originOf } from './origin.ts';
 
 /** Limit for a readable graph. */
 const MOST_RELATED = 100;
@@ -23,26 +26,40 @@ export async function showTask(services: Services, input: RouteRequest<'task'>):
   const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
   const { store } = services;
-  const of = { projectId: project.id, taskId: task.id };
-  const [[own], runs, evidence, questions, related, worktree] = await Promise.all([
+  const [[own], runs, evidence, questions, related, coming, worktree] = await Promise.all([
     summaries(store, [task]),
     store.runs(task.id),
-    store.evidence(of),
-    ranked(store, project, { taskId: task.id }),
+    evidenceOf(store, task),
+    ranked(store, project, { parent: task.id }),
     relatedTo(store, task),
+    comingOf(services, project, task),
     // A task without runs has no worktree.
     task.fence === 0 ? null : worktreeOf(services, project, task),
   ]);
   return {
     task: { ...task, after: own!.after },
+    origin: await originOf(store, task),
     runs,
     evidence,
     questions,
     related,
+    coming,
     worktree,
     moves: movesFor(project, task, questions),
     costUsd: runs.reduce((sum, { usage }) => sumUsd(sum, usage.costUsd ?? 0), 0),
   };
+}
+
+/** Its own evidence, and what another task of its batch recorded for all of them. */
+async function evidenceOf(store: Store, { id: taskId, projectId, landedCommit }: Task): Promise<Evidence[]> {
+  const of = { projectId, taskId };
+  const own = await store.evidence(of);
+  if (!landedCommit) return own;
+  const [prepared] = await store.events({ ...of, types: ['merge.prepared'], newestFirst: true, limit: 1 });
+  const hashes = prepared?.body.type === 'merge.prepared' && prepared.body.lands ? prepared.body.evidence : [];
+  const missing = hashes.filter((hash) => !own.some((link) => link.hash === hash));
+  const shared = await Promise.all(missing.map((hash) => store.evidenceByHash(hash)));
+  return [...own, ...shared.filter((link) => link !== null)].sort((a, b) => a.position - b.position);
 }
 
 /** Cached moves of tasks without open questions. The store returns the same immutable object for an unchanged row. */

@@ -121,7 +121,9 @@ function Fields({ draft, faults, write }: FieldsProps) {
         name="Acceptance criteria"
         fault={faults.accept}
         about={
-          criteria === 0 ? 'One per line. The reviewer checks each one.' : plural(criteria, 'criterion', 'criteria')
+          criteria === 0
+            ? 'One per line. Without any, the reviewer derives them from title and description.'
+            : plural(criteria, 'criterion', 'criteria')
         }
       >
         <textarea {...text('accept')} rows={3} />

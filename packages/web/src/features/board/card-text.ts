@@ -24,6 +24,13 @@ export function afterText({ stage, after, unmet }: TaskSummary): string | null {
   return `after ${numbers.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
+export function conflictText({ stage, conflictsWith }: TaskSummary): string | null {
+  if (conflictsWith.length === 0 || isOver(stage)) return null;
+  const names = conflictsWith.slice(0, AFTER_SHOWN).map((number) => (number === null ? 'the target' : `#${number}`));
+  const more = conflictsWith.length - names.length;
+  return `will conflict with ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 const LINE = 20;
 /** Padding, border and the line with the number. */
 const AROUND = 38;
@@ -56,7 +63,7 @@ export function shapeOf(task: TaskSummary, width: number): CardShape {
   }
   const titleLines = linesOf(known.title, width, TITLE_LINES);
   const heldLines = known.held === 0 ? 0 : linesOf(known.held, width, HELD_LINES);
-  const others = (task.worker === null ? 0 : 1) + (afterText(task) === null ? 0 : 1);
+  const others = [task.worker, afterText(task), conflictText(task)].filter((line) => line !== null).length;
   return { titleLines, heldLines, height: AROUND + LINE * (titleLines + heldLines + others) };
 }
 

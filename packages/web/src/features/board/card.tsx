@@ -4,7 +4,7 @@ import { plainLine } from '../../plain.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useElapsed } from '../../time.ts';
 import { PRIORITY, stageText, timeOf } from '../../words.ts';
-import { afterText, heldBy } from './card-text.ts';
+import { afterText, conflictText, heldBy } from './card-text.ts';
 
 /** What a card can ask of the board. One stable object for all cards, so that it causes no redraw. */
 export interface CardActions {
@@ -34,6 +34,7 @@ export const Card = memo(function Card(props: CardProps) {
   const { number, stage, priority, kind, worker } = task;
   const held = heldBy(task);
   const after = afterText(task);
+  const conflict = conflictText(task);
   const about = `about-${number}`;
   const onClick = (event: MouseEvent) => {
     if (!event.shiftKey || !mayAct) return;
@@ -93,6 +94,11 @@ export const Card = memo(function Card(props: CardProps) {
       <div id={about}>
         {worker !== null && <p className={`card-line ${workerStatus ?? 'working'}`}>{worker}</p>}
         {after !== null && <p className="card-line dim">{after}</p>}
+        {conflict !== null && (
+          <p className="card-line dim" title={conflict}>
+            {conflict}
+          </p>
+        )}
         {held !== null && (
           <p className="card-held" style={{ '--lines': heldLines } as CSSProperties} title={held}>
             {held}

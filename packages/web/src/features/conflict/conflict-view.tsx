@@ -12,6 +12,7 @@ import { RoleNote } from '../../shell/role-note.tsx';
 import { errorText } from '../../shell/toasts.tsx';
 import { useUnsaved } from '../../text-draft.ts';
 import { FileView } from './file-view.tsx';
+import { Losses } from './losses.tsx';
 import { Settle } from './settle.tsx';
 
 export function ConflictView({ number }: { number: number }) {
@@ -87,6 +88,14 @@ function Shown({ conflict, error }: { conflict: ConflictDetail; error: unknown }
         <p className="banner">
           {target} has new commits. Files you resolve stay resolved; the landing merges the rest.
         </p>
+      )}
+      {conflict.losses.length > 0 && (
+        <section className="banner lossy" aria-label={`Changes of ${target} that are missing`}>
+          <p>
+            As the files are now, the resolution drops changes of {target}. Put them back, or confirm it at the end:
+          </p>
+          <Losses losses={conflict.losses} target={target} />
+        </section>
       )}
       {file ? (
         <div className="conflict">

@@ -1,6 +1,6 @@
 import './conflict.css';
 import { useQuery } from '@tanstack/react-query';
-import type { ConflictSummary } from '@tidemill/contract';
+import { type ComingPair, type ConflictSummary, comingSentence } from '@tidemill/contract';
 import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
@@ -39,7 +39,47 @@ function ConflictList() {
           <Row key={conflict.number} conflict={conflict} />
         ))}
       </ol>
+      <ComingConflicts />
     </>
+  );
+}
+
+/** Work that git cannot merge as it is. Nobody has to act: the smaller change is reworked when the larger has landed. */
+function ComingConflicts() {
+  const { project } = useShown();
+  const { data } = useQuery({
+    queryKey: ['conflicts', project.id, 'coming'],
+    queryFn: ({ signal }) => api.comingConflicts({ project: project.id }, withTimeout(signal)),
+  });
+  if (!data || data.length === 0) return null;
+  return (
+    <section aria-labelledby="coming-conflicts">
+      <h3 id="coming-conflicts">Coming conflicts</h3>
+      <p className="dim">
+        These changes cannot be merged as they are. They are not built at the same time, and the larger lands first.
+      </p>
+      <ol className="conflicts">
+        {data.map((pair) => (
+          <ComingRow key={`${pair.task.number} ${pair.with.number}`} pair={pair} target={project.rules.target} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function ComingRow({ pair: { task, with: other }, target }: { pair: ComingPair; target: string }) {
+  const now = useNow();
+  const titles = [task.title, ...(other.title === null ? [] : [other.title])];
+  return (
+    <li className="card">
+      <p>
+        <PageLink to={`/tasks/${task.number}`} data-item>
+          #{task.number} {plainLine(comingSentence(other, target))}
+        </PageLink>
+      </p>
+      <p className="dim clamp">{titles.map(plainLine).join(' · ')}</p>
+      <p className="dim">foreseen for {elapsed(now - other.since)}</p>
+    </li>
   );
 }
 

@@ -49,6 +49,8 @@ export function FileView({ number, file, target, draftKey, onResolved }: FilePro
       ['conflict', project.id, number],
       (known) => known && { ...known, files: known.files.map((each) => (each.path === path ? after : each)) },
     );
+    // A request that began before this one must not be the last: what the resolution drops comes with it.
+    void cache.invalidateQueries({ queryKey: ['conflict', project.id, number] });
     onResolved();
   };
   const name = plainLine(path);

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import type { ConflictDetail } from '@tidemill/contract';
 import { useLocation } from 'wouter';
 import { api } from '../../api.ts';
@@ -7,6 +8,7 @@ import { useTo } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { dropDrafts } from '../../text-draft.ts';
 import { plural } from '../../words.ts';
+import { Losses } from './losses.tsx';
 
 interface SettleProps {
   conflict: ConflictDetail;
@@ -17,8 +19,10 @@ interface SettleProps {
 }
 
 /** Enabled while files are open here, because they may be resolved in the worktree. The daemon checks. */
-export function Settle({ conflict: { number, title, branch, target }, left, unsaved, drafts }: SettleProps) {
+export function Settle({ conflict, left, unsaved, drafts }: SettleProps) {
+  const { number, title, branch, target, losses } = conflict;
   const { project } = useShown();
+  const cache = useQueryClient();
   const [, go] = useLocation();
   const to = useTo();
   const about = { project: project.id, task: number, by: 'page' };
@@ -27,14 +31,41 @@ export function Settle({ conflict: { number, title, branch, target }, left, unsa
     dropDrafts(drafts);
     go(to(`/tasks/${number}`));
   };
+  /** Accepts exactly what the person was shown. */
+  const settle = async () => {
+    try {
+      await then(api.settleConflict({ ...about, accept: losses.map(({ content }) => content) }));
+    } catch (error) {
+      // Something else is lost now than what the page showed.
+      await cache.invalidateQueries({ queryKey: ['conflict', project.id, number] });
+      throw error;
+    }
+  };
   return (
     <>
       {unsaved.length > 0 && <span className="waiting">{plural(unsaved.length, 'file')} not saved</span>}
       <Action
         className="primary"
-        act={() => then(api.settleConflict(about))}
+        act={settle}
         done={`#${number} continues: the gates check your resolution`}
         disabled={unsaved.length > 0}
+        confirm={
+          losses.length === 0
+            ? undefined
+            : {
+                title: `Drop changes of ${target}?`,
+                text: (
+                  <>
+                    <p>
+                      Your resolution does not have everything that {target} changed. If you go on, this is removed from{' '}
+                      {target} when #{number} lands, and your decision is recorded:
+                    </p>
+                    <Losses losses={losses} target={target} />
+                  </>
+                ),
+                yes: 'Settle without them',
+              }
+        }
       >
         Mark resolved{left > 0 && <span className="unseen">, {left} left</span>}
       </Action>

@@ -1,6 +1,6 @@
 import './feed.css';
 import { useQuery } from '@tanstack/react-query';
-import { type LoggedEvent, subjectIdOf } from '@tidemill/contract';
+import { type LoggedEvent, taskIdOf } from '@tidemill/contract';
 import { memo, useEffect } from 'react';
 import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
@@ -52,7 +52,7 @@ export const Activity = memo(function Activity() {
 const Line = memo(function Line({ event }: { event: LoggedEvent }) {
   const { who, text: sentence, look } = sentenceOf(event);
   const text = plainLine(sentence.replace(/\s*\n\s*/g, ' '));
-  const task = subjectIdOf(event.body);
+  const task = taskIdOf(event.body);
   return (
     <li data-seq={event.seq}>
       <time className="dim" dateTime={new Date(event.at).toISOString()}>

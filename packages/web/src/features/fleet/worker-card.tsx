@@ -57,6 +57,13 @@ export function WorkerCard({ worker, figures, agoMs }: CardProps) {
 
 function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
   const { task, mode, elapsedMs, desiredBy, desired, status } = worker;
+  if (!task && mode)
+    return (
+      <p className="row">
+        <span>{stageText(mode)}</span>
+        <span className="dim">{elapsed(elapsedMs + agoMs)}</span>
+      </p>
+    );
   if (!task) {
     if (desired === 'paused' || desired === 'frozen' || desired === 'stopped')
       return (
@@ -76,7 +83,7 @@ function Doing({ worker, agoMs }: { worker: WorkerView; agoMs: number }) {
         <span className="dim">{elapsed(elapsedMs + agoMs)}</span>
         {desired !== 'running' && <span className="paused">{HELD[desired]}</span>}
       </p>
-      <Progress worker={worker} />
+      <Progress worker={worker} agoMs={agoMs} list="folded" />
     </>
   );
 }

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, withTimeout } from '../../api.ts';
-import { plain } from '../../plain.ts';
 import { Action, useMay } from '../../shell/action.tsx';
+import { Markdown } from '../../shell/markdown.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useProject } from '../../shell/project.tsx';
+import { ScrollBox } from '../../shell/scroll-box.tsx';
 
 /** Approve or send back a task that waits for a person, or retry a stuck one. */
 export function Decision({ number, isApproval }: { number: number; isApproval: boolean }) {
@@ -23,7 +24,9 @@ export function Decision({ number, isApproval }: { number: number; isApproval: b
       {plan && (
         <details open>
           <summary>Plan</summary>
-          <pre>{plain(plan)}</pre>
+          <ScrollBox label={`Plan of #${number}`} className="plan">
+            <Markdown text={plan} level={4} />
+          </ScrollBox>
         </details>
       )}
       <textarea

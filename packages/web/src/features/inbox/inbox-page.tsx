@@ -4,10 +4,11 @@ import type { InboxItem, QuestionView } from '@tidemill/contract';
 import { useEffect, useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { api, withTimeout } from '../../api.ts';
-import { plain, plainLine } from '../../plain.ts';
+import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
 import { Failed } from '../../shell/failed.tsx';
 import { useKeys } from '../../shell/keys.ts';
+import { MarkdownLine } from '../../shell/markdown.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { useProject, useShown } from '../../shell/project.tsx';
 import { RoleNote } from '../../shell/role-note.tsx';
@@ -32,11 +33,14 @@ export default function InboxPage() {
     queryKey: ['questions', project.id],
     queryFn: ({ signal }) => api.questions({ project: project.id }, withTimeout(signal)),
   });
-  useItemKeys();
-  useFirstFocused(inbox.data !== undefined);
-  const items = inbox.data ?? [];
-  const shown = items.filter((item) => !kind || item.kind === kind);
   const byRef = new Map(questions.data?.map((question) => [question.ref || question.id, question]));
+  // A question is listed with its answers: before that, the keys that choose one would have no effect.
+  const isComplete = ({ kind, ref }: InboxItem) =>
+    kind === 'alert' || ref.startsWith('#') || byRef.has(ref) || !questions.isFetching;
+  const items = inbox.data?.filter(isComplete) ?? [];
+  const shown = items.filter((item) => !kind || item.kind === kind);
+  useItemKeys();
+  useFirstFocused(shown.length > 0);
   return (
     <>
       <PageHead title="Inbox" about={items.length > 0 ? <KeyHints /> : undefined}>
@@ -52,8 +56,8 @@ export default function InboxPage() {
       <RoleNote what="Answering" />
       {inbox.data && <Kinds items={items} chosen={kind} choose={setKind} />}
       <Failed error={inbox.error ?? questions.error} />
-      {inbox.isPending && <p className="dim">Loading…</p>}
-      {inbox.data && shown.length === 0 && (
+      {(inbox.isPending || (items.length === 0 && questions.isFetching)) && <p className="dim">Loading…</p>}
+      {inbox.data && shown.length === 0 && !questions.isFetching && (
         <Empty>
           <p>{kind ? `No ${kind} right now.` : "You're all caught up."}</p>
         </Empty>
@@ -126,7 +130,7 @@ function Defaults({ questions }: { questions: QuestionView[] }) {
           <ul>
             {ready.map(({ id, ref, text, defaultAnswer }) => (
               <li key={id}>
-                {ref} {plain(text)} <strong>{plainLine(defaultAnswer ?? '')}</strong>
+                {ref} <MarkdownLine text={text} /> <strong>{plainLine(defaultAnswer ?? '')}</strong>
               </li>
             ))}
           </ul>

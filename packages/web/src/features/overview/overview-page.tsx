@@ -22,6 +22,7 @@ export function OverviewPage() {
     <>
       <Mill
         stages={stagesOf(project, status)}
+        sources={status.sources}
         agoMs={agoMs}
         landed={metrics?.total.completed ?? null}
         isTurning={connection === 'live' && status.workers.some(isAtWork)}
@@ -48,7 +49,8 @@ function First() {
   return (
     <section className="first">
       <p>
-        Ready. <PageLink to="/board?new=1">Add your first task</PageLink>, or run this in a terminal:
+        Ready. <PageLink to="/board?new=1">Add your first task</PageLink>,{' '}
+        <PageLink to="/ideas">talk about an idea</PageLink>, or run this in a terminal:
       </p>
       <Command text={'tidemill task add "What should be done"'} />
     </section>

@@ -15,9 +15,12 @@ const OFF: { status: WorkerStatus; name: string }[] = [
   { status: 'idle', name: 'Idle' },
 ];
 
+const isAgent = ({ role }: WorkerView) => role === 'builder' || role === 'reviewer';
+
 export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: number }) {
-  const busy = workers.filter(({ task }) => task !== null);
-  const off = workers.filter(({ task, role }) => task === null && (role === 'builder' || role === 'reviewer'));
+  const isBusy = ({ task, mode }: WorkerView) => task !== null || mode !== null;
+  const busy = workers.filter(isBusy);
+  const off = workers.filter((worker) => !isBusy(worker) && isAgent(worker));
   return (
     <section className="strip" aria-labelledby="working-now">
       <h2 id="working-now">Working now</h2>
@@ -33,7 +36,7 @@ export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: n
               <span>{stageText(worker.mode ?? worker.task?.stage ?? '')}</span>
               <span className="dim">{elapsed(worker.elapsedMs + agoMs)}</span>
             </p>
-            <Progress worker={worker} />
+            <Progress worker={worker} agoMs={agoMs} />
           </li>
         ))}
       </ul>

@@ -2,8 +2,9 @@ import './question.css';
 import type { QuestionView } from '@tidemill/contract';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { plain, plainLine } from '../../plain.ts';
+import { plainLine } from '../../plain.ts';
 import { Action, useAct, useMay } from '../../shell/action.tsx';
+import { MarkdownLine } from '../../shell/markdown.tsx';
 import { useProject } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
 
@@ -29,8 +30,16 @@ export function Answer({ question, hasKeys = false }: { question: QuestionView; 
                   {hasKeys && index < 9 && <kbd>{index + 1}</kbd>} {hasKeys && isDefault && <kbd>.</kbd>}{' '}
                   {plainLine(label)}
                 </Action>
-                {description && <span className="dim">{plain(description)}</span>}
-                {implications && <span className="dim">{plain(implications)}</span>}
+                {description && (
+                  <span className="dim">
+                    <MarkdownLine text={description} />
+                  </span>
+                )}
+                {implications && (
+                  <span className="dim">
+                    <MarkdownLine text={implications} />
+                  </span>
+                )}
                 {isDefault && <TakenBy question={question} />}
               </li>
             );

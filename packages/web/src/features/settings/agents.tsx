@@ -31,7 +31,7 @@ export function Agents() {
           <Found key={agent.name} agent={agent} />
         ))}
       </ul>
-      {missing.length > 0 && <h4>Not installed</h4>}
+      {missing.length > 0 && <h4>Not installed or too old</h4>}
       <ul className="rows">
         {missing.map(({ name, where }) => (
           <li key={name}>
@@ -50,7 +50,7 @@ function Found({ agent: { name, answers, version, where, can, config } }: { agen
     <li className="card">
       <h4>{name}</h4>
       <p className={answers ? 'working' : 'waiting'}>
-        {answers ? plainLine(version ?? 'installed') : 'installed, but did not report its version'}
+        {answers ? plainLine(version ?? 'installed') : 'installed, version unknown'}
       </p>
       <p className="dim">{plainLine(where)}</p>
       {skills.length > 0 && <p className="dim">{skills.map((skill) => CAN[skill]).join(', ')}</p>}

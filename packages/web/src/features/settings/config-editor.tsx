@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { api, withTimeout } from '../../api.ts';
 import { useAct, useMay } from '../../shell/action.tsx';
 import { useShown } from '../../shell/project.tsx';
-import { errorText } from '../../shell/toasts.tsx';
+import { errorText, showToast } from '../../shell/toasts.tsx';
 import { type TextDraft, useTextDraft } from '../../text-draft.ts';
 import { plural } from '../../words.ts';
 import { Code } from '../conflict/code.tsx';
@@ -46,7 +46,8 @@ function Editor({ config }: { config: ConfigText }) {
       const saved = await api.saveConfig({ project: project.id, text, hash: config.hash });
       draft.drop();
       cache.setQueryData(['config', project.id], saved);
-    }, 'Saved. It applies within a second.');
+      showToast(`${saved.outcome} It applies within a second.`);
+    });
     setBusy(false);
     // The file may have changed on disk: load it again.
     if (!isSaved) void cache.invalidateQueries({ queryKey: ['config', project.id] });

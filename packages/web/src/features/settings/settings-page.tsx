@@ -10,12 +10,14 @@ import { Channels } from './channels.tsx';
 import { ConfigEditor } from './config-editor.tsx';
 import { Pipelines } from './pipelines.tsx';
 import { Preferences } from './preferences.tsx';
+import { Routing } from './routing.tsx';
 
 const PARTS: Record<string, string> = {
   config: 'Config',
   agents: 'Agents',
   channels: 'Channels',
   pipelines: 'Pipelines',
+  routing: 'Routing',
   learned: 'Learned answers',
   access: 'Access',
 };
@@ -42,6 +44,7 @@ export default function SettingsPage() {
           <Agents />
           <Channels />
           <Pipelines />
+          <Routing />
           <Preferences />
           <Access />
         </div>

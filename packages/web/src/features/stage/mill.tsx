@@ -1,4 +1,5 @@
 import './mill.css';
+import type { ProjectStatus } from '@tidemill/contract';
 import { type CSSProperties, memo, type ReactNode } from 'react';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
@@ -18,6 +19,7 @@ const isUsed = ({ name, count, workers }: StageView) =>
 
 interface MillProps {
   stages: StageView[];
+  sources: ProjectStatus['sources'];
   /** How old the figures are. */
   agoMs: number;
   landed: number | null;
@@ -25,7 +27,7 @@ interface MillProps {
 }
 
 /** The stages as a picture: basins from left to right, a gate between them, and a wheel at the end. */
-export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
+export function Mill({ stages: all, sources, agoMs, landed, isTurning }: MillProps) {
   const stages = all.length > MOST_STAGES ? all.filter(isUsed) : all;
   const omitted = all.length - stages.length;
   const levels = stages.map(({ count }) => levelOf(count));
@@ -41,11 +43,7 @@ export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
           {stages.map((stage, index) => (
             <li key={stage.name} data-stage={stage.name}>
               <Basin stage={stage} level={levels[index]!} agoMs={agoMs}>
-                {stage.name === 'open' && (
-                  <PageLink to="/board?new=1" className="inlet">
-                    Add a task
-                  </PageLink>
-                )}
+                {stage.name === 'open' && <Inlets sources={sources} />}
                 {stage.name === 'done' && (
                   <>
                     {landed !== null && <p className="dim">{landed.toLocaleString('en-US')} landed in 24 h</p>}
@@ -60,6 +58,31 @@ export function Mill({ stages: all, agoMs, landed, isTurning }: MillProps) {
       </div>
       {omitted > 0 && <p className="mill-note dim">{plural(omitted, 'empty stage')} not shown.</p>}
     </section>
+  );
+}
+
+/** Where tasks come from: what is under way there, and the way to add one. */
+function Inlets({ sources: { ideas, specs, feedback, proposals } }: Pick<MillProps, 'sources'>) {
+  const under: [count: number, to: string, name: string, many?: string][] = [
+    [ideas, '/ideas', 'idea'],
+    [specs, '/specs', 'specification'],
+    [feedback, '/feedback', 'feedback', 'feedback'],
+    [proposals, '/loop', 'proposal'],
+  ];
+  return (
+    <ul className="inlet">
+      {under.map(
+        ([count, to, name, many]) =>
+          count > 0 && (
+            <li key={to}>
+              <PageLink to={to}>{plural(count, name, many)}</PageLink>
+            </li>
+          ),
+      )}
+      <li>
+        <PageLink to="/board?new=1">Add a task</PageLink>
+      </li>
+    </ul>
   );
 }
 

@@ -3,11 +3,12 @@ import { useState } from 'react';
 import { api } from '../../api.ts';
 import { plain } from '../../plain.ts';
 import { useAct, useMay } from '../../shell/action.tsx';
+import { Markdown } from '../../shell/markdown.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
 import { stageText, timeOf } from '../../words.ts';
 import { Answer } from '../question/answer.tsx';
-import { LongText } from './criteria-panel.tsx';
+import { Asked } from '../question/asked.tsx';
 
 const LONGEST_NOTE = 2000;
 
@@ -55,8 +56,8 @@ function OpenQuestion({ question }: { question: QuestionView }) {
           {ref}, asked by {plain(agent)} {elapsed(now - askedAt)} ago
         </span>
       </p>
-      <h3 className="as-written">{plain(text)}</h3>
-      {context && <LongText text={context} className="dim" />}
+      <Asked text={text} />
+      {context && <Markdown text={context} level={4} className="dim" isFolded />}
       <Answer question={question} />
     </section>
   );
@@ -68,11 +69,11 @@ function Settled({ question: { ref, agent, text, askedAt, answer, status } }: { 
   return (
     <>
       <Speaker who={plain(agent)} what={`asked ${ref}`} at={askedAt} />
-      <LongText text={text} />
+      <Markdown text={text} isFolded />
       {answer ? (
         <div className="reply">
           <Speaker who={plain(answer.by.name)} what={`answered${SOURCE[answer.source]}`} at={answer.at} />
-          <LongText text={answer.text} />
+          <Markdown text={answer.text} isFolded />
         </div>
       ) : (
         <p className="dim">{status}</p>
@@ -85,7 +86,7 @@ function Entry({ entry: { source, entryType, summary, at, by } }: { entry: Conte
   return (
     <>
       <Speaker who={by ? plain(by.name) : source} what={stageText(entryType)} at={at} />
-      <LongText text={summary} />
+      {source === 'engine' ? <p className="as-written">{plain(summary)}</p> : <Markdown text={summary} isFolded />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { Criterion, TaskDetail } from '@tidemill/contract';
-import { useState } from 'react';
-import { plain, plainLine } from '../../plain.ts';
+import { plainLine } from '../../plain.ts';
+import { Markdown, MarkdownLine } from '../../shell/markdown.tsx';
 
 const VERDICT = { met: ['working', 'met'], not: ['crashed', 'not met'], none: ['paused', 'not reviewed'] } as const;
 
@@ -11,7 +11,9 @@ export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
       <section aria-labelledby="criteria-head">
         <h3 id="criteria-head">Acceptance criteria</h3>
         {task.criteria.length === 0 && (
-          <p className="dim">No criteria. Without them a person must review the change. Press e to add some.</p>
+          <p className="dim">
+            No criteria. A reviewer derives them from title and description. Press e to add your own.
+          </p>
         )}
         <ol className="criteria-list">
           {task.criteria.map((criterion) => (
@@ -21,7 +23,7 @@ export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
       </section>
       <section aria-labelledby="wanted-head">
         <h3 id="wanted-head">Description</h3>
-        {task.body.trim() === '' ? <p className="dim">No description.</p> : <LongText text={task.body} />}
+        {task.body.trim() === '' ? <p className="dim">No description.</p> : <Markdown text={task.body} level={4} />}
         {task.files.length > 0 && (
           <p>
             Files it may touch:{' '}
@@ -35,13 +37,15 @@ export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
       </section>
       <section aria-labelledby="plan-head">
         <h3 id="plan-head">Plan</h3>
-        {task.plan.trim() === '' ? <p className="dim">No plan.</p> : <LongText text={task.plan} />}
+        {task.plan.trim() === '' ? <p className="dim">No plan.</p> : <Markdown text={task.plan} level={4} />}
         {task.subtasks.length > 0 && (
           <>
             <h4>Subtasks</h4>
             <ol className="subtasks">
               {task.subtasks.map((subtask) => (
-                <li key={subtask}>{plain(subtask)}</li>
+                <li key={subtask}>
+                  <MarkdownLine text={subtask} />
+                </li>
               ))}
             </ol>
           </>
@@ -51,40 +55,18 @@ export function CriteriaPanel({ task }: { task: TaskDetail['task'] }) {
   );
 }
 
-function CriterionItem({ criterion: { id, text, met, evidence } }: { criterion: Criterion }) {
+function CriterionItem({ criterion: { id, text, met, evidence, isDerived } }: { criterion: Criterion }) {
   const [look, word] = VERDICT[met === null ? 'none' : met ? 'met' : 'not'];
   return (
     <li data-item tabIndex={-1}>
       <span className={look}>{word}</span>
       <div>
         <p>
-          <span className="dim">{id}</span> {plain(text)}
+          <span className="dim">{id}</span> <MarkdownLine text={text} />
+          {isDerived && <span className="dim"> (derived by the reviewer)</span>}
         </p>
-        {evidence && <LongText text={evidence} className="dim" />}
+        {evidence && <Markdown text={evidence} level={4} className="dim" isFolded />}
       </div>
     </li>
-  );
-}
-
-const SHORT = 3000;
-const MOST = 100_000;
-
-/** Unformatted text; a long one is cut until the person shows more. */
-export function LongText({ text, className = '' }: { text: string; className?: string }) {
-  const [isWhole, setWhole] = useState(false);
-  const shown = plain(isWhole ? text.slice(0, MOST) : text.slice(0, SHORT));
-  return (
-    <>
-      <p className={`as-written ${className}`}>
-        {shown}
-        {!isWhole && text.length > SHORT && '…'}
-      </p>
-      {!isWhole && text.length > SHORT && (
-        <button type="button" className="quiet" onClick={() => setWhole(true)}>
-          Show {(Math.min(text.length, MOST) - SHORT).toLocaleString('en-US')} more characters
-        </button>
-      )}
-      {isWhole && text.length > MOST && <p className="dim">The rest is not shown.</p>}
-    </>
   );
 }

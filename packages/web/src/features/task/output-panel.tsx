@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { LongList } from '../../shell/long-list.tsx';
 import { plural, stageText, timeOf } from '../../words.ts';
+import { Todo } from '../worker/progress.tsx';
 import type { OutputItem } from './folded-output.ts';
 import { useFoldedOutput } from './run-output.ts';
 
@@ -33,6 +34,7 @@ export function OutputPanel({ runs }: { runs: Run[] }) {
           </button>
         )}
       </div>
+      <Todo todo={run.progress?.todo ?? []} isOpen={false} />
       <RunOutput key={run.id} run={run} />
     </section>
   );

@@ -1,4 +1,4 @@
-import { type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
+import { comingFiles, type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
 import { WHY } from '../stage/flow.ts';
 
 /** Why a task is not in progress, and what a person can do about it. */
@@ -36,7 +36,7 @@ function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves'])
   return null;
 }
 
-function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: number): TaskStanding {
+function inQueue({ task, related, coming }: TaskDetail, status: ProjectStatus, now: number): TaskStanding {
   const first = related.filter(({ number, stage }) => task.after.includes(number) && stage !== 'done');
   const stopped = status.budget?.project.stopped ?? status.budget?.all.stopped;
   const able = status.workers.filter(({ role }) => role === task.role);
@@ -55,6 +55,14 @@ function inQueue({ task, related }: TaskDetail, status: ProjectStatus, now: numb
     return says('idle', 'Waiting after a failure', `Next attempt at ${clock(task.notBefore)}.`, null);
   if (task.assignee !== null)
     return says('idle', `Waiting for ${workerName(task.assignee)}`, 'It is assigned to that worker.', 'reassign');
+  const rival = coming.find(({ holds }) => holds);
+  if (rival)
+    return says(
+      'idle',
+      `Waiting for #${rival.number}`,
+      `It is being built and will conflict in ${comingFiles(rival)}. This one starts when it is done, after an hour at the latest.`,
+      null,
+    );
   if (able.length > 0 && able.every(({ desired }) => desired !== 'running'))
     return says('waiting', 'All workers for it are paused or stopped', '', 'fleet');
   return says('idle', 'In the queue', 'The next free worker takes it.', null);

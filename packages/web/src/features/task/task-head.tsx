@@ -1,7 +1,8 @@
-import type { TaskDetail, WorkerView } from '@tidemill/contract';
+import { comingSentence, type TaskDetail, type WorkerView } from '@tidemill/contract';
 import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Action, useMay } from '../../shell/action.tsx';
+import { MarkdownLine } from '../../shell/markdown.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useKnownMs, useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
@@ -45,12 +46,17 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
       </h2>
       <Facts detail={detail} now={now} />
       {worker && <AtWork worker={worker} now={now} />}
+      <Coming detail={detail} />
       {standing && (
         <section className={`standing ${standing.look === 'waiting' ? 'urgent' : ''}`} aria-label="Why it waits">
           <p>
             <strong className={standing.look}>{standing.text}</strong>
           </p>
-          {standing.detail && <p className="clamp">{standing.detail.slice(0, 1000)}</p>}
+          {standing.detail && (
+            <p className="clamp">
+              <MarkdownLine text={standing.detail.slice(0, 1000)} />
+            </p>
+          )}
           <Forward {...{ standing, detail, open, answer, show, isOff }} />
         </section>
       )}
@@ -60,8 +66,28 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
   );
 }
 
+/** Conflicts that will come if it lands as it is. */
+function Coming({ detail: { coming } }: { detail: TaskDetail }) {
+  const { project } = useShown();
+  if (coming.length === 0) return null;
+  return (
+    <ul className="coming" aria-label="Coming conflicts">
+      {coming.map((each) => (
+        <li key={each.number ?? 'target'}>
+          <span>{plainLine(comingSentence(each, project.rules.target))}.</span>{' '}
+          {each.number !== null && (
+            <PageLink to={`/tasks/${each.number}`} className="clamp">
+              #{each.number} {plainLine(each.title ?? '')}
+            </PageLink>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
-  const { task, runs, costUsd } = detail;
+  const { task, origin, runs, costUsd } = detail;
   const assumed = runs.reduce((sum, { usage }) => sum + (usage.assumedUsd ?? 0), 0);
   return (
     <ul className="row facts">
@@ -70,6 +96,11 @@ function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
         <span className="dim">for {elapsed(now - task.stageSince)}</span>
       </li>
       <li>{task.kind}</li>
+      {origin && (
+        <li>
+          from <PageLink to={origin.page}>{plainLine(origin.text)}</PageLink>
+        </li>
+      )}
       <li>
         pipeline {task.pipeline}, priority {PRIORITY[task.priority]}
       </li>
@@ -96,7 +127,7 @@ function AtWork({ worker, now }: { worker: WorkerView; now: number }) {
         {worker.name}
       </PageLink>
       <span>{stageText(worker.mode ?? worker.task?.stage ?? '')}</span>
-      <Progress worker={worker} />
+      <Progress worker={worker} agoMs={ago} list="open" />
       <span className="dim">
         {elapsed(worker.elapsedMs + ago)} so far
         {worker.lastBeatAt !== null && `, last heartbeat ${elapsed(now - worker.lastBeatAt)} ago`}

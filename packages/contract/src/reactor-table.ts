@@ -1,0 +1,204 @@
+import type { EventType } from './event.ts';
+import { ROUTER_EVENTS, type RouteRow } from './route-table.ts';
+
+/** A part of the daemon that follows the log or the clock: what it follows, for which role, and what it does. */
+interface ReactorTraits {
+  /** Who acts. A role in lower case: a person, the engine, or the role of an agent or worker. */
+  role: string;
+  on: readonly EventType[];
+  /** What it follows besides events. */
+  clock?: string;
+  does: string;
+}
+
+/**
+ * The reactors and the events each of them gets: the reactors take their list from here. An event that does not exist does
+ * not compile, nor does a reactor of the engine without a row.
+ */
+export const REACTORS = {
+  router: {
+    role: 'engine',
+    on: [...ROUTER_EVENTS, 'project.configured'],
+    does: 'Passes work to the next role, as the routes say',
+  },
+  jobs: {
+    role: 'builder, reviewer',
+    on: ['job.requested', 'job.postponed', 'job.ended', 'lease.claimed', 'lease.released'],
+    clock: 'when a postponed job is due; once an hour for those that nobody took in time',
+    does: 'Lets an idle worker take the job',
+  },
+  workers: {
+    role: 'engine',
+    on: ['worker.registered', 'worker.removed', 'worker.steered'],
+    does: 'Starts, pauses and stops workers',
+  },
+  heartbeats: { role: 'engine', on: [], clock: 'every 30 s', does: 'Records that the workers live' },
+  'session-files': {
+    role: 'engine',
+    on: [
+      'worker.registered',
+      'worker.removed',
+      'worker.steered',
+      'worker.beat',
+      'worker.crashed',
+      'worker.reset',
+      'lease.claimed',
+      'lease.released',
+      'run.started',
+      'run.finished',
+      'merge.landed',
+    ],
+    does: 'Keeps a file per worker for other programs',
+  },
+  leases: {
+    role: 'engine',
+    on: ['lease.released', 'task.counters_reset'],
+    does: 'Stops an agent that lost its lease; tries resting agents again',
+  },
+  'lease-expiry': { role: 'engine', on: [], clock: 'every minute', does: 'Takes back leases that nobody renews' },
+  supervision: {
+    role: 'supervisor',
+    on: [],
+    clock: 'every minute',
+    does: 'Finds stuck, waiting and deadlocked work: raises and closes alerts, asks, interrupts, reassigns',
+  },
+  landings: {
+    role: 'supervisor',
+    on: ['task.waiting'],
+    clock: 'every 5 s while something waits',
+    does: 'Watches what keeps finished work from landing',
+  },
+  worktrees: {
+    role: 'engine',
+    on: ['task.moved', 'conflict.aborted'],
+    does: 'Removes worktrees that nobody needs',
+  },
+  'conflict-forecast': {
+    role: 'engine',
+    on: ['work.committed', 'merge.landed', 'task.moved', 'conflict.aborted'],
+    clock: 'every minute',
+    does: 'Records coming conflicts at both tasks',
+  },
+  'conflict-settling': {
+    role: 'engine',
+    on: [],
+    clock: 'every minute',
+    does: 'Finishes conflicts cut short by a crash',
+  },
+  spending: {
+    role: 'supervisor',
+    on: ['budget.threshold_reached', 'budget.limited', 'project.configured'],
+    does: 'Raises alerts about money; stops what exceeds a budget',
+  },
+  'question-times': {
+    role: 'engine',
+    on: ['question.asked', 'question.answered', 'question.closed', 'question.reminded'],
+    clock: 'when a question is due',
+    does: 'Reminds of questions; takes their defaults',
+  },
+  occasions: {
+    role: 'engine',
+    on: ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'],
+    does: 'Asks what the catalogue has for a failure, a milestone or a landing',
+  },
+  'idea-questions': {
+    role: 'engine',
+    on: ['idea.created', 'idea.replied', 'idea.advanced', 'question.answered'],
+    does: "Asks what the catalogue has for an idea's phase",
+  },
+  'idea-research': {
+    role: 'ideation',
+    on: ['idea.replied', 'question.answered', 'question.closed'],
+    does: 'Searches for what an idea needs to know, if a provider is set',
+  },
+  'idea-files': {
+    role: 'engine',
+    on: [
+      'idea.created',
+      'idea.replied',
+      'idea.advanced',
+      'idea.corrected',
+      'idea.signal_removed',
+      'idea.researched',
+      'idea.paused',
+      'idea.resumed',
+      'idea.archived',
+    ],
+    clock: 'a minute after a failure',
+    does: 'Keeps the documents of ideas as files',
+  },
+  specs: {
+    role: 'specification, judge',
+    on: [
+      'spec.drafted',
+      'spec.asked',
+      'spec.settled',
+      'spec.approved',
+      'spec.building',
+      'spec.resumed',
+      'spec.extended',
+      'spec.judged',
+      'spec.aborted',
+      'spec.failed',
+      'spec.rejected',
+      'question.answered',
+      'question.closed',
+      'task.moved',
+      'task.blocked',
+    ],
+    clock: 'every minute while one is built',
+    does: 'Asks what a draft leaves open, watches the building, has each requirement checked',
+  },
+  loop: {
+    role: 'proposer',
+    on: [
+      'loop.switched',
+      'category.used',
+      'category.rested',
+      'proposal.made',
+      'proposal.checked',
+      'proposal.accepted',
+      'proposal.refused',
+      'proposal.scored',
+      'proposal.ended',
+      'project.configured',
+      'task.created',
+      'task.edited',
+      'task.moved',
+      'run.finished',
+      'job.ended',
+      'lease.claimed',
+    ],
+    clock: 'every minute',
+    does: 'Proposes improvements while the queue is low, if the loop is on',
+  },
+  landed: { role: 'engine', on: [], clock: 'every minute', does: 'Compares the target with the log' },
+  outages: {
+    role: 'engine',
+    on: [],
+    clock: 'every 2 s while one lasts',
+    does: 'Waits for a repository or a disk to come back',
+  },
+  remote: { role: 'engine', on: [], clock: 'every minute', does: 'Takes in what others pushed' },
+  notifications: {
+    role: 'person',
+    on: ['question.asked', 'question.reminded', 'alert.raised', 'task.blocked', 'task.moved'],
+    does: 'Tells people on the page and on their channels',
+  },
+  housekeeping: {
+    role: 'engine',
+    on: [],
+    clock: 'once a day',
+    does: 'Removes old output, snapshots and superseded events',
+  },
+} as const satisfies Record<string, ReactorTraits>;
+export type ReactorName = keyof typeof REACTORS;
+
+/** Every reactor with what it follows. */
+export function reactorRows(): RouteRow[] {
+  return Object.entries(REACTORS).map(([reactor, traits]: [string, ReactorTraits]) => {
+    const { role, on, clock, does } = traits;
+    const followed = [...on, ...(clock === undefined ? [] : [clock])].join(', ');
+    return { event: followed, role, reactor, does, choices: [], chosen: null };
+  });
+}

@@ -1,0 +1,44 @@
+import type { EventBody, Job, Question, RecordNoun, StoredRecord } from '@tidemill/contract';
+import { categoryPart } from './category/category.ts';
+import type { DecideEnv } from './command.ts';
+import { feedbackSubject } from './feedback/feedback.ts';
+import { replyAfterAnswers, replyEnded } from './idea/reply.ts';
+import type { Slice } from './slice.ts';
+import { specPart } from './spec/part.ts';
+import type { JobEnd, SubjectPart } from './subject/part.ts';
+import { holding } from './subject/questions.ts';
+
+/** The nouns that agents work on through jobs. */
+const parts: { readonly [N in RecordNoun]?: SubjectPart<N> } = {
+  idea: { jobEnded: replyEnded, resumed: (_slice, idea, env) => replyAfterAnswers(idea, env) },
+  spec: specPart,
+  feedback: feedbackSubject,
+  category: categoryPart,
+};
+
+const partOf = (subject: StoredRecord) => parts[subject.noun] as SubjectPart<RecordNoun> | undefined;
+
+/** What follows for its subject from the end of a job. Nothing for a project. */
+export function afterJob(slice: Slice, job: Job, end: JobEnd, env: DecideEnv): EventBody[] {
+  const subject = slice.records.get(job.subjectId);
+  return subject ? (partOf(subject)?.jobEnded(slice, subject, job, end, env) ?? []) : [];
+}
+
+/** Why a job may not ask about its subject; null when it may. */
+export function refusedQuestions(slice: Slice, { subjectId }: Job): string | null {
+  const subject = slice.records.get(subjectId);
+  return subject ? (partOf(subject)?.refusesQuestions?.(subject) ?? null) : null;
+}
+
+/** What follows for its subject when no question holds it any more. */
+function resumeSubject(slice: Slice, subjectId: string, env: DecideEnv): EventBody[] {
+  const subject = slice.records.get(subjectId);
+  return subject ? (partOf(subject)?.resumed(slice, subject, env) ?? []) : [];
+}
+
+/** What follows for a question's subject from its answer. */
+export function afterAnswer(slice: Slice, question: Question, env: DecideEnv): EventBody[] {
+  const { id, subjectId, holds } = question;
+  if (subjectId === null || !holds || holding(slice, subjectId, id).length > 0) return [];
+  return resumeSubject(slice, subjectId, env);
+}

@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
+import { until } from '../../../../test/support/until.ts';
+import { Daemon } from './daemon.ts';
+import { setupWarnings } from './setup-warnings.ts';
+import { markWork, otherFolders } from './working-folders.ts';
+
+let repository: TemporaryRepository;
+let root: string;
+const homes: string[] = [];
+const daemons: Daemon[] = [];
+beforeEach(() => {
+  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  root = repository.root;
+});
+afterEach(async () => {
+  await Promise.all(daemons.splice(0).map((daemon) => daemon.stop({ now: true })));
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, maxRetries: 5 });
+  repository.remove();
+});
+
+const newHome = () => {
+  const home = mkdtempSync(join(tmpdir(), 'tidemill-setup-'));
+  homes.push(home);
+  return home;
+};
+const start = async (home = newHome()) => {
+  const daemon = await Daemon.start({ env: { TIDEMILL_HOME: home }, port: 0 });
+  daemons.push(daemon);
+  return daemon;
+};
+const stranger = { path: '/nowhere', isShared: false };
+
+describe('a .tidemill that git ignores', () => {
+  test.each(['.*\n', '.tidemill/\n', '.tidemill/*\n', '*.yaml\n'])(
+    'is reported for %j, and not after the advice',
+    async (pattern) => {
+      repository.git('rm', '-q', '--cached', '.tidemill/config.yaml');
+      repository.write({ '.gitignore': pattern });
+      const [warning] = await setupWarnings(root, stranger);
+      expect(warning).toContain(`git ignores .tidemill/config.yaml (.gitignore:1: ${pattern.trim()})`);
+      expect(warning).toContain('!/.tidemill/ and !/.tidemill/**');
+      expect(warning).toContain('git add -f .tidemill');
+      repository.write({ '.gitignore': `${pattern}!/.tidemill/\n!/.tidemill/**\n` });
+      expect(await setupWarnings(root, stranger)).toEqual([]);
+      repository.write({ '.gitignore': pattern });
+      repository.git('add', '-f', '.tidemill');
+      expect(await setupWarnings(root, stranger)).toEqual([]);
+    },
+  );
+});
+
+test('a template with an unknown placeholder is reported with file, line and the nearest name', async () => {
+  repository.write({
+    '.tidemill/agents/implement.md': '# Do\n\n{taskTitel}\n',
+    '.tidemill/agents/review.md': 'Review {taskTitle}.\n',
+    '.tidemill/agents/plann.md': 'Plan.\n',
+    '.tidemill/agents/_questions.md': 'Never {ask}.\n',
+    '.tidemill/agents/notes.txt': '{anything}',
+  });
+  expect(await setupWarnings(root, stranger)).toEqual([
+    expect.stringMatching(/implement\.md:3: there is no placeholder \{taskTitel\}; did you mean \{taskTitle\}\?$/),
+    '.tidemill/agents/plann.md is used by no mode; did you mean plan.md?',
+  ]);
+});
+
+test('up and doctor report it, also after a change while the daemon runs', async () => {
+  repository.write({ '.tidemill/agents/implement.md': '{taskTitel}\n', '.gitignore': '.*\n' });
+  repository.git('rm', '-q', '--cached', '.tidemill/config.yaml');
+  const daemon = await start();
+  const { warnings, project } = await daemon.attach(root);
+  expect(warnings).toEqual([expect.stringContaining('git ignores'), expect.stringContaining('{taskTitel}')]);
+  const found = async () => (await daemon.api.doctor({})).findings.filter(({ check }) => check === 'setup');
+  expect(await found()).toMatchObject([
+    { level: 'warning', text: expect.stringContaining('git ignores') },
+    { level: 'warning', text: expect.stringContaining('{taskTitel}') },
+  ]);
+  repository.write({ '.tidemill/agents/implement.md': '{taskTitle}\n', '.gitignore': '' });
+  expect(await found()).toMatchObject([{ level: 'ok' }]);
+  repository.write({ '.tidemill/agents/implement.md': '{tsakTitle}\n' });
+  const live = async () => (await daemon.api.config({ project: project.id })).warnings.join();
+  await until(async () => (await live()).includes('{tsakTitle}'));
+});
+
+describe('two data folders on one repository', () => {
+  test('are reported to both while both run, and not afterwards', async () => {
+    const one = await start();
+    expect((await one.attach(root)).warnings).toEqual([]);
+    const other = await start();
+    const { warnings } = await other.attach(root);
+    expect(warnings).toEqual([expect.stringContaining(`with the data folder ${homes[0]} (pid ${process.pid})`)]);
+    const said = async (daemon: Daemon) =>
+      (await daemon.api.doctor({})).findings.filter(({ text }) => text.includes('another daemon works'));
+    expect(await said(one)).toHaveLength(1);
+    expect(await said(other)).toHaveLength(1);
+    await daemons.shift()!.stop({ now: true });
+    expect(await said(other)).toEqual([]);
+    expect(readdirSync(join(root, '.git/tidemill/data-folders'))).toHaveLength(1);
+  });
+
+  test('are not reported for the mark of a killed daemon, a folder that is gone, or a damaged file', async () => {
+    const dead = newHome();
+    const script = `import { Daemon } from ${JSON.stringify(join(import.meta.dirname, 'daemon.ts'))};
+const daemon = await Daemon.start({ env: { TIDEMILL_HOME: ${JSON.stringify(dead)} }, port: 0 });
+await daemon.attach(${JSON.stringify(root)});
+process.kill(process.pid, 'SIGKILL');`;
+    expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' })).toThrow();
+    await markWork(root, { path: '/nowhere/else', host: 'x', isShared: false });
+    repository.write({ '.git/tidemill/data-folders/bad.json': '{"path":' });
+    expect(readdirSync(join(root, '.git/tidemill/data-folders'))).toHaveLength(3);
+    expect(await otherFolders(root, stranger)).toEqual([]);
+  });
+
+  test('are fine when they use the same database', async () => {
+    const home = newHome();
+    await start(home);
+    await markWork(root, { path: home, host: 'there', isShared: true });
+    const own = { path: '/nowhere', isShared: true };
+    const workers = (host: string) => async () => [{ host }] as never;
+    expect(await otherFolders(root, own, workers('there'))).toEqual([]);
+    expect(await otherFolders(root, own, workers('elsewhere'))).toHaveLength(1);
+    expect(await otherFolders(root, { ...own, isShared: false }, workers('there'))).toHaveLength(1);
+  });
+
+  test('are found from a worktree of the repository as well', async () => {
+    await (await start()).attach(root);
+    const worktree = join(repository.folder, 'linked');
+    repository.git('worktree', 'add', '-q', worktree);
+    expect(await otherFolders(worktree, stranger)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,94 @@
+import { type EventBody, IDEA_PHASES, type Idea, type LoggedEvent, REACTORS } from '@tidemill/contract';
+import { artifactTitle } from '@tidemill/core';
+import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+
+const FOLLOWED = REACTORS['idea-questions'].on;
+/** The answer to a completed phase that pauses the idea. */
+const FOR_LATER = 'Keep it for later';
+
+/** Asks the catalogue's questions about ideas, each once. */
+export class IdeaQuestions implements Reactor {
+  readonly name = 'idea-questions';
+  readonly projectId: string;
+  readonly on = FOLLOWED;
+  readonly own: OwnWrites;
+  readonly #deps: EngineDeps;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
+  }
+
+  async handle(call: ReactorCall): Promise<void> {
+    const { store } = this.#deps;
+    // What was said while nothing ran.
+    if (call.cause === 'start')
+      for (const idea of await store.records({ noun: 'idea', projectId: this.projectId, isOpen: true }))
+        await this.#ask(idea);
+    if (call.cause === 'events') for (const event of call.events) await this.#consider(event);
+  }
+
+  async #consider({ body }: LoggedEvent): Promise<void> {
+    if (body.type === 'question.answered') return this.#answered(body);
+    const idea = 'ideaId' in body ? await this.#deps.store.record('idea', body.ideaId) : null;
+    if (idea && idea.status !== 'archived') await this.#ask(idea);
+  }
+
+  async #ask(idea: Idea): Promise<void> {
+    const before = await this.#deps.store.records({ noun: 'question', parent: idea.id });
+    const asked = new Set(before.map(({ sourceId }) => sourceId));
+    const { title, phase, forkedFrom, complexity } = idea;
+    const raise = async <T extends Trigger>(trigger: T, facts: TriggerFacts[T], sourceId: string = trigger) => {
+      if (!asked.has(sourceId)) await raiseAbout(this.#deps, this.own, idea, trigger, facts, sourceId);
+    };
+    if (!forkedFrom && phase === 'EXPLORING') await raise('idea_created', { title });
+    const stated = idea.artifacts.find(({ type }) => type === 'problem');
+    const problem = stated?.content || stated?.summary;
+    if (problem && !stated.correctedBy)
+      await raise('problem_statement_vague', { title, problem, length: problem.length });
+    if (complexity > 0) await raise('idea_complexity_high', { title, complexity });
+    const done = IDEA_PHASES[IDEA_PHASES.indexOf(phase) - 1];
+    if (!done || IDEA_PHASES.indexOf(done) < IDEA_PHASES.indexOf(forkedFrom?.phase ?? 'EXPLORING')) return;
+    const settled = idea.artifacts.map(({ type }) => artifactTitle(type).toLowerCase()).join(', ');
+    await raise('phase_complete', { title, phase: done.toLowerCase(), settled }, `phase_complete/${done}`);
+  }
+
+  async #answered({ questionId, answer }: Extract<EventBody, { type: 'question.answered' }>): Promise<void> {
+    if (answer.option !== FOR_LATER) return;
+    const { store } = this.#deps;
+    const question = await store.record('question', questionId);
+    if (!question?.subjectId || !question.sourceId.startsWith('phase_complete')) return;
+    const idea = await store.record('idea', question.subjectId);
+    if (idea?.status !== 'active') return;
+    await this.own.store.execute({ type: 'idea.pause', projectId: this.projectId, ideaId: idea.id, by: answer.by });
+  }
+}
+
+/** Asks the catalogue's questions of a trigger about an idea. */
+export async function raiseAbout<T extends Trigger>(
+  { project, catalogue, onNote }: EngineDeps,
+  own: OwnWrites,
+  idea: Idea,
+  trigger: T,
+  facts: TriggerFacts[T],
+  sourceId: string = trigger,
+): Promise<void> {
+  const raised = catalogue?.raise(trigger, facts) ?? [];
+  for (const { question, effect } of raised) {
+    const reply = await own.store.execute({
+      type: 'question.ask',
+      projectId: project.id,
+      taskId: null,
+      subjectId: idea.id,
+      stage: idea.phase,
+      agent: 'tidemill',
+      source: 'catalogue',
+      sourceId,
+      effect,
+      questions: [question],
+    });
+    if (!reply.ok) onNote(`${trigger} was not asked: ${reply.refusal.message}`);
+  }
+}

@@ -1,0 +1,113 @@
+import { ENGINE, type Idea, type Question, REACTORS } from '@tidemill/contract';
+import type { OwnWrites, Reactor, ReactorCall } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { raiseAbout } from './idea-questions.ts';
+
+const FOLLOWED = REACTORS['idea-research'].on;
+const SKIP = 'Skip it';
+const MOST_AREAS = 6;
+const OFF = 'no search provider is set; add `research` to the config';
+
+/** Searches for what the ideation agent wants to know, after a person had the chance to object. */
+export class IdeaResearchers implements Reactor {
+  readonly name = 'idea-research';
+  readonly projectId: string;
+  readonly on = FOLLOWED;
+  readonly own: OwnWrites;
+  readonly #deps: EngineDeps;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.projectId = deps.project.id;
+    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
+  }
+
+  async handle(call: ReactorCall): Promise<void> {
+    const { store } = this.#deps;
+    if (call.cause === 'start')
+      for (const idea of await store.records({ noun: 'idea', projectId: this.projectId, isOpen: true }))
+        await this.#research(idea.id);
+    if (call.cause !== 'events') return;
+    for (const { body } of call.events) {
+      if (body.type === 'idea.replied' && body.research) await this.#research(body.ideaId);
+      if (body.type !== 'question.answered' && body.type !== 'question.closed') continue;
+      const question = await store.record('question', body.questionId);
+      if (question?.subjectId && isAboutResearch(question)) await this.#research(question.subjectId);
+    }
+  }
+
+  async #research(ideaId: string): Promise<void> {
+    const idea = await this.#deps.store.record('idea', ideaId);
+    if (idea?.research?.status !== 'wanted' || idea.status === 'archived') return;
+    if (!this.#deps.ideation?.search) return this.#end(idea, 'off', OFF);
+    const question = (await this.#asked(idea)) ?? (await this.#ask(idea));
+    if (question?.status === 'open') return;
+    // The same was asked before and is not asked again within a day: what was decided then holds.
+    const earlier = question ?? (await this.#before(idea));
+    if (earlier?.status === 'open') return;
+    if (!question && earlier) return this.#end(idea, 'skipped', 'It was asked for already.');
+    if (question?.answer?.option === SKIP) return this.#end(idea, 'skipped', `${question.answer.by.name} skipped it`);
+    await this.#search(idea, areasOf(idea.research.areas, question));
+  }
+
+  /** The question about the searches that the idea wants now. */
+  async #asked({ id, research }: Idea): Promise<Question | undefined> {
+    const questions = await this.#deps.store.records({ noun: 'question', parent: id });
+    return questions.findLast((question) => isAboutResearch(question) && question.askedAt >= (research?.at ?? 0));
+  }
+
+  /** The newest earlier question about searches for this idea. */
+  async #before({ id }: Idea): Promise<Question | undefined> {
+    const questions = await this.#deps.store.records({ noun: 'question', parent: id });
+    return questions.findLast(isAboutResearch);
+  }
+
+  /** Undefined when the project does not ask this. */
+  async #ask(idea: Idea): Promise<Question | undefined> {
+    const { title, research } = idea;
+    const areas = (research?.areas ?? []).map((area, index) => `${index + 1}. ${area}`).join('\n');
+    await raiseAbout(this.#deps, this.own, idea, 'before_research', { title, areas }, sourceOf(research?.at ?? 0));
+    return this.#asked(idea);
+  }
+
+  async #search(idea: Idea, areas: string[]): Promise<void> {
+    const search = this.#deps.ideation!.search!;
+    const found: string[] = [];
+    const failures: string[] = [];
+    for (const area of areas.slice(0, MOST_AREAS)) {
+      try {
+        found.push(`## ${area}\n\n${await search(area)}`);
+      } catch (error) {
+        failures.push(`${area}: ${(error as Error).message}`);
+      }
+    }
+    const why = failures.join('; ').slice(0, 1_000);
+    if (found.length === 0) return this.#end(idea, 'failed', why || 'nothing was found');
+    const content = found.join('\n\n').slice(0, 50_000);
+    const summary = `What was found about ${areas.join(', ')}.`.slice(0, 2_000);
+    await this.#end(idea, 'done', why, { type: 'research', summary, content, confidence: 0.5 });
+  }
+
+  async #end(
+    idea: Idea,
+    status: 'done' | 'skipped' | 'failed' | 'off',
+    why: string,
+    artifact: { type: string; summary: string; content: string; confidence: number } | null = null,
+  ): Promise<void> {
+    const { id: ideaId } = idea;
+    const about = { projectId: this.projectId, ideaId, by: ENGINE, status, why, artifact };
+    const reply = await this.own.store.execute({ type: 'idea.end_research', ...about });
+    if (!reply.ok) this.#deps.onNote(`the search for ${idea.title} was not recorded: ${reply.refusal.message}`);
+  }
+}
+
+/** One for each wish, so that each is asked about. */
+const sourceOf = (at: number) => `before_research/${at}`;
+const isAboutResearch = ({ sourceId }: Question) => sourceId.startsWith('before_research/');
+
+/** A person's own words are one more area. */
+function areasOf(areas: string[], question: Question | undefined): string[] {
+  const answer = question?.answer;
+  const isOwn = answer?.source === 'user' && answer.option === null && answer.text.trim() !== '';
+  return isOwn ? [...areas, answer.text.trim().slice(0, 200)] : areas;
+}

@@ -1,0 +1,94 @@
+import type { Evidence, Idea, Job, SpecVersion, Task } from '@tidemill/contract';
+import { specVersionId } from '@tidemill/contract';
+import { specDocument } from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+
+type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection', string>;
+
+const heading = (title: string, text: string) => (text === '' ? '' : `## ${title}\n\n${text}\n`);
+
+/** What is known about the repository, and what people said about the last version. */
+export async function draftingBriefing({ store, knowledge }: EngineDeps, { subjectId }: Job): Promise<Text> {
+  const spec = await store.record('spec', subjectId);
+  const last =
+    spec && spec.version > 0 ? await store.record('spec_version', specVersionId(spec.id, spec.version)) : null;
+  const known = (await knowledge?.all()) ?? [];
+  const lines = known.map(({ text, files }) => `- ${files === '' ? '' : `\`${files}\`: `}${text}`);
+  const idea = spec?.source.ideaId ? await store.record('idea', spec.source.ideaId) : null;
+  return {
+    ideaSection: idea ? ideaDocuments(idea) : '',
+    knowledgeSection: heading('Known problems', lines.join('\n')),
+    revisionSection: revision(last),
+  };
+}
+
+/** Characters of one document of an idea, and of all of them, in a prompt. */
+const MOST_OF_ONE = 6_000;
+const MOST_OF_IDEA = 60_000;
+
+/** What the conversation has settled besides the brief, which is the job's input. */
+function ideaDocuments({ artifacts, decisions, risks }: Idea): string {
+  const documents = artifacts.flatMap(({ type, summary, content }) =>
+    type === 'brief' || summary + content === ''
+      ? []
+      : [heading(`Idea: ${type}`, (content || summary).slice(0, MOST_OF_ONE))],
+  );
+  const listed = (lines: string[]) => lines.map((line) => `- ${line}`).join('\n');
+  return [
+    ...documents,
+    heading('Idea: decisions', listed(decisions.map(({ text }) => text))),
+    heading('Idea: risks', listed(risks.map(({ text, severity }) => `${text} (${severity})`))),
+  ]
+    .join('\n')
+    .slice(0, MOST_OF_IDEA);
+}
+
+function revision(last: SpecVersion | null): string {
+  if (!last) return '';
+  const { version, draft, comments } = last;
+  const said = comments.map(({ line, quote, text }) => {
+    const place = line === 0 ? 'On all of it' : `On line ${line} ("${quote}")`;
+    return `- ${place}: ${text}`;
+  });
+  const wanted = said.length === 0 ? '' : `\n\n${heading('Requested changes', said.join('\n'))}`;
+  return `${heading(`Version ${version}, which you are to improve`, fenced(specDocument(draft)))}${wanted}`;
+}
+
+/** A fence that the text does not contain. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}markdown\n${text}${fence}`;
+}
+
+/** Each requirement with the tasks that landed for it, and what their gates and reviewers found. */
+export async function judgeBriefing(
+  { store }: EngineDeps,
+  { subjectId }: Job,
+): Promise<Record<'requirementsSection', string>> {
+  const spec = await store.record('spec', subjectId);
+  const version = spec?.approved?.version ?? spec?.version ?? 0;
+  const row = spec ? await store.record('spec_version', specVersionId(spec.id, version)) : null;
+  if (!spec || !row) return { requirementsSection: '' };
+  const ids = spec.tasks.map(({ taskId }) => taskId);
+  const tasks = new Map((await store.tasks({ projectId: spec.projectId, ids })).map((task) => [task.id, task]));
+  const parts: string[] = [];
+  for (const { id, text } of row.draft.requirements) {
+    const own = spec.tasks.filter(({ requirements }) => requirements.includes(id));
+    const lines: string[] = [];
+    for (const { taskId } of own) {
+      const task = tasks.get(taskId);
+      if (task) lines.push(taskLine(task, await store.evidence({ projectId: spec.projectId, taskId })));
+    }
+    parts.push(`### ${id}\n\n${text}\n\n${lines.join('\n')}`);
+  }
+  return { requirementsSection: heading(`Requirements of "${spec.title}"`, parts.join('\n\n')) };
+}
+
+function taskLine(task: Task, evidence: Evidence[]): string {
+  const passed = [...new Set(evidence.filter(({ status }) => status === 'pass').map(({ gate }) => gate))];
+  const what = task.landedCommit ? `landed as ${task.landedCommit.slice(0, 10)}` : `is ${task.stage}`;
+  const met = task.criteria.filter((each) => each.met).map(({ text, evidence: seen }) => `  - ${text}: ${seen}`);
+  const gates = passed.length === 0 ? '' : `; gates passed: ${passed.join(', ')}`;
+  return [`- #${task.number} ${task.title} (${what}${gates})`, ...met].join('\n');
+}

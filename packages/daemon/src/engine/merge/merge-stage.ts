@@ -1,0 +1,76 @@
+import type { EngineDeps } from '../deps.ts';
+import { isProven, type Prover } from '../stages/prove.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
+import { Batch } from './batch.ts';
+import { settlePrepared, WATCHED, waitFor } from './land.ts';
+import { waitForLarger } from './larger-first.ts';
+import { proveAndLand } from './prove-batch.ts';
+import { offerBranch } from './pull-request.ts';
+import { endAsEmpty, sendBackConflict } from './send-back.ts';
+import { stackUp } from './stack.ts';
+import type { TargetSync } from './target-sync.ts';
+
+/** Pause while a person must bring the target and its remote together. */
+const HELD = { untilMs: 30_000, maxMs: 60_000 };
+/** How often the target may move while a batch is proven. After that other work gets its turn. */
+const MAX_ROUNDS = 10;
+
+const over = async (end: Promise<void>): Promise<RoundEnd> => end.then(() => 'over');
+
+/** What the merge stage shares with the other stages. */
+export interface MergeTools {
+  prover: Prover;
+  target: TargetSync;
+}
+
+/** `over`: the stage of the first task has ended. `again`: the target or the batch has changed. */
+export type RoundEnd = 'over' | 'again';
+
+/**
+ * Lands the head of the merge queue, together with tasks that wait behind it:
+ *
+ *   take in what others pushed ──▶ stack the tasks on the target ──▶ prove the top ──pass──▶ push, land all
+ *                                                                       └─fail──▶ bisect ──▶ land what passes below
+ *                                                                                  the culprit, send the culprit back
+ *
+ * One merger per project does this, so that landings do not compete.
+ */
+export async function mergeStage(deps: EngineDeps, head: LeasedTask, tools: MergeTools): Promise<void> {
+  const batch = new Batch(deps, head);
+  try {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      head.check();
+      if ((await turn(deps, batch, tools)) === 'over') return;
+    }
+    await waitFor(head, `${deps.project.rules.target} changes faster than its gates run; it is tried again`);
+  } finally {
+    await batch.close();
+  }
+}
+
+async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<RoundEnd> {
+  const { workspace } = deps;
+  const { head } = batch;
+  const held = await tools.target.takeIn();
+  const obstacle = held ?? (await workspace.landingObstacle());
+  if (await settlePrepared(deps, head, tools.target)) return 'over';
+  if (obstacle !== null) return over(waitFor(head, obstacle, held === null ? WATCHED : HELD));
+  if (await waitForLarger(deps, head)) return 'over';
+  const candidate = await workspace.candidate(head.ref);
+  if (deps.push === 'branch') return over(offerBranch(deps, head, candidate, tools));
+  if (candidate.kind === 'conflict') return over(sendBackConflict(deps, head, candidate.files));
+  if (candidate.kind === 'empty') return over(endAsEmpty(head));
+  tools.prover.baseline.lookSoon();
+  // One that is proven already lands at once; the others gain nothing by waiting for each other.
+  if (!(await isProven(deps, candidate.tree))) await joinOthers(batch);
+  const stack = await stackUp(deps, batch, candidate);
+  if (stack.layers.length === 0) return 'over';
+  return proveAndLand(deps, batch, stack, tools);
+}
+
+/** A task that a crash interrupted while it landed gets its own turn. */
+async function joinOthers(batch: Batch): Promise<void> {
+  await batch.fill();
+  for (const member of batch.members)
+    if (member !== batch.head && member.task.prepared) await batch.release(member, 'it may have landed already');
+}

@@ -1,0 +1,70 @@
+import type { EngineDeps } from '../deps.ts';
+import type { BuiltWork } from '../stages/prove.ts';
+import type { Batch } from './batch.ts';
+import { type Landed, landStack } from './land.ts';
+import type { MergeTools, RoundEnd } from './merge-stage.ts';
+import { sendBackWithTarget } from './send-back.ts';
+import { type Stack, workOf } from './stack.ts';
+
+/** A gate changed files of several tasks at once, so it cannot be said whose they are. */
+class NotTogether extends Error {}
+
+/**
+ * Proves all layers as one tree. When it fails, finds the lowest layer with which it fails, lands what is below, and
+ * sends the task of that layer back. The layers above are tried again in the next batch.
+ */
+export async function proveAndLand(deps: EngineDeps, batch: Batch, stack: Stack, tools: MergeTools): Promise<RoundEnd> {
+  try {
+    const landed = await land(deps, batch, stack, tools);
+    return landed === 'again' ? 'again' : 'over';
+  } catch (error) {
+    if (!(error instanceof NotTogether)) throw error;
+    await batch.close();
+    return 'again';
+  }
+}
+
+async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, target }: MergeTools): Promise<Landed> {
+  const { layers } = stack;
+  const prove = (count: number, tries: 'twice' | 'once' | 'again') =>
+    prover.prove(batch.head, workOf(stack, count), (tree) => repaired(deps, stack, tree), tries);
+  const landLowest = (count: number) => landStack(deps, batch, { ...stack, layers: layers.slice(0, count) }, target);
+  const whole = await prove(layers.length, layers.length === 1 ? 'twice' : 'once');
+  if (whole.kind === 'passed') {
+    // A gate may have fixed files of the only layer.
+    const top = { ...layers.at(-1)!, tree: whole.work.tree };
+    return landStack(deps, batch, { ...stack, layers: [...layers.slice(0, -1), top] }, target);
+  }
+  const red = await firstRed(layers.length, async (count) => (await prove(count, 'once')).kind === 'passed');
+  // The same code once more: a gate that passes now is flaky, and nobody is sent back for it.
+  const proof = layers.length === 1 ? whole : await prove(red, 'again');
+  if (proof.kind === 'passed') return landLowest(red);
+  const below = layers.slice(0, red - 1).map(({ member }) => member);
+  // The agent reproduces the failure on the target, so the others land first.
+  const landed = below.length > 0 ? await landLowest(below.length) : 'landed';
+  if (landed !== 'landed') return landed;
+  const culprit = layers[red - 1]!.member;
+  await sendBackWithTarget(deps, culprit, proof, below);
+  batch.drop(culprit);
+  return 'landed';
+}
+
+/** How many of the lowest layers it takes to fail, given that all of them do. */
+async function firstRed(size: number, passes: (count: number) => Promise<boolean>): Promise<number> {
+  let green = 0;
+  let red = size;
+  while (red - green > 1) {
+    const middle = Math.floor((green + red) / 2);
+    if (await passes(middle)) green = middle;
+    else red = middle;
+  }
+  return red;
+}
+
+async function repaired(deps: EngineDeps, stack: Stack, tree: string): Promise<BuiltWork> {
+  if (stack.layers.length > 1) throw new NotTogether('a gate fixed files of a batch');
+  const { base, layers } = stack;
+  const { member, files } = layers[0]!;
+  const message = `Candidate of #${member.task.number}`;
+  return { commit: await deps.workspace.seal(member.ref, { tree, base }, message), tree, files, base };
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { AlertKind } from '@tidemill/contract';
+import { expect, it } from 'vitest';
+
+const ROOT = path.join(import.meta.dirname, '../../../../..');
+const alerts = 'packages/daemon/src/engine/reactors/alerts.test.ts';
+const conditions = 'packages/daemon/src/engine/reactors/conditions.test.ts';
+const merging = 'packages/daemon/src/engine/merge/merge-stage.test.ts';
+const spending = 'packages/daemon/src/engine/reactors/spending.test.ts';
+const loop = 'packages/daemon/src/engine/reactors/loop.test.ts';
+const money = 'raises alerts, stops at the limit within one request, and resumes at midnight';
+const settings = 'test/e2e/budget.test.ts';
+const outage = '%s: all work stops';
+
+/** The test in which each kind of alert is raised. A kind without one does not compile. */
+const RAISED: Record<AlertKind, [file: string, test: string]> = {
+  agent_auth: [conditions, '%s: the agent needs a person'],
+  agent_credit: [conditions, '%s: the agent needs a person'],
+  autonomy: ['packages/core/src/question/hold.test.ts', 'notify_and_proceed raises an alert and continues'],
+  baseline_red: [conditions, 'a target that fails its gates: one alert with the repair command'],
+  budget_50: [spending, money],
+  budget_75: [conditions, 'three quarters of the budget are spent'],
+  budget_90: [spending, money],
+  budget_100: [spending, money],
+  channel: ['packages/daemon/src/channels/delivery.test.ts', 'a wrong token: a clear error, one alert'],
+  config_adjusted: [settings, 'impossible values are replaced, and reported'],
+  config_invalid: [settings, 'an invalid one is reported and changes nothing'],
+  dependency_blocked: [alerts, 'a blocked one: told after two hours'],
+  dependency_cancelled: [alerts, 'a cancelled one: told within a minute'],
+  disk_full: [conditions, outage],
+  environment: [conditions, 'prepare steps that fail for everyone'],
+  error_rate: [alerts, 'whose runs fail again and again raise the error rate'],
+  evidence_missing: [conditions, 'commits on the target whose evidence the store does not have'],
+  flaky_gate: [merging, 'a gate that fails and passes on the same tree is a flake'],
+  landing_waits: [alerts, 'is told after a minute with what to do'],
+  loop_exhausted: [loop, 'has one alert when all categories rest, stays idle, and goes on after the rest'],
+  loop_paused: [loop, 'it pauses with an alert when too many runs fail, and goes on when it is switched on'],
+  loop_stalled: [loop, 'a stall of an hour is told with what waits for what, and is over with the next step'],
+  no_transition: ['packages/core/src/pipeline/end-stage.test.ts', '%s %s: %s → %s'],
+  push_failed: [merging, 'that is down holds nothing up'],
+  push_refused: [merging, 'that refuses the push lands nothing'],
+  queue_high: [alerts, 'with a long queue or a short one'],
+  queue_low: [alerts, 'with a long queue or a short one'],
+  reactor_loop: [
+    'packages/daemon/src/engine/reactors/host.test.ts',
+    'of a reactor over its own events pauses it, with one alert; others continue',
+  ],
+  remote_branch_gone: [conditions, 'a branch that was deleted at the remote'],
+  repository_gone: [conditions, outage],
+  review_waiting: [alerts, 'is told after two hours with the reason, and is over when it is done'],
+  spec_stopped: [
+    'packages/daemon/src/engine/reactors/specs.test.ts',
+    'a blocked task of the database stops the building',
+  ],
+  stuck: [alerts, 'names its worker, and is over when it shows a sign of life'],
+  target_diverged: [merging, 'that was pushed by force stops merging until a person brings both together'],
+  target_gone: [conditions, outage],
+  target_reset: [conditions, 'a target that was reset before landed work'],
+  too_many_conflicts: [
+    'packages/core/src/conflict/conflict.test.ts',
+    'builders get no new work, others do; one alert; with five it continues',
+  ],
+  worker_degraded: [alerts, 'of a daemon that died are degraded, then unresponsive'],
+  worker_unresponsive: [alerts, 'of a daemon that died are degraded, then unresponsive'],
+};
+
+it.each(Object.entries(RAISED))('%s is raised in a test', (kind, [file, test]) => {
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  expect(text).toContain(test);
+  expect(text).toContain(kind);
+});

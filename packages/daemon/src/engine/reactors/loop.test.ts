@@ -1,0 +1,327 @@
+import {
+  AppError,
+  type CategoryView,
+  LoopConfig,
+  type Proposal,
+  type ProposalDraft,
+  personActor,
+} from '@tidemill/contract';
+import { afterEach, describe, expect, test } from 'vitest';
+import { EngineBed, quickAgent, silentAgent } from '../../../../../test/support/engine-bed.ts';
+import type { Agent, AgentEnd, CategoryText, Store } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const ada = personActor('ada');
+const BRIEFING = {
+  prompt: '',
+  promptTokens: 0,
+  dropped: [],
+  model: null,
+  tools: null,
+  maxTurns: null,
+  timeoutMs: null,
+};
+
+const draft = (title: string, more: Partial<ProposalDraft> = {}): ProposalDraft => ({
+  title,
+  description: `${title} makes the mill better for everybody who uses it.`,
+  criteria: [`a test shows that ${title} is done`, 'the old behaviour stays as it is', 'the document names it'],
+  approach: '',
+  effortHours: 2,
+  files: [],
+  newFiles: [],
+  dependencies: [],
+  ...more,
+});
+
+type Idea = ProposalDraft | 'nothing' | 'dies' | 'silent';
+const text = (slug: string, more: Partial<CategoryText> = {}): CategoryText => ({
+  slug,
+  name: slug,
+  isOff: false,
+  fault: null,
+  fill: () => slug,
+  ...more,
+});
+
+let bed: EngineBed;
+afterEach(() => bed.close());
+
+interface World {
+  loop?: object;
+  /** What the agent says in each category, in the order of the categories. */
+  ideas: Record<string, Idea>;
+  texts?: CategoryText[];
+  deps?: (bed: EngineBed) => Partial<EngineDeps>;
+}
+
+async function open({ loop = {}, ideas, texts, deps = () => ({}) }: World): Promise<void> {
+  const config = LoopConfig.parse({ enabled: true, exposure: 4, min: 1, max: 1, approval: 'automated', ...loop });
+  bed = await EngineBed.open({ loop: config }, (self) => {
+    const builder = quickAgent(() => self.repository);
+    const agent = proposer(ideas);
+    return {
+      improvements: {
+        categories: async () => texts ?? Object.keys(ideas).map((slug) => text(slug)),
+        stack: async () => ({ languages: [], frameworks: [], dependencies: new Set(['react']) }),
+      },
+      prompts: { render: async () => BRIEFING, renderJob: async ({ input }) => ({ ...BRIEFING, prompt: input }) },
+      agentFor: (mode) => (mode === 'propose' ? agent : builder),
+      ...deps(self),
+    };
+  });
+  await bed.start();
+}
+
+/** It has each idea once. */
+function proposer(given: Record<string, Idea>): Agent {
+  const ideas = { ...given };
+  return {
+    label: 'proposer',
+    start(request, sink) {
+      const { prompt: slug } = request.brief;
+      const idea = ideas[slug] ?? 'nothing';
+      if (idea === 'silent') return silentAgent.start(request, sink);
+      if (typeof idea === 'object') ideas[slug] = 'nothing';
+      return { end: Promise.resolve(endOf(idea)), stop: async () => undefined };
+    },
+  };
+}
+
+function endOf(idea: ProposalDraft | 'nothing' | 'dies'): AgentEnd {
+  if (idea === 'dies') return { kind: 'failed', failure: 'no_result', message: 'only prose', exitCode: null };
+  if (idea === 'nothing') return { kind: 'result', envelope: { outcome: 'no_idea', summary: 'nothing to improve' } };
+  return { kind: 'result', envelope: { outcome: 'proposed', summary: idea.title, proposal: idea } };
+}
+
+const proposals = (): Promise<Proposal[]> => bed.store.records({ noun: 'proposal', projectId: bed.projectId });
+const states = async () =>
+  (await proposals()).map(({ category, status, outcome }) => `${category} ${outcome ?? status}`);
+const used = async () => (await bed.log('category.used')).map(({ body }) => (body as { category: string }).category);
+const alertText = async (kind: CategoryView['slug']) =>
+  (await bed.store.records({ noun: 'alert', projectId: bed.projectId })).find((alert) => alert.kind === kind)?.text ??
+  '';
+
+describe('with an empty queue the loop', () => {
+  test('asks an agent within 30 seconds; the proposal is a task of its category, claimed within 2 minutes, and lands', async () => {
+    await open({
+      ideas: { testing: draft('Grease the wheel'), security: 'nothing' },
+      loop: { categories: ['testing'] },
+    });
+    await bed.pass(30 * SECOND);
+    const modes = (await bed.log('run.started')).map(({ body }) => (body as { mode: string }).mode);
+    expect(modes[0]).toBe('propose');
+    expect(modes).toContain('implement');
+    await bed.pass(2 * MINUTE);
+    const [task] = await bed.store.tasks({ projectId: bed.projectId });
+    expect(task).toMatchObject({
+      title: 'Grease the wheel',
+      kind: 'improvement',
+      origin: { kind: 'loop', category: 'testing' },
+      criteria: [{ text: 'a test shows that Grease the wheel is done' }, {}, {}],
+    });
+    await bed.pass(10 * MINUTE);
+    expect(await states()).toEqual(['testing landed']);
+    const [made] = await bed.log('proposal.accepted');
+    const [claimed] = (await bed.log('lease.claimed')).filter(
+      ({ body }) => 'subjectId' in body && body.subjectId === task!.id,
+    );
+    expect(claimed!.at - made!.at).toBeLessThan(2 * MINUTE);
+  });
+
+  test('does nothing while it is off, stops when it is switched off, and begins when it is switched on', async () => {
+    await open({ ideas: { testing: 'silent' }, loop: { enabled: false } });
+    await bed.pass(HOUR);
+    expect(await used()).toEqual([]);
+    await bed.must({ type: 'loop.switch', projectId: bed.projectId, on: true, by: ada });
+    await bed.pass(10 * SECOND);
+    expect(await used()).toEqual(['testing']);
+    await bed.must({ type: 'loop.switch', projectId: bed.projectId, on: false, by: ada });
+    await bed.pass(10 * SECOND);
+    expect(await bed.log('job.ended')).toMatchObject([{ body: { status: 'cancelled' } }]);
+  });
+
+  test('tries the next category after nothing, a duplicate, missing files and prose', async () => {
+    await open({
+      ideas: {
+        a: 'nothing',
+        b: draft('Oil the old gate'),
+        c: draft('Paint the door', { files: ['door.ts'], dependencies: ['left-pad', '#99'] }),
+        d: 'dies',
+        e: draft('Sharpen the millstone', { dependencies: ['react@19', 'node:fs', '#1'] }),
+      },
+    });
+    await bed.add(1, { title: 'Oil the old gate', body: 'Oil the old gate makes the mill better.' });
+    await bed.pass(30 * MINUTE);
+    expect((await used()).slice(0, 5)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(await states()).toEqual(['b duplicate', 'c invalid', 'e landed']);
+    const [twin, missing] = await proposals();
+    expect(twin).toMatchObject({ number: 1, related: [{ ref: '#1', title: 'Oil the old gate' }] });
+    expect(twin?.why).toContain('it is the same as #1 "Oil the old gate"');
+    expect(missing?.why).toContain('files that do not exist: door.ts');
+    expect(missing?.why).toContain('does not have: left-pad, #99');
+    const day = (await bed.log('category.rested')).map(({ body }) => (body as { category: string }).category);
+    expect(day.slice(0, 4)).toEqual(['a', 'b', 'c', 'd']);
+    const e = (await bed.store.tasks({ projectId: bed.projectId, search: 'millstone' }))[0];
+    expect(e?.dependsOn).toEqual(['task_1']);
+  });
+
+  test('has one alert when all categories rest, stays idle, and goes on after the rest', async () => {
+    await open({ ideas: { a: 'nothing', b: 'nothing' } });
+    await bed.pass(HOUR);
+    expect(await bed.alerts()).toEqual(['warning loop_exhausted']);
+    expect(await alertText('loop_exhausted')).toContain('All 2 categories in use rest.');
+    await bed.pass(3 * HOUR);
+    expect(await bed.log('alert.raised')).toHaveLength(1);
+    expect(await used()).toEqual(['a', 'b']);
+    bed.clock.jump(7 * DAY);
+    await bed.pass(2 * MINUTE);
+    expect((await used()).length).toBeGreaterThan(2);
+  });
+
+  test('skips a category whose text is missing or broken with one note, and one that is switched off', async () => {
+    await open({
+      ideas: { broken: draft('Nothing of this'), off: draft('Nor of this'), good: draft('But this') },
+      texts: [
+        text('broken', { fault: 'x.md:3: there is no placeholder {nam}' }),
+        text('off', { isOff: true }),
+        text('good'),
+      ],
+    });
+    await bed.pass(10 * MINUTE);
+    expect(await states()).toEqual(['good landed']);
+    expect(bed.notes.filter((note) => note.includes('broken'))).toEqual([
+      'the loop skips the category broken: x.md:3: there is no placeholder {nam}',
+    ]);
+  });
+
+  test('goes on with another category when no task can be made of a proposal', async () => {
+    await open({ ideas: { a: draft('Turn the first wheel'), b: draft('Mend a broken sail') }, deps: failingOnce });
+    await bed.pass(10 * MINUTE);
+    expect(await states()).toEqual(['a refused', 'b landed']);
+    expect((await proposals())[0]?.why).toContain('no task could be made of it');
+    expect(bed.notes.join()).toContain('no task could be made of proposal 1');
+  });
+
+  test('waits while the store is unreachable, and then goes on with the same choice', async () => {
+    let failures = 3;
+    const broken = (self: EngineBed): Partial<EngineDeps> => ({
+      store: changed(self.store, 'loop.propose', () => {
+        failures -= 1;
+        if (failures >= 0) throw new AppError('store_failed', 'no store', { retriable: true });
+      }),
+    });
+    await open({ ideas: { a: draft('Grease the wheel'), b: 'nothing' }, deps: broken });
+    await bed.pass(10 * MINUTE);
+    expect((await used())[0]).toBe('a');
+    expect(await states()).toEqual(['a landed']);
+    expect(bed.notes.join()).toMatch(/the store is unavailable|retrying/);
+  });
+});
+
+describe('where a person approves', () => {
+  test('three proposals wait, none is a task, and a restart loses none', async () => {
+    await open({
+      ideas: {
+        a: draft('Grease the wheel'),
+        b: draft('Paint a door'),
+        c: draft('Mend some sails'),
+        d: draft('Weigh flour'),
+      },
+      loop: { min: 3, max: 10, approval: 'requires_approval' },
+    });
+    await bed.pass(2 * SECOND);
+    await bed.stop();
+    await bed.start();
+    await bed.pass(10 * MINUTE);
+    expect(await states()).toEqual(['a waiting', 'b waiting', 'c waiting']);
+    expect(await bed.store.tasks({ projectId: bed.projectId })).toEqual([]);
+    const [first] = await proposals();
+    const about = { projectId: bed.projectId, proposalId: first!.id, categoryId: first!.categoryId };
+    await bed.must({ type: 'proposal.refuse', ...about, why: 'no', by: ada });
+    await bed.pass(MINUTE);
+    expect(await states()).toEqual(['a refused', 'b waiting', 'c waiting', 'd waiting']);
+  });
+
+  test('a stall of an hour is told with what waits for what, and is over with the next step', async () => {
+    await open({ ideas: { a: draft('Grease the wheel') }, loop: { approval: 'requires_approval' } });
+    await bed.pass(59 * MINUTE);
+    expect(await bed.alerts()).toEqual([]);
+    await bed.pass(5 * MINUTE);
+    expect(await bed.alerts()).toEqual(['warning loop_stalled']);
+    expect(await alertText('loop_stalled')).toContain('1 proposal waits for a yes: `tidemill loop proposals`.');
+    const [first] = await proposals();
+    const about = { projectId: bed.projectId, proposalId: first!.id, categoryId: first!.categoryId };
+    await bed.must({ type: 'proposal.refuse', ...about, why: 'no', by: ada });
+    await bed.pass(2 * MINUTE);
+    expect(await bed.alerts()).not.toContain('warning loop_stalled');
+  });
+
+  test('notify_and_proceed makes the task and tells the person', async () => {
+    await open({ ideas: { a: draft('Grease the wheel') }, loop: { approval: 'notify_and_proceed' } });
+    await bed.pass(MINUTE);
+    expect(await alertText('autonomy')).toContain('The loop added #1 Grease the wheel (proposal 1, a).');
+  });
+});
+
+describe('the loop limits itself', () => {
+  test('it pauses with an alert when too many runs fail, and goes on when it is switched on', async () => {
+    await open({ ideas: { a: 'dies', b: 'dies', c: 'dies', d: 'dies', e: 'nothing' } });
+    await bed.pass(HOUR);
+    expect(await bed.alerts()).toContain('error loop_paused');
+    expect(await alertText('loop_paused')).toContain('runs of the last day failed, more than 50 %');
+    const before = (await used()).length;
+    await bed.pass(3 * HOUR);
+    expect(await used()).toHaveLength(before);
+    await bed.must({ type: 'loop.switch', projectId: bed.projectId, on: true, by: ada });
+    await bed.pass(MINUTE);
+    expect(await bed.alerts()).not.toContain('error loop_paused');
+  });
+
+  test('it counts landed work that a later commit reverts', async () => {
+    await open({ ideas: { a: draft('Grease the wheel') } });
+    await bed.pass(10 * MINUTE);
+    const [task] = await bed.store.tasks({ projectId: bed.projectId });
+    const commits = [{ commit: 'f00', subject: 'Revert', reverts: [task!.landedCommit!] }];
+    bed.repository.recentCommits = async () => commits as never;
+    await bed.pass(2 * MINUTE);
+    expect(await states()).toEqual(['a reverted']);
+    expect(await bed.store.records({ noun: 'category', projectId: bed.projectId })).toMatchObject([
+      { landed: 1, reverted: 1 },
+    ]);
+  });
+});
+
+/** The first task cannot be made. */
+function failingOnce(self: EngineBed): Partial<EngineDeps> {
+  let isFirst = true;
+  return {
+    store: changed(self.store, 'task.create', () => {
+      const fails = isFirst;
+      isFirst = false;
+      return fails
+        ? { ok: false, index: 0, refusal: { code: 'unknown_pipeline', message: 'no pipeline', hint: '' } }
+        : undefined;
+    }),
+  };
+}
+
+/** A store that does something else at this command. */
+function changed(store: Store, type: string, instead: () => unknown): Store {
+  const run = (method: 'execute' | 'executeAll') => async (given: { type: string } | { type: string }[]) => {
+    const isIt = [given].flat().some((command) => command.type === type);
+    const answer = isIt ? instead() : undefined;
+    return answer ?? (store[method] as (given: unknown) => Promise<unknown>)(given);
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'execute' || name === 'executeAll') return run(name);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}

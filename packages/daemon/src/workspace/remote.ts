@@ -1,0 +1,201 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nulList } from '../git/output.ts';
+import { GitError } from '../git/program.ts';
+import type { Pushed, RemoteState, RemoteTarget } from '../ports.ts';
+import { mergeOnPaper, treeOf } from './candidate.ts';
+import { commitTree } from './capture.ts';
+import { pushLargeFiles } from './large-files.ts';
+import { isAncestor, moveRefs } from './ref.ts';
+import type { Site, Standing } from './site.ts';
+import { moveTo, putBack, tipOf } from './snapshot.ts';
+
+/** A remote that does not respond must not hold up work for long. */
+const FETCH_LIMIT_MS = 30_000;
+const PUSH_LIMIT_MS = 120_000;
+const limitOf = ({ options }: Site, usualMs: number) => options.remoteLimitMs ?? usualMs;
+
+/** The remote's target as fetched last. */
+const fetchedRef = (site: Site) => `refs/tidemill/remote/fetched/${site.options.target}`;
+/** The same, as known to contain no rewritten history. A commit that does not contain it was pushed by force. */
+const acceptedRef = (site: Site) => `refs/tidemill/remote/accepted/${site.options.target}`;
+
+/** The person's own credentials are used, but nobody is asked for one: no terminal, no window. */
+const QUIET = { GIT_ASKPASS: '', SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never', GCM_INTERACTIVE: 'never' };
+const NO_PROMPT = ['-c', 'core.askPass=', '-c', 'credential.interactive=false'];
+
+interface Destination {
+  remote: string;
+  ref: string;
+  name: RemoteTarget['name'];
+}
+
+/** Fetches the target's branch of its remote and compares it with the local target. Moves no branch. */
+export async function fetchTarget(site: Site): Promise<RemoteState> {
+  const from = await destination(site);
+  if (!from) return { kind: 'none' };
+  const { remote, ref, name } = from;
+  const [known, fetched] = await site.resolver.resolve([
+    `${acceptedRef(site)}^{commit}`,
+    `${fetchedRef(site)}^{commit}`,
+  ]);
+  const before = (await broughtTogether(site, known, fetched)) ?? known ?? (await trackedBefore(site, from));
+  try {
+    await site.git(
+      [...NO_PROMPT, 'fetch', '-q', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', remote].concat(
+        `+${ref}:${fetchedRef(site)}`,
+      ),
+      { signal: AbortSignal.timeout(limitOf(site, FETCH_LIMIT_MS)), env: QUIET },
+    );
+  } catch (error) {
+    const said = saidBy(error, `fetching from ${remote}`, limitOf(site, FETCH_LIMIT_MS));
+    if (!/couldn't find remote ref|Remote branch .* not found/i.test(said))
+      return { kind: 'unreachable', name, why: said };
+    return before ? { kind: 'gone', name } : { kind: 'new', name };
+  }
+  const [commit, local] = await site.resolver.resolve([`${fetchedRef(site)}^{commit}`, `${site.targetRef}^{commit}`]);
+  if (!commit || !local) return { kind: 'unreachable', name, why: `${name} has no commit` };
+  const state = await compare(site, { commit, local, before });
+  if (state !== 'rewritten' && known !== commit) await moveRefs(site, [{ ref: acceptedRef(site), to: commit }]);
+  return { kind: state, name, commit, local };
+}
+
+async function compare(
+  site: Site,
+  { commit, local, before }: { commit: string; local: string; before: string | null },
+) {
+  if (commit === local) return 'same';
+  if (await isAncestor(site.git, commit, local)) return 'ahead';
+  if (await isAncestor(site.git, local, commit)) return 'behind';
+  return before && !(await isAncestor(site.git, before, commit)) ? 'rewritten' : 'diverged';
+}
+
+/** A person has merged the history that was pushed by force: it counts from now on. */
+async function broughtTogether(site: Site, known?: string | null, fetched?: string | null): Promise<string | null> {
+  if (!fetched || fetched === known) return null;
+  return (await isAncestor(site.git, fetched, await site.target())) ? fetched : null;
+}
+
+/** What the person's own fetch left, for the first time. */
+async function trackedBefore(site: Site, { remote, ref }: Destination): Promise<string | null> {
+  const [tracked] = await site.resolver.resolve([`refs/remotes/${remote}/${ref.replace('refs/heads/', '')}^{commit}`]);
+  return tracked ?? null;
+}
+
+export async function isPublished(site: Site, commit: string): Promise<boolean> {
+  if (!(await destination(site))) return false;
+  const [fetched, known] = await site.resolver.resolve([`${fetchedRef(site)}^{commit}`, `${commit}^{commit}`]);
+  return Boolean(fetched && known && (await isAncestor(site.git, known, fetched)));
+}
+
+/** Merges the remote's commit and the local target in the object database. Moves no branch. */
+export async function joinRemote(site: Site, { name, commit }: RemoteTarget) {
+  const base = await site.target();
+  const merged = await mergeOnPaper(site, base, commit);
+  if (merged.conflicts.length > 0) return { kind: 'conflict' as const, files: merged.conflicts };
+  const message = `Merge ${name} into ${site.options.target}`;
+  const joined = await commitTree(site, merged.tree, [base, commit], message);
+  return { kind: 'clean' as const, commit: joined, tree: merged.tree, base };
+}
+
+/** A plain push of the commit to the remote's target. Never forced: a remote with other commits refuses it. */
+export async function pushTarget(site: Site, commit: string): Promise<Pushed> {
+  const to = site.options.push === 'target' ? await destination(site) : null;
+  if (!to) return { kind: 'none' };
+  const pushed = await push(site, to, `${commit}:${to.ref}`);
+  if (pushed.kind === 'pushed')
+    await moveRefs(site, [
+      { ref: acceptedRef(site), to: commit },
+      { ref: fetchedRef(site), to: commit },
+    ]);
+  return pushed;
+}
+
+/**
+ * Pushes the task's branch for a pull request, with one commit on top that has the message and the proven tree. The
+ * branch only grows, so that a later push never needs force.
+ */
+export async function pushBranch(
+  site: Site,
+  place: Standing,
+  { tree, message }: { tree: string; message: string },
+): Promise<{ pushed: Pushed; commit: string }> {
+  await putBack(site, place, 'uncommitted work before the branch was pushed');
+  const [{ tip }, target, to] = await Promise.all([tipOf(site, place), site.target(), destination(site)]);
+  const isDone = (await treeOf(site, tip)) === tree && (await messageOf(site, tip)) === message.trim();
+  const commit = isDone ? tip : await commitOnTop(site, { tip, target }, tree, message);
+  if (!isDone) {
+    await moveTo(site, place, { commit, attached: true }, 'the target was merged');
+    await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
+  }
+  return { pushed: to ? await push(site, to, `${commit}:refs/heads/${place.branch}`) : { kind: 'none' }, commit };
+}
+
+async function commitOnTop(
+  site: Site,
+  { tip, target }: { tip: string; target: string },
+  tree: string,
+  message: string,
+): Promise<string> {
+  const isIn = await isAncestor(site.git, target, tip);
+  return commitTree(site, tree, isIn ? [tip] : [tip, target], message);
+}
+
+const messageOf = async (site: Site, commit: string) =>
+  (await site.git(['show', '-s', '--format=%B', commit])).stdout.trim();
+
+async function push(site: Site, { remote, name }: Destination, what: string): Promise<Pushed> {
+  const [commit = '', ref = ''] = what.split(':');
+  const limits = { signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)), env: QUIET };
+  const missing = await pushLargeFiles(site, { remote, ref, commit }, limits);
+  if (missing !== null) return { kind: 'unreachable', name, why: missing };
+  try {
+    await site.git([...NO_PROMPT, 'push', '-q', '--no-verify', '--no-force', remote, what], {
+      signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)),
+      env: QUIET,
+    });
+    return { kind: 'pushed', name };
+  } catch (error) {
+    const why = saidBy(error, `pushing to ${remote}`, limitOf(site, PUSH_LIMIT_MS));
+    if (/\[rejected\]/.test(why) || LOST_RACE.test(why)) return { kind: 'moved', name, why };
+    return { kind: /\[remote rejected\]/.test(why) ? 'refused' : 'unreachable', name, why };
+  }
+}
+
+/** Two pushes arrived at once, and the other one was first. */
+const LOST_RACE =
+  /\[remote rejected\].*\((?:cannot lock ref|failed to update ref|incorrect old value|reference already)/i;
+
+function saidBy(error: unknown, doing: string, limitMs: number): string {
+  if (error instanceof Error && error.name === 'AbortError') return `${doing} took longer than ${limitMs / 1000} s`;
+  if (!(error instanceof GitError)) throw error;
+  return `${doing} failed: ${error.stderr.trim()}`;
+}
+
+/** Where the target is fetched from and pushed to: where its branch comes from, else `origin`. */
+async function destination(site: Site): Promise<Destination | null> {
+  if (site.options.push === 'never') return null;
+  const { mtimeMs, size } = await stat(join(site.info.commonDir, 'config'));
+  const stamp = `${mtimeMs} ${size}`;
+  if (site.destination?.stamp !== stamp) site.destination = { stamp, found: await findDestination(site) };
+  return site.destination.found;
+}
+
+export type FoundDestination = { stamp: string; found: Destination | null };
+
+async function findDestination(site: Site): Promise<Destination | null> {
+  const { stdout } = await site.git(['config', '-z', '--get-regexp', '^(branch|remote)\\..*\\.(remote|merge|url)$'], {
+    answers: [1],
+  });
+  const settings = new Map(
+    nulList(stdout).map((entry): [string, string] => {
+      const end = entry.indexOf('\n');
+      return [entry.slice(0, end), entry.slice(end + 1)];
+    }),
+  );
+  const branch = `branch.${site.options.target}`;
+  const own = settings.get(`${branch}.remote`);
+  const at = (remote: string, ref: string) => ({ remote, ref, name: `${remote}/${ref.replace('refs/heads/', '')}` });
+  if (own && own !== '.') return at(own, settings.get(`${branch}.merge`) ?? site.targetRef);
+  return own !== '.' && settings.has('remote.origin.url') ? at('origin', site.targetRef) : null;
+}
