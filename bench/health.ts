@@ -22,7 +22,12 @@ export async function run(options: BenchOptions): Promise<Section> {
     const [project] = await queue.store.projects();
     // Of the engine it needs the store and the time; nobody of this engine holds a task.
     const deps = { store: queue.store, project: project!, clock: { now: Date.now } } as unknown as EngineDeps;
-    const supervisor = new Supervisor(deps, () => []);
+    const supervisor = new Supervisor(deps, {
+      slots: () => [],
+      restingModes: () => [],
+      isOverBudget: () => false,
+      lookAtTarget: async () => undefined,
+    });
     const times: number[] = [];
     for (let round = 0; round < sized(options, 40, 5); round += 1) times.push(await timed(() => supervisor.pass()));
     await queue.store.close();

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Config, type Project } from '@tidemill/contract';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Config, type Project, personActor } from '@tidemill/contract';
 import { builtinPipelines } from '@tidemill/core';
 import { createRunLog } from '../packages/daemon/src/agents/run-log.ts';
 import { assetDir } from '../packages/daemon/src/assets.ts';
@@ -15,7 +16,7 @@ import { createPrompts } from '../packages/daemon/src/prompts/prompts.ts';
 import { openStore } from '../packages/daemon/src/store/open.ts';
 import { openWorkspace } from '../packages/daemon/src/workspace/workspace.ts';
 import { Meter } from './meter.ts';
-import { changeOf, makeRepository } from './repository.ts';
+import { changeOf, git, makeRepository } from './repository.ts';
 
 const PROJECT = 'project_bench';
 
@@ -29,19 +30,38 @@ export interface Mill {
   /** Makes a task and waits for its end: landed, worktree removed. */
   complete(): Promise<void>;
   landed(): Promise<number>;
+  /** Lets the merger land, or keeps it waiting. */
+  merge(desired: 'running' | 'paused'): Promise<void>;
+  /** Resolves when so many tasks are in the stage. */
+  until(stage: string, count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startMill(folder: string, workers: number): Promise<Mill> {
+/** What a section changes. */
+export interface MillOptions {
+  batch?: number;
+  /** The command of a gate. */
+  gate?: string;
+  /** A bare repository that becomes the remote of the target. */
+  remote?: string;
+}
+
+export async function startMill(
+  folder: string,
+  workers: number,
+  { batch = 5, gate, remote }: MillOptions = {},
+): Promise<Mill> {
   const root = join(folder, 'repository');
   const dataDir = join(folder, 'data');
   await makeRepository(root);
   await mkdir(dataDir, { recursive: true });
+  if (remote) await share(root, remote);
   const [clock, ids, meter] = [systemClock, createIds(systemClock), new Meter()];
   const opened = await openStore({ url: join(dataDir, 'store.db'), clock, ids });
   const store = meter.on('store', opened);
-  const project = await register(opened, root);
-  const { target, landing, push, sandbox, gates } = config();
+  const settings = config(gate, remote ? 'target' : 'never');
+  const { target, landing, push, sandbox, gates } = settings;
+  const project = await register(opened, root, settings);
   const removals = new Removals();
   const space = await openWorkspace({ root, target, landing, push, dataDir: join(dataDir, 'project'), clock });
   const mill: Mill = {
@@ -51,6 +71,16 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     add: () => add(opened, ids.next('task')),
     complete: async () => removals.of(await mill.add()),
     landed: async () => (await opened.tasks({ projectId: PROJECT, stages: ['done'], limit: 100_000 })).length,
+    async merge(desired) {
+      const merger = (await opened.workers(PROJECT)).find(({ role }) => role === 'merger')!;
+      const steer = { type: 'worker.steer', projectId: PROJECT, workerId: merger.id, desired } as const;
+      await opened.execute({ ...steer, by: personActor('bench') });
+    },
+    async until(stage, count) {
+      const isSo = async () =>
+        (await opened.tasks({ projectId: PROJECT, stages: [stage], limit: 1000 })).length >= count;
+      while (!(await isSo())) await delay(20);
+    },
     async close() {
       // The child that empties the trash keeps nobody waiting by itself; the temporary folder must outlive it.
       const hold = setInterval(() => undefined, 1000);
@@ -67,7 +97,10 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     store,
     workspace: meter.on('workspace', removals.watching(space)),
     agentFor: () => agent,
-    gates: meter.on('gates', createGates({ config: gates, host, logDir: join(dataDir, 'gates') })),
+    gates: meter.on(
+      'gates',
+      createGates({ config: gates, hashes: project.rules.gateConfigs, host, logDir: join(dataDir, 'gates') }),
+    ),
     guards: { check: async () => ({ kind: 'allow' }) },
     prompts: meter.on('prompts', createPrompts({ root, builtinDir: assetDir('prompts/agents') })),
     openRunLog: createRunLog({ dir: join(dataDir, 'runs'), clock }),
@@ -79,17 +112,31 @@ export async function startMill(folder: string, workers: number): Promise<Mill> 
     hash: (text) => hash('sha256', text),
     isOwnerDead: () => false,
     workers,
+    batch,
+    push,
     onNote: (text, error) => console.error(`  note: ${text}`, error ?? ''),
   });
   await engine.start();
   return mill;
 }
 
-/** `quick`, and no gates but the built-in integrity. */
-const config = () => Config.parse({ pipeline: 'quick', agents: { default: { type: 'command', command: ['none'] } } });
+/** `quick`, and by default no gates but the built-in integrity. */
+const config = (gate: string | undefined, push: 'never' | 'target') =>
+  Config.parse({
+    pipeline: 'quick',
+    push,
+    agents: { default: { type: 'command', command: ['none'] } },
+    gates: gate ? [{ name: 'test', run: gate }] : [],
+  });
 
-async function register(store: Store, root: string): Promise<Project> {
-  const rules = rulesFrom(config(), builtinPipelines);
+async function share(root: string, remote: string): Promise<void> {
+  await git(root, 'init', '-q', '--bare', '-b', 'main', remote);
+  await git(root, 'remote', 'add', 'origin', remote);
+  await git(root, 'push', '-q', 'origin', 'main');
+}
+
+async function register(store: Store, root: string, settings: Config): Promise<Project> {
+  const rules = rulesFrom(settings, builtinPipelines);
   await store.execute({ type: 'project.register', projectId: PROJECT, name: 'bench', root, rules });
   return (await store.project(PROJECT))!;
 }
@@ -138,7 +185,9 @@ function timelessAgent(onStart: (taskNumber: number) => void): Agent {
     start({ cwd, brief }) {
       onStart(brief.task!.number);
       const envelope = { outcome: 'pr_ready' as const, summary: 'One file more.' };
-      const end = changeOf(cwd, brief.task!.number).then(() => ({ kind: 'result' as const, envelope }));
+      const { number } = brief.task!;
+      const isRework = brief.feedback.length > 0;
+      const end = changeOf(cwd, isRework ? `${number}b` : number).then(() => ({ kind: 'result' as const, envelope }));
       return { end, stop: async () => void (await end) };
     },
   };

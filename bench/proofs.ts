@@ -28,7 +28,7 @@ export async function run(options: BenchOptions): Promise<Section> {
       root,
       target: 'main',
       landing: 'squash',
-      push: false,
+      push: 'never',
       dataDir,
       clock: systemClock,
     });

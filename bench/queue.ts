@@ -1,5 +1,5 @@
 import type { ProjectRules, Task } from '@tidemill/contract';
-import { AUTONOMY_PRESETS } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, LoopConfig } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import { createIds, systemClock } from '../packages/daemon/src/clock.ts';
 import type { Store } from '../packages/daemon/src/ports.ts';
@@ -19,6 +19,7 @@ const rules: ProjectRules = {
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
+  loop: LoopConfig.parse({}),
   pipelines: {
     one: {
       name: 'one',

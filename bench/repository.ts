@@ -27,6 +27,6 @@ export async function makeRepository(root: string): Promise<void> {
 }
 
 /** The one change every task of the bench makes, with or without Tidemill. */
-export async function changeOf(worktree: string, number: number): Promise<void> {
-  await writeFile(join(worktree, `change-${number}.js`), `export const change = ${number};\n`);
+export async function changeOf(worktree: string, number: number | string): Promise<void> {
+  await writeFile(join(worktree, `change-${number}.js`), `export const change = '${number}';\n`);
 }

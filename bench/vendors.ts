@@ -1,22 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { GateConfig } from '../packages/contract/src/index.ts';
 import { createAgentFor } from '../packages/daemon/src/agents/agent-for.ts';
-import { loadSdk } from '../packages/daemon/src/agents/claude/sdk.ts';
 import { createGates } from '../packages/daemon/src/gates/gates.ts';
 import type { Agent, AgentRequest, AgentSession } from '../packages/daemon/src/ports.ts';
 import { sandboxStatus } from '../packages/daemon/src/process/sandbox.ts';
 import { type MessagesServer, say, startMessagesServer, structured } from '../test/support/model/messages.ts';
-import { installVendor } from '../test/support/vendor.ts';
+import { CLAUDE_CODE, installVendor } from '../test/support/vendor.ts';
 import { type BenchOptions, sized } from './options.ts';
 import { type Row, row, type Section } from './row.ts';
 import { interleaved, median, timed } from './sample.ts';
 import { inTemporaryFolder } from './temporary.ts';
 
-const SDK = '@anthropic-ai/claude-agent-sdk';
-const PROGRAM = `../${SDK}-${process.platform}-${process.arch}/claude`;
 const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
 const AGENTS_AT_ONCE = 10;
 
@@ -26,13 +23,12 @@ export async function run(options: BenchOptions): Promise<Section> {
     const stage = await lay(folder);
     const notes: string[] = [];
     const rows = [...(await gateRows(options, stage))];
-    const vendor = await installVendor(SDK, '0.3.325', PROGRAM);
+    const vendor = await installVendor(...CLAUDE_CODE);
     if ('missing' in vendor) notes.push(`Claude Code was not measured: ${vendor.missing}`);
     else {
-      await symlink(path.dirname(vendor.bin), path.join(stage.root, 'node_modules'));
       rows.push(...(await agentRows(options, stage, vendor.program)));
       notes.push(
-        'From the start to the first request that the model server sees; the peers run the same program without us.',
+        'From the start to the first request that the model server sees; the peer runs the same program without us.',
       );
     }
     const sandbox = await sandboxStatus();
@@ -88,30 +84,17 @@ async function agentRows(options: BenchOptions, stage: Stage, program: string): 
   try {
     const env = environment(stage, server);
     const times = await interleaved(sized(options, 9, 2), {
-      ours: () => firstRequest(server, () => startAgent(claude(stage, env), stage).end),
-      sdk: () => firstRequest(server, () => startSdk(stage, env)),
+      ours: () => firstRequest(server, () => startAgent(claude(stage, env, program), stage).end),
       bare: () => firstRequest(server, () => startBare(program, env, stage.worktree)),
     });
-    const added = (peer: number[]) => Math.max(0, median(times.ours) - median(peer));
-    const peer = (name: string, theirs: number[]) => ({
-      name: `${name}, start to first request`,
-      value: median(theirs),
-    });
-    const target = { atMost: 100 };
-    const memory = await memoryPerAgent(stage);
+    const memory = await memoryPerAgent(stage, program);
     return [
       row({
-        name: 'our layer, added to the start of the vendor’s SDK',
-        value: added(times.sdk),
+        name: 'our layer, added to the start of Claude Code',
+        value: Math.max(0, median(times.ours) - median(times.bare)),
         unit: 'ms',
-        target,
-        peer: peer('the SDK by itself', times.sdk),
-      }),
-      row({
-        name: 'SDK and our layer, added to the program',
-        value: added(times.bare),
-        unit: 'ms',
-        peer: peer('`claude -p`', times.bare),
+        target: { atMost: 100 },
+        peer: { name: '`claude -p`, start to first request', value: median(times.bare) },
       }),
       row({
         name: `our memory per agent, ${AGENTS_AT_ONCE} at once`,
@@ -148,25 +131,14 @@ async function firstRequest(server: MessagesServer, start: () => Promise<unknown
   return took;
 }
 
-async function startSdk({ root, worktree }: Stage, env: Record<string, string>): Promise<void> {
-  const sdk = await loadSdk(root, undefined);
-  if ('missing' in sdk) throw new Error(sdk.missing);
-  const prompt = (async function* () {
-    const message = { role: 'user' as const, content: 'Do it.' };
-    yield { type: 'user' as const, message, parent_tool_use_id: null, session_id: '' };
-  })();
-  const abortController = new AbortController();
-  for await (const _ of sdk.query({ prompt, options: { cwd: worktree, env, abortController } as never }));
-}
-
 async function startBare(program: string, env: Record<string, string>, cwd: string): Promise<void> {
   const args = ['-p', 'Do it.', '--output-format', 'stream-json', '--verbose', '--setting-sources', ''];
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'ignore', 'ignore'] });
   await once(child, 'exit');
 }
 
-function claude({ root, dataDir }: Stage, env: Record<string, string>): Agent {
-  const config = { type: 'claude' as const, env, pass: [], writable: [], fallback: [] };
+function claude({ root, dataDir }: Stage, env: Record<string, string>, program: string): Agent {
+  const config = { type: 'claude' as const, program, env, pass: [], writable: [], fallback: [] };
   return createAgentFor({ default: config }, { root, dataDir, homeId: 'bench', sandbox: 'auto' })('implement');
 }
 
@@ -189,14 +161,14 @@ function startAgent(agent: Agent, { worktree }: Stage): AgentSession {
 }
 
 /** How much this process grows while agents wait for their model. One beforehand has everything loaded already. */
-async function memoryPerAgent(stage: Stage): Promise<number> {
+async function memoryPerAgent(stage: Stage, program: string): Promise<number> {
   const hold = Promise.withResolvers<void>();
   const server = await startMessagesServer(async () => {
     await hold.promise;
     return DONE;
   });
   try {
-    const agent = claude(stage, environment(stage, server));
+    const agent = claude(stage, environment(stage, server), program);
     const before = settledMemory();
     const sessions = Array.from({ length: AGENTS_AT_ONCE }, () => startAgent(agent, stage));
     while (server.requests.length < AGENTS_AT_ONCE) await new Promise((resolve) => setTimeout(resolve, 10));

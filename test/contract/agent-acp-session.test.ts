@@ -134,6 +134,10 @@ describe('the session of an agent of the protocol', () => {
       fake({ turns: [[{ update: { sessionUpdate: 'plan', entries } }, { say: RESULT }]] }),
     )();
     await trial.end;
-    expect(trial.seen.progress).toEqual([[50, 'write']]);
+    const todo = [
+      { text: 'look', status: 'done' },
+      { text: 'write', status: 'active' },
+    ];
+    expect(trial.seen.progress).toEqual([{ todo }]);
   });
 });

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentConfig, AskedQuestion, Usage } from '@tidemill/contract';
+import type { AgentConfig, AskedQuestion, ProgressReport, Usage } from '@tidemill/contract';
 import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
 import type { AgentBrief, AgentEnd, AgentRequest, AgentSession, AgentSink } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
@@ -11,7 +11,7 @@ export interface Trial {
   session: AgentSession;
   end: Promise<AgentEnd>;
   output(): string;
-  seen: { usage: Usage[]; progress: unknown[]; outputLength: number; longestChunk: number };
+  seen: { usage: Usage[]; progress: ProgressReport[]; outputLength: number; longestChunk: number };
   sessions: string[];
   /** Tool uses that the adapter itself refused. */
   denied: { tool: string; guard: string; reason: string }[];
@@ -111,7 +111,7 @@ export function watch(start: (sink: AgentSink) => AgentSession): Trial {
       seen.usage.push(usage);
       unpriced += (usage.costUsd === null ? usage.requests : 0) - settled;
     },
-    progress: (percent, said) => void seen.progress.push([percent, said]),
+    progress: (report) => void seen.progress.push(report),
     session: (id) => void sessions.push(id),
     denied: ({ tool }, guard, reason) => void denied.push({ tool, guard, reason }),
   });

@@ -4,6 +4,7 @@ import {
   call,
   type MessagesScript,
   type MessagesServer,
+  say,
   startMessagesServer,
   structured,
   toolResults,
@@ -12,6 +13,11 @@ import { ClaudeBench, missing } from './claude-bench.ts';
 
 const TOOL = 'mcp__tidemill__ask_person';
 const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
+const PORT = {
+  ...{ id: 'port', type: 'clarifying', text: 'Which port?' },
+  options: [{ label: '8080', recommended: true }],
+};
+const ASKS = { outcome: 'needs_info', summary: 'cannot choose', open_questions: [PORT, 'And why?'] };
 const MINUTE = 60_000;
 
 let bench: ClaudeBench;
@@ -59,11 +65,28 @@ describe('Claude Code asks while it works', { timeout: 2 * MINUTE }, () => {
     expect(heard()).toContain('Asked as Q7.1. Go on.');
   });
 
-  it('and gets an error for an invalid question', async () => {
-    const { url } = await serve([call(TOOL, { questions: [{ text: 'x'.repeat(20_001) }] }), DONE]);
-    const trial = bench.start(url, { ask: () => Promise.reject(new Error('never asked')) });
-    expect(await trial.end).toMatchObject({ kind: 'result' });
-    expect(heard()).toContain('at most 20,000 characters');
+  it('and a question that is too long is cut, not lost; one without words is an error', async () => {
+    const { url } = await serve([
+      call(TOOL, { questions: [{ text: 'x'.repeat(20_001) }] }),
+      call(TOOL, { questions: [{ text: ' ' }] }),
+      DONE,
+    ]);
+    expect(await bench.start(url).end).toMatchObject({ kind: 'result' });
+    expect(bench.asked.map(({ text }) => text.length)).toEqual([20_000]);
+    expect(heard()).toContain('there is no question in it');
+  });
+
+  it.each([
+    ['with its tool for the result', structured(ASKS)],
+    ['in words', say(`I cannot choose.\n\`\`\`json\n${JSON.stringify(ASKS)}\n\`\`\``)],
+  ])('and ends %s without being told that nothing was changed', async (_how, answer) => {
+    const { url, requests } = await serve([answer, structured(ASKS)]);
+    const trial = bench.start(url, { beforeStop: async () => 'You have not changed any file yet.' });
+    expect(await trial.end).toMatchObject({
+      kind: 'result',
+      envelope: { outcome: 'needs_info', open_questions: [PORT, { text: 'And why?', type: 'blocking' }] },
+    });
+    expect(JSON.stringify(requests)).not.toContain('not changed any file');
   });
 
   it('but has no such tool where nobody could answer', async () => {

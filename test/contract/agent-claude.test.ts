@@ -1,5 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { replyInOutput } from '@tidemill/contract';
 import { describe, expect, it } from 'vitest';
 import type { GuardVerdict, ToolCall } from '../../packages/daemon/src/ports.ts';
 import { sandboxStatus } from '../../packages/daemon/src/process/sandbox.ts';
@@ -46,6 +47,19 @@ describe('the work', () => {
     },
   );
 
+  it('of a conversation is shown piece by piece, and nothing of it twice', async () => {
+    const reply = `Who reads the **table**? ${'Fishermen, before sunrise, without a network. '.repeat(20)}`.trim();
+    const result = { outcome: 'replied', summary: 'asked', ideation: { reply, signals: { risks: [{ text: 'Fog' }] } } };
+    const { url } = await bench.model([
+      call('Bash', { command: 'ls' }, { say: 'Looking around.' }),
+      structured(result, { say: reply }),
+    ]);
+    const trial = bench.start(url, { brief: { ...BRIEF, mode: 'ideate', task: null } });
+    expect(await trial.end).toMatchObject({ kind: 'result', envelope: { outcome: 'replied', ideation: { reply } } });
+    expect(trial.seen.longestChunk).toBeLessThan(reply.length);
+    expect(replyInOutput(trial.output())).toBe(`Looking around.\n${reply}`);
+  });
+
   it('is passed on unchanged: a task’s text reads no file and runs no command', async () => {
     await writeFile(path.join(bench.worktree, 'secret.txt'), 'swordfish');
     const server = await bench.model([DONE]);
@@ -54,6 +68,26 @@ describe('the work', () => {
     const sent = JSON.stringify(server.requests[0]?.body.messages);
     expect(sent).toContain(prompt);
     expect(sent).not.toContain('swordfish');
+  });
+
+  it('shows its turns, its tools and its own to-do list', async () => {
+    const { url } = await bench.model([
+      call('TaskCreate', { subject: 'read', description: 'all of it' }),
+      call('TaskCreate', { subject: 'write', description: 'a file' }),
+      call('TaskUpdate', { taskId: '1', status: 'completed' }),
+      call('Bash', { command: 'echo hi' }),
+      DONE,
+    ]);
+    const trial = bench.start(url);
+    expect(await trial.end).toEqual(done);
+    expect(trial.seen.progress).toContainEqual(
+      expect.objectContaining({ tools: { used: 1, current: 'Bash: echo hi' }, turns: { used: 4, limit: 50 } }),
+    );
+    expect(trial.seen.progress.findLast(({ todo }) => todo)?.todo).toEqual([
+      { text: 'read', status: 'done' },
+      { text: 'write', status: 'pending' },
+    ]);
+    expect(trial.seen.progress.at(-1)).toMatchObject({ tools: { used: 1, current: null } });
   });
 
   it('continues when it ended too early', async () => {
@@ -67,6 +101,15 @@ describe('the work', () => {
     expect(await trial.end).toMatchObject({ envelope: { summary: 'all of it' } });
     expect(JSON.stringify(server.requests[1]?.body.messages)).toContain('the test fails: sum is 3');
     expect(await bench.read('more.txt')).toBe('x');
+    expect(reasons).toEqual([]);
+  });
+
+  it('continues when it stopped with words alone', async () => {
+    const server = await bench.model([say('That is all.'), write('more.txt', 'x'), DONE]);
+    const reasons = ['nothing has changed', null];
+    const trial = bench.start(server.url, { beforeStop: async () => reasons.shift() ?? null });
+    expect(await trial.end).toEqual(done);
+    expect(JSON.stringify(server.requests[1]?.body.messages)).toContain('nothing has changed');
     expect(reasons).toEqual([]);
   });
 

@@ -88,6 +88,30 @@ describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', 
     expect(trial.output()).not.toContain('does not ask the guards');
   });
 
+  it('shows its turns, its tools and its own plan', async () => {
+    const plan = (...status: string[]) => ({
+      kind: 'call' as const,
+      tool: 'update_plan',
+      input: { plan: status.map((each, index) => ({ step: `step ${index + 1}`, status: each })) },
+    });
+    const server = await bench.model([
+      turn(plan('in_progress', 'pending')),
+      turn(exec('echo hi')),
+      turn(plan('completed', 'in_progress')),
+      turn(answer(RESULT)),
+    ]);
+    const trial = bench.start(server.url);
+    expect(await trial.end).toMatchObject({ kind: 'result' });
+    const { progress } = trial.seen;
+    expect(progress).toContainEqual({ tools: { used: 1, current: 'echo hi' } });
+    expect(progress).toContainEqual({ tools: { used: 1, current: null } });
+    expect(progress.findLast(({ todo }) => todo)?.todo).toEqual([
+      { text: 'step 1', status: 'done' },
+      { text: 'step 2', status: 'pending' },
+    ]);
+    expect(progress.findLast(({ turns }) => turns)?.turns).toEqual({ used: expect.any(Number), limit: 50 });
+  });
+
   it('continues when it tried to end too early', async () => {
     const reasons = ['the test gate fails'];
     const server = await bench.model([
@@ -99,6 +123,30 @@ describe.skipIf(missing !== null).each(variants)('the codex agent, sandbox %s', 
     expect(await trial.end).toMatchObject({ kind: 'result' });
     expect(await bench.read('fixed.txt')).toBe('fixed\n');
     expect(JSON.stringify(server.requests[1]?.body.input)).toContain('the test gate fails');
+  });
+
+  it('ends with a question without being told that nothing was changed', async () => {
+    let checks = 0;
+    const beforeStop = async () => {
+      checks += 1;
+      return 'You have not changed any file yet.';
+    };
+    const option = { label: '8080', description: 'as now', recommended: true, implications: null };
+    const port = { id: 'port', type: 'clarifying', text: 'Which port?', context: null, options: [option] };
+    const question = { ...port, defaultAnswer: '8080', allowFreeText: null, tags: null };
+    const asks = { outcome: 'needs_info', summary: 'cannot choose', declares: null, open_questions: [question] };
+    const server = await bench.model([turn(answer(asks))]);
+    const trial = bench.start(server.url, { beforeStop });
+    expect(await trial.end).toMatchObject({
+      kind: 'result',
+      envelope: {
+        outcome: 'needs_info',
+        open_questions: [
+          { id: 'port', type: 'clarifying', text: 'Which port?', options: [{ label: '8080', recommended: true }] },
+        ],
+      },
+    });
+    expect([checks, server.requests.length]).toEqual([0, 1]);
   });
 
   it('cannot write as a reviewer, but read', async () => {

@@ -69,7 +69,7 @@ describe.each(variants.filter(([, sandbox]) => sandbox === 'off' || status.avail
         { inputTokens: 5, outputTokens: 2, costUsd: 0.5, requests: 1 },
         { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 1 },
       ]);
-      expect(trial.seen.progress).toEqual([[40, 'half']]);
+      expect(trial.seen.progress).toEqual([{ percent: 40, text: 'half' }]);
       expect(trial.output()).toContain('"many"');
     });
 

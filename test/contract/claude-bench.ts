@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AgentConfig } from '@tidemill/contract';
@@ -10,16 +10,15 @@ import {
   startMessagesServer,
   structured,
 } from '../support/model/messages.ts';
-import { installVendor } from '../support/vendor.ts';
+import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
 import { Bench, type Trial } from './agent-bench.ts';
 
-const PACKAGE = '@anthropic-ai/claude-agent-sdk';
-// The SDK brings the program itself, as a package per platform.
-const PROGRAM = `../${PACKAGE}-${process.platform}-${process.arch}/claude`;
-const installed = await installVendor(PACKAGE, '0.3.325', PROGRAM);
+const installed = await installVendor(...CLAUDE_CODE);
 /** Why there is no Claude Code to test, or null. */
 export const missing = 'missing' in installed ? installed.missing : null;
 if (missing !== null) console.warn(`Claude Code is not tested: ${missing}`);
+// Where most people have it.
+if ('bin' in installed) process.env.PATH = `${installed.bin}${path.delimiter}${process.env.PATH}`;
 
 export const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
 export const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
@@ -40,7 +39,7 @@ interface Change extends Partial<AgentRequest> {
   config?: Partial<Extract<AgentConfig, { type: 'claude' }>>;
 }
 
-/** A repository with the SDK in its node_modules. */
+/** Claude Code is on PATH, and nowhere else. */
 export class ClaudeBench extends Bench {
   readonly home = path.join(this.base, 'home');
   readonly #servers: MessagesServer[] = [];
@@ -48,7 +47,6 @@ export class ClaudeBench extends Bench {
   static async open(sandbox: ChildHost['sandbox']): Promise<ClaudeBench> {
     const bench = await new ClaudeBench(await mkdtemp(path.join(tmpdir(), 'tidemill claude ü ')), sandbox).lay();
     await mkdir(bench.home);
-    if ('bin' in installed) await symlink(path.dirname(installed.bin), path.join(bench.host.root, 'node_modules'));
     return bench;
   }
 

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   call,
@@ -9,7 +9,7 @@ import {
   structured,
   toolResults,
 } from '../support/model/messages.ts';
-import { installVendor } from '../support/vendor.ts';
+import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
 import {
   type Attempt,
   attempts,
@@ -23,8 +23,7 @@ import {
   resultOf,
 } from './guard-bed.ts';
 
-const SDK = '@anthropic-ai/claude-agent-sdk';
-const vendor = await installVendor(SDK, '0.3.325', `../${SDK}-${process.platform}-${process.arch}/claude`);
+const vendor = await installVendor(...CLAUDE_CODE);
 const missing = 'missing' in vendor ? vendor.missing : '';
 
 /** Not among the tools that Claude Code is started with, so the guard need not be asked. */
@@ -37,7 +36,7 @@ let shown: string[] = [];
 let bed: GuardBed;
 let model: MessagesServer | undefined;
 beforeEach(() => {
-  bed = new GuardBed();
+  bed = new GuardBed('bin' in vendor ? { PATH: `${vendor.bin}${delimiter}${process.env.PATH}` } : {});
   shown = [];
 });
 afterEach(async () => {
@@ -83,7 +82,7 @@ describe('the real Claude Code', { timeout: 240_000 }, () => {
       return structured(resultOf(mode, text));
     });
     const env = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: KEY, CLAUDE_CODE_MAX_RETRIES: '0' };
-    await bed.lay({ agent: { type: 'claude', env }, modules: 'bin' in vendor ? dirname(vendor.bin) : '' });
+    await bed.lay({ agent: { type: 'claude', env } });
     const { task, events, told } = await bed.work();
 
     expect(task.stage, told).toBe('done');

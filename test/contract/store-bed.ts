@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pipeline, ProjectRules, Role, Task } from '@tidemill/contract';
-import { AUTONOMY_PRESETS } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, LoopConfig } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import pg from 'pg';
 import { createIds, systemClock } from '../../packages/daemon/src/clock.ts';
@@ -34,6 +34,7 @@ export const rules: ProjectRules = {
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
+  loop: LoopConfig.parse({}),
 };
 
 /** Where a store lives, so that it can be opened again or by another process. */

@@ -78,7 +78,7 @@ export async function makeBed(
       dataDir,
       target,
       landing: options.landing ?? 'squash',
-      push: true,
+      push: 'target',
       clock: realClock,
     } as const;
     const workspace = await openWorkspace({ ...fixed, ...more });

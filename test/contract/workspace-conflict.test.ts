@@ -62,7 +62,9 @@ async function change(folder: string, by: string): Promise<void> {
 }
 const open = () => bed.workspace.openMerge(TASK, yes);
 const resolve = (path: string, resolution: Resolution) => bed.workspace.resolveFile(TASK, path, resolution, yes);
-const settle = () => bed.workspace.settleMerge(TASK, 'resolved', yes);
+/** These are about other matters than what is lost. */
+const settling = { message: 'resolved', isAccepted: () => true };
+const settle = () => bed.workspace.settleMerge(TASK, settling, yes);
 const named = (files: ConflictFile[], path: string) => files.find((file) => file.path === path)!;
 const on = async (path: string) => readFile(join(tree, path), 'utf8');
 
@@ -259,7 +261,7 @@ describe('a conflict in a worktree', () => {
     };
     const before = await on('text.txt');
     await expect(bed.workspace.resolveFile(TASK, 'text.txt', { take: 'ours' }, no)).rejects.toThrow('somebody');
-    await expect(bed.workspace.settleMerge(TASK, 'x', no)).rejects.toThrow('somebody');
+    await expect(bed.workspace.settleMerge(TASK, settling, no)).rejects.toThrow('somebody');
     await expect(bed.workspace.openMerge(TASK, no)).rejects.toThrow('somebody');
     expect(await on('text.txt')).toBe(before);
   });
@@ -357,11 +359,14 @@ describe('a conflict in a worktree', () => {
       await git(root.root, 'commit', '-q', '-m', 'moved on');
       const { files } = await root.workspace.openMerge(TASK, yes);
       expect(files).toMatchObject([{ path: 'lib', form: 'submodule', isText: false, isResolved: false }]);
-      expect(await root.workspace.settleMerge(TASK, 'x', yes)).toMatchObject({ kind: 'left', left: [{ path: 'lib' }] });
+      expect(await root.workspace.settleMerge(TASK, settling, yes)).toMatchObject({
+        kind: 'left',
+        left: [{ path: 'lib' }],
+      });
       const take = (resolution: Resolution) => root.workspace.resolveFile(TASK, 'lib', resolution, yes);
       await expect(take({ text: here })).rejects.toMatchObject({ code: 'bad_input' });
       await take({ take: 'theirs' });
-      const settled = await root.workspace.settleMerge(TASK, 'x', yes);
+      const settled = await root.workspace.settleMerge(TASK, settling, yes);
       const commit = settled.kind === 'settled' ? settled.commit : '';
       expect(await git(root.root, 'ls-tree', commit, 'lib', 'other')).toBe(
         [`160000 commit ${there}\tlib`, `160000 commit ${there}\tother`].join('\n'),

@@ -8,7 +8,7 @@ const workspace = await openWorkspace({
   dataDir,
   target: 'main',
   landing: 'squash',
-  push: false,
+  push: 'never',
   clock: realClock,
 });
 console.log(JSON.stringify(await workspace.land(commit, base)));

@@ -274,38 +274,3 @@ describe('a landing that is cut short', () => {
     expect(await git(bed.root, 'status', '--porcelain')).toBe('');
   });
 });
-
-describe('pushing', () => {
-  it('goes to origin or the upstream, and is refused, not forced, when the remote moved on', async () => {
-    const { commit, base } = await ready();
-    expect(await bed.workspace.push()).toEqual({ kind: 'none' });
-    const remote = join(bed.folder, 'remote.git');
-    await git(bed.folder, 'init', '-q', '--bare', '-b', 'main', remote);
-    await git(bed.root, 'remote', 'add', 'origin', remote);
-    expect(await bed.workspace.push()).toEqual({ kind: 'pushed' });
-    await bed.workspace.land(commit, base);
-    expect(await bed.workspace.push()).toEqual({ kind: 'pushed' });
-    expect(await git(remote, 'rev-parse', 'main')).toBe(commit);
-    expect(await git(remote, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
-    const theirs = await git(remote, 'commit-tree', '-p', 'main', '-m', 'theirs', 'main^{tree}');
-    await git(remote, 'update-ref', 'refs/heads/main', theirs);
-    await git(bed.root, 'commit', '-q', '--allow-empty', '-m', 'ours');
-    expect(await bed.workspace.push()).toMatchObject({ kind: 'failed', why: expect.stringContaining('not here') });
-    expect(await git(remote, 'rev-parse', 'main')).toBe(theirs);
-    expect(await (await bed.reopen({ push: false })).push()).toEqual({ kind: 'none' });
-  });
-
-  it('tries three times, with pauses through the clock', async () => {
-    await ready();
-    const pauses: number[] = [];
-    const clock = { now: () => Date.now(), sleep: async (ms: number) => void pauses.push(ms) };
-    await git(bed.root, 'remote', 'add', 'up', join(bed.folder, 'nowhere'));
-    await git(bed.root, 'config', 'branch.main.remote', 'up');
-    const workspace = await bed.reopen({ clock });
-    expect(await workspace.push()).toMatchObject({
-      kind: 'failed',
-      why: expect.stringContaining('pushing to up failed'),
-    });
-    expect(pauses).toEqual([1000, 4000]);
-  });
-});

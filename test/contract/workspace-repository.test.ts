@@ -47,7 +47,7 @@ describe('a repository that cannot be worked in is refused, with what would be r
       root: folder,
       dataDir: join(folder, 'd'),
       landing: 'squash',
-      push: false,
+      push: 'never',
       clock: realClock,
     } as const;
     await expect(openWorkspace({ ...options, target: 'main' })).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe('a repository that cannot be worked in is refused, with what would be r
   it('a data folder inside the repository', async () => {
     await git(folder, 'init', '-q', '-b', 'main');
     await git(folder, 'commit', '-q', '--allow-empty', '-m', 'Start');
-    const options = { root: folder, target: 'main', landing: 'squash', push: false, clock: realClock } as const;
+    const options = { root: folder, target: 'main', landing: 'squash', push: 'never', clock: realClock } as const;
     await expect(openWorkspace({ ...options, dataDir: join(folder, 'data') })).rejects.toMatchObject({
       code: 'bad_config',
       hint: expect.stringContaining('outside'),

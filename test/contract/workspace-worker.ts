@@ -9,7 +9,7 @@ const workspace = await openWorkspace({
   dataDir,
   target: 'main',
   landing: 'squash',
-  push: false,
+  push: 'never',
   clock: realClock,
 });
 console.log('ready');

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { builtinGuards } from '../contract/guard-bed.ts';
 import { call, type MessagesServer, say, startMessagesServer, toolResults } from '../support/model/messages.ts';
-import { installVendor } from '../support/vendor.ts';
+import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
 const LAUNCHER = inject('launcher');
-const SDK = '@anthropic-ai/claude-agent-sdk';
 
 const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: 'code', id: 'c', source: '1', metadata: {}, outputs: [], execution_count: null }],
@@ -21,11 +20,9 @@ const NOTEBOOK = JSON.stringify({
 let claude = '';
 let missing = '';
 beforeAll(async () => {
-  // The SDK contains the program, as a package per platform.
-  const vendor = await installVendor(SDK, '0.3.325', 'anthropic-ai-sdk');
+  const vendor = await installVendor(...CLAUDE_CODE);
   if ('missing' in vendor) missing = vendor.missing;
-  else claude = join(vendor.bin, '..', `${SDK}-${process.platform}-${process.arch}`, 'claude');
-  if (missing === '' && !existsSync(claude)) missing = `${SDK} has no program for ${process.platform}-${process.arch}`;
+  else claude = vendor.program;
 }, 240_000);
 
 let repository: TemporaryRepository;

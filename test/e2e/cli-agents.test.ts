@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, globSync, readdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, globSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentView } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { TrialReport } from '../../packages/daemon/src/assembly/trial-report.ts';
 import { call, refusals, startMessagesServer, structured } from '../support/model/messages.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
-import { installVendor } from '../support/vendor.ts';
+import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
 const GOOD = `#!/bin/sh
@@ -139,17 +139,17 @@ describe('agents test', { timeout: 60_000 }, () => {
 
 describe('Claude Code', { timeout: 240_000 }, () => {
   test('is listed, responds, and does the trial outside a project', async (context) => {
-    const vendor = await installVendor('@anthropic-ai/claude-agent-sdk', '0.3.325', 'anthropic-ai-sdk');
+    const vendor = await installVendor(...CLAUDE_CODE);
     if ('missing' in vendor) return context.skip(vendor.missing);
-    const modules = join(vendor.bin, '..');
+    machine.env.PATH = `${vendor.bin}${delimiter}${process.env.PATH}`;
     const folder = join(repository.folder, 'elsewhere');
     repository.write({ '../elsewhere/note.txt': 'no repository\n' });
-    symlinkSync(modules, join(folder, 'node_modules'));
     expect(existsSync(join(folder, '.tidemill'))).toBe(false);
 
     const listed = await machine.json<AgentView[]>(['agents'], folder);
     expect(listed.find(({ name }) => name === 'claude')).toMatchObject({
       installed: true,
+      where: vendor.program,
       version: expect.stringMatching(/^\d+\.\d+/),
       can: { hooks: true, cost: true, structuredOutput: true, resume: true },
     });

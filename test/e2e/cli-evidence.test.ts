@@ -62,7 +62,9 @@ describe('a landed task', () => {
     expect(task).toMatchObject({ stage: 'done', landedCommit: repository.git('rev-parse', 'main') });
     const verified = await machine.json<Verification>(['evidence', 'verify'], root);
     expect(verified).toMatchObject({ ok: true, task: 1 });
-    expect(verified.checks.map(({ name }) => name)).toEqual(['trailers', 'evidence', 'tree', 'gates', 'chain']);
+    expect(verified.checks.map(({ name }) => name)).toEqual([
+      ...['trailers', 'evidence', 'tree', 'gates', 'output', 'chain'],
+    ]);
     expect(await doctor()).toEqual({ code: 0, problems: [] });
   });
 

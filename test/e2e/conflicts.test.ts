@@ -162,14 +162,24 @@ test('settling and aborting at once: one succeeds, the other is refused', { time
   const { of } = await conflictIn('locked.txt');
   await machine.api().conflict(of);
   await machine.api().resolveFile({ ...of, path: 'locked.txt', resolution: { take: 'ours' } });
+  // The target's line is missing: refused with the file and the line, until the person accepts exactly that.
+  const dropping = machine.api().settleConflict({ ...of, by: 'ada' });
+  const refusal = { code: 'conflict', message: expect.stringMatching(/locked\.txt: .*line 2[\s\S]*2 \| main/) };
+  await expect(dropping).rejects.toMatchObject(refusal);
+  await expect(machine.api().settleConflict({ ...of, by: 'ada', accept: ['another'] })).rejects.toMatchObject(refusal);
+  const { losses } = await machine.api().conflict(of);
+  expect(losses).toMatchObject([{ path: 'locked.txt', kind: 'lines', lines: [{ line: 2, text: 'main' }] }]);
+  const accept = losses.map(({ content }) => content);
   const both = await Promise.allSettled([
-    machine.api().settleConflict({ ...of, by: 'ada' }),
+    machine.api().settleConflict({ ...of, by: 'ada', accept }),
     machine.api().abortConflict({ ...of, by: 'bob' }),
   ]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   const refused = both.find((each) => each.status === 'rejected');
   expect(refused?.reason).toMatchObject({ code: 'wrong_stage' });
   await machine.idle(root);
-  const isSettled = (await eventsOf('conflict.settled')).length === 1;
+  const settled = await eventsOf('conflict.settled');
+  const isSettled = settled.length === 1;
+  if (isSettled) expect(settled).toMatchObject([{ by: { name: 'ada' }, accepts: losses }]);
   expect(read('locked.txt')).toBe(isSettled ? 'one\ntask 1\n' : 'one\nmain\ntask 1\n');
 });

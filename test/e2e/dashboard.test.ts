@@ -115,6 +115,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
         path: '/conflicts/4',
         isThere: (p: Page) => p.getByRole('heading', { name: 'Result' }).waitFor(),
       },
+      { name: 'loop', path: '/loop', isThere: (p: Page) => p.getByText('Waiting for your yes').first().waitFor() },
       { name: 'costs', path: '/costs', isThere: (p: Page) => p.getByText('Queue', { exact: true }).waitFor() },
       {
         name: 'settings',
@@ -184,8 +185,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await editor.fill(config.replace('dailyUsd: 20', 'dailyUsd: 49'));
     await page.getByText('config.yaml is valid.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText(/^Saved\./).waitFor();
-    bed.repository.git('commit', '-q', '-a', '-m', 'A larger budget');
+    await page.getByText('Saved and committed to main.').waitFor();
     await until(6, 'done');
   });
 

@@ -195,7 +195,7 @@ describe('a worker outside the daemon', () => {
     await finish(lazy, READY);
     expect((await taskOf(1)).task).toMatchObject({ stage: 'blocked', blocked: { reason: 'no_changes' } });
 
-    await api.addTask({ project, title: 'Two', kind: 'bug', pipeline: 'bug' });
+    await api.addTask({ project, title: 'Two', kind: 'bug', pipeline: 'bug', accept: ['it turns'] });
     const looking = await claimed();
     expect(looking).toMatchObject({ number: 2, stage: 'investigate', mode: 'investigate' });
     write(looking, 'stray.txt');

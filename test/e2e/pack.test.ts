@@ -74,6 +74,7 @@ describe('the packed tarball, installed into an empty folder', () => {
       expect(listed).toContain(`./${file}`);
     expect(listed.some((file) => /^\.\/dist\/prompts\/.+\.md$/.test(file))).toBe(true);
     expect(listed).toContain('./dist/prompts/guards/worktree.yaml');
+    expect(listed.filter((file) => file.startsWith('./dist/prompts/categories/'))).toHaveLength(21);
     expect(listed).toContain('./dist/web/index.html');
     expect(listed.some((file) => /^\.\/dist\/web\/assets\/.+\.js$/.test(file))).toBe(true);
     expect(listed.filter((file) => file.endsWith('.ts') && !file.startsWith('./dist/demo/'))).toEqual([]);

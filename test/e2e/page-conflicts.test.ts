@@ -26,6 +26,14 @@ const SCENARIO = `runs:
       - delete: sluice two.txt
       - run: "{door go}"
       - result: { summary: built }
+  - when: { task: north }
+    do:
+      - write: { path: pair.txt, content: "north\\n" }
+      - result: { summary: painted }
+  - when: { task: south }
+    do:
+      - write: { path: pair.txt, content: "south\\nside\\nof it\\n" }
+      - result: { summary: painted }
   - when: { task: ledger }
     do:
       - append: { path: ledger.txt, content: "task\\n" }
@@ -38,6 +46,7 @@ const BEFORE = {
   'sluice one.txt': 'before\n',
   'sluice two.txt': 'before\n',
   'ledger.txt': 'one\n',
+  'pair.txt': 'plain\n',
 };
 const ON_MAIN = {
   'wall.txt': 'top\nstones 11\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay\n',
@@ -172,7 +181,16 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     );
     await save.click();
     await page.getByText('All resolved').waitFor();
+    // The text that was typed has nothing of main's: the page says so, and asks before it is settled.
+    const missing = page.getByRole('region', { name: 'Changes of main that are missing' });
+    await missing.getByText('1 | by main').waitFor();
     await button(/^Mark resolved/).click();
+    const dialog = page.getByRole('dialog', { name: 'Drop changes of main?' });
+    expect(await dialog.textContent()).toContain(`${ODD}: main added or changed line 1, missing here`);
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await until(1, 'blocked');
+    await button(/^Mark resolved/).click();
+    await dialog.getByRole('button', { name: 'Settle without them' }).click();
     await page.getByRole('heading', { name: /Raise the wall/ }).waitFor();
     await until(1, 'done');
     expect(main('wall.txt')).toBe('top\nstones 11\nstones 12\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay');
@@ -233,5 +251,28 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText(/has no conflict for a person to resolve/).waitFor();
     // The one refusal that a person asked for, and the one above.
     expect(bed.complaints.filter((text) => !/status of 409/.test(text))).toEqual([]);
+  });
+
+  test('a coming conflict is on the page, on both cards and on the task, until the larger one has landed', async ({
+    skip,
+  }) => {
+    skip(!hasBrowser, NO_BROWSER);
+    // Nothing lands in a checkout with changes of a person.
+    bed.repository.write({ 'wall.txt': 'a change of a person\n' });
+    await bed.add('Paint it north');
+    await bed.add('Paint it south');
+    await bed.show('Conflicts');
+    const coming = page.getByRole('region', { name: 'Coming conflicts' });
+    await coming.getByText('#4 will conflict with #5 in pair.txt; this one is smaller and will be reworked').waitFor();
+    await coming.getByText('Paint it north · Paint it south').waitFor();
+    await bed.show('Board');
+    await page.getByText('will conflict with #5', { exact: true }).waitFor();
+    await page.getByText('will conflict with #4', { exact: true }).waitFor();
+    await page.getByRole('link', { name: '#5 Paint it south' }).click();
+    const list = page.getByRole('list', { name: 'Coming conflicts' });
+    await list.getByText('will conflict with #4 in pair.txt; #4 is smaller and will be reworked.').waitFor();
+    bed.repository.git('checkout', '--', 'wall.txt');
+    await until(5, 'done');
+    await list.waitFor({ state: 'detached' });
   });
 });

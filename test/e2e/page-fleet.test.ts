@@ -13,7 +13,10 @@ gates:
 const SCENARIO = `runs:
   - when: { task: stones, mode: implement }
     do:
-      - progress: { percent: 40, text: turning the stones }
+      - progress:
+          percent: 40
+          text: turning the stones
+          todo: [ { text: Lift the stones, status: done }, { text: Turn them, status: active } ]
       - spend: { inputTokens: 1000, outputTokens: 100, costUsd: 0.75 }
       - run: "{door stones}"
       - write: { path: "stones-{taskNumber}.txt", content: "even\\n" }
@@ -69,6 +72,9 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card(worker!.name).getByText('working', { exact: true }).waitFor();
     await card(worker!.name).getByText('Turn the stones').waitFor();
     await card(worker!.name).getByText('40 %').waitFor();
+    await card(worker!.name).getByText('To do: 1 of 2 done').click();
+    await card(worker!.name).getByText('done: Lift the stones').waitFor();
+    await card(worker!.name).getByText('in progress: Turn them').waitFor();
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
   });
 

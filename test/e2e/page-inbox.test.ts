@@ -1,7 +1,11 @@
 import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openFolderStore } from '../../packages/daemon/src/assembly/store-address.ts';
+import { openDataFolder } from '../../packages/daemon/src/config/data-folder.ts';
 import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { MARKDOWN } from '../support/markdown-text.ts';
 import { PageBed } from '../support/page-bed.ts';
 
 const CONFIG = `workers: 2
@@ -13,7 +17,12 @@ gates:
 const asks = (title: string, question: string) => `
   - when: { task: ${title}, mode: implement, attempt: 1 }
     do: [ { ask: { questions: [ ${question} ] } } ]`;
+const SIGN = { text: 'Paint **Mill** or `Moulin`?\n\n- the first is short\n- the second is old', default: 'Mill' };
 const SCENARIO = `runs:
+  - when: { task: sign, mode: plan }
+    do: [ ${JSON.stringify({ result: { plan: MARKDOWN, planSummary: 'By hand' } })} ]
+  - when: { task: painter, mode: implement, attempt: 1 }
+    do: [ ${JSON.stringify({ ask: { questions: [{ ...SIGN, context: MARKDOWN }] } })} ]
   - when: { task: almanac, mode: plan }
     do: [ { result: { plan: "1. Read the tide table", planSummary: "From the table" } } ]
   - when: { task: almanac, mode: plan_revision }
@@ -41,6 +50,11 @@ default:
   review: [ { result: { approve: true } } ]
 `;
 
+const LOOKS = [
+  [380, 'dark'],
+  [1280, 'light'],
+] as const;
+
 let bed: PageBed;
 let page: Page;
 
@@ -50,6 +64,18 @@ const gone = (text: string | RegExp) => item(text).waitFor({ state: 'detached' }
 async function answerTo(task: number): Promise<string | undefined> {
   const [question] = await bed.api.questions({ project: bed.project, task, all: true });
   return question?.answer?.text;
+}
+/** Narrow and dark, wide and light: no wider than the window, and no serious finding of axe. */
+async function looksRight(name: string): Promise<void> {
+  for (const [width, colorScheme] of LOOKS) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(OUTPUT, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().include('main').analyze();
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => `${id} ${nodes[0]?.target}`)).toEqual([]);
+  }
 }
 /** The item that keys act on. */
 const focus = (text: string) => item(text).first().focus();
@@ -83,12 +109,13 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     const number = await quick('Give it a name');
     await item('What is the mill called?').waitFor();
     await focus('What is the mill called?');
-    await page.keyboard.press('a');
-    await page.keyboard.type('The <b>old</b> mill');
     await page.route('**/answer', (route) => route.abort());
+    await page.keyboard.press('a');
+    const box = item('What is the mill called?').getByRole('textbox');
+    await box.and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('The <b>old</b> mill');
     await page.keyboard.press('Enter');
     await page.locator('.toast.wrong').waitFor();
-    const box = item('What is the mill called?').getByRole('textbox');
     expect(await box.inputValue()).toBe('The <b>old</b> mill');
     await page.unroute('**/answer');
     await box.press('Enter');
@@ -134,11 +161,11 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
   test('a plan is sent back with a note, then approved', async () => {
     const number = await bed.add('Write the almanac', { accept: ['It has tides'] });
     const plan = item('Write the almanac');
-    await plan.getByText('1. Read the tide table').waitFor();
+    await plan.getByText('Read the tide table').waitFor();
     expect(await plan.getByRole('button', { name: 'Request changes' }).isDisabled()).toBe(true);
     await plan.getByRole('textbox').fill('Read it twice');
     await plan.getByRole('button', { name: 'Request changes' }).click();
-    await plan.getByText('1. Read the tide table twice').waitFor();
+    await plan.getByText('Read the tide table twice').waitFor();
     await page.screenshot({ path: join(OUTPUT, 'inbox-plan.png'), fullPage: true });
     await focus('Write the almanac');
     await page.keyboard.press('y');
@@ -148,6 +175,61 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
         timeout: PATIENCE_MS,
       })
       .toBe('done');
+  });
+
+  test('Markdown reads like a document, and nothing in it comes alive', async () => {
+    const number = await bed.add('Hang the sign', { accept: ['It **hangs**'], body: MARKDOWN });
+    const plan = item('Hang the sign').locator('.plan');
+    await plan.getByRole('heading', { name: 'The sign', level: 4 }).waitFor();
+    await plan.getByRole('heading', { name: 'Steps', level: 5 }).waitFor();
+    await plan.locator('.hljs-keyword', { hasText: 'export' }).waitFor();
+    await plan.getByRole('cell', { name: '45' }).waitFor();
+    await plan.getByText('not done: back').waitFor();
+    const link = plan.getByRole('link', { name: 'https://example.org/signs' });
+    expect(await link.getAttribute('rel')).toContain('noopener');
+    await plan.locator('p:dir(ltr)', { hasText: 'Two coats' }).waitFor();
+    await plan.locator('p:dir(rtl)', { hasText: 'השלט' }).waitFor();
+    for (const shown of ['<script>window.pwned = 1</script>', 'javascript:window.pwned=1', '(to evil.example)'])
+      await plan.getByText(shown).waitFor();
+    await plan.getByText('desrever [U+202E]too').waitFor();
+    expect(await plan.locator('img, script, style, [id], [href^=javascript], [href^=data]').count()).toBe(0);
+
+    await quick('Ask the painter');
+    const asked = item('Ask the painter');
+    await asked.getByRole('heading', { name: 'Paint Mill or Moulin?', level: 3 }).locator('code').waitFor();
+    await asked.getByRole('listitem').getByText('the second is old').waitFor();
+    await looksRight('inbox-markdown');
+    await bed.visit(`/tasks/${number}?tab=criteria`);
+    await page.getByRole('heading', { name: 'The sign', level: 4 }).nth(1).waitFor();
+    await looksRight('task-markdown');
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+    expect(bed.requested.filter((url) => !url.startsWith(bed.daemon.url))).toEqual([]);
+  });
+
+  test('a megabyte of Markdown is rendered in part, the rest on demand; without its script it is as written', async () => {
+    const plan = `${MARKDOWN}\n${'- *one* [two](https://example.org)\n'.repeat(30_000)}the end`;
+    await page.route(/\/v1\/.*\/tasks\/\d+$/, async (route) => {
+      const answer = await route.fetch();
+      const { task, ...more } = await answer.json();
+      await route.fulfill({ response: answer, json: { task: { ...task, plan, body: '' }, ...more } });
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'The sign', level: 4 }).waitFor();
+    const before = Date.now();
+    await page
+      .getByRole('button', { name: /^Show the other .* as plain text$/ })
+      .first()
+      .click();
+    await page.getByRole('region', { name: 'The rest as plain text' }).waitFor();
+    expect(Date.now() - before).toBeLessThan(PATIENCE_MS / 3);
+    expect(await page.evaluate('document.querySelectorAll("main *").length')).toBeLessThan(8000);
+    await page.unroute(/\/v1\/.*\/tasks\/\d+$/);
+    await page.route('**/markdown-body-*.js', (route) => route.abort());
+    await page.reload();
+    await page.getByText('### Steps').first().waitFor();
+    await page.unroute('**/markdown-body-*.js');
+    await bed.show('Inbox');
+    await page.reload();
   });
 
   test('an escalation is tried again with a note for the next run', async () => {
@@ -181,6 +263,22 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText('No alert right now.').waitFor();
     const left = await bed.api.inbox({ project: bed.project });
     expect(left.filter(({ kind }) => kind === 'alert')).toEqual([]);
+  });
+
+  test('an alert has a button that does what it proposes', async () => {
+    const { store } = await openFolderStore(openDataFolder(bed.machine.env), bed.machine.env);
+    const about = { projectId: bed.project, taskId: null, kind: 'baseline_red', subject: 'test' } as const;
+    await store.execute({ type: 'alert.raise', ...about, severity: 'error', text: 'main itself fails test.' });
+    await store.close();
+    await page.reload();
+    await item(/main itself fails/)
+      .getByRole('button', { name: 'Add a repair task' })
+      .click();
+    await page.getByText('Add a repair task: done').waitFor();
+    const tasks = await bed.api.tasks({ project: bed.project });
+    expect(tasks.map(({ title }) => title)).toContain('Repair main: test');
+    await bed.api.acknowledge({ project: bed.project, by: 'ada' });
+    await gone(/main itself fails/);
   });
 
   test('fits 380 px in the dark theme, and the page reported no error', async () => {

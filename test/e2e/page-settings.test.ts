@@ -96,10 +96,10 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await editor().fill(text.replace('workers: 1', 'workers: 2'));
     await part('config').getByText('config.yaml is valid.').waitFor();
     await save().click();
-    await page.getByText('Saved. It applies within a second.').waitFor();
+    await page.getByText('Saved and committed to main. It applies within a second.').waitFor();
     expect(onDisk()).toBe(text.replace('workers: 1', 'workers: 2'));
     await workersAre('agent-1', 'agent-2');
-    await part('config').getByText('is not committed').waitFor();
+    expect(bed.repository.git('status', '--porcelain', '-uno')).toBe('');
   });
 
   test('typed text survives a change of page and of the file', async ({ skip }) => {

@@ -14,7 +14,7 @@ const { number, title } = brief.task;
 appendFileSync(process.env.BRIEFS, JSON.stringify(brief) + '\\n');
 const print = (message) => console.log(JSON.stringify(message));
 const knows = brief.prompt.includes('Answer: Postgres');
-const question = { text: 'Which database?', options: ['Postgres', { label: 'SQLite', recommended: true }], context: 'Both fit.' };
+const question = { id: 'database', text: 'Which database?', options: ['Postgres', { label: 'SQLite', recommended: true }], context: 'Both fit.' };
 if (title.includes('asks') && !knows) {
   print({ tidemill: 'result', outcome: 'needs_info', summary: 'cannot choose', open_questions: [question] });
 } else {
@@ -89,7 +89,7 @@ describe('a blocking question', () => {
 
     await machine.up(root);
     expect(await asked('--task', '1')).toHaveLength(1);
-    expect(await machine.json<QuestionView>(['answer', 'Q1.1', '--option', '1'], root)).toMatchObject({
+    expect(await machine.json<QuestionView>(['answer', 'database', '--option', '1'], root)).toMatchObject({
       status: 'answered',
       answer: { text: 'Postgres', option: 'Postgres', source: 'user' },
     });
@@ -99,11 +99,11 @@ describe('a blocking question', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { prompt: string });
-    expect(prompts.at(-1)?.prompt).toContain('Asked: Which database?\nAnswer: Postgres');
+    expect(prompts.at(-1)?.prompt).toContain('Asked (your id: database): Which database?\nAnswer: Postgres');
     expect((await shown(1)).task.context).toMatchObject([
       { source: 'agent', summary: 'cannot choose' },
       { source: 'person', entryType: 'answer' },
-      { source: 'agent', summary: 'built One that asks' },
+      { source: 'agent', said: 'built One that asks' },
     ]);
 
     const again = await machine.run(['answer', 'Q1.1', 'SQLite'], root);
@@ -182,7 +182,8 @@ describe('the catalogue', () => {
     const stateOf = (trigger: string) => lines.find((line) => line.trigger === trigger);
     expect(stateOf('validation_passed')).toMatchObject({ state: 'off' });
     expect(stateOf('task_failed_repeatedly')).toMatchObject({ state: 'asked' });
-    expect(stateOf('idea_created')).toMatchObject({ state: 'not built', since: 'ideas' });
+    expect(stateOf('idea_created')).toMatchObject({ state: 'asked', since: null });
+    expect(stateOf('pattern_detected')).toMatchObject({ state: 'not built', since: 'memory' });
   });
 
   test('asks about a task that failed permanently, and the answer restarts it', { timeout: 2 * MINUTE }, async () => {

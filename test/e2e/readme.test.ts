@@ -79,15 +79,22 @@ describe('the blocks of the documents', () => {
     const blocks = [
       block('docs/settings.md', 'config'),
       block('docs/settings.md', 'channels'),
+      block('docs/settings.md', 'housekeeping'),
+      block('docs/settings.md', 'loop'),
       block('docs/agents.md', 'agents'),
+      ...['ideas', 'research', 'research command'].map((name) => block('docs/ideas.md', name)),
     ];
     for (const text of blocks) expect(Config.safeParse({ ...any, ...parse(text) }).error, text).toBeUndefined();
+    // They say that they show the defaults.
+    expect(parse(blocks[2]!).housekeeping).toEqual(Config.parse(any).housekeeping);
+    expect(parse(blocks[3]!).loop).toEqual(Config.parse(any).loop);
   });
 
   it('show every key of the settings', async () => {
     const { Config } = await import('@tidemill/contract');
     const spans = codeSpans(page('docs/settings.md')).join(' ');
-    const shown = { ...parse(block('docs/settings.md', 'config')), ...parse(block('docs/settings.md', 'channels')) };
+    const blocks = ['config', 'channels', 'housekeeping'].map((name) => parse(block('docs/settings.md', name)));
+    const shown = Object.assign({}, ...blocks) as object;
     for (const key of Object.keys(Config.shape)) expect(key in shown || spans.includes(key), key).toBe(true);
   });
 

@@ -54,6 +54,12 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
     expect(text).toBe(CONFIG);
     const saved = await api.saveConfig({ project, text: `workers: 3\n${text}`, hash });
     await machine.event('worker.registered', (body) => body.name === 'agent-3');
+    // The saved file is committed, and work lands without anything that the person would have to do.
+    expect(saved.outcome).toBe('Saved and committed to main.');
+    await machine.run(['task', 'add', 'One'], root);
+    await machine.event('task.moved', (body) => body.to === 'done');
+    expect(repository.git('status', '--porcelain')).toBe('');
+    expect(repository.git('show', 'main:.tidemill/config.yaml')).toBe(saved.text.trimEnd());
     await expect(api.saveConfig({ project, text, hash })).rejects.toMatchObject({ code: 'conflict' });
     await expect(api.saveConfig({ project, text: 'workers: [', hash: saved.hash })).rejects.toMatchObject({
       code: 'bad_config',

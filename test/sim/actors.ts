@@ -11,8 +11,9 @@ import type {
   GateRequest,
   Gates,
 } from '../../packages/daemon/src/ports.ts';
+import { linesOf, reportedLines, resolve } from './merge-losses.ts';
 import type { Random } from './random.ts';
-import { isSound, type SimRepository, treeOf } from './repository.ts';
+import { isSound, isUnresolved, type SimRepository, treeOf } from './repository.ts';
 
 const MINUTE = 60_000;
 
@@ -110,15 +111,19 @@ export class SimAgent implements Agent {
     const work = this.#repository.work(branch);
     if (!work) return;
     const { number } = brief.task!;
-    for (const [path, text] of work)
-      if (text.includes('<<<')) work.set(path, `merged-${number}-${this.#random.int(1e6)}`);
+    for (const [path, text] of work) if (text.includes('<<<')) work.set(path, resolve(text, this.#random.chance(0.8)));
+    const lost = brief.feedback.flatMap(({ text }) => reportedLines(text));
+    if (lost.length > 0 && this.#random.chance(0.7))
+      work.set('shared', [...new Set([...linesOf(work, 'shared'), ...lost])].join('\n'));
     const word = isSloppy
       ? 'bug'
       : brief.feedback.length > 0
         ? 'fine'
         : this.#random.pick(['fine', 'fine', 'fine', 'ebb', 'flood']);
     work.set(`file-${number}`, `${word}-${this.#random.int(1e6)}`);
-    if (this.#random.chance(0.3)) work.set('shared', `line-${number}-${this.#random.int(1e6)}`);
+    // A task changes its own line of a file that all of them use.
+    const others = linesOf(work, 'shared').filter((line) => !line.startsWith(`line-${number}-`));
+    if (this.#random.chance(0.3)) work.set('shared', [...others, `line-${number}-${this.#random.int(1e6)}`].join('\n'));
   }
 
   #answer(brief: AgentBrief, isHarsh: boolean): AgentEnd {
@@ -127,7 +132,13 @@ export class SimAgent implements Agent {
       case 'plan_revision':
         return {
           kind: 'result',
-          envelope: { outcome: 'plan_complete', summary: '', plan: 'plan', planSummary: 'plan' },
+          envelope: {
+            outcome: 'plan_complete',
+            summary: '',
+            plan: 'plan',
+            planSummary: 'plan',
+            ...(this.#random.chance(0.5) ? { criteria: ['it works'] } : {}),
+          },
         };
       case 'investigate':
         return { kind: 'result', envelope: { outcome: 'investigation_complete', summary: '', plan: 'cause' } };
@@ -136,7 +147,9 @@ export class SimAgent implements Agent {
         return { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'built it' } };
       case 'review': {
         const met = !isHarsh && this.#random.chance(0.85);
-        const criteria = brief.task!.acceptance.map(({ id }) => ({ id, met, evidence: 'test passes' }));
+        const { acceptance } = brief.task!;
+        const judged = acceptance.length > 0 ? acceptance : [{ id: 'C1', text: 'it works' }];
+        const criteria = judged.map(({ id, text }) => ({ id, text, met, evidence: 'test passes' }));
         if (this.#random.chance(0.1)) criteria.pop();
         const outcome = met || this.#random.chance(0.2) ? ('approved' as const) : ('changes_requested' as const);
         return { kind: 'result', envelope: { outcome, summary: 'judged', review: { criteria, comments: [] } } };
@@ -158,12 +171,14 @@ const failed = (failure: 'crash' | 'network' | 'rate_limit' | 'no_result' | 'tim
 export class SimGates implements Gates {
   readonly names = [INTEGRITY_GATE, 'test'];
   /** A file that many tasks change decides what the gate checks: it lands after a review or an approval. */
-  readonly checks = [{ name: 'test', run: 'test', proves: ['shared'] }];
+  readonly checks = [{ name: 'test', run: 'test', proves: ['shared'], timeout: 2 * MINUTE }];
   readonly #repository: SimRepository;
   readonly #clock: Clock;
   readonly #random: Random;
   /** Trees on which the gates really ran and passed, for the invariants. */
   readonly passed: Set<string>;
+  /** How often a gate fails on code that is sound. */
+  flakes = 0;
 
   constructor(repository: SimRepository, clock: Clock, random: Random, passed: Set<string>) {
     this.#repository = repository;
@@ -172,27 +187,29 @@ export class SimGates implements Gates {
     this.passed = passed;
   }
 
-  async run({ path, tree, only, signal }: GateRequest): Promise<GateReport[]> {
+  async run({ path, tree, only, again = [], signal }: GateRequest): Promise<GateReport[]> {
     await this.#clock.sleep(this.#random.int(2 * MINUTE), signal);
     const files = this.#repository.shown(path);
-    const status: GateStatus = isSound(files) ? 'pass' : 'fail';
+    const isFlaky = this.flakes > 0 && this.#random.chance(this.flakes);
+    const status: GateStatus = isSound(files) && !isFlaky ? 'pass' : 'fail';
     if (status === 'pass') this.passed.add(treeOf(files));
+    const statusOf = (gate: string) => (gate === INTEGRITY_GATE && !isUnresolved(files) ? 'pass' : status);
     return (only ?? this.names).map((gate) => ({
       receipt: {
         gate,
         command: gate,
         tree,
-        status,
-        exitCode: status === 'pass' ? 0 : 1,
+        status: statusOf(gate),
+        exitCode: statusOf(gate) === 'pass' ? 0 : 1,
         durationMs: 1,
         counts: null,
         logHash: '',
         level: '',
         environment: '',
         config: '',
-        attempt: 1,
+        attempt: again.includes(gate) ? 2 : 1,
       },
-      excerpt: status === 'pass' ? '' : 'a gate failed',
+      excerpt: statusOf(gate) === 'pass' ? '' : 'a gate failed',
       fixed: [],
     }));
   }

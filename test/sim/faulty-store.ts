@@ -21,6 +21,8 @@ export class FaultyStore {
   /** Ends the listeners of this instance. */
   readonly death = new AbortController();
   writes = 0;
+  /** The numbers of the writes that changed something. */
+  readonly effective: number[] = [];
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -53,11 +55,13 @@ export class FaultyStore {
       return this.#store.execute(command);
     }
     this.writes += 1;
-    if (faults.crashAt ? faults.crashAt.write === this.writes : this.#random.chance(faults.crash))
+    const number = this.writes;
+    if (faults.crashAt ? faults.crashAt.write === number : this.#random.chance(faults.crash))
       return this.#crash(() => this.#store.execute(command), faults.crashAt?.after ?? this.#random.chance(0.5));
     if (command.type === 'lease.renew' && this.#random.chance(faults.lostHeartbeat)) throw new Error('heartbeat lost');
     if (this.#random.chance(faults.delay)) await this.#clock.sleep(this.#random.int(240_000));
     const reply = await this.#store.execute(command);
+    if (reply.ok && reply.events.length > 0 && command.type !== 'lease.renew') this.effective.push(number);
     if (this.#random.chance(faults.duplicate)) await this.#store.execute(command);
     // If the daemon died meanwhile, nobody gets the reply; a delayed write may still have taken effect.
     if (this.isDead) return never();
@@ -70,11 +74,13 @@ export class FaultyStore {
     if (this.isDead) return never();
     const faults = this.#faults();
     this.writes += 1;
+    const number = this.writes;
     const write = () => this.#store.executeAll(commands);
-    if (faults.crashAt ? faults.crashAt.write === this.writes : this.#random.chance(faults.crash))
+    if (faults.crashAt ? faults.crashAt.write === number : this.#random.chance(faults.crash))
       return this.#crash(write, faults.crashAt?.after ?? this.#random.chance(0.5));
     if (this.#random.chance(faults.delay)) await this.#clock.sleep(this.#random.int(240_000));
     const reply = await write();
+    if (reply.ok) this.effective.push(number);
     if (this.isDead) return never();
     if (reply.ok) for (const { events } of reply.replies) this.#invariants.acknowledged(events);
     return reply;

@@ -20,10 +20,16 @@ export class Invariants {
   readonly people = new PeopleInvariants((invariant, detail) => this.break(invariant, detail));
   readonly #acknowledged: LoggedEvent[] = [];
   readonly #leases = new Map<string, number>();
-  readonly #holders = new Map<string, string>();
+  readonly #holders = new Map<string, Set<string>>();
+  /** How many tasks a merger may hold: those that land together. */
+  batch = 1;
   readonly #landedTasks = new Set<string>();
   readonly #endedJobs = new Set<string>();
   readonly #recordedTrees = new Set<string>();
+
+  /** By the number of their task: what a person accepted that a merge dropped. */
+  readonly #acceptedLosses = new Map<string, string>();
+  readonly #numbers = new Map<string, string>();
 
   break(invariant: string, detail: string): void {
     this.broken ??= new BrokenInvariant(invariant, detail);
@@ -50,18 +56,29 @@ export class Invariants {
     if (body.type === 'lease.claimed') {
       const workId = body.jobId ?? body.subjectId;
       if (this.#leases.has(workId)) this.break('one live lease per task', `${workId} claimed twice`);
-      const other = this.#holders.get(body.workerId);
-      if (other) this.break('one task per worker', `${body.workerId} holds ${other} and ${workId}`);
+      const held = this.#holders.get(body.workerId) ?? new Set();
+      const most = body.workerId.endsWith('/merger') ? this.batch : 1;
+      if (held.size >= most)
+        this.break(
+          'one task per worker, and one batch per merger',
+          `${body.workerId} holds ${[...held]} and ${workId}`,
+        );
       this.#leases.set(workId, body.token);
-      this.#holders.set(body.workerId, workId);
+      this.#holders.set(body.workerId, held.add(workId));
+    }
+    if (body.type === 'task.created') this.#numbers.set(body.taskId, String(body.number));
+    if (body.type === 'task.matter_approved' && body.losses && body.by.kind === 'person') {
+      const number = this.#numbers.get(body.taskId) ?? '';
+      this.#acceptedLosses.set(number, `${this.#acceptedLosses.get(number) ?? ''} ${body.losses.join(' ')}`);
     }
     if (body.type === 'job.ended') {
       if (this.#endedJobs.has(body.jobId)) this.break('a job ends once', body.jobId);
       this.#endedJobs.add(body.jobId);
     }
     if (body.type === 'lease.released') {
-      this.#leases.delete(body.jobId ?? body.subjectId);
-      this.#holders.delete(body.workerId);
+      const workId = body.jobId ?? body.subjectId;
+      this.#leases.delete(workId);
+      this.#holders.get(body.workerId)?.delete(workId);
     }
     if (body.type === 'evidence.recorded' && body.evidence.status === 'pass')
       this.#recordedTrees.add(body.evidence.tree);
@@ -72,8 +89,11 @@ export class Invariants {
   }
 
   /** Sees each landing at the moment the target moves. */
-  landed(message: string, tree: string): void {
+  landed(message: string, tree: string, dropped: string[]): void {
     const number = /Task: #(\d+)/.exec(message)?.[1] ?? 'none';
+    const accepted = this.#acceptedLosses.get(number) ?? '';
+    const lost = dropped.find((line) => !isOwnLine(line, number) && !accepted.includes(line));
+    if (lost) this.break('no line of the target is lost without a person', `#${number} drops ${lost}`);
     if (this.#landedTasks.has(number)) this.break('no work twice on the target', `#${number} landed twice`);
     this.#landedTasks.add(number);
     if (!this.passedTrees.has(tree))
@@ -97,6 +117,8 @@ export class Invariants {
     const tasks = await store.tasks({ projectId, limit: 100_000 });
     for (const task of tasks) this.#ended(task, repository);
     await this.people.atEnd(store, tasks);
+    if (!repository.isPushed)
+      this.break('everything that landed is pushed', `the remote is at ${repository.remote.tip}`);
     const target = repository.commits.get(repository.target)!;
     if (!isSound(target.files)) this.break('the target is always sound', treeOf(target.files));
   }
@@ -112,3 +134,6 @@ export class Invariants {
       this.break('done means landed', `#${task.number} is ${task.stage}, landed: ${hasLanded}`);
   }
 }
+
+/** A task may change its own lines. */
+const isOwnLine = (line: string, number: string) => line.startsWith(`line-${number}-`);

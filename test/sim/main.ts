@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { crashEverywhere } from './crashes.ts';
+import { simulateLoop } from './loop-simulation.ts';
 import { plantedBugs } from './planted.ts';
 import { type Report, simulate } from './simulation.ts';
 
-/** Without arguments: the stories of which `npm test` runs the first 60. */
+/** Without arguments: the stories of which `npm test` runs the first 40. */
 const MANY = { seeds: '1000', days: '0.2', tasksPerDay: '36' };
 const ONE = { seeds: '1', days: '10', tasksPerDay: '12' };
 const usual = process.argv.length > 2 ? ONE : MANY;
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     'tasks-per-day': { type: 'string', default: usual.tasksPerDay },
     plant: { type: 'string' },
     crashes: { type: 'boolean', default: false },
+    loop: { type: 'boolean', default: process.argv.length === 2 },
     help: { type: 'boolean', default: false },
   },
 });
@@ -24,6 +26,7 @@ if (values.help) {
   console.log(`npm run sim -- [--seed N] [--seeds K] [--days D] [--tasks-per-day T] [--plant "BUG"]
 Plays K stories from seed N on, D virtual days each, and ends with 1 at the first broken invariant.
 Without arguments: ${MANY.seeds} stories of ${MANY.days} days with ${MANY.tasksPerDay} tasks a day.
+--loop plays 30 days of the loop, or as many as --days says; without arguments it comes after the stories.
 --crashes plays one story again and again, with a crash before and after each of its writes.
 Bugs to plant: ${Object.keys(plantedBugs).join(', ')}`);
   process.exit(0);
@@ -40,6 +43,23 @@ if (values.crashes) {
   console.log(broken ?? `${crashes} crashes: no invariant broken`);
   process.exit(broken ? 1 : 0);
 }
+
+/** The loop for a month: the share of time in which the queue was within its limits, and the use of all categories, count too. */
+async function playLoop(days: number): Promise<boolean> {
+  const startedAt = performance.now();
+  const report = await simulateLoop({ seed: Number(values.seed), days });
+  const { broken, virtualDays, landed, accepted, dropped, usedCategories, inRange, stalls, crashes } = report;
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  console.log(
+    `loop: ${virtualDays.toFixed(1)} virtual days in ${seconds} s, ${accepted} proposals accepted, ${dropped} dropped, ${landed} landed, ${crashes} crashes, ${usedCategories} categories used, queue within its limits for ${(inRange * 100).toFixed(1)} % of the time, ${stalls} explained stalls`,
+  );
+  const fault = broken ?? (inRange < 0.9 ? 'the queue was outside its limits for too long' : null);
+  if (fault) console.error(`loop: ${fault}`);
+  return fault === null;
+}
+
+if (values.loop && process.argv.length > 2)
+  process.exit((await playLoop(values.days === ONE.days ? 30 : Number(values.days))) ? 0 : 1);
 
 const startedAt = performance.now();
 const total = { days: 0, events: 0, landed: 0, crashes: 0 };
@@ -67,3 +87,4 @@ console.log(`seeds ${values.seed}–${Number(values.seed) + Number(values.seeds)
 console.log(
   `${total.days.toFixed(1)} virtual days, ${total.events} events, ${total.landed} landed, ${total.crashes} crashes, ${(total.days / minutes).toFixed(0)} virtual days per minute`,
 );
+if (values.loop && !(await playLoop(30))) process.exit(1);

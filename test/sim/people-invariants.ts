@@ -55,7 +55,7 @@ export class PeopleInvariants {
 
   async atEnd(store: Store, tasks: Task[]): Promise<void> {
     for (const task of tasks.filter(({ stage }) => stage === 'needs_info')) {
-      const open = await store.records({ noun: 'question', taskId: task.id, isOpen: true });
+      const open = await store.records({ noun: 'question', parent: task.id, isOpen: true });
       if (!open.some(({ holds }) => holds))
         this.#break('no task is lost in needs_info', `#${task.number} waits without an open question`);
     }

@@ -1,6 +1,6 @@
-import type { Evidence, RecordNoun, Task } from '@tidemill/contract';
+import type { Evidence, Receipt, RecordNoun, Task } from '@tidemill/contract';
 import { type Command, type DecideEnv, type Decision, decide, type Slice } from '@tidemill/core';
-import type { Store } from '../../packages/daemon/src/ports.ts';
+import type { Store, Workspace } from '../../packages/daemon/src/ports.ts';
 
 /**
  * Typical mistakes, one at a time, wrapped around the real code: the simulator must find each.
@@ -9,6 +9,8 @@ import type { Store } from '../../packages/daemon/src/ports.ts';
 export interface PlantedBug {
   decide?: typeof decide;
   store?: (store: Store, projectId: string) => Partial<Store>;
+  /** Replaces methods of the repository. */
+  workspace?: Partial<Workspace>;
 }
 
 export const plantedBugs: Record<string, PlantedBug> = {
@@ -40,6 +42,24 @@ export const plantedBugs: Record<string, PlantedBug> = {
       },
     }),
   },
+  'a batch lands with a red member': {
+    decide: (slice, command, env) =>
+      command.type === 'merge.prepare' && command.batch ? unguarded(slice, command, env) : decide(slice, command, env),
+    // What failed on several tasks together is believed, because each of them passed alone.
+    store: (store) => ({
+      evidenceForTree: async (projectId, tree) => {
+        const links = await store.evidenceForTree(projectId, tree);
+        const isBatch = (tree.match(/file-\d+=/g) ?? []).length > 1;
+        return isBatch ? links.map((link) => ({ ...link, status: 'pass' as const })) : links;
+      },
+    }),
+  },
+  'a flake counted as green': {
+    decide: (slice, command, env) =>
+      command.type === 'evidence.record'
+        ? decide(slice, { ...command, receipts: command.receipts.map(believed) }, env)
+        : decide(slice, command, env),
+  },
   'one answer is enough': {
     decide: (slice, command, env) => {
       const decision = decide(slice, command, env);
@@ -56,6 +76,7 @@ export const plantedBugs: Record<string, PlantedBug> = {
       return isPaid ? decide(unlimited(slice, command.projectId), command, env) : decide(slice, command, env);
     },
   },
+  'the target’s lines are dropped': { workspace: { mergeLosses: async () => [] } },
   'alerts are repeated without a pause': {
     decide: (slice, command, env) => {
       const decision = decide(slice, command, env);
@@ -99,6 +120,10 @@ function unguarded(slice: Slice, command: Extract<Command, { type: 'merge.prepar
   Object.assign(view, { list: slice.list.bind(slice) });
   return decide(view, command, env);
 }
+
+/** A gate that failed is taken for flaky, and green. */
+const believed = (receipt: Receipt): Receipt =>
+  receipt.gate === 'test' && receipt.status === 'fail' ? { ...receipt, status: 'pass', exitCode: 0 } : receipt;
 
 const ownFile = (tree: string) => /file-(\d+)=/g.exec(tree)?.[1];
 const sameWork = (link: Evidence, tree: string) => ownFile(link.tree) === ownFile(tree);

@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { ALL_PROJECTS, AppError, AUTONOMY_PRESETS, accountId, type LoggedEvent, personActor } from '@tidemill/contract';
+import {
+  ALL_PROJECTS,
+  AppError,
+  AUTONOMY_PRESETS,
+  accountId,
+  type LoggedEvent,
+  LoopConfig,
+  personActor,
+} from '@tidemill/contract';
 import { builtinPipelines, type Command, decide, reduce } from '@tidemill/core';
 import { Engine } from '../../packages/daemon/src/engine/engine.ts';
 import { restartWorker } from '../../packages/daemon/src/engine/flows/restart.ts';
@@ -8,7 +16,9 @@ import type { Store } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
 import { SimAgent, SimGates } from './actors.ts';
 import { type Faults, FaultyStore, mortal } from './faulty-store.ts';
+import { bound, onlyAlive } from './instance-store.ts';
 import { type BrokenInvariant, Invariants } from './invariants.ts';
+import { droppedLines } from './merge-losses.ts';
 import type { PlantedBug } from './planted.ts';
 import { Random } from './random.ts';
 import { SimRepository } from './repository.ts';
@@ -18,6 +28,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PROJECT = 'project_sim';
 const WORKERS = 3;
+const BATCH = 4;
 const NO_BRIEFING = {
   prompt: '',
   promptTokens: 0,
@@ -37,6 +48,7 @@ const RULES = {
   hilConfig: AUTONOMY_PRESETS.full,
   // Small enough to be exhausted sometimes.
   budget: { dailyUsd: 8, monthlyUsd: 100, timeZone: 'UTC' },
+  loop: LoopConfig.parse({}),
 };
 
 export interface Options {
@@ -56,8 +68,8 @@ export interface Report {
   landed: number;
   crashes: number;
   stages: Record<string, number>;
-  /** Writes of the longest-lived instance: the number of possible crash points. */
-  writes: number;
+  /** The numbers of the writes of the last instance that changed something: the possible crash points. */
+  writes: number[];
 }
 
 const USUAL_FAULTS: Faults = { crash: 0.01, delay: 0.01, duplicate: 0.02, lostHeartbeat: 0.05 };
@@ -71,6 +83,9 @@ export async function simulate(options: Options): Promise<Report> {
 
 class Simulation {
   readonly #options: Options;
+  /** In every fourth story many small tasks come at once, so that several wait to be merged. */
+  readonly #isCrowded: boolean;
+  readonly #rules: typeof RULES;
   readonly #random: Random;
   readonly #clock = new VirtualClock();
   readonly #invariants = new Invariants();
@@ -79,15 +94,19 @@ class Simulation {
   #store!: Store;
   #instance: { engine: Engine; store: FaultyStore } | null = null;
   #crashes = 0;
-  #writes = 0;
   #serial = 0;
   #isCalm = false;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#isCrowded = options.seed % 4 === 0;
+    const budget = this.#isCrowded ? { ...RULES.budget, dailyUsd: 100, monthlyUsd: 1000 } : RULES.budget;
+    this.#rules = { ...RULES, budget };
     this.#random = new Random(options.seed);
     this.#repository = new SimRepository(this.#clock, this.#random);
-    this.#repository.onLand = (commit, tree) => this.#invariants.landed(commit.message, tree);
+    this.#repository.onLand = (commit, tree, before) =>
+      this.#invariants.landed(commit.message, tree, droppedLines(before, commit.files));
+    Object.assign(this.#repository, options.plant?.workspace);
   }
 
   async run(): Promise<Report> {
@@ -102,6 +121,9 @@ class Simulation {
     this.#isCalm = true;
     await this.#makePeace();
     this.#repository.isDirty = false;
+    this.#repository.remote.isDown = false;
+    this.#repository.mergeByPerson();
+    this.#repository.commitByPerson('theirs', 'mended');
     // Two days without faults are enough for running work; then everything must have ended.
     for (let step = 0; step < 96 && !(await this.#isAtRest()); step += 1)
       await this.#advance(this.#clock.elapsed() + DAY / 48);
@@ -124,15 +146,16 @@ class Simulation {
         },
       },
     });
-    this.#invariants.people.dailyUsd = RULES.budget.dailyUsd;
+    this.#invariants.people.dailyUsd = this.#rules.budget.dailyUsd;
     this.#invariants.people.dearestUsd = 0.5;
+    this.#invariants.batch = BATCH;
     void this.#follow();
     await this.#store.execute({
       type: 'project.register',
       projectId: PROJECT,
       name: 'sim',
       root: '/sim',
-      rules: RULES,
+      rules: this.#rules,
     });
   }
 
@@ -168,6 +191,8 @@ class Simulation {
       execute: (command: Command) => store.execute(command),
       executeAll: (commands: readonly Command[]) => store.executeAll(commands),
     };
+    const gates = new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees);
+    gates.flakes = 0.05;
     const engine = new Engine({
       project: {
         id: PROJECT,
@@ -177,14 +202,16 @@ class Simulation {
         createdAt: 0,
         nextNumber: 1,
         nextQuestion: 1,
+        nextIdea: 1,
+        nextFeedback: 1,
         evidence: { head: '', count: 0 },
-        rules: RULES,
+        rules: this.#rules,
       },
       store: engineStore,
       reactors: new ReactorHost({ store: engineStore, clock, onNote }),
       workspace: mortal(this.#repository, isDead),
       agentFor: () => agent,
-      gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees), isDead),
+      gates: mortal(gates, isDead),
       guards: { check: async () => ({ kind: 'allow' }) },
       prompts: { render: async () => NO_BRIEFING, renderJob: async () => NO_BRIEFING },
       openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
@@ -195,6 +222,8 @@ class Simulation {
       hash: (text) => hash('sha256', text),
       isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),
       workers: WORKERS,
+      batch: BATCH,
+      push: 'target',
       onNote,
     });
     this.#instance = { engine, store };
@@ -205,7 +234,6 @@ class Simulation {
 
   async #reboot(): Promise<void> {
     this.#crashes += 1;
-    this.#writes = Math.max(this.#writes, this.#instance?.store.writes ?? 0);
     await this.#clock.sleep(this.#random.int(5 * MINUTE));
     this.#boot();
   }
@@ -213,7 +241,7 @@ class Simulation {
   /** People add tasks: some depend on others, some have a file scope, a few have no criteria. */
   async #arrivals(until: number): Promise<void> {
     const known: string[] = [];
-    const between = DAY / this.#options.tasksPerDay;
+    const between = DAY / this.#options.tasksPerDay / (this.#isCrowded ? 3 : 1);
     while (this.#clock.elapsed() < until) {
       const taskId = `task_${String(known.length).padStart(6, '0')}`;
       const dependsOn = known.slice(-4).filter(() => this.#random.chance(0.25));
@@ -224,7 +252,7 @@ class Simulation {
         title: `Task ${known.length}`,
         body: '',
         kind: this.#random.pick(['feature', 'feature', 'bug', 'chore']),
-        pipeline: this.#random.chance(0.3) ? 'quick' : undefined,
+        pipeline: this.#random.chance(this.#isCrowded ? 0.9 : 0.3) ? 'quick' : undefined,
         accept: this.#random.chance(0.9) ? ['it works', 'it is tested'] : [],
         files: this.#random.chance(0.3) ? [this.#random.pick(['src/**', 'src/a.ts', 'docs/'])] : [],
         dependsOn,
@@ -341,12 +369,18 @@ class Simulation {
   /** Wall clocks jump, checkouts get dirty, people commit to the target. */
   async #weather(until: number): Promise<void> {
     while (this.#clock.elapsed() < until) {
-      await this.#clock.sleep(this.#random.int(120 * MINUTE));
+      await this.#clock.sleep(this.#random.int(40 * MINUTE));
       if (this.#isCalm) return;
-      const what = this.#random.int(4);
+      const what = this.#random.int(8);
       if (what === 0) this.#clock.jump(this.#random.int(20 * MINUTE) - 10 * MINUTE);
       if (what === 1) this.#repository.isDirty = !this.#repository.isDirty;
-      if (what === 2) this.#repository.commitByPerson('shared', `person-${this.#random.int(1e6)}`);
+      if (what === 2) this.#repository.addLineByPerson('shared', `person-${this.#random.int(1e6)}`);
+      if (what === 3) this.#repository.remote.isDown = !this.#repository.remote.isDown;
+      if (what === 4) this.#repository.pushByPerson(`theirs-${this.#random.int(3)}`, `${this.#random.int(1e6)}`);
+      // Somebody breaks the shared branch, and mends it later.
+      if (what === 5) this.#repository.pushByPerson('theirs', this.#random.chance(0.5) ? 'bug' : 'mended');
+      if (what === 6 && this.#random.chance(0.3)) this.#repository.pushByPerson('theirs', 'forced', true);
+      if (what === 7) this.#repository.mergeByPerson();
     }
   }
 
@@ -357,7 +391,8 @@ class Simulation {
   async #isAtRest(): Promise<boolean> {
     const { leased, ready, waiting } = await this.#store.workload(PROJECT);
     const jobs = await this.#store.records({ noun: 'job', projectId: PROJECT, isOpen: true });
-    return leased + ready + waiting + jobs.length === 0 || this.#invariants.broken !== null;
+    const isDone = leased + ready + waiting + jobs.length === 0 && this.#repository.isPushed;
+    return isDone || this.#invariants.broken !== null;
   }
 
   #ids() {
@@ -374,39 +409,9 @@ class Simulation {
       landed: this.#repository.landed.length,
       crashes: this.#crashes,
       stages: byStage,
-      writes: Math.max(this.#writes, this.#instance?.store.writes ?? 0),
+      writes: this.#instance?.store.effective.toSorted((one, other) => one - other) ?? [],
     };
   }
-}
-
-/** The methods of a class instance as plain functions, so that single ones can be replaced. */
-function bound(store: Store): Store {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(store)).concat(Object.keys(store));
-  const entries = names.map((name) => [name, Reflect.get(store, name) as unknown] as const);
-  const methods = entries.filter(([name, member]) => name !== 'constructor' && typeof member === 'function');
-  return Object.fromEntries(
-    methods.map(([name, member]) => [name, (member as () => unknown).bind(store)]),
-  ) as unknown as Store;
-}
-
-/** A dead daemon gets no wake-ups and no events. */
-function onlyAlive(store: Store, death: AbortSignal): Pick<Store, 'subscribe' | 'onCommit'> {
-  return {
-    onCommit(listener) {
-      const off = store.onCommit(listener);
-      death.addEventListener('abort', off, { once: true });
-      return off;
-    },
-    async *subscribe(after, filter, signal) {
-      const over = new AbortController();
-      for (const end of [signal, death]) end.addEventListener('abort', () => over.abort('over'), { once: true });
-      if (signal.aborted || death.aborted) over.abort('over');
-      for await (const event of store.subscribe(after, filter, over.signal)) {
-        if (death.aborted) return;
-        yield event;
-      }
-    },
-  };
 }
 
 /** The engine removes surplus workers: one may be gone when a person restarts it. */

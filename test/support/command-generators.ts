@@ -3,13 +3,21 @@ import {
   type AskedQuestion,
   AUTONOMY_PRESETS,
   accountId,
+  CATEGORIES,
+  ENGINE,
   type GateStatus,
+  type IdeaCorrection,
+  type MergeLoss,
   Outcome,
+  PauseTrigger,
+  ProposalOutcome,
   personActor,
   type Question,
   type RecordNoun,
   type RecordOf,
   type Role,
+  SpecDraft,
+  type SpecSource,
   type Task,
   type Usage,
 } from '@tidemill/contract';
@@ -55,6 +63,12 @@ function recordOf<N extends RecordNoun>(mill: Mill, noun: N, index: number): Rec
 }
 const idOf = (mill: Mill, noun: RecordNoun, index: number) => recordOf(mill, noun, index)?.id ?? `${noun}_0`;
 
+/** A proposal and its category. */
+function aboutProposal({ mill, a }: Draw) {
+  const proposal = recordOf(mill, 'proposal', a);
+  return { projectId, proposalId: proposal?.id ?? 'proposal_0', categoryId: proposal?.categoryId ?? 'category_0' };
+}
+
 /** A question and its task, sometimes a wrong one. */
 function aboutQuestion({ mill, task, a, b }: Draw): { questionId: string; taskId: string | null } {
   const question: Question | undefined = recordOf(mill, 'question', a);
@@ -72,7 +86,30 @@ function failureOf(outcome: Outcome, b: number) {
   return { outcome, failure: at(['crash', 'no_result', 'validation', 'unverified_gate', 'network'] as const, b) };
 }
 
+const lossOf = (a: number): MergeLoss => ({
+  ...{ path: 'a.ts', kind: 'lines', detail: '', lines: [{ line: 3, text: `x${a}` }], lineCount: 1 },
+  content: `loss-${a}`,
+});
+
+const specOf = (a: number) => ({ projectId, specId: `spec_${a % 4}` });
+const specSource = (a: number): SpecSource => ({ kind: at(['text', 'initializer'], a), ideaId: null, text: 'x' });
+const draftOf = (a: number): SpecDraft =>
+  SpecDraft.parse({
+    title: `Spec ${a}`,
+    requirements: [{ id: 'R1', text: 'x' }],
+    tasks: [
+      { id: 'T1', title: 'One', phase: 'api', requirements: ['R1'], dependsOn: a % 4 ? [] : ['T1'], files: ['a.ts'] },
+    ],
+  });
+
 const of = ({ task }: Draw) => ({ projectId, taskId: task.id, by: personActor('ada') });
+const ofIdea = ({ mill, a }: Draw) => ({ projectId, ideaId: idOf(mill, 'idea', a), by: personActor('ada') });
+const CORRECTIONS: IdeaCorrection[] = [
+  { kind: 'artifact', type: 'problem', summary: 'x', content: '', confidence: 1 },
+  { kind: 'risk', text: 'it rains', severity: 'high' },
+  { kind: 'decision', type: 'validation', text: 'ten people asked', id: 'decision_0' },
+  { kind: 'confidence', value: 0.9 },
+];
 const runIdOf = ({ leased }: Draw) => leased.lastRunId ?? 'run_0';
 
 /** One generator for every command; many of its commands are invalid. A command without one does not compile. */
@@ -165,6 +202,28 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   }),
   'job.claim': ({ workerId }) => ({ projectId, workerId, owner: 'daemon' }),
   'job.cancel': ({ a }) => ({ projectId, subjectId: projectId, jobId: `job_${a % 4}`, why: 'not needed' }),
+  'idea.create': ({ a, b }) => ({ projectId, ideaId: `idea_${a % 3}`, text: `Idea ${b}`, by: personActor('ada') }),
+  'idea.say': (draw) => ({ ...ofIdea(draw), text: `and ${draw.b}` }),
+  'idea.begin_reply': ({ mill, a }) => {
+    const idea = recordOf(mill, 'idea', a);
+    return { projectId, ideaId: idea?.id ?? 'idea_0', jobId: idea?.jobId ?? 'job_0' };
+  },
+  'idea.correct': (draw) => ({ ...ofIdea(draw), correction: at(CORRECTIONS, draw.b) }),
+  'idea.remove_signal': (draw) => ({
+    ...ofIdea(draw),
+    kind: at(['artifact', 'decision', 'risk', 'confidence'] as const, draw.b),
+    key: at(['problem', 'brief', recordOf(draw.mill, 'idea', draw.a)?.risks[0]?.id ?? 'x'], draw.b),
+  }),
+  'idea.pause': (draw) => ofIdea(draw),
+  'idea.resume': (draw) => ofIdea(draw),
+  'idea.archive': (draw) => ofIdea(draw),
+  'idea.fork': (draw) => ({ ...ofIdea(draw), forkId: `idea_${draw.b % 5}` }),
+  'idea.end_research': (draw) => ({
+    ...ofIdea(draw),
+    status: at(['done', 'skipped', 'failed', 'off'] as const, draw.b),
+    why: '',
+    artifact: draw.b % 2 ? { type: 'research', summary: 'x', content: 'found', confidence: 0.5 } : null,
+  }),
   'lease.renew': ({ fence, a }) => ({ ...fence, ...(a % 4 ? {} : { frozenMs: 1000 }) }),
   'lease.release': ({ fence }) => ({ ...fence, why: 'shutdown' }),
   'lease.take': ({ task, a }) => ({
@@ -218,8 +277,15 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     tree: at(TREES, b),
     ...(a % 2 ? { touches: { dependencyModifications: `v${b % 2}` } } : {}),
   }),
-  'stage.wait': ({ fence, a }) => ({ ...fence, why: 'dirty', untilMs: 5_000, isPassing: a % 2 > 0 }),
+  'stage.wait': ({ fence, a }) => ({
+    ...fence,
+    why: 'dirty',
+    untilMs: 5_000,
+    isPassing: a % 2 > 0,
+    ...(a % 3 === 0 ? { landing: { maxMs: 60_000 } } : {}),
+  }),
   'stage.hold': ({ fence, a }) => ({ ...fence, files: [{ file: 'x.test.ts', why: 'a test', content: `c${a % 3}` }] }),
+  'stage.veto': ({ fence, a }) => ({ ...fence, losses: [lossOf(a % 3)] }),
   'work.commit': ({ fence, b }) => ({ ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] }),
   'snapshot.note': ({ task }) => ({ projectId, taskId: task.id, ref: 'refs/x', why: 'why' }),
   'evidence.record': ({ fence, a, b }) => ({
@@ -232,6 +298,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     tree: at(TREES, b),
     base: 'base',
   }),
+  'merge.offer': ({ fence, b }) => ({ ...fence, commit: 'offered', tree: at(TREES, b), name: 'origin/task/1' }),
   'merge.abandon': ({ fence }) => ({ ...fence, why: 'moved' }),
   'merge.land': ({ fence, a, b, workerId }) => ({
     ...fence,
@@ -240,12 +307,16 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   }),
 
   'conflict.resolve_file': (draw) => ({ ...of(draw), path: 'a', how: 'ours' }),
-  'conflict.begin_settle': (draw) => of(draw),
+  'conflict.begin_settle': (draw) => ({
+    ...of(draw),
+    ...(draw.a % 2 ? { accepts: [lossOf(draw.b % 3).content] } : {}),
+  }),
   'conflict.settle': (draw) => ({
     ...of(draw),
     commit: `settled ${draw.a}`,
     tree: at(TREES, draw.a),
     notes: [],
+    ...(draw.b % 2 ? { accepts: [lossOf(draw.b % 3)] } : {}),
   }),
   'conflict.abort': (draw) => ({ ...of(draw), snapshot: null }),
 
@@ -278,15 +349,16 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'alert.raise': ({ task, a, b }) => ({
     projectId,
     taskId: a % 2 ? task.id : null,
-    kind: at(['x', 'stuck'], b),
+    kind: at(['environment', 'stuck'] as const, b),
     text: 'x',
     severity: at(['info', 'critical'] as const, a),
   }),
   'alert.acknowledge': ({ a }) => ({
     projectId,
-    alertId: alertId(projectId, at(['x', 'stuck', 'z'], a), ''),
+    alertId: alertId(projectId, at(['environment', 'stuck', 'channel'], a), ''),
     by: personActor('ada'),
   }),
+  'alert.resolve': ({ a }) => ({ projectId, kind: at(['environment', 'stuck', 'channel'], a) }),
   'notification.queue': ({ task, a }) => ({
     projectId,
     notification: {
@@ -309,6 +381,82 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     reference: null,
     nextAt: b % 2 ? 5 : null,
   }),
+  'forecast.record': ({ mill, task, a, b }) => ({
+    projectId,
+    taskId: task.id,
+    commit: b % 7 === 0 ? 'another' : (task.head?.commit ?? 'none'),
+    size: { files: 1, lines: a % 9 },
+    compared: [
+      { taskId: null, commit: 'target', files: a % 2 ? ['a'] : [], size: null },
+      ...[...mill.tasks.values()].slice(0, 3).map(({ id, head }) => ({
+        taskId: id,
+        commit: b % 5 === 0 ? null : (head?.commit ?? null),
+        files: a % 3 === 0 ? [] : ['a', 'b'].slice(0, a % 3),
+        size: { files: 1, lines: b % 9 },
+      })),
+    ],
+  }),
+  'spec.request': ({ a }) => ({ ...specOf(a), title: `Spec ${a}`, source: specSource(a), by: personActor('ada') }),
+  'spec.import': ({ a, b }) => ({ ...specOf(a), draft: draftOf(b), source: specSource(a), by: personActor('ada') }),
+  'spec.edit': ({ a, b }) => ({ ...specOf(a), version: b % 3, draft: draftOf(a), by: personActor('ada') }),
+  'spec.revise': ({ a, b }) => ({
+    ...specOf(a),
+    version: b % 3,
+    comments: b % 5 ? [{ line: b, quote: 'x', text: 'y' }] : [],
+    by: personActor('ada'),
+  }),
+  'spec.approve': ({ mill, a, b }) => ({
+    ...specOf(a),
+    version: b % 3,
+    tasks: [{ key: 'T1', taskId: at([...mill.tasks.keys()], b), phase: 'api', requirements: ['R1'] }],
+    override: b % 2 > 0,
+    by: personActor('ada'),
+  }),
+  'spec.reject': ({ a }) => ({ ...specOf(a), why: 'no', by: personActor('ada') }),
+  'spec.settle': ({ a }) => specOf(a),
+  'spec.begin': ({ a }) => specOf(a),
+  'spec.abort': ({ a, task }) => ({ ...specOf(a), why: 'stop', held: [task.id], by: personActor('ada') }),
+  'spec.resume': ({ a }) => ({ ...specOf(a), by: personActor('ada') }),
+  'spec.check': ({ a, b }) => ({ ...specOf(a), unbuilt: b % 2 ? ['R1'] : [] }),
+  'spec.accept': ({ a }) => ({ ...specOf(a), by: personActor('ada') }),
+  'spec.extend': ({ a, task }) => ({
+    ...specOf(a),
+    tasks: [{ key: 'T2', taskId: task.id, phase: 'tests', requirements: ['R1'] }],
+    by: personActor('ada'),
+  }),
+  'feedback.give': ({ a }) => ({
+    projectId,
+    feedbackId: `feedback_${a % 5}`,
+    text: at(TEXTS, a),
+    by: personActor('ada'),
+  }),
+  'feedback.analyse': ({ mill, a }) => ({ projectId, feedbackId: idOf(mill, 'feedback', a), by: personActor('ada') }),
+  'feedback.file': ({ mill, a, b }) => ({
+    projectId,
+    feedbackId: idOf(mill, 'feedback', a),
+    taskId: `task_f${b % 20}`,
+    linkedTask: b % 2 ? 1 : null,
+    linkedSpec: null,
+  }),
+  'feedback.dismiss': ({ mill, a }) => ({
+    projectId,
+    feedbackId: idOf(mill, 'feedback', a),
+    by: personActor('ada'),
+    why: '',
+  }),
+  'loop.switch': ({ a }) => ({ projectId, on: a % 3 > 0, by: personActor('ada') }),
+  'loop.pause': ({ a }) => ({ projectId, trigger: at(PauseTrigger.options, a), why: 'too dear' }),
+  'loop.propose': ({ a }) => ({ projectId, category: at(CATEGORIES, a % 3), by: ENGINE }),
+  'proposal.check': (draw) => ({
+    ...aboutProposal(draw),
+    verdict: at(['waiting', 'waiting', 'duplicate', 'invalid'] as const, draw.b),
+    why: 'like #1',
+    related: [],
+  }),
+  'proposal.accept': (draw) => ({ ...aboutProposal(draw), taskId: draw.task.id, by: personActor('ada') }),
+  'proposal.refuse': (draw) => ({ ...aboutProposal(draw), why: 'no', by: personActor('ada') }),
+  'proposal.score': (draw) => ({ ...aboutProposal(draw), score: draw.b % 11, by: personActor('ada') }),
+  'proposal.end': (draw) => ({ ...aboutProposal(draw), outcome: at(ProposalOutcome.options, draw.b) }),
   'budget.limit': ({ a }) => ({
     projectId,
     accountId: accountId(ALL_PROJECTS),

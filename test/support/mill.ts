@@ -5,6 +5,7 @@ import {
   type FailureClass,
   type Feedback,
   type GateStatus,
+  LoopConfig,
   type Outcome,
   type ProjectRules,
   personActor,
@@ -28,6 +29,7 @@ export const defaultRules: ProjectRules = {
   critical: ['package.json', 'migrations/'],
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 50, monthlyUsd: 500, timeZone: 'UTC' },
+  loop: LoopConfig.parse({}),
 };
 
 type NewTaskFields = Partial<Omit<CommandOf<'task.create'>, 'type' | 'projectId' | 'taskId'>>;
@@ -144,8 +146,10 @@ export class Mill extends CommandWorld {
     this.must({ type: 'evidence.record', ...fence, receipts });
   }
   review(id: string, met: boolean, comments: string[] = []): EventBody[] {
-    const criteria = this.task(id).criteria.map((criterion) => ({
+    const given = this.task(id).criteria;
+    const criteria = (given.length > 0 ? given : [{ id: 'x', text: 'derived' }]).map((criterion) => ({
       id: criterion.id,
+      text: criterion.text,
       met,
       evidence: met ? 'test passes' : '',
     }));

@@ -28,3 +28,6 @@ export async function installVendor(
   }
   return (await isThere()) ? found : { missing: `${name}@${version} came without ${program} for this machine` };
 }
+
+/** Claude Code, as most people have it: a program. */
+export const CLAUDE_CODE = ['@anthropic-ai/claude-code', '2.1.325', 'claude'] as const;

@@ -113,8 +113,9 @@ function nextWrite(mill: Mill, task: Task, fence: FenceFields, a: number, b: num
     const outcome = a % 8 > 2 ? good : at([other ?? good, 'needs_info', 'failed'] as const, a);
     const failure =
       outcome === 'failed' ? ({ failure: at(['crash', 'no_result', 'validation'] as const, b) } as const) : {};
-    const criteria = task.criteria.map(({ id }) => ({
+    const criteria = (task.criteria.length > 0 || a % 5 === 0 ? task.criteria : [{ id: 'x' }]).map(({ id }) => ({
       id,
+      text: 'derived',
       met: outcome === 'approved',
       evidence: a % 7 === 0 ? '' : 'test',
     }));

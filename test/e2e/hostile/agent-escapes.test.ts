@@ -91,7 +91,7 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
     writeFileSync(join(root, 'mischief', 'routes.json'), JSON.stringify({ port, routes: list }));
     writeFileSync(join(root, 'mischief', 'knock.mjs'), KNOCK);
     const config = join(root, '.tidemill', 'config.yaml');
-    writeFileSync(config, `${readFileSync(config, 'utf8')}push: false\n`);
+    writeFileSync(config, `${readFileSync(config, 'utf8')}push: 'never'\n`);
     await machine.git(root, 'add', '-A');
     await machine.git(root, 'commit', '-q', '-m', 'Knock');
     const file = join(folder, 'tasks.yaml');

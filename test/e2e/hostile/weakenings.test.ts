@@ -70,7 +70,7 @@ stages:
 const CONFIG = `target: main
 pipeline: quick
 workers: 3
-push: false
+push: 'never'
 agents:
   default: { type: command, command: [node, agent.mjs], free: true }
 gates:

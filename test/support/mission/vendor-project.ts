@@ -10,7 +10,7 @@ export interface VendorProjectOptions {
   agents: Record<string, object>;
   tasks: ImportedTask[];
   workers?: number;
-  /** Its packages are the repository's own: that is how the SDK is found. */
+  /** Its packages are the repository's own: that is how its program is found. */
   installed: Installed;
   prices?: string;
 }

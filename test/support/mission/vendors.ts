@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentConfig } from '@tidemill/contract';
 import type { ModelServer } from '../model/http.ts';
@@ -33,7 +32,7 @@ import {
   turn,
 } from '../model/responses.ts';
 import { openCodeEnv } from '../opencode.ts';
-import { installVendor } from '../vendor.ts';
+import { CLAUDE_CODE, installVendor } from '../vendor.ts';
 
 type Settings = Pick<Extract<AgentConfig, { type: 'claude' | 'codex' | 'acp' }>, 'type' | 'env'> &
   Record<string, unknown>;
@@ -60,23 +59,18 @@ export interface Installed {
   modules: string;
 }
 
-const SDK = '@anthropic-ai/claude-agent-sdk';
 /** The only model of this version that has the plain tools and a price. */
 const CODEX_MODEL = 'gpt-5.5';
 
 export async function install({ npm: [name, version, program] }: Vendor): Promise<Installed | { missing: string }> {
   const found = await installVendor(name, version, program);
   if ('missing' in found) return found;
-  const modules = join(found.bin, '..');
-  // The SDK brings the program itself, as a package per platform.
-  if (name === SDK && !existsSync(join(modules, `${SDK}-${process.platform}-${process.arch}`, 'claude')))
-    return { missing: `${SDK} has no program for ${process.platform}-${process.arch}` };
-  return { ...found, modules };
+  return { ...found, modules: join(found.bin, '..') };
 }
 
 export const claude: Vendor = {
   name: 'claude',
-  npm: [SDK, '0.3.325', 'anthropic-ai-sdk'],
+  npm: [...CLAUDE_CODE],
   serve: (mind) => serveMessages(mind, 'claude', structured),
   agent: (url) => ({ type: 'claude', env: anthropicEnv(url) }),
 };

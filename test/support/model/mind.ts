@@ -6,7 +6,8 @@ export interface Told {
 
 /** The assignment a request is about: the newest prompt in it, and what came after. */
 export interface Assignment {
-  mode: (typeof MODES)[keyof typeof MODES];
+  mode: (typeof MODES)[keyof typeof MODES] | (typeof JOBS)[keyof typeof JOBS];
+  /** 0 for a job. */
   task: number;
   prompt: string;
   /** What the tools have answered since the prompt. */
@@ -53,7 +54,13 @@ export const withTokens = (move: Move, tokens: Tokens): Move =>
   move.kind === 'trouble' || move.kind === 'silence' ? move : { ...move, tokens };
 
 /** How every prompt of Tidemill's begins. */
-const HEADING = /^# (Plan|Investigate|Implement|Rework|Review)\b[^\n]*task #(\d+)/m;
+const HEADING =
+  /^# (?:(Plan|Investigate|Implement|Rework|Review)\b[^\n]*task #(\d+)|(Idea|Write|Check|File|Propose) )/m;
+/** The first words of the prompts of jobs. */
+const JOBS = {
+  ...({ Idea: 'ideate', Write: 'specify', Check: 'judge' } as const),
+  ...({ File: 'analyse', Propose: 'propose' } as const),
+};
 const MODES = {
   ...({ Plan: 'plan', Investigate: 'investigate', Implement: 'implement' } as const),
   ...({ Rework: 'request_changes', Review: 'review' } as const),
@@ -64,12 +71,12 @@ export function assignmentOf({ entries }: Told): Assignment | null {
   const at = entries.findLastIndex(({ kind, text }) => kind === 'words' && HEADING.test(text));
   if (at === -1) return null;
   const prompt = entries[at]!.text;
-  const [, mode, task] = HEADING.exec(prompt)!;
+  const [, mode, task, job] = HEADING.exec(prompt)!;
   const after = entries.slice(at + 1);
   const texts = (kind: 'words' | 'tool') => after.filter((entry) => entry.kind === kind).map(({ text }) => text);
   return {
-    mode: MODES[mode as keyof typeof MODES],
-    task: Number(task),
+    mode: job === undefined ? MODES[mode as keyof typeof MODES] : JOBS[job as keyof typeof JOBS],
+    task: Number(task ?? 0),
     prompt,
     results: texts('tool'),
     since: texts('words').join('\n'),

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TaskSummary, Verification } from '@tidemill/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { TemporaryRepository } from './cli-repository.ts';
+
+const TASKS = 20;
+const AGENT = `#!/bin/sh
+number=$(sed -n 's/.*"title":"Write \\([0-9]*\\)".*/\\1/p')
+echo "$number" > "work-$number.txt"
+echo '{"tidemill":"result","outcome":"pr_ready","summary":"wrote the file"}'
+`;
+const CONFIG = `target: main
+workers: 4
+pipeline: quick
+agents:
+  default: { type: command, command: [sh, agent.sh], free: true }
+gates:
+  - { name: test, run: "test -f agent.sh" }
+`;
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let root: string;
+let remote: string;
+let clone: string;
+
+beforeAll(async () => {
+  machine = new TidemillHome();
+  repository = new TemporaryRepository({ 'agent.sh': AGENT, '.tidemill/config.yaml': CONFIG });
+  root = repository.root;
+  remote = join(repository.folder, 'shared.git');
+  clone = join(repository.folder, 'clone');
+  await machine.git(repository.folder, 'clone', '-q', '--bare', root, remote);
+  // Every update of the remote is recorded, so that a forced one would be seen.
+  await machine.git(remote, 'config', 'core.logAllRefUpdates', 'true');
+  await machine.git(remote, 'config', 'gc.auto', '0');
+  repository.git('remote', 'add', 'origin', remote);
+  repository.git('fetch', '-q', 'origin');
+  repository.git('branch', '-q', '-u', 'origin/main', 'main');
+  await machine.git(repository.folder, 'clone', '-q', remote, clone);
+});
+afterAll(async () => {
+  await machine.close();
+  repository.remove();
+});
+
+/** Another person commits and pushes, as often as it takes. Returns the commits that they made. */
+async function pushAtRandom(isOver: () => boolean): Promise<string[]> {
+  const subjects: string[] = [];
+  while (!isOver() && subjects.length < 40) {
+    const subject = `Theirs ${subjects.length + 1}`;
+    await machine.git(clone, 'commit', '-q', '--allow-empty', '-m', subject);
+    subjects.push(subject);
+    for (;;) {
+      const { code } = await machine.program('git', ['push', '-q', 'origin', 'HEAD:main'], clone);
+      if (code === 0) break;
+      await machine.git(clone, 'pull', '-q', '--no-rebase', '--no-edit', 'origin', 'main');
+    }
+    await delay(Math.random() * 400);
+  }
+  return subjects;
+}
+
+describe('a remote to which somebody else pushes at random', { timeout: 300_000 }, () => {
+  test(`while ${TASKS} tasks land: nothing is lost, nothing is forced, every push arrives`, async () => {
+    const titles = Array.from({ length: TASKS }, (_, i) => `Write ${i + 1}`);
+    repository.write({ '../tasks.yaml': titles.map((title) => `- title: ${title}\n`).join('') });
+    const added = await machine.run(['task', 'add', '--from', join(repository.folder, 'tasks.yaml')], root);
+    expect(added.code, added.stderr).toBe(0);
+    let isOver = false;
+    const pushing = pushAtRandom(() => isOver);
+    const up = await machine.run(['up', '--until-idle'], root);
+    isOver = true;
+    const theirs = await pushing;
+    expect(up.code, up.stderr).toBe(0);
+    const tasks = await machine.json<TaskSummary[]>(['task', 'list'], root);
+    expect(tasks.map(({ stage }) => stage)).toEqual(Array(TASKS).fill('done'));
+
+    const subjects = (await machine.git(remote, 'log', '--format=%s', 'main')).split('\n');
+    for (const subject of [...theirs, ...titles])
+      expect(
+        subjects.filter((each) => each === subject),
+        subject,
+      ).toHaveLength(1);
+    const updates = readFileSync(join(remote, 'logs/refs/heads/main'), 'utf8').trim().split('\n');
+    for (const [before = '', after = ''] of updates.map((line) => line.split(' ')))
+      if (!/^0+$/.test(before)) await machine.git(remote, 'merge-base', '--is-ancestor', before, after);
+    await machine.git(root, 'fetch', '-q', 'origin');
+    await machine.git(root, 'merge-base', '--is-ancestor', 'main', 'origin/main');
+    expect(await machine.git(root, 'status', '--porcelain')).toBe('');
+    expect(theirs.length).toBeGreaterThan(3);
+  });
+
+  test('landed commits verify, also those of a batch', async () => {
+    const commits = (await machine.git(root, 'log', '--format=%H %(trailers:key=Task,valueonly)', 'main')).split('\n');
+    const landed = commits.filter((line) => line.includes('#')).map((line) => line.split(' ')[0]!);
+    expect(landed).toHaveLength(TASKS);
+    for (const commit of landed.slice(0, 4)) {
+      const found = await machine.json<Verification>(['evidence', 'verify', commit], root);
+      expect(found.ok, JSON.stringify(found.checks)).toBe(true);
+    }
+  });
+});
