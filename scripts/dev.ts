@@ -1,12 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { makeSample } from '../packages/daemon/src/demo/sample.ts';
-import { demoTasks } from '../packages/daemon/src/demo/tasks.ts';
 
 // `npm run dev`: the daemon on a sample project, restarted when its sources change, and the page with hot reload.
 //   npm run dev -- --home FOLDER     another data folder than .tidemill-dev; remove the folder to start again
@@ -33,11 +32,8 @@ async function ensureSample(): Promise<void> {
   if (existsSync(join(sample, '.git'))) return;
   mkdirSync(home, { recursive: true });
   await makeSample({ home, dir: sample });
-  const file = join(home, 'tasks.yaml');
-  writeFileSync(file, JSON.stringify(demoTasks));
-  tidemill('task', 'add', '--from', file);
-  rmSync(file);
-  say(`made a sample project with ${demoTasks.length} tasks in ${sample}`);
+  tidemill('idea', '--no-wait', 'The almanac should tell when the mill can grind.');
+  say(`made a sample project with an idea in ${sample}`);
 }
 
 /** The daemon's own token changes with every start. This one does not, so that an open page survives a restart. */

@@ -18,6 +18,7 @@ const ADAPTERS = [
   'prepare',
   'prompts',
   'sessions',
+  'research',
   'config',
 ];
 
@@ -28,10 +29,12 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   core: ['contract'],
   web: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
-  /** Both read their own files with config's line numbers. */
+  /** They read their own files with config's line numbers. */
   guards: [...ANY_PACKAGE, ...GROUND, 'config'],
   questions: [...ANY_PACKAGE, ...GROUND, 'config'],
   prompts: [...ANY_PACKAGE, ...GROUND, 'config'],
+  specs: [...ANY_PACKAGE, ...GROUND, 'config'],
+  knowledge: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
   engine: [...ANY_PACKAGE, 'ports'],
@@ -40,7 +43,19 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   /** One reader of the log for all viewers. */
   stream: [...ANY_PACKAGE, ...GROUND, 'handlers'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers', 'stream'],
-  cli: [...ANY_PACKAGE, ...GROUND, 'handlers', 'http', 'config', 'demo', 'assembly', 'hooks', 'agents', 'questions'],
+  cli: [
+    ...ANY_PACKAGE,
+    ...GROUND,
+    'handlers',
+    'http',
+    'config',
+    'demo',
+    'assembly',
+    'hooks',
+    'agents',
+    'questions',
+    'specs',
+  ],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */
   assembly: 'everything',
@@ -49,7 +64,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
 };
 
 /** External packages that the browser-safe and the pure part may use. */
-const OUTSIDE: Record<string, string[]> = { contract: ['zod'], core: [] };
+const OUTSIDE: Record<string, string[]> = { contract: ['zod'], core: ['diff'] };
 
 function partOf(path: string): string | null {
   const match = /^packages\/([^/]+)\/src\/([^/]+)/.exec(path);
