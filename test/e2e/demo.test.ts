@@ -35,8 +35,10 @@ describe('tidemill demo --exit, on a fresh machine', () => {
     expect(demo.stdout).toContain('tidemill loop approve 1');
     const specs = await machine.json<SpecSummary[]>(['spec', 'list'], sample);
     expect(specs).toMatchObject([{ status: 'done', tasks: TASKS, done: TASKS }]);
+    // A slow machine may ask for a second one before the loop is switched off. The script proposes the same again.
     const proposals = await machine.json<ProposalView[]>(['loop', 'proposals'], sample);
-    expect(proposals).toMatchObject([{ number: 1, status: 'waiting' }]);
+    const waiting = proposals.filter(({ status }) => status !== 'duplicate');
+    expect(waiting).toMatchObject([{ number: 1, status: 'waiting' }]);
   });
 
   test('says what happened to each task and where to look, within 80 columns', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TaskSummary, Verification } from '@tidemill/contract';
@@ -94,10 +94,23 @@ describe('a remote to which somebody else pushes at random', { timeout: 300_000 
     expect(theirs.length).toBeGreaterThan(3);
   });
 
+  test('work that landed while the remote was away is pushed before `up --until-idle` ends', async () => {
+    const away = `${remote}.away`;
+    renameSync(remote, away);
+    await machine.run(['task', 'add', 'Write 21'], root);
+    const up = await machine.up(root, '--until-idle');
+    const api = machine.api();
+    const [project] = await api.projects({});
+    for await (const _ of api.events({ project: project!.id, follow: true, types: ['alert.raised'] })) break;
+    renameSync(away, remote);
+    await up.ended;
+    expect(await machine.git(remote, 'log', '-1', '--format=%s', 'main')).toBe('Write 21');
+  });
+
   test('landed commits verify, also those of a batch', async () => {
     const commits = (await machine.git(root, 'log', '--format=%H %(trailers:key=Task,valueonly)', 'main')).split('\n');
     const landed = commits.filter((line) => line.includes('#')).map((line) => line.split(' ')[0]!);
-    expect(landed).toHaveLength(TASKS);
+    expect(landed).toHaveLength(TASKS + 1);
     for (const commit of landed.slice(0, 4)) {
       const found = await machine.json<Verification>(['evidence', 'verify', commit], root);
       expect(found.ok, JSON.stringify(found.checks)).toBe(true);

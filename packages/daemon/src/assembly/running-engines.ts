@@ -54,6 +54,7 @@ export class RunningEngines implements ProcessEngines {
     return {
       isRunning: true,
       isWaitingForPerson: engine.isWaitingForPerson,
+      isPushing: engine.isPushing,
       warnings: live.warnings,
       outside: engine.outside,
       addWorker: () => engine.addWorker(),

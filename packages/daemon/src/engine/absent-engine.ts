@@ -11,6 +11,7 @@ interface AbsentDeps extends LeaseTaking {
 export class AbsentEngine implements ProjectWork {
   readonly isRunning = false;
   readonly isWaitingForPerson = false;
+  readonly isPushing = false;
   readonly warnings = [];
   readonly #deps: AbsentDeps;
   readonly outside: ProjectWork['outside'];

@@ -138,6 +138,11 @@ export class Engine {
     return this.#isOverBudget || this.#agentBackoff.isWaitingForPerson;
   }
 
+  /** Landed work is about to be pushed. */
+  get isPushing(): boolean {
+    return this.#target.isPushing;
+  }
+
   addWorker(): Promise<string> {
     return addBuilder(this.#deps);
   }

@@ -17,6 +17,8 @@ export interface ProjectWork {
   readonly isRunning: boolean;
   /** Every agent of the project needs help from a person (a login, credit). */
   readonly isWaitingForPerson: boolean;
+  /** Landed work could not be pushed at once and is tried again soon. */
+  readonly isPushing: boolean;
   /** Problems in the current settings. */
   readonly warnings: string[];
   /** Serves workers outside the daemon. */

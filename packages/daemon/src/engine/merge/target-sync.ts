@@ -6,12 +6,16 @@ import type { Baseline } from '../stages/baseline.ts';
 /** How long a fetch stays fresh when a worktree is opened. */
 const FRESH_MS = 15_000;
 /** Pauses after an attempt that did not reach the remote. */
-const FIRST_PAUSE_MS = 30_000;
+const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
+/** Pause before a push that others overtook is repeated. */
+const AGAIN_MS = 500;
 /** How often others may push while what they pushed is taken in. */
 const MAX_ROUNDS = 5;
 
 const REFUSED_MS = 60_000;
+/** How long work that landed only here counts as unfinished. After that the remote is down for longer. */
+const PUSH_SOON_MS = 60_000;
 const KINDS: AlertKind[] = ['push_failed', 'remote_branch_gone', 'target_diverged'];
 
 type Published =
@@ -39,6 +43,9 @@ export class TargetSync implements Reactor {
   #retryAt = 0;
   /** Something landed here that the remote may not have. */
   #isPending = true;
+  /** When something landed here that the remote could not be given at once. */
+  #unpublishedSince: number | null = null;
+  #tickIn: ReactorCall['tickIn'] = () => undefined;
   /** The remote refused a push: it is not asked again before that time. */
   #refusal: { text: string; until: number } | null = null;
   /** Alerts that may be open, by kind. An earlier daemon may have raised them. */
@@ -51,11 +58,18 @@ export class TargetSync implements Reactor {
   }
 
   /** Pushes what could not be pushed when it landed. */
-  async handle({ cause }: ReactorCall): Promise<void> {
+  async handle({ cause, tickIn }: ReactorCall): Promise<void> {
+    this.#tickIn = tickIn;
     if (cause === 'tick' && !this.#isPending) return;
     if (cause === 'events') return;
     await this.takeIn();
     if (this.#state.kind === 'ahead') await this.#pushRest();
+  }
+
+  /** Work has landed here, and the remote will be tried again soon. */
+  get isPushing(): boolean {
+    const since = this.#unpublishedSince;
+    return since !== null && this.#deps.clock.now() - since < PUSH_SOON_MS;
   }
 
   /** Before a worktree is opened: only a plain fast-forward. Merging looks more closely. */
@@ -81,6 +95,7 @@ export class TargetSync implements Reactor {
       case 'new':
       case 'same':
         this.#isPending = false;
+        this.#unpublishedSince = null;
         await this.#allIsWell();
         return null;
       case 'unreachable':
@@ -107,13 +122,16 @@ export class TargetSync implements Reactor {
     if (kind === 'none') return { kind: 'go', isPublished: false };
     if (kind === 'unreachable' || kind === 'gone') {
       this.#isPending = true;
+      if (kind === 'unreachable') this.#unpublishedSince ??= this.#deps.clock.now();
       return { kind: 'go', isPublished: false };
     }
     const pushed = await this.#deps.workspace.pushTarget(commit);
     if (pushed.kind === 'moved') return { kind: 'moved', why: `${pushed.name} has new commits` };
     if (pushed.kind === 'refused') return { kind: 'waiting', why: await this.#refused(pushed) };
-    if (pushed.kind === 'unreachable') await this.#unreachable(pushed);
-    else await this.#accepted();
+    if (pushed.kind === 'unreachable') {
+      this.#unpublishedSince ??= this.#deps.clock.now();
+      await this.#unreachable(pushed);
+    } else await this.#accepted();
     return { kind: 'go', isPublished: pushed.kind === 'pushed' };
   }
 
@@ -168,7 +186,8 @@ export class TargetSync implements Reactor {
     const pushed = await workspace.pushTarget(commit);
     if (pushed.kind === 'refused') await this.#refused(pushed);
     if (pushed.kind === 'unreachable') await this.#unreachable(pushed);
-    // If others were first, the next tick takes that in.
+    // Others were first: the next tick takes that in.
+    if (pushed.kind === 'moved') this.#tickIn(AGAIN_MS);
     if (pushed.kind !== 'pushed') return;
     await this.#accepted();
     await this.takeIn();
@@ -179,6 +198,7 @@ export class TargetSync implements Reactor {
     this.#isPending = true;
     this.#pauseMs = Math.min(this.#pauseMs * 2 || FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     this.#retryAt = this.#deps.clock.now() + this.#pauseMs;
+    this.#tickIn(this.#pauseMs);
     const text = `${name} cannot be reached: ${why}\nWork continues and lands here. It is pushed automatically when ${name} can be reached. If this needs a login, set up a git credential helper or an ssh agent for the user that runs Tidemill.`;
     await this.#alert('push_failed', text);
   }
