@@ -18,7 +18,9 @@ test('changes without a write show at once, with any number of readers', async (
   const services = {
     store,
     clock,
-    engines: { of: () => ({ isRunning: live.running, warnings: live.warnings, isWaitingForPerson: false, isPushing: false }) },
+    engines: {
+      of: () => ({ isRunning: live.running, warnings: live.warnings, isWaitingForPerson: false, isPushing: false }),
+    },
     machine: {
       daemon: null,
       statusCache: new StatusCache(),
