@@ -2,42 +2,52 @@ import { writeFileSync } from 'node:fs';
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** What `npm test` needs to know about a vitest run; written as JSON to the file named by TIDEMILL_TEST_COUNTS. */
-export interface TestCounts {
+/** What `npm test` needs to know about a test file. */
+export interface FileCounts {
+  file: string;
   passed: number;
-  failed: number;
+  /** Names of failed tests, and what failed outside of tests. */
+  failed: string[];
   skipped: { name: string; reason: string }[];
-  /** The slowest first. */
-  slowest: { file: string; ms: number }[];
+  ms: number;
 }
 
-const SHOWN = 10;
+/** Of a vitest run; written as JSON to the file named by TIDEMILL_TEST_COUNTS. */
+export interface TestCounts {
+  files: FileCounts[];
+  /** Errors that belong to no file. */
+  unhandled: number;
+}
 
 const nameOf = (test: TestCase) => `${test.module.relativeModuleId} > ${test.fullName}`;
 
-function slowestOf(modules: readonly TestModule[]): TestCounts['slowest'] {
-  const took = modules.map((module) => {
-    const { duration, collectDuration, prepareDuration } = module.diagnostic();
-    return { file: module.relativeModuleId, ms: duration + collectDuration + prepareDuration };
-  });
-  return took.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN);
+function countsOf(module: TestModule): FileCounts {
+  const file = module.relativeModuleId;
+  const { duration, collectDuration, prepareDuration } = module.diagnostic();
+  const counts: FileCounts = {
+    file,
+    passed: 0,
+    failed: [],
+    skipped: [],
+    ms: duration + collectDuration + prepareDuration,
+  };
+  // A file that cannot be loaded, or a hook that throws, has errors but no failed test.
+  for (const _ of module.errors()) counts.failed.push(file);
+  for (const suite of module.children.allSuites())
+    for (const _ of suite.errors()) counts.failed.push(`${file} > ${suite.fullName}`);
+  for (const test of module.children.allTests()) {
+    const result = test.result();
+    if (result.state === 'passed') counts.passed += 1;
+    else if (result.state === 'skipped') counts.skipped.push({ name: nameOf(test), reason: result.note ?? '' });
+    else counts.failed.push(nameOf(test));
+  }
+  return counts;
 }
 
 /** vitest's own JSON leaves out why a test was skipped; this keeps the note given to `skip`. */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const counts: TestCounts = { passed: 0, failed: unhandled.length, skipped: [], slowest: slowestOf(modules) };
-    for (const module of modules) {
-      // A file that cannot be loaded, or a hook that throws, has errors but no failed test.
-      counts.failed += module.errors().length;
-      for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
-      for (const test of module.children.allTests()) {
-        const result = test.result();
-        if (result.state === 'passed') counts.passed += 1;
-        else if (result.state === 'skipped') counts.skipped.push({ name: nameOf(test), reason: result.note ?? '' });
-        else counts.failed += 1;
-      }
-    }
+    const counts: TestCounts = { files: modules.map(countsOf), unhandled: unhandled.length };
     const file = process.env.TIDEMILL_TEST_COUNTS;
     if (file) writeFileSync(file, JSON.stringify(counts));
   }

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
 import type { TestCounts } from './count-reporter.ts';
+import { failedFiles, judge, slowest, sum, withSecondTry } from './test-counts.ts';
 
-// `npm test`: the checks, then every vitest test, then one closing line of counts.
+// `npm test`: the checks, then every vitest test, then one closing line of counts. A few files that fail are run once more,
+// alone: a test that passes then is reported as unstable.
 //   npm test -- store        only the test files whose path contains "store" (the checks still run)
 //   npm run check            only the checks
 
@@ -31,23 +33,6 @@ function vitest(args: string[], countsFile: string): Promise<number | null> {
   });
 }
 
-/** A run that fails without a failed test, or has no test at all, counts as one failure. */
-function judge(counts: TestCounts | null, exitCode: number | null): TestCounts {
-  const failure = (text: string, base: TestCounts | null): TestCounts => {
-    console.log(`FAILED ${text}`);
-    return {
-      passed: base?.passed ?? 0,
-      failed: (base?.failed ?? 0) + 1,
-      skipped: base?.skipped ?? [],
-      slowest: base?.slowest ?? [],
-    };
-  };
-  if (!counts) return failure(`vitest ended with exit code ${exitCode} and without a report`, null);
-  if (counts.passed + counts.failed === 0) return failure('vitest ran no test', counts);
-  if (exitCode !== 0 && counts.failed === 0) return failure(`vitest ended with exit code ${exitCode}`, counts);
-  return counts;
-}
-
 async function runTests(args: string[]): Promise<TestCounts> {
   const folder = mkdtempSync(join(tmpdir(), 'tidemill-counts-'));
   try {
@@ -66,13 +51,19 @@ let passed = checks.filter((result) => result.passed).length;
 let failed = checks.length - passed;
 let skipped = 0;
 if (!process.argv.includes('--only-checks')) {
-  const tests = await runTests(args);
-  passed += tests.passed;
-  failed += tests.failed;
-  skipped = tests.skipped.length;
+  const first = await runTests(args);
+  const again = failedFiles(first);
+  if (again.length > 0) console.log(`\nRunning again, alone: ${again.join(', ')}`);
+  const { tests, unstable } =
+    again.length > 0 ? withSecondTry(first, await runTests(again)) : { tests: first, unstable: [] };
+  passed += sum(tests.files.map((file) => file.passed));
+  failed += sum(tests.files.map((file) => file.failed.length)) + tests.unhandled;
+  const skips = tests.files.flatMap((file) => file.skipped);
+  skipped = skips.length;
   console.log('The slowest files:');
-  for (const { file, ms } of tests.slowest) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
-  for (const { name, reason } of tests.skipped) console.log(`skipped: ${name}: ${reason || 'no reason given'}`);
+  for (const { file, ms } of slowest(first)) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
+  for (const { name, reason } of skips) console.log(`skipped: ${name}: ${reason || 'no reason given'}`);
+  for (const name of unstable) console.log(`UNSTABLE: failed at first and passed alone: ${name}`);
   for (const result of checks) if (!result.passed) console.log(`FAILED ${result.check.name}: see above`);
 }
 console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);

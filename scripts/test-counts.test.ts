@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { FileCounts } from './count-reporter.ts';
+import { failedFiles, judge, withSecondTry } from './test-counts.ts';
+
+const file = (name: string, failed: string[], passed = 3): FileCounts => ({
+  file: name,
+  passed,
+  failed,
+  skipped: [],
+  ms: 1,
+});
+const run = (...files: FileCounts[]) => ({ files, unhandled: 0 });
+
+test('a test that fails and then passes alone counts as passed, and is named', () => {
+  const first = run(file('a', ['a > one', 'a > two'], 1), file('b', []));
+  expect(failedFiles(first)).toEqual(['a']);
+  const { tests, unstable } = withSecondTry(first, run(file('a', [], 3)));
+  expect(unstable).toEqual(['a > one', 'a > two']);
+  expect(tests).toEqual(run(file('a', [], 3), file('b', [])));
+});
+
+test('a test that fails twice has failed', () => {
+  const first = run(file('a', ['a > one'], 2));
+  const { tests, unstable } = withSecondTry(first, run(file('a', ['a > one'], 2)));
+  expect(unstable).toEqual([]);
+  expect(tests).toEqual(first);
+});
+
+test('many failed files are not run again, and neither is a run with an error of no file', () => {
+  expect(failedFiles(run(...['a', 'b', 'c', 'd', 'e'].map((name) => file(name, ['x']))))).toEqual([]);
+  expect(failedFiles({ files: [file('a', ['x'])], unhandled: 1 })).toEqual([]);
+});
+
+test('a run without a report, without a test, or that ends badly without a failed test has failed', () => {
+  expect(judge(null, 1).unhandled).toBe(1);
+  expect(judge(run(), 0).unhandled).toBe(1);
+  expect(judge(run(file('a', [])), 1).unhandled).toBe(1);
+  expect(judge(run(file('a', ['x'])), 1).unhandled).toBe(0);
+  expect(judge(run(file('a', [])), 0).unhandled).toBe(0);
+});
