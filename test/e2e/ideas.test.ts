@@ -179,7 +179,14 @@ test('people correct and remove signals, pause, archive, and write in their scri
   const signal = JSON.stringify({ kind: 'artifact', type: 'problem', summary: 'لا أحد يعرف' });
   const corrected = await json<IdeaDetail>('idea', 'correct', '3', signal);
   expect(corrected.idea.artifacts).toMatchObject([{ type: 'problem', correctedBy: { kind: 'person' } }]);
-  const removed = await json<IdeaDetail>('idea', 'remove', '3', corrected.idea.risks[0]!.id);
+  // What `idea show` prints is enough to correct and to remove.
+  const printed = (await cli('idea', 'show', '3')).stdout;
+  const id = /^ {2}(risk_\S+) medium: /m.exec(printed)?.[1] ?? '';
+  expect(id).toBe(corrected.idea.risks[0]!.id);
+  expect(printed).toContain('problem (100 %');
+  const worse = JSON.stringify({ kind: 'risk', id, text: 'الضباب الكثيف', severity: 'high' });
+  expect((await json<IdeaDetail>('idea', 'correct', '3', worse)).idea.risks).toMatchObject([{ id, severity: 'high' }]);
+  const removed = await json<IdeaDetail>('idea', 'remove', '3', id);
   expect(removed.idea.risks).toEqual([]);
   expect((await json<IdeaDetail>('idea', 'pause', '3')).idea.status).toBe('paused');
   expect((await cli('idea', 'say', '3', 'x')).stderr).toContain('tidemill idea resume 3');

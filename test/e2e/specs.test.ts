@@ -322,6 +322,7 @@ describe('a new repository', () => {
   test('is planned by the initializer: with init --plan, and with any text while it is empty', {
     timeout: 2 * MINUTE,
   }, async () => {
+    play([], [{ when: { mode: 'ideate' }, do: result({ ideation: { reply: 'Who needs parts?' } }) }]);
     repository.git('rm', '-q', 'main.js');
     repository.git('commit', '-q', '-m', 'Nothing yet');
     const hint = await machine.run(['init'], root);
@@ -332,5 +333,19 @@ describe('a new repository', () => {
     await machine.up(root);
     await machine.event('spec.drafted', (body) => body.subjectId === plan.id);
     expect(await shown()).toMatchObject({ spec: { status: 'draft' }, version: { by: { name: 'initializer' } } });
+
+    // The brief of an idea reaches the initializer, too.
+    const correction = { kind: 'artifact' as const, type: 'brief', content: 'A mill for parts' };
+    await machine.ask(root, (api, project) => api.createIdea({ project, text: 'Parts for everyone', by: 'ada' }));
+    await machine.ask(root, (api, project) => api.correctIdea({ project, idea: '1', by: 'ada', correction }));
+    const brief = await spec('new', '--idea', '1');
+    expect(brief).toMatchObject({ number: 3, source: 'initializer' });
+    await machine.event('spec.drafted', (body) => body.subjectId === brief.id);
+    const planned = await shown(3);
+    expect(planned.spec.source).toMatchObject({
+      ideaId: expect.any(String),
+      text: expect.stringContaining('A mill for parts'),
+    });
+    expect(planned.version?.by.name).toBe('initializer');
   });
 });

@@ -7,7 +7,8 @@ import { PlainText } from './plain-text.ts';
 import { RunProgress } from './progress.ts';
 import { ProposalDraft } from './proposal.ts';
 import { AskedQuestion } from './question.ts';
-import { SpecDraft, SpecJudgement } from './spec.ts';
+import { SpecJudgement } from './spec.ts';
+import { GivenSpecDraft } from './spec-draft.ts';
 
 /** Every mode; see MODES for what each of them is. */
 export const Mode = z.enum(MODE_NAMES);
@@ -123,7 +124,7 @@ export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 /** The results of jobs. Each has the schema of its noun. */
 export const JOB_RESULTS = {
   ideation: IdeaReply,
-  spec: SpecDraft,
+  spec: GivenSpecDraft,
   judgement: SpecJudgement,
   analysis: FeedbackAnalysis,
   proposal: ProposalDraft,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Gotcha, Spec, SpecComment, SpecTask, SpecVersion } from './spec.ts';
+import { Gotcha, Spec, SpecComment, SpecVersion } from './spec.ts';
+import { SpecTask } from './spec-draft.ts';
 import { QuestionView } from './view.ts';
 
 /** Shapes of specifications for readers. */

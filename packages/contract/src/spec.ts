@@ -2,103 +2,13 @@ import { z } from 'zod';
 import { Actor } from './actor.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
-import { TaskKind } from './task.ts';
-
-/** The order in which parts of a specification are built. */
-export const SPEC_PHASES = ['database', 'types', 'queries', 'api', 'ui', 'tests'] as const;
-export const SpecPhase = z.enum(SPEC_PHASES);
-export type SpecPhase = z.infer<typeof SpecPhase>;
-
-/** What a task does to its files. Gotchas are found by it. */
-export const SpecAction = z.enum(['create', 'update', 'delete', 'configure', 'verify']);
-export type SpecAction = z.infer<typeof SpecAction>;
-
-/** `R1`, `T12`: the document's own names. */
-const Key = PlainLine.min(1).max(20);
-const Line = PlainLine.max(500);
-const Text = PlainText.trim().max(20_000);
-const path = PlainLine.min(1).max(500);
-
-export const SpecRequirement = z.object({
-  id: Key,
-  kind: z.enum(['functional', 'non_functional']).default('functional'),
-  text: Text.min(1),
-});
-export type SpecRequirement = z.infer<typeof SpecRequirement>;
-
-export const SpecFile = z.object({
-  path,
-  change: z.enum(['create', 'modify']).default('modify'),
-  purpose: Line.default(''),
-  /** The task that is responsible for it, or the people who own it. */
-  owner: Line.default(''),
-});
-export type SpecFile = z.infer<typeof SpecFile>;
-
-export const SpecTask = z.object({
-  id: Key,
-  title: PlainLine.min(1).max(300),
-  kind: TaskKind.default('feature'),
-  phase: SpecPhase,
-  action: SpecAction.default('update'),
-  /** What to do, in sentences. */
-  detail: Text.default(''),
-  files: z.array(path).default([]),
-  dependsOn: z.array(Key).default([]),
-  requirements: z.array(Key).default([]),
-  /** Acceptance criteria. */
-  accept: z.array(PlainText.trim().min(1).max(2_000)).max(50).default([]),
-  /** The command that shows that it is done. */
-  validate: Line.default(''),
-  /** Code to start from, or the file to follow. */
-  template: Text.default(''),
-  estimateMinutes: z.number().int().positive().max(10_000).nullable().default(null),
-});
-export type SpecTask = z.infer<typeof SpecTask>;
-
-/** A requirement that can be understood in several ways. */
-export const SpecAmbiguity = z.object({
-  requirement: Text.min(1),
-  term: Line.min(1),
-  options: z.array(Line.min(1)).max(10).default([]),
-});
-export type SpecAmbiguity = z.infer<typeof SpecAmbiguity>;
-
-const Approach = z.object({
-  name: Line.min(1),
-  pros: z.array(Line).default([]),
-  cons: z.array(Line).default([]),
-  effort: Line.default(''),
-});
-
-/** Two ways to build something, between which a person decides. */
-export const SpecArchitecture = z.object({ feature: Line.min(1), options: z.array(Approach).length(2) });
-export type SpecArchitecture = z.infer<typeof SpecArchitecture>;
-
-/** A specification as an agent returns it or a person writes it. */
-export const SpecDraft = z.object({
-  title: PlainLine.min(1).max(300),
-  summary: Text.default(''),
-  requirements: z.array(SpecRequirement),
-  scope: z
-    .object({ in: z.array(Line.min(1)).default([]), out: z.array(Line.min(1)).default([]) })
-    .default({ in: [], out: [] }),
-  architecture: Text.default(''),
-  files: z.array(SpecFile).default([]),
-  tasks: z.array(SpecTask),
-  ambiguities: z.array(SpecAmbiguity).max(20).default([]),
-  architectures: z.array(SpecArchitecture).max(5).default([]),
-  /** What it needs from outside the project. */
-  dependencies: z.array(Line.min(1)).max(100).default([]),
-  risks: z.array(Line.min(1)).max(50).default([]),
-});
-export type SpecDraft = z.infer<typeof SpecDraft>;
+import { SpecAction, SpecDraft, SpecKey, SpecPhase, SpecText } from './spec-draft.ts';
 
 export const RequirementVerdict = z.object({
-  requirement: Key,
+  requirement: SpecKey,
   met: z.boolean(),
   /** Where the landed code shows it, or what is missing. */
-  evidence: Text.default(''),
+  evidence: SpecText.default(''),
 });
 export type RequirementVerdict = z.infer<typeof RequirementVerdict>;
 

@@ -84,16 +84,10 @@ export { asksFirst } from './spec/ended.ts';
 export { gotchasFor } from './spec/gotchas.ts';
 export { creationsOf, followUps } from './spec/tasks.ts';
 export { specDiff } from './spec-document/diff.ts';
+export { isOpenPoints, SPEC_HEADINGS, type SpecSection, specSection, unescapedText } from './spec-document/headings.ts';
 export { inBuildOrder } from './spec-document/order.ts';
 export { readinessOf } from './spec-document/readiness.ts';
-export {
-  renderSpec,
-  renderTasks,
-  SPEC_HEADINGS,
-  specDocument,
-  taskBody,
-  unescapedText,
-} from './spec-document/render.ts';
+export { renderSpec, renderTasks, specDocument, taskBody } from './spec-document/render.ts';
 export { specFaults } from './spec-document/validate.ts';
 export * from './tables.ts';
 export { criteriaOf } from './task/criteria.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
-import { RequirementVerdict, SpecComment, SpecDraft, SpecSource, SpecTaskLink } from '../spec.ts';
+import { RequirementVerdict, SpecComment, SpecSource, SpecTaskLink } from '../spec.ts';
+import { SpecDraft } from '../spec-draft.ts';
 import { counted, event, mill, said } from './event.ts';
 
 const ofSpec = { subjectId: z.string() };

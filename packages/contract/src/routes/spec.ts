@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PlainText } from '../plain-text.ts';
-import { SpecDraft } from '../spec.ts';
+import { GivenSpecDraft } from '../spec-draft.ts';
 import { SpecDetail, SpecSummary } from '../spec-view.ts';
 import { by, count, flag, get, note, post, project, put } from './route.ts';
 
@@ -39,7 +39,7 @@ export const specRoutes = {
   importSpec: post(
     `${at}/import`,
     'Adds a specification that a person wrote: it can be approved at once',
-    z.strictObject({ project, by, draft: SpecDraft }),
+    z.strictObject({ project, by, draft: GivenSpecDraft }),
     SpecSummary,
   ),
   spec: get(
@@ -57,7 +57,7 @@ export const specRoutes = {
   editSpec: put(
     `${at}/:spec`,
     'Replaces the document by one that a person wrote, as a new version',
-    z.strictObject({ ...ofSpec, by, version, draft: SpecDraft }),
+    z.strictObject({ ...ofSpec, by, version, draft: GivenSpecDraft }),
     SpecSummary,
   ),
   approveSpec: post(

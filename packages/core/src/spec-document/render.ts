@@ -1,35 +1,19 @@
 import type { SpecDraft, SpecTask } from '@tidemill/contract';
-
-/** The headings of `spec.md`, which are read back when a person has written it. */
-export const SPEC_HEADINGS = {
-  requirements: 'Requirements',
-  in: 'In scope',
-  out: 'Out of scope',
-  architecture: 'Architecture',
-  files: 'Files',
-  dependencies: 'Dependencies',
-  risks: 'Risks',
-} as const;
-
-const HEADING = new RegExp(`^(\\\\*)## (?:${Object.values(SPEC_HEADINGS).join('|')})\\s*$`, 'gm');
-/** A free text that contains one of the headings must not end its own section. */
-const escaped = (text: string) => text.replace(HEADING, '\\$&');
-export const unescapedText = (text: string) =>
-  text.replace(HEADING, (line) => (line.startsWith('\\') ? line.slice(1) : line));
+import { escapedText, OPEN_POINTS, SPEC_HEADINGS } from './headings.ts';
 
 export function renderSpec(draft: SpecDraft): string {
   const { title, summary, requirements, scope, architecture, files, dependencies, risks } = draft;
   const heading = SPEC_HEADINGS;
   const parts = [
     `# ${title}`,
-    escaped(summary),
+    escapedText(summary),
     section(
       heading.requirements,
       requirements.map(({ id, kind, text }) => `- **${id}** (${kind.replace('_', '-')}): ${indented(text, '  ')}`),
     ),
     section(heading.in, listed(scope.in)),
     section(heading.out, listed(scope.out)),
-    architecture === '' ? '' : `## ${heading.architecture}\n\n${escaped(architecture)}`,
+    architecture === '' ? '' : `## ${heading.architecture}\n\n${escapedText(architecture)}`,
     section(
       heading.files,
       files.map(({ path, change, purpose, owner }) => {
@@ -50,7 +34,7 @@ const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`);
 
 /** What a person is asked about before the specification can be approved. It is not read back. */
 function openPoints({ ambiguities, architectures }: SpecDraft): string {
-  return section('Open points', [
+  return section(OPEN_POINTS, [
     ...ambiguities.map(({ requirement, term, options }) => {
       const choice = options.length === 0 ? '' : ` (${options.join(' / ')})`;
       return `- "${term}" in "${indented(requirement, '  ')}"${choice}`;

@@ -271,3 +271,25 @@ describe('a verdict in words', () => {
     });
   });
 });
+
+it('refuses keys that a specification does not have, and names the right ones', () => {
+  const task = { id: 'T1', title: 'Print', phase: 'api', requirements: ['R1'] };
+  const spec = (more: object, inTask: object = {}) => ({
+    outcome: 'spec_ready',
+    spec: { title: 'Export', requirements: [{ id: 'R1', text: 'rows' }], tasks: [{ ...task, ...inTask }], ...more },
+  });
+  const expected = { mode: 'specify', criteria: [] } as const;
+  expect(checkResult(spec({}), expected)).toHaveProperty('envelope');
+  const invalid = (given: object) => {
+    const read = checkResult(given, expected);
+    return 'invalid' in read ? read.invalid : '';
+  };
+  expect(invalid(spec({}, { depends_on: ['T0'] }))).toMatch(
+    /unknown key "depends_on"; did you mean "dependsOn"\?[\s\S]*spec\.tasks\[0\]/,
+  );
+  expect(invalid(spec({ scope: { in: [], outside: ['x'] } }))).toContain('unknown key "outside"');
+  expect(invalid(spec({ requirements: [{ id: 'R1', description: 'rows', text: 'rows' }] }))).toContain(
+    'did you mean "text"?',
+  );
+  expect(invalid(spec({ constraints: [] }))).toContain('the keys here are title, summary');
+});

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { AgentConfig, type AgentView, AppError } from '@tidemill/contract';
+import { AgentConfig, type AgentView, AppError, nearest } from '@tidemill/contract';
 import { splitWords } from '../config/init.ts';
-import { nearest } from '../config/nearest.ts';
 
 export interface AgentChoice {
   /** Its entry for the config. */

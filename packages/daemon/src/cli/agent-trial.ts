@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentConfig, AppError } from '@tidemill/contract';
+import { AgentConfig, AppError, nearest } from '@tidemill/contract';
 import type { TrialReport, TrialStep } from '../assembly/trial-report.ts';
 import { CONFIG_FILE } from '../config/check.ts';
 import { openDataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
-import { nearest } from '../config/nearest.ts';
 import type { CliContext, Json } from './context.ts';
 import { EXIT } from './failure.ts';
 import { oneLine, type Terminal, took } from './terminal.ts';

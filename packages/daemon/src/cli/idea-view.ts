@@ -40,12 +40,14 @@ export function ideaLines({ idea, messages, questions }: IdeaDetail, terminal: P
   );
   part(
     'Decisions',
-    idea.decisions.map(({ type, text }) => `${type}: ${oneLine(text)}`),
+    idea.decisions.map(({ id, type, text }) => `${id} ${type}: ${oneLine(text)}`),
   );
   part(
     'Risks',
-    idea.risks.map(({ severity, text }) => `${severity}: ${oneLine(text)}`),
+    idea.risks.map(({ id, severity, text }) => `${id} ${severity}: ${oneLine(text)}`),
   );
+  if (idea.artifacts.length + idea.decisions.length + idea.risks.length > 0)
+    lines.push('', paint('dim', `Remove one by its first word: tidemill idea remove ${idea.number} …`));
   for (const { by, at, text } of messages.slice(-SHOWN_MESSAGES))
     part(`${oneLine(by.name)}, ${dateAndTime(at)}`, text.split('\n').map(oneLine));
   for (const question of questions) lines.push('', ...questionLines(question, terminal));

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import { type Api, AppError, EventBody, isSignOfLife, type Project, plainText } from '@tidemill/contract';
+import { type Api, AppError, EventBody, isSignOfLife, nearest, type Project, plainText } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { pageLink } from '../assembly/reach.ts';
-import { nearest } from '../config/nearest.ts';
 import { type CliContext, collect, integer, type Json, jsonOption, withProject } from './context.ts';
 import { eventText, TaskNames } from './describe.ts';
 import { addDoctor } from './doctor.ts';

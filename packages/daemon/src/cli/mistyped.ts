@@ -1,6 +1,5 @@
-import { AppError } from '@tidemill/contract';
+import { AppError, nearest } from '@tidemill/contract';
 import type { Command } from 'commander';
-import { nearest } from '../config/nearest.ts';
 
 /** A mistyped subcommand would become a text, and an agent would be paid to read it. */
 export function refuseMistyped(given: string | undefined, parent: Command): void {

@@ -7,11 +7,11 @@ import {
   type ConfigProblem,
   INTEGRITY_GATE,
   Mode,
+  nearest,
   type Pipeline,
 } from '@tidemill/contract';
 import { type Complaint, commandFaults } from './command-faults.ts';
 import { BadFile, YamlFile } from './document.ts';
-import { nearest } from './nearest.ts';
 import { loadPipelines } from './pipelines.ts';
 import { isMapping, withSafeValues } from './safe-values.ts';
 

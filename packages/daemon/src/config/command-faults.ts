@@ -1,7 +1,6 @@
 import { isAbsolute } from 'node:path';
-import type { Config } from '@tidemill/contract';
+import { type Config, nearest } from '@tidemill/contract';
 import type { Path } from './document.ts';
-import { nearest } from './nearest.ts';
 
 export interface Complaint {
   path: Path;

@@ -1,7 +1,6 @@
-import { AppError } from '@tidemill/contract';
+import { AppError, otherNamesOf, unknownKeyText } from '@tidemill/contract';
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
-import { nearest } from './nearest.ts';
 
 export type Path = (string | number)[];
 
@@ -105,11 +104,10 @@ export class YamlFile {
     switch (issue.code) {
       case 'unrecognized_keys':
         return issue.keys.slice(0, MOST_FAULTS).map((key) => {
-          // The key may be valid in another alternative of the union.
-          const known = keysAt(schema, path).filter((each) => each !== key);
-          const guess = nearest(key, known);
-          const advice = guess ? `did you mean "${guess}"?` : `the keys here are ${known.join(', ')}`;
-          return { line: this.lineOf([...path, key]), text: `unknown key ${show(key)}${where(path)}; ${advice}` };
+          // The key may be valid in another alternative of the union, so it is not suggested itself.
+          const otherNames = Object.assign({}, ...schemasAt(schema, path).map(otherNamesOf));
+          const text = unknownKeyText(key, keysAt(schema, path), otherNames, where(path));
+          return { line: this.lineOf([...path, key]), text };
         });
       case 'invalid_union': {
         const branch = likelyBranch(issue.errors, found);

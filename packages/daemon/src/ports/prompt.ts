@@ -57,7 +57,7 @@ export const JOB_SECTIONS = {
     'profileSection',
   ],
   specify: ['ideaSection', 'knowledgeSection', 'revisionSection'],
-  initialize: ['knowledgeSection', 'revisionSection'],
+  initialize: ['ideaSection', 'knowledgeSection', 'revisionSection'],
   judge: ['requirementsSection'],
   analyse: ['givenSection', 'workSection', 'askingSection'],
   propose: [

@@ -2,9 +2,9 @@ import type { Job, JobMode } from '@tidemill/contract';
 import { JOB_SECTIONS, type JobContext } from '../ports.ts';
 import { autonomySection } from './autonomy.ts';
 import { layoutLines } from './layout.ts';
-import type { RepositoryNote } from './repository-notes.ts';
+import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import { fillTemplate, type Template } from './template.ts';
-import { section } from './text.ts';
+import { fenced, section } from './text.ts';
 
 /** The placeholders of every job's template. */
 const COMMON = [
@@ -30,28 +30,32 @@ interface Surroundings {
 
 export function jobPrompt(
   template: Template<string>,
-  { input }: Pick<Job, 'mode' | 'input'>,
+  { mode, input }: Pick<Job, 'mode' | 'input'>,
   context: JobContext,
   { conventions, readme, questions }: Surroundings,
 ): { prompt: string; dropped: string[] } {
   const dropped: string[] = [];
   const cut = ({ file, text }: RepositoryNote) => {
     if (text.length > NOTE_CHARACTERS) dropped.push(`${file}: its end`);
-    return `From ${file}:\n\n${text.slice(0, NOTE_CHARACTERS)}`;
+    return { file, text: text.slice(0, NOTE_CHARACTERS) };
   };
   const common: Record<(typeof COMMON)[number], string> = {
-    input,
-    answersSection: section(
-      'Answers of people',
-      context.answers.map(({ question, answer, by }) => `- ${oneLine(question)} Answer: ${answer} (${by})`),
-    ),
+    // The text of a trial is the engine's own.
+    input: mode === 'trial' ? input : fenced(input, 'markdown'),
+    answersSection: section('Answers of people', context.answers.map(answerText)),
     layoutSection: section('Files of the repository', layoutLines(context.files)),
-    conventionsSection: section('Conventions of the repository', conventions.map(cut)),
-    readmeSection: section('About the repository', readme ? [cut(readme)] : []),
+    conventionsSection: notesSection('Conventions of the repository', conventions.map(cut)),
+    readmeSection: notesSection('About the repository', readme ? [cut(readme)] : []),
     autonomySection: autonomySection({ hilConfig: context.hilConfig, approved: {}, isDeclaring: false }),
     questionsSection: questions === '' ? '' : `${questions}\n`,
   };
   return { prompt: fillTemplate<string>(template, { ...context.sections, ...common }), dropped };
+}
+
+/** An answer of several lines could look like a part of the prompt. */
+function answerText({ question, answer, by }: JobContext['answers'][number]): string {
+  if (!answer.includes('\n')) return `- ${oneLine(question)} Answer: ${answer} (${by})`;
+  return `- ${oneLine(question)} Answer (${by}):\n\n${fenced(answer, 'text')}\n`;
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

@@ -1,3 +1,5 @@
+import { plainName } from '@tidemill/contract';
+
 const MOST_LINES = 300;
 
 /** The files of a repository as lines. Where there are too many, folders stand for their files. */
@@ -18,5 +20,7 @@ function upTo(files: readonly string[], depth: number): string[] {
     const name = parts.length <= depth ? file : `${parts.slice(0, depth).join('/')}/`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  return [...counts].map(([name, count]) => (name.endsWith('/') ? `- ${name} (${count} files)` : `- ${name}`));
+  return [...counts].map(([name, count]) =>
+    name.endsWith('/') ? `- ${plainName(name)} (${count} files)` : `- ${plainName(name)}`,
+  );
 }

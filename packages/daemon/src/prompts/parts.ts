@@ -2,7 +2,7 @@ import type { ContextEntry, Feedback, Task } from '@tidemill/contract';
 import type { RelatedTask } from '../ports.ts';
 import type { PromptPart } from './budget.ts';
 import { relatedSection, relatedText } from './related.ts';
-import type { RepositoryNote } from './repository-notes.ts';
+import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import type { FixedPlaceholder, PromptInput } from './sections.ts';
 import type { Placeholder, Template } from './template.ts';
 import { fenced, section } from './text.ts';
@@ -146,9 +146,9 @@ function noted(title: string, priority: number, notes: RepositoryNote[]): Omit<P
     priority,
     pieces: notes.map(({ text: words }) => words),
     shape: (pieces) =>
-      section(
+      notesSection(
         title,
-        pieces.map((words, index) => `From its ${notes[index]?.file}:\n\n${fenced(words, 'markdown')}`),
+        pieces.map((words, index) => ({ file: notes[index]!.file, text: words })),
       ),
   };
 }

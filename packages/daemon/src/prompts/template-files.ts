@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, type JobMode, Mode, TaskMode } from '@tidemill/contract';
-import { nearest } from '../config/nearest.ts';
+import { AppError, type JobMode, Mode, nearest, TaskMode } from '@tidemill/contract';
 import { jobPlaceholders } from './job-prompt.ts';
 import { QUESTIONS, TEMPLATE_FOLDER } from './prompts.ts';
 import { PLACEHOLDERS, parseTemplate } from './template.ts';

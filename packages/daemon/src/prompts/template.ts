@@ -1,5 +1,4 @@
-import { AppError, type Mode } from '@tidemill/contract';
-import { nearest } from '../config/nearest.ts';
+import { AppError, type Mode, nearest } from '@tidemill/contract';
 import { type FrontMatter, partTemplate } from './front-matter.ts';
 
 /** The placeholders of a task mode's template. Sections have their own heading and are empty when there is no content. */

@@ -1,6 +1,5 @@
-import { Duration, QuestionOption, QuestionType } from '@tidemill/contract';
+import { Duration, nearest, QuestionOption, QuestionType } from '@tidemill/contract';
 import { z } from 'zod';
-import { nearest } from '../config/nearest.ts';
 import { TRIGGER_NAMES } from './trigger.ts';
 
 const Option = z.preprocess(

@@ -11,9 +11,26 @@ const read = (spec: string, tasks: string) =>
 const line = fc.stringMatching(/^[A-Za-z"'`:#*|{}[\]-][A-Za-z0-9 "'`:#*|{}[\]-]{0,30}$/).map((text) => text.trim());
 const lines = fc.array(line, { maxLength: 3 });
 const text = fc
-  .array(fc.oneof(line, fc.constantFrom('', '## Files', '\\## Risks', '```', '  indented', '- **R1**: x', 'schön')), {
-    maxLength: 6,
-  })
+  .array(
+    fc.oneof(
+      line,
+      fc.constantFrom(
+        '',
+        '## Files',
+        '\\## Risks',
+        '## Out-of-scope',
+        '## Open points',
+        '## Why',
+        '```',
+        '  indented',
+        '- **R1**: x',
+        'schön',
+      ),
+    ),
+    {
+      maxLength: 6,
+    },
+  )
   .map((all) => all.join('\n').trim());
 const some = (given: fc.Arbitrary<string>) => given.filter((value) => value.trim() !== '');
 const draft = fc.record({
@@ -89,6 +106,44 @@ test.each([
   ['a loose file', `${SPEC}\n## Files\n\n- src/a.ts\n`, TASKS, 'spec.md:11: a file is a line such as'],
   ['no tasks', SPEC, 'nothing', 'tasks.md:1: there are no tasks'],
   ['a strange phase', SPEC, TASKS.replace('api', 'later'), 'tasks.md:6: phase must be one of database'],
+  ['text before the title', `Draft\n${SPEC}`, TASKS, 'spec.md:1: a specification begins with its title'],
+  [
+    'a heading in other words',
+    `${SPEC}\n## Non-goals\n`,
+    TASKS,
+    '9: unknown heading "Non-goals"; did you mean "## Out of scope"?',
+  ],
+  [
+    'a heading in a list',
+    `${SPEC}\n## Notes\n`,
+    TASKS,
+    'spec.md:9: unknown heading "Notes"; the headings are Requirements',
+  ],
+  ['a sentence in a list', `${SPEC}\nSoon\n`, TASKS, 'spec.md:9: begin this line with "- "'],
+  [
+    'an unknown key',
+    SPEC,
+    TASKS.replace('title: Print', 'title: Print\ndepends_on: [T0]'),
+    'tasks.md:6: unknown key "depends_on"; did you mean "dependsOn"?',
+  ],
+  [
+    'a key of another tool',
+    SPEC,
+    TASKS.replace('title', 'acceptance_criteria: [x]\ntitle'),
+    'tasks.md:5: unknown key "acceptance_criteria"; did you mean "accept"?',
+  ],
+  [
+    'a key without meaning',
+    SPEC,
+    TASKS.replace('title', 'colour: red\ntitle'),
+    'tasks.md:5: unknown key "colour"; the keys here are id, title',
+  ],
+  [
+    'a task in another block',
+    SPEC,
+    `${TASKS}\n\`\`\`\nid: T2\n\`\`\`\n`,
+    'tasks.md:10: a task is a block that begins with ```yaml',
+  ],
   ['an open block', SPEC, TASKS.replace(/```\n$/, ''), 'tasks.md:3: the block is not closed'],
 ])('%s is named with its line', (_, spec, tasks, message) => {
   expect(() => read(spec, tasks)).toThrow(message);
@@ -118,4 +173,27 @@ test('a feature list becomes tasks; finished features do not', () => {
   });
   expect(() => featureTasks('x.json', '{')).toThrow('x.json is not JSON');
   expect(() => featureTasks('x.json', '{"a":1}')).toThrow('x.json is not a list of features');
+});
+
+test.each([
+  ['no name', [{ name: 'A' }, { id: 'F2', name: ' ' }], 'x.json: feature 2 ("F2"): it has no name'],
+  ['an unknown key', [{ name: 'A', dependson: [] }], 'feature 1: unknown key "dependson"; did you mean "depends_on"?'],
+  ['a wrong type', [{ name: 7 }], 'feature 1, name: Invalid input'],
+  [
+    'an id twice',
+    [
+      { id: 1, name: 'A' },
+      { id: '1', name: 'B' },
+    ],
+    'feature 2 ("1"): another feature has the same id',
+  ],
+  [
+    'a missing dependency',
+    [{ name: 'A', dependencies: ['F9'] }],
+    'feature 1: it depends on "F9", which is not in the list',
+  ],
+  ['an unknown status', [{ name: 'A', status: 'complet' }], 'unknown status "complet"; did you mean "complete"?'],
+  ['an unknown priority', [{ name: 'A', priority: 'soon' }], 'unknown priority "soon"; use 0 to 4, or critical, high'],
+])('a feature list with %s is refused with the position', (_, list, message) => {
+  expect(() => featureTasks('x.json', JSON.stringify(list))).toThrow(message);
 });

@@ -1,9 +1,9 @@
-import { AppError, SpecDraft, SpecTask } from '@tidemill/contract';
-import { SPEC_HEADINGS, unescapedText } from '@tidemill/core';
+import { AppError, GivenSpecTask, SpecDraft, type SpecTask } from '@tidemill/contract';
+import { isOpenPoints, SPEC_HEADINGS, type SpecSection, specSection, unescapedText } from '@tidemill/core';
 import { BadFile, YamlFile } from '../config/document.ts';
 
-type Section = keyof typeof SPEC_HEADINGS;
-const BY_HEADING = new Map(Object.entries(SPEC_HEADINGS).map(([key, text]) => [text.toLowerCase(), key as Section]));
+/** The sections that are text. The others are lists, in which nothing else may stand. */
+const TEXTS: readonly (SpecSection | 'summary')[] = ['summary', 'architecture'];
 
 interface NumberedLine {
   text: string;
@@ -24,11 +24,13 @@ export function readSpecFiles(spec: { name: string; text: string }, tasks: { nam
 
 function readDocument(name: string, text: string): object {
   const lines = text.split(/\r?\n/).map((line, index): NumberedLine => ({ text: line, line: index + 1 }));
-  const first = lines.findIndex((line) => line.text.startsWith('# '));
-  if (first < 0)
-    throw new BadFile(name, [{ line: 1, text: 'a specification begins with its title, such as "# Export as CSV"' }]);
-  const sections = split(lines.slice(first + 1));
-  const items = (section: Section) => listItems(sections.get(section) ?? []);
+  const first = lines.findIndex((line) => line.text.trim() !== '');
+  if (!lines[first]?.text.startsWith('# '))
+    throw new BadFile(name, [
+      { line: Math.max(first, 0) + 1, text: 'a specification begins with its title, such as "# Export as CSV"' },
+    ]);
+  const sections = split(name, lines.slice(first + 1));
+  const items = (section: SpecSection) => listItems(name, sections.get(section) ?? []);
   const requirements = items('requirements').map((item) => requirementOf(name, item));
   if (requirements.length === 0)
     throw new BadFile(name, [
@@ -49,19 +51,29 @@ function readDocument(name: string, text: string): object {
   };
 }
 
-/** The lines below each known heading. Other headings belong to the text around them. */
-function split(lines: NumberedLine[]): Map<Section | 'summary', NumberedLine[]> {
-  const sections = new Map<Section | 'summary', NumberedLine[]>();
-  let current: Section | 'summary' | null = 'summary';
+/** The lines below each known heading. Other headings belong to a text, and are refused in a list. */
+function split(name: string, lines: NumberedLine[]): Map<SpecSection | 'summary', NumberedLine[]> {
+  const sections = new Map<SpecSection | 'summary', NumberedLine[]>();
+  let current: SpecSection | 'summary' | null = 'summary';
   for (const line of lines) {
-    const heading: string | undefined = /^## (.+?)\s*$/.exec(line.text)?.[1]?.toLowerCase();
-    const known = heading === undefined ? undefined : BY_HEADING.get(heading);
-    if (known) current = known;
-    // What is still unclear is shown, but a person who imports the document has decided.
-    else if (heading === 'open points') current = null;
+    const heading: string | undefined = /^## (.+?)\s*$/.exec(line.text)?.[1];
+    const found = heading === undefined ? null : specSection(heading);
+    if (heading !== undefined && (found ? !found.isExact : isInList(current) && !isOpenPoints(heading)))
+      throw new BadFile(name, [{ line: line.line, text: unknownHeading(heading, found?.section) }]);
+    if (found) current = found.section;
+    else if (heading !== undefined && isOpenPoints(heading)) current = null;
     else if (current !== null) sections.set(current, [...(sections.get(current) ?? []), line]);
   }
   return sections;
+}
+
+const isInList = (current: SpecSection | 'summary' | null) => current === null || !TEXTS.includes(current);
+
+function unknownHeading(heading: string, meant: SpecSection | undefined): string {
+  const advice = meant
+    ? `did you mean "## ${SPEC_HEADINGS[meant]}"?`
+    : `the headings are ${Object.values(SPEC_HEADINGS).join(', ')}; tasks are in tasks.md`;
+  return `unknown heading ${JSON.stringify(heading.slice(0, 60))}; ${advice}`;
 }
 
 const joined = (lines: NumberedLine[]) =>
@@ -73,13 +85,17 @@ const joined = (lines: NumberedLine[]) =>
   );
 
 /** `- ` begins an item; indented lines continue it. */
-function listItems(lines: NumberedLine[]): NumberedLine[] {
+function listItems(name: string, lines: NumberedLine[]): NumberedLine[] {
   const items: NumberedLine[] = [];
   for (const { text, line } of lines) {
     const begun = /^[-*] (.*)$/.exec(text)?.[1];
     const last = items.at(-1);
     if (begun !== undefined) items.push({ text: begun, line });
-    else if (last && (text === '' || text.startsWith('  '))) last.text += `\n${text.slice(2)}`;
+    else if (last && (text.trim() === '' || text.startsWith('  '))) last.text += `\n${text.slice(2)}`;
+    else if (text.trim() !== '')
+      throw new BadFile(name, [
+        { line, text: 'begin this line with "- ", or with two spaces if it continues the entry above it' },
+      ]);
   }
   return items.map(({ text, line }) => ({ text: text.trimEnd(), line }));
 }
@@ -107,12 +123,19 @@ function readTasks(name: string, text: string): SpecTask[] {
   const tasks: SpecTask[] = [];
   const lines = text.split(/\r?\n/);
   for (let at = 0; at < lines.length; at += 1) {
-    if (!/^```ya?ml\s*$/.test(lines[at]!)) continue;
-    const end = lines.findIndex((line, index) => index > at && /^```\s*$/.test(line));
+    const fence = /^(`{3,}|~{3,})\s*(\S*)/.exec(lines[at]!);
+    if (!fence) continue;
+    const end = lines.findIndex((line, index) => index > at && line.trim() === fence[1]);
     if (end < 0) throw new BadFile(name, [{ line: at + 1, text: 'the block is not closed: add a line with ```' }]);
+    if (!/^ya?ml$/i.test(fence[2] ?? '')) {
+      const key = lines.slice(at + 1, end).findIndex((line) => /^id\s*:/.test(line));
+      if (key >= 0) throw new BadFile(name, [{ line: at + 1, text: 'a task is a block that begins with ```yaml' }]);
+      at = end;
+      continue;
+    }
     // Empty lines keep the line numbers.
     const block = `${'\n'.repeat(at + 1)}${lines.slice(at + 1, end).join('\n')}\n`;
-    tasks.push(new YamlFile(name, block).parse(SpecTask));
+    tasks.push(new YamlFile(name, block).parse(GivenSpecTask));
     at = end;
   }
   if (tasks.length === 0)

@@ -11,7 +11,9 @@ export async function analysisBriefing(
 ): Promise<Record<'givenSection' | 'workSection' | 'askingSection', string>> {
   const item = await store.record('feedback', job.subjectId);
   const tasks = await store.tasks({ projectId: project.id, newestFirst: true, limit: SHOWN_TASKS });
-  const refused = job.failures.invalid_result ? `Your last result was not accepted: ${job.summary}\n\n` : '';
+  const refused = job.failures.invalid_result
+    ? `Your last result was not accepted: ${job.summary.replaceAll(/\s+/g, ' ')}\n\n`
+    : '';
   return {
     givenSection: givenSection(item?.by.name ?? 'a person', job.input),
     workSection: workSection(tasks, await store.records({ noun: 'spec', projectId: project.id })),

@@ -1,6 +1,6 @@
 import type { Evidence, Idea, Job, SpecVersion, Task } from '@tidemill/contract';
 import { specVersionId } from '@tidemill/contract';
-import { specDocument } from '@tidemill/core';
+import { fenced, specDocument } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 
 type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection', string>;
@@ -13,7 +13,7 @@ export async function draftingBriefing({ store, knowledge }: EngineDeps, { subje
   const last =
     spec && spec.version > 0 ? await store.record('spec_version', specVersionId(spec.id, spec.version)) : null;
   const known = (await knowledge?.all()) ?? [];
-  const lines = known.map(({ text, files }) => `- ${files === '' ? '' : `\`${files}\`: `}${text}`);
+  const lines = known.map(({ text, files }) => `- ${files === '' ? '' : `\`${files}\`: `}${oneLine(text)}`);
   const idea = spec?.source.ideaId ? await store.record('idea', spec.source.ideaId) : null;
   return {
     ideaSection: idea ? ideaDocuments(idea) : '',
@@ -31,16 +31,20 @@ function ideaDocuments({ artifacts, decisions, risks }: Idea): string {
   const documents = artifacts.flatMap(({ type, summary, content }) =>
     type === 'brief' || summary + content === ''
       ? []
-      : [heading(`Idea: ${type}`, (content || summary).slice(0, MOST_OF_ONE))],
+      : [heading(`Idea: ${type}`, fenced((content || summary).slice(0, MOST_OF_ONE), 'markdown'))],
   );
-  const listed = (lines: string[]) => lines.map((line) => `- ${line}`).join('\n');
-  return [
-    ...documents,
+  const listed = (lines: string[]) => lines.map((line) => `- ${oneLine(line)}`).join('\n');
+  const lists = [
     heading('Idea: decisions', listed(decisions.map(({ text }) => text))),
     heading('Idea: risks', listed(risks.map(({ text, severity }) => `${text} (${severity})`))),
-  ]
-    .join('\n')
-    .slice(0, MOST_OF_IDEA);
+  ];
+  // Whole documents only: a fence must not lose its end.
+  let room = MOST_OF_IDEA;
+  const fitting = [...documents, ...lists].filter((text) => {
+    room -= text.length;
+    return room >= 0;
+  });
+  return fitting.join('\n');
 }
 
 function revision(last: SpecVersion | null): string {
@@ -48,18 +52,13 @@ function revision(last: SpecVersion | null): string {
   const { version, draft, comments } = last;
   const said = comments.map(({ line, quote, text }) => {
     const place = line === 0 ? 'On all of it' : `On line ${line} ("${quote}")`;
-    return `- ${place}: ${text}`;
+    return text.includes('\n') ? `- ${place}:\n\n${fenced(text, 'text')}\n` : `- ${place}: ${text}`;
   });
   const wanted = said.length === 0 ? '' : `\n\n${heading('Requested changes', said.join('\n'))}`;
-  return `${heading(`Version ${version}, which you are to improve`, fenced(specDocument(draft)))}${wanted}`;
+  return `${heading(`Version ${version}, which you are to improve`, fenced(specDocument(draft), 'markdown'))}${wanted}`;
 }
 
-/** A fence that the text does not contain. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}markdown\n${text}${fence}`;
-}
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
 /** Each requirement with the tasks that landed for it, and what their gates and reviewers found. */
 export async function judgeBriefing(
@@ -80,7 +79,7 @@ export async function judgeBriefing(
       const task = tasks.get(taskId);
       if (task) lines.push(taskLine(task, await store.evidence({ projectId: spec.projectId, taskId })));
     }
-    parts.push(`### ${id}\n\n${text}\n\n${lines.join('\n')}`);
+    parts.push(`### ${id}\n\n${fenced(text, 'text')}\n\n${lines.join('\n')}`);
   }
   return { requirementsSection: heading(`Requirements of "${spec.title}"`, parts.join('\n\n')) };
 }
@@ -88,7 +87,9 @@ export async function judgeBriefing(
 function taskLine(task: Task, evidence: Evidence[]): string {
   const passed = [...new Set(evidence.filter(({ status }) => status === 'pass').map(({ gate }) => gate))];
   const what = task.landedCommit ? `landed as ${task.landedCommit.slice(0, 10)}` : `is ${task.stage}`;
-  const met = task.criteria.filter((each) => each.met).map(({ text, evidence: seen }) => `  - ${text}: ${seen}`);
+  const met = task.criteria
+    .filter((each) => each.met)
+    .map(({ text, evidence: seen }) => `  - ${oneLine(text)}: ${oneLine(seen)}`);
   const gates = passed.length === 0 ? '' : `; gates passed: ${passed.join(', ')}`;
   return [`- #${task.number} ${task.title} (${what}${gates})`, ...met].join('\n');
 }

@@ -27,6 +27,28 @@ const analyst: Agent = {
     stop: async () => undefined,
   }),
 };
+const artifact = (type: string, content = type) => ({ type, content, summary: '', confidence: 0.9 });
+/** Settles everything at once; the idea still goes through its phases one by one. */
+const ideator: Agent = {
+  label: 'ideator',
+  isFree: true,
+  start: () => {
+    const signals = {
+      artifacts: [
+        ...['target-user', 'problem', 'solution-concept', 'mvp-features', 'differentiator'].map((type) =>
+          artifact(type),
+        ),
+        artifact('brief', 'The whole brief'),
+      ],
+      decisions: ['one', 'two', 'three'].map((text) => ({ type: 'validation', text })),
+      risks: [{ text: 'wind', severity: 'low' as const }],
+      confidence: 0.9,
+    };
+    const ideation = { reply: 'Good.', signals, complexity: 1, wantsResearch: [] };
+    const envelope = { outcome: 'replied' as const, summary: 'done', ideation };
+    return { end: Promise.resolve({ kind: 'result', envelope }), stop: async () => undefined };
+  },
+};
 const give = (feedbackId: string) =>
   bed.must({ type: 'feedback.give', projectId, feedbackId, text: `It is wrong: ${feedbackId}`, by });
 const item = async (id: string) => (await bed.store.record('feedback', id)) as FeedbackItem;
@@ -58,6 +80,48 @@ describe('the router', { timeout: 60_000 }, () => {
     await bed.must({ type: 'project.configure', projectId, rules: { ...defaultRules, routing: DEFAULT_ROUTING } });
     await bed.pass(MINUTE);
     expect((await item('feedback_1')).status).toBe('filed');
+  });
+
+  it.each([
+    ['a specification of code that exists', { 'src/mill.ts': 'mill' }, 'specify', 'idea'],
+    ['the plan of a new repository', { 'README.md': 'Mill', '.tidemill/config.yaml': '' }, 'initialize', 'initializer'],
+  ] as const)('routing idea.advanced to specify: a finished idea becomes %s, once', async (_, files, mode, kind) => {
+    const routing = { ...DEFAULT_ROUTING, 'idea.advanced': 'specify' as const };
+    bed = await EngineBed.open({ routing }, () => ({
+      agentFor: (each) => (each === 'ideate' ? ideator : silentAgent),
+    }));
+    bed.repository.filesAt = async () => Object.entries(files);
+    await bed.start();
+    const ideaId = 'idea_1';
+    await bed.must({ type: 'idea.create', projectId, ideaId, text: 'A mill', by });
+    for (let reply = 0; reply < 4; reply += 1) {
+      await bed.pass(MINUTE);
+      if (reply < 3) await bed.must({ type: 'idea.say', projectId, ideaId, text: 'Go on', by });
+    }
+    await bed.pass(MINUTE);
+    await bed.stop();
+    await bed.start();
+    await bed.pass(MINUTE);
+    const specs = await bed.store.records({ noun: 'spec', projectId });
+    expect(specs).toMatchObject([
+      { source: { kind, ideaId, text: expect.stringContaining('The whole brief') }, by: { name: 'router' } },
+    ]);
+    const drafting = (await jobs()).filter((job) => job.subjectId === specs[0]?.id);
+    expect(drafting.map((job) => job.mode)).toEqual([mode]);
+    expect(drafting[0]?.input).toContain('The whole brief');
+  });
+
+  it('routing idea.advanced to off, the default: a finished idea waits for a person', async () => {
+    bed = await EngineBed.open({}, () => ({ agentFor: () => ideator }));
+    await bed.start();
+    await bed.must({ type: 'idea.create', projectId, ideaId: 'idea_1', text: 'A mill', by });
+    await bed.pass(MINUTE);
+    for (let more = 0; more < 3; more += 1) {
+      await bed.must({ type: 'idea.say', projectId, ideaId: 'idea_1', text: 'Go on', by });
+      await bed.pass(MINUTE);
+    }
+    expect(await bed.store.record('idea', 'idea_1')).toMatchObject({ status: 'complete' });
+    expect(await bed.store.records({ noun: 'spec', projectId })).toEqual([]);
   });
 
   it('a hundred pieces at once are all filed, each once', async () => {

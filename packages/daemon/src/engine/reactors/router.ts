@@ -8,6 +8,7 @@ import {
 } from '@tidemill/contract';
 import type { OwnWrites, Reactor, ReactorCall, Store } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { briefOf, isNewRepository } from '../flows/spec-source.ts';
 
 const ROUTER = engineActor('router');
 
@@ -68,15 +69,18 @@ async function fileFeedback(deps: EngineDeps, store: Store): Promise<void> {
 
 /** A specification of each idea that has a brief and none yet. */
 async function specifyIdea(deps: EngineDeps, store: Store): Promise<void> {
-  const { project, ids } = deps;
+  const { project, ids, workspace } = deps;
   if ((await routingNow(deps, store))['idea.advanced'] === 'off') return;
   const specs = await store.records({ noun: 'spec', projectId: project.id });
   const specified = new Set(specs.map(({ source }) => source.ideaId));
-  for (const { id: ideaId, status, title, artifacts } of await store.records({ noun: 'idea', projectId: project.id })) {
-    const brief = artifacts.find(({ type }) => type === 'brief');
-    if (status !== 'complete' || !brief || specified.has(ideaId)) continue;
-    const source = { kind: 'idea', ideaId, text: `# ${title}\n\n${brief.content || brief.summary}` } as const;
-    const about = { projectId: project.id, specId: ids.next('spec'), title, source };
+  const ideas = await store.records({ noun: 'idea', projectId: project.id });
+  const due = ideas.filter(({ id, status }) => status === 'complete' && !specified.has(id));
+  if (due.length === 0) return;
+  const isNew = await isNewRepository(workspace);
+  for (const idea of due) {
+    const source = briefOf(idea, isNew);
+    if (!source) continue;
+    const about = { projectId: project.id, specId: ids.next('spec'), title: idea.title, source };
     await tell(deps, store, { type: 'spec.request', ...about, by: ROUTER });
   }
 }

@@ -1,5 +1,4 @@
-import { AppError, type RouteRequest } from '@tidemill/contract';
-import { nearest } from '../../config/nearest.ts';
+import { AppError, nearest, type RouteRequest } from '@tidemill/contract';
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 

@@ -1,6 +1,5 @@
-import { AppError, isBuilding, type PromptView, type RouteRequest, TaskMode } from '@tidemill/contract';
+import { AppError, isBuilding, nearest, type PromptView, type RouteRequest, TaskMode } from '@tidemill/contract';
 import { loadSettings } from '../../config/load.ts';
-import { nearest } from '../../config/nearest.ts';
 import { briefingFor } from '../../engine/stages/briefing.ts';
 import type { Workspace, WorktreeRef } from '../../ports.ts';
 import type { Services } from '../context.ts';
