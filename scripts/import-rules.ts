@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   specs: [...ANY_PACKAGE, ...GROUND, 'config'],
   knowledge: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
-  hooks: [...ANY_PACKAGE, ...GROUND, 'guards'],
+  hooks: [...ANY_PACKAGE, ...GROUND, 'guards', 'config'],
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command does, the same for all interfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine', 'metrics'],

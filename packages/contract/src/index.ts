@@ -37,6 +37,8 @@ export * from './question.ts';
 export * from './reactor.ts';
 export * from './reactor-table.ts';
 export * from './record.ts';
+export * from './recordable.ts';
+export * from './recorded-call.ts';
 export * from './route-table.ts';
 export * from './routes.ts';
 export * from './routing.ts';

@@ -172,6 +172,12 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Proposes improvements while the queue is low, if the loop is on',
   },
+  'own-sessions': {
+    role: 'person',
+    on: [],
+    clock: 'every minute',
+    does: "Keeps what a person's own session is told at its start",
+  },
   landed: { role: 'engine', on: [], clock: 'every minute', does: 'Compares the target with the log' },
   outages: {
     role: 'engine',

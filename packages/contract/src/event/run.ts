@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NO_PROGRESS, ProgressChange, progressWords } from '../progress.ts';
+import { RecordedCall } from '../recorded-call.ts';
 import { AgentEnvelope, FailureClass, MAX_USD, Mode, Outcome, storedNumber, Usage } from '../run.ts';
 import { workerName } from '../worker.ts';
 import { event, mill, ofSubject, said, spaced, usd } from './event.ts';
@@ -88,7 +89,15 @@ export const runEvents = [
   ),
   event(
     'guard.denied',
-    { ...ofSubject, runId: z.string(), guard: z.string(), tool: z.string(), reason: z.string() },
+    {
+      ...ofSubject,
+      runId: z.string(),
+      guard: z.string(),
+      tool: z.string(),
+      reason: z.string(),
+      /** What was refused, without secrets and shortened. Absent in old events. */
+      call: RecordedCall.optional(),
+    },
     { leavesSummary: true, says: ({ guard, tool, reason }) => said(`guard ${guard}`, `denied ${tool}: ${reason}`) },
   ),
   event(

@@ -5,6 +5,7 @@ import type {
   MatterContents,
   Mode,
   ProgressChange,
+  RecordedCall,
   Usage,
 } from '@tidemill/contract';
 import { accountsOf } from '../budget/lookup.ts';
@@ -25,7 +26,7 @@ export interface RunCommands {
   'run.spend': { runId: string; usage: Usage } & Fence;
   'run.brief': { runId: string; promptTokens: number; dropped: string[] } & Fence;
   'run.know_session': { runId: string; session: string } & Fence;
-  'guard.deny': { runId: string; guard: string; tool: string; reason: string } & Fence;
+  'guard.deny': { runId: string; guard: string; tool: string; reason: string; call?: RecordedCall } & Fence;
   'run.send_back': { runId: string; gates: string[] } & Fence;
   'run.finish': {
     runId: string;

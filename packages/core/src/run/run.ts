@@ -107,8 +107,9 @@ export function knowSession(slice: Slice, command: CommandOf<'run.know_session'>
 export function denyInRun(slice: Slice, command: CommandOf<'guard.deny'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { runId, guard, tool, reason } = command;
-  return accept({ type: 'guard.denied', ...aboutWork(checked.work), runId, guard, tool, reason });
+  const { runId, guard, tool, reason, call } = command;
+  const kept = call ? { call } : {};
+  return accept({ type: 'guard.denied', ...aboutWork(checked.work), runId, guard, tool, reason, ...kept });
 }
 
 export function sendBackRun(slice: Slice, command: CommandOf<'run.send_back'>): Decision {

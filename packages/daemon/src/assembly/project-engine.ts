@@ -11,6 +11,8 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
+import { createCallLog } from '../guards/recent-calls.ts';
+import { createOwnSessions } from '../hooks/own-sessions.ts';
 import type { Reactors, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
@@ -108,6 +110,8 @@ export async function createProjectEngine(
     prompts: promptsOf(project),
     knowledge: knowledgeOf(project),
     improvements: improvementsOf(project),
+    calls: createCallLog({ root, dataDir: folder.path, onNote }),
+    ownSessions: createOwnSessions({ root, dataDir: folder.path }),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
     reactors,

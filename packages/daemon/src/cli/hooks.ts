@@ -7,7 +7,7 @@ export function addHooks(program: Command, context: CliContext): void {
   const hooks = program.command('hooks').description('use the guards in your own Claude Code sessions');
   hooks
     .command('install')
-    .description("add the guard to the repository's .claude/settings.json")
+    .description("add the guard and the checks at start and stop to the repository's .claude/settings.json")
     .option('--local', 'use .claude/settings.local.json, which is not committed')
     .option(...jsonOption)
     .action((options: Json & { local?: boolean }) => install(context, options));
@@ -18,7 +18,7 @@ export function addHooks(program: Command, context: CliContext): void {
     .action((options: Json) => uninstall(context, options));
   program
     .command('guard')
-    .description('run as a PreToolUse hook of Claude Code: reads JSON from standard input, exits with 2 to refuse')
+    .description('run as a hook of Claude Code: reads JSON from standard input, exits with 2 to refuse a tool')
     .action(async () => (await import('../hooks/guard-hook.ts')).runGuardHook());
 }
 
@@ -32,10 +32,17 @@ async function install(context: CliContext, options: Json & { local?: boolean })
   const { installHooks } = await import('../hooks/install.ts');
   const result = await installHooks(await surroundings(context), options.local ?? false);
   if (options.json) return terminal.json(result);
-  const { file, command, changed } = result;
-  terminal.line(changed ? `${file}: added a hook before every tool: ${command}` : `${file} already has the guard.`);
+  const { file, command, changed, gates } = result;
+  terminal.line(changed ? `${file}: added hooks: ${command}` : `${file} already has the hooks.`);
   if (!changed) return;
-  terminal.line('  The guards apply to Claude Code sessions that start here from now on.');
+  terminal.line('  In Claude Code sessions that start here from now on:');
+  terminal.line('  - the guards check every tool before it runs');
+  terminal.line('  - a session starts with what Tidemill has learned about the repository');
+  terminal.line(
+    gates.length > 0
+      ? `  - a session that changed files is asked once to run the tests before it stops: ${gates.join(', ')}`
+      : '  - nothing is checked when a session stops, because .tidemill/config.yaml has no gates',
+  );
   if (options.local) return;
   terminal.line('  If you commit the file, everyone on the project needs tidemill: without it no tool runs.');
   if (!command.startsWith('tidemill '))

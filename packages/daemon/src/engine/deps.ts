@@ -1,6 +1,7 @@
 import type { Project, PushSetting } from '@tidemill/contract';
 import type {
   AgentFor,
+  CallLog,
   Catalogue,
   Clock,
   ConflictEditor,
@@ -11,6 +12,7 @@ import type {
   Improvements,
   Knowledge,
   OpenRunLog,
+  OwnSessions,
   Preparation,
   Prompts,
   Reactors,
@@ -31,6 +33,8 @@ export interface EngineDeps {
   /** Without one, worktrees and checkouts are used as git makes them. */
   preparation?: Preparation;
   guards: Guards;
+  /** Without one, calls of agents are not kept. */
+  calls?: CallLog;
   prompts: Prompts;
   openRunLog: OpenRunLog;
   /** Without them, Tidemill proposes nothing by itself. */
@@ -41,6 +45,8 @@ export interface EngineDeps {
   ideation?: Ideation;
   /** Without one, nothing is known about the repository. */
   knowledge?: Knowledge;
+  /** Absent where no person's own sessions use hooks. */
+  ownSessions?: OwnSessions;
   /** Absent where no other program reads session files. */
   sessions?: SessionFiles;
   /** Runs the reactors, which follow the log and the clock. */

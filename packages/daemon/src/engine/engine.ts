@@ -18,6 +18,7 @@ import { LandingWatch } from './reactors/landing-watch.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
 import { LoopReactor } from './reactors/loop.ts';
 import { Occasions } from './reactors/occasions.ts';
+import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
 import { Router } from './reactors/router.ts';
 import { ConflictSettling } from './reactors/settling.ts';
@@ -125,6 +126,7 @@ export class Engine {
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
+      ...(deps.knowledge && deps.ownSessions ? [new OwnSessionWatch(deps, deps.knowledge, deps.ownSessions)] : []),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
       new LandingWatch(deps),
       new LandedWatch(deps, async () => (await this.#outages.look()) !== null),

@@ -3,23 +3,15 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
-import type { Mode } from '@tidemill/contract';
-import type { Guards, GuardVerdict, ToolCall } from '../ports.ts';
+import type { CallSituation, Guards, GuardVerdict, ToolCall } from '../ports.ts';
 import { type CallFacts, factsOf, hasShell, type Scene, type TouchedPath } from './call-facts.ts';
 import type { LoadedGuards } from './load.ts';
 import { followLinks } from './location.ts';
 import { type Asked, applies, hashesIn, type ReadyGuard, readyGuard, type Subject } from './match.ts';
 
-/** Where a call is made; relative paths start at `cwd`, by default the worktree. */
-interface Situation {
-  worktree: string;
-  mode: Mode;
-  cwd?: string;
-}
-
 type ShellReader = (source: string, scene: Scene) => CallFacts;
 
-interface Prepared extends Situation {
+interface Prepared extends CallSituation {
   read: ShellReader;
 }
 
@@ -30,6 +22,8 @@ export type IsProven = (hash: string) => Promise<boolean>;
 const MOST_HASHES = 20;
 /** A pattern may run without end on a crafted text. A call that is not decided by then is denied. */
 const CHECK_LIMIT_MS = 1_800;
+/** For guards that only observe: they must not slow down the work. */
+const OBSERVE_LIMIT_MS = 200;
 const arena = createContext({});
 const ALLOW: GuardVerdict = { kind: 'allow' };
 
@@ -40,14 +34,18 @@ const ALLOW: GuardVerdict = { kind: 'allow' };
 export class GuardSet implements Guards {
   readonly #makeOrder: () => ReadyGuard[];
   #ready: ReadyGuard[] | undefined;
+  readonly #observing: ReadyGuard[];
   readonly #home = homedir();
   readonly #isProven: IsProven;
 
   /** Without a lookup, no hash counts as evidence. */
   constructor(guards: LoadedGuards, dataDir: string, isProven: IsProven = async () => false) {
     const folders = { home: followLinks(this.#home), data: followLinks(dataDir) };
+    const observing = guards.own.filter(({ observe }) => observe);
+    this.#observing = observing.map((guard) => readyGuard(guard, folders));
     this.#makeOrder = () => {
-      const { builtin, own } = guards;
+      const { builtin } = guards;
+      const own = guards.own.filter(({ observe }) => !observe);
       const isFinal = builtin.filter(({ final }) => final);
       const rest = builtin.filter(({ final }) => !final);
       return [...isFinal, ...own, ...rest].map((guard) => readyGuard(guard, folders));
@@ -60,20 +58,33 @@ export class GuardSet implements Guards {
     return this.#ready;
   }
 
-  async check(call: ToolCall, situation: Situation): Promise<GuardVerdict> {
+  async check(call: ToolCall, situation: CallSituation): Promise<GuardVerdict> {
     try {
       const proven = await this.#provenIn(call);
       const read = await shellReader(call);
-      return withinLimit(() => this.#decide(call, { ...situation, read }, proven));
+      const prepared = { ...situation, read };
+      const verdict = withinLimit(() => this.#decide(call, prepared, proven), CHECK_LIMIT_MS);
+      const observed = this.#observing.flatMap((ready) => this.#observe(ready, call, prepared, proven));
+      return observed.length > 0 ? { ...verdict, observed } : verdict;
     } catch (error) {
-      const why = isTimeout(error) ? 'the check took too long' : error instanceof Error ? error.message : String(error);
-      return { kind: 'deny', guard: 'guards', reason: `This call is refused because it could not be checked: ${why}.` };
+      return { kind: 'deny', guard: 'guards', reason: unchecked(error) };
+    }
+  }
+
+  /** What a guard that only observes would have done. One that cannot be checked would deny. */
+  #observe(ready: ReadyGuard, call: ToolCall, prepared: Prepared, proven: ReadonlySet<string>) {
+    const guard = ready.guard.name;
+    try {
+      const found = withinLimit(() => this.#pass(call, prepared, proven, [ready]), OBSERVE_LIMIT_MS);
+      return found.kind === 'deny' ? [{ guard, reason: found.reason }] : [];
+    } catch (error) {
+      return [{ guard, reason: unchecked(error) }];
     }
   }
 
   /** Looked up before the check, which is synchronous. */
   async #provenIn({ input }: ToolCall): Promise<ReadonlySet<string>> {
-    if (!this.#order.some(({ guard }) => guard.unless?.evidence)) return new Set();
+    if (![...this.#order, ...this.#observing].some(({ guard }) => guard.unless?.evidence)) return new Set();
     const hashes = [...new Set(hashesIn(JSON.stringify(input)))].slice(0, MOST_HASHES);
     if (hashes.length === 0) return new Set();
     const known = Promise.all(hashes.map((hash) => this.#isProven(hash)));
@@ -84,14 +95,21 @@ export class GuardSet implements Guards {
   }
 
   #decide(call: ToolCall, situation: Prepared, proven: ReadonlySet<string>): GuardVerdict {
-    const first = this.#pass(call, situation, proven);
+    const { without } = situation;
+    const order = without === undefined ? this.#order : this.#order.filter(({ guard }) => guard.name !== without);
+    const first = this.#pass(call, situation, proven, order);
     if (first.kind !== 'rewrite') return first;
     // A rewritten call must pass the guards itself.
-    const second = this.#pass({ ...call, input: first.input }, situation, proven);
+    const second = this.#pass({ ...call, input: first.input }, situation, proven, order);
     return second.kind === 'deny' ? second : first;
   }
 
-  #pass(call: ToolCall, { worktree, mode, cwd = '.', read }: Prepared, proven: ReadonlySet<string>): GuardVerdict {
+  #pass(
+    call: ToolCall,
+    { worktree, mode, cwd = '.', read }: Prepared,
+    proven: ReadonlySet<string>,
+    order: ReadyGuard[],
+  ): GuardVerdict {
     const top = followLinks(worktree);
     const scene = { worktree: top, cwd: followLinks(resolve(top, cwd)), home: this.#home };
     const facts = factsOf(call, scene, read);
@@ -103,7 +121,7 @@ export class GuardSet implements Guards {
     ];
     let verdict = ALLOW;
     for (const subject of subjects) {
-      const ready = this.#order.find((each) => applies(each, subject, asked));
+      const ready = order.find((each) => applies(each, subject, asked));
       if (!ready || ready.guard.verdict === 'allow') continue;
       const { name, reason } = ready.guard;
       const text = fill(reason, subject, scene.worktree);
@@ -126,9 +144,14 @@ async function shellReader(call: ToolCall): Promise<ShellReader> {
 }
 
 /** Interrupts running code, including a pattern; a timer of this thread could not. */
-function withinLimit<T>(work: () => T): T {
+function withinLimit<T>(work: () => T, timeout: number): T {
   arena.work = work;
-  return runInContext('work()', arena, { timeout: CHECK_LIMIT_MS }) as T;
+  return runInContext('work()', arena, { timeout }) as T;
+}
+
+function unchecked(error: unknown): string {
+  const why = isTimeout(error) ? 'the check took too long' : error instanceof Error ? error.message : String(error);
+  return `This call is refused because it could not be checked: ${why}.`;
 }
 
 const isTimeout = (error: unknown) =>

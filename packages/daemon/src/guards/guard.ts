@@ -66,6 +66,8 @@ const Guard = z
     /** Shown to the agent; {path}, {command} and {worktree} are filled in. */
     reason: z.string().min(1, 'a guard needs a reason, which the agent reads'),
     rewrite: Rewrite.optional(),
+    /** It refuses nothing: what it would refuse is recorded. */
+    observe: z.boolean().default(false),
     /** For built-in guards: a project's own guard cannot override it. */
     final: z.boolean().default(false),
   })
@@ -74,6 +76,8 @@ const Guard = z
       const message = 'goes with verdict: rewrite, and that with it';
       context.addIssue({ code: 'custom', path: ['rewrite'], message });
     }
+    if (guard.observe && guard.verdict !== 'deny')
+      context.addIssue({ code: 'custom', path: ['observe'], message: 'goes with verdict: deny' });
   });
 export type Guard = z.output<typeof Guard>;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rootKey } from './call-log.ts';
 import type { Guard } from './guard.ts';
 
 const GUARD_FOLDER = '.tidemill/guards';
@@ -43,7 +44,7 @@ export async function loadGuards({ root, builtinDir }: GuardSource): Promise<Loa
  */
 export async function loadGuardsQuickly(source: GuardSource, dataDir: string): Promise<LoadedGuards> {
   const stamp = stampOf(source);
-  const file = join(dataDir, 'guards', `${createHash('sha256').update(source.root).digest('hex').slice(0, 24)}.json`);
+  const file = join(dataDir, 'guards', `${rootKey(source.root)}.json`);
   const kept = readKept(file);
   if (kept?.stamp === stamp) return kept.guards;
   const guards = await loadGuards(source);

@@ -21,6 +21,7 @@ let folder: string;
 let file: string;
 let dataDir: string;
 const COMMAND = 'tidemill guard || exit 2';
+const COMMANDS = { guard: COMMAND, session: 'tidemill guard || exit 0' };
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'tidemill-hooks-')));
   file = join(folder, '.claude', 'settings.json');
@@ -33,7 +34,10 @@ function put(text: string): void {
   mkdirSync(join(folder, '.claude'), { recursive: true });
   writeFileSync(file, text);
 }
-const settings = () => JSON.parse(readFileSync(file, 'utf8')) as { hooks: { PreToolUse: { hooks: object[] }[] } };
+const settings = () =>
+  JSON.parse(readFileSync(file, 'utf8')) as {
+    hooks: Record<'PreToolUse' | 'Stop' | 'SubagentStop' | 'SessionStart', { hooks: object[] }[]>;
+  };
 const OTHER = '{"matcher": "Write", "hooks": [{"type": "command", "command": "lint {}, \\"x\\" ["}]}';
 
 describe('hooks install and uninstall', () => {
@@ -50,11 +54,15 @@ describe('hooks install and uninstall', () => {
     ['nothing but blanks', '  \n'],
   ])('%s: merged, and restored byte for byte', (_what, text) => {
     put(text);
-    expect(installHook({ file, dataDir }, COMMAND)).toBe(true);
+    expect(installHook({ file, dataDir }, COMMANDS)).toBe(true);
     const groups = settings().hooks.PreToolUse;
     expect(groups.at(-1)).toEqual({ matcher: '*', hooks: [{ type: 'command', command: COMMAND, timeout: 10 }] });
     expect(groups).toHaveLength(text.includes('lint') ? 2 : 1);
-    expect(installHook({ file, dataDir }, COMMAND)).toBe(false);
+    for (const event of ['Stop', 'SubagentStop', 'SessionStart'] as const)
+      expect(settings().hooks[event]!.at(-1)).toEqual({
+        hooks: [{ type: 'command', command: COMMANDS.session, timeout: 5 }],
+      });
+    expect(installHook({ file, dataDir }, COMMANDS)).toBe(false);
     expect(uninstallHook({ file, dataDir })).toBe(true);
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(uninstallHook({ file, dataDir })).toBe(false);
@@ -63,16 +71,16 @@ describe('hooks install and uninstall', () => {
   test.each<[what: string, text: string]>([
     ['in an empty object', '{\n  // mine\n}\n'],
     ['behind the last entry', '{\n  "model": "opus" // the large one\n  /* more to come */\n}\n'],
-    ['behind a comma', '{\n  "hooks": { // all\n    "Stop": [], /* none */\n  }, // end\n}\n'],
+    ['behind a comma', '{\n  "hooks": { // all\n    "Notification": [], /* none */\n  }, // end\n}\n'],
     ['in a list', `{\n  "hooks": {\n    "PreToolUse": [\n      // lint\n      ${OTHER} // first\n    ]\n  }\n}\n`],
   ])('a comment %s stays, with the receipt and without', (_what, text) => {
     for (const keepsReceipt of [true, false]) {
       put(text);
-      installHook({ file, dataDir }, COMMAND);
+      installHook({ file, dataDir }, COMMANDS);
       const after = readFileSync(file, 'utf8');
       for (const comment of text.match(/.*(\/\/.*|\/\*.*\*\/)/g) ?? [])
         expect(after.replaceAll(',', '')).toContain(comment.replaceAll(',', ''));
-      expect(installHook({ file, dataDir }, COMMAND)).toBe(false);
+      expect(installHook({ file, dataDir }, COMMANDS)).toBe(false);
       if (!keepsReceipt) rmSync(dataDir, { recursive: true });
       expect(uninstallHook({ file, dataDir })).toBe(true);
       expect(readFileSync(file, 'utf8')).toBe(text);
@@ -82,7 +90,7 @@ describe('hooks install and uninstall', () => {
   test('a folder that was created for the file is removed with it, and an existing one stays', () => {
     for (const isThere of [false, true]) {
       if (isThere) mkdirSync(join(folder, '.claude'));
-      installHook({ file, dataDir }, COMMAND);
+      installHook({ file, dataDir }, COMMANDS);
       expect(uninstallHook({ file, dataDir })).toBe(true);
       expect(existsSync(file)).toBe(false);
       expect(existsSync(join(folder, '.claude'))).toBe(isThere);
@@ -91,7 +99,7 @@ describe('hooks install and uninstall', () => {
 
   test('without the receipt, and after changes by a person, only our entry is removed', () => {
     put(`{\n  "hooks": {\n    "PreToolUse": [\n      ${OTHER}\n    ]\n  }\n}\n`);
-    installHook({ file, dataDir }, COMMAND);
+    installHook({ file, dataDir }, COMMANDS);
     const changed = readFileSync(file, 'utf8').replace('{\n  "hooks"', '{\n  "model": "opus",\n  "hooks"');
     put(changed);
     rmSync(dataDir, { recursive: true });
@@ -111,7 +119,7 @@ describe('hooks install and uninstall', () => {
   });
 
   test('a file that did not exist is removed again', () => {
-    installHook({ file, dataDir }, COMMAND);
+    installHook({ file, dataDir }, COMMANDS);
     expect(settings().hooks.PreToolUse).toHaveLength(1);
     uninstallHook({ file, dataDir });
     expect(existsSync(file)).toBe(false);
@@ -119,8 +127,12 @@ describe('hooks install and uninstall', () => {
 
   test('a moved program replaces the old entry, and uninstall still restores the original', () => {
     put('{ "hooks": {} }');
-    installHook({ file, dataDir }, "'/old/node' '/old/tidemill.mjs' guard || exit 2 # tidemill guard");
-    installHook({ file, dataDir }, COMMAND);
+    const old = "'/old/node' '/old/tidemill.mjs' guard";
+    installHook(
+      { file, dataDir },
+      { guard: `${old} || exit 2 # tidemill guard`, session: `${old} || exit 0 # tidemill guard` },
+    );
+    installHook({ file, dataDir }, COMMANDS);
     expect(settings().hooks.PreToolUse).toHaveLength(1);
     uninstallHook({ file, dataDir });
     expect(readFileSync(file, 'utf8')).toBe('{ "hooks": {} }');
@@ -131,7 +143,7 @@ describe('hooks install and uninstall', () => {
     writeFileSync(target, '{}');
     mkdirSync(join(folder, '.claude'));
     symlinkSync(target, file);
-    installHook({ file, dataDir }, COMMAND);
+    installHook({ file, dataDir }, COMMANDS);
     expect(lstatSync(file).isSymbolicLink()).toBe(true);
     expect(readFileSync(target, 'utf8')).toContain(COMMAND);
   });
@@ -144,7 +156,7 @@ describe('hooks install and uninstall', () => {
     ['a matcher that is no list', '{"hooks": {"PreToolUse": {}}}', /hooks\.PreToolUse: .*expected array/i],
   ])('%s is refused and not changed', (_what, text, says) => {
     put(text);
-    expect(() => installHook({ file, dataDir }, COMMAND)).toThrow(says);
+    expect(() => installHook({ file, dataDir }, COMMANDS)).toThrow(says);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
@@ -152,7 +164,7 @@ describe('hooks install and uninstall', () => {
     const layout = fc.constantFrom<string | number | undefined>(undefined, 1, 2, 4, '\t');
     const group = fc.record({ matcher: fc.string(), hooks: fc.array(fc.record({ command: fc.string() })) });
     const hooks = fc.record(
-      { PreToolUse: fc.array(group, { minLength: 1 }), Stop: fc.array(group) },
+      { PreToolUse: fc.array(group, { minLength: 1 }), Stop: fc.array(group, { minLength: 1 }) },
       { requiredKeys: ['PreToolUse'] },
     );
     const value = fc.record({ hooks, model: fc.string(), env: fc.dictionary(fc.string(), fc.jsonValue()) });
@@ -160,7 +172,7 @@ describe('hooks install and uninstall', () => {
       fc.property(value, layout, fc.boolean(), (some, indent, keepsReceipt) => {
         const text = JSON.stringify(some, null, indent);
         put(text);
-        installHook({ file, dataDir }, COMMAND);
+        installHook({ file, dataDir }, COMMANDS);
         expect(settings().hooks.PreToolUse.length).toBe(some.hooks.PreToolUse.length + 1);
         if (!keepsReceipt) rmSync(dataDir, { recursive: true });
         uninstallHook({ file, dataDir });

@@ -1,7 +1,9 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { AppError } from '@tidemill/contract';
 import { createGuards } from '../guards/guards.ts';
-import { installHook, uninstallHook } from './settings.ts';
+import { gateCommands } from './gate-commands.ts';
+import { type HookCommands, installHook, uninstallHook } from './settings.ts';
 
 export interface HooksOptions {
   /** Top folder of the checkout. */
@@ -19,9 +21,20 @@ export async function installHooks({ root, dataDir, env }: HooksOptions, isLocal
   // Report a mistake in the guards now; otherwise every tool of a session would be refused because of it.
   await createGuards({ root, dataDir });
   const file = isLocal ? LOCAL : SHARED;
-  const command = guardCommand(env);
-  const isNew = installHook({ file: join(root, file), dataDir }, command);
-  return { file, command, changed: isNew };
+  const commands = hookCommands(env);
+  const changed = installHook({ file: join(root, file), dataDir }, commands);
+  const gates = await gatesOf(root, dataDir);
+  return { file, command: commands.guard, changed, gates };
+}
+
+/** Also prepares the answer for the first session. A config with mistakes is for `tidemill config check`. */
+async function gatesOf(root: string, dataDir: string): Promise<string[]> {
+  try {
+    return (await gateCommands(root, dataDir)).map(({ run }) => run);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
 }
 
 export function uninstallHooks({ root, dataDir }: HooksOptions): { files: string[] } {
@@ -30,15 +43,16 @@ export function uninstallHooks({ root, dataDir }: HooksOptions): { files: string
 
 /**
  * Claude Code runs the tool after any failure of a hook except exit code 2, even if the program is missing: hence the
- * `exit 2`. A program that is only on the PATH of this shell, or of a package's scripts, is named by its full path.
+ * `exit 2`. A session starts and ends also when the program fails: hence the `exit 0`. A program that is only on the PATH of this shell, or of a package's scripts, is named by its full path.
  */
-function guardCommand(env: NodeJS.ProcessEnv): string {
+function hookCommands(env: NodeJS.ProcessEnv): HookCommands {
   const folders = (env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => folder !== '' && !/node_modules\/\.bin\/?$/.test(folder));
-  if (folders.some((folder) => isProgram(join(folder, 'tidemill')))) return 'tidemill guard || exit 2';
-  const launcher = join(import.meta.dirname, ...LAUNCHER);
-  return `${quoted(process.execPath)} ${quoted(launcher)} guard || exit 2 # tidemill guard`;
+  if (folders.some((folder) => isProgram(join(folder, 'tidemill'))))
+    return { guard: 'tidemill guard || exit 2', session: 'tidemill guard || exit 0' };
+  const program = `${quoted(process.execPath)} ${quoted(join(import.meta.dirname, ...LAUNCHER))} guard`;
+  return { guard: `${program} || exit 2 # tidemill guard`, session: `${program} || exit 0 # tidemill guard` };
 }
 
 /** Seen from src/hooks in a checkout and from dist in a package. */

@@ -18,15 +18,16 @@ import { z } from 'zod';
 import { containerAt, withEntry, withoutEntry } from './json-text.ts';
 
 /** The parts of Claude Code's settings that are used here; all others stay unchanged. */
+const Groups = z
+  .array(z.looseObject({ hooks: z.array(z.looseObject({ command: z.string().optional() })).optional() }))
+  .optional();
 const Settings = z.looseObject({
-  hooks: z
-    .looseObject({
-      PreToolUse: z
-        .array(z.looseObject({ hooks: z.array(z.looseObject({ command: z.string().optional() })).optional() }))
-        .optional(),
-    })
-    .optional(),
+  hooks: z.looseObject({ PreToolUse: Groups, Stop: Groups, SubagentStop: Groups, SessionStart: Groups }).optional(),
 });
+
+/** The events of Claude Code that are handled. Only an event about tools has a matcher. */
+const EVENTS = ['PreToolUse', 'Stop', 'SubagentStop', 'SessionStart'] as const;
+type HookEvent = (typeof EVENTS)[number];
 
 /** What was done to a settings file, so that it can be undone byte for byte. */
 const Receipt = z.object({
@@ -40,17 +41,26 @@ export interface HookFile {
   dataDir: string;
 }
 
-/** All our hook commands end with this, regardless of the program's path. */
-const OURS = /tidemill guard( \|\| exit 2)?$/;
-const TIMEOUT_S = 10;
+/** The commands of the hooks: the guard must refuse when it fails, the others must not. */
+export interface HookCommands {
+  guard: string;
+  session: string;
+}
 
-/** Adds the hook and changes no other byte. False when the hook was already there. */
-export function installHook({ file, dataDir }: HookFile, command: string): boolean {
+/** All our hook commands end with this, regardless of the program's path. */
+const OURS = /tidemill guard( \|\| exit [02])?$/;
+const GUARD_TIMEOUT_S = 10;
+const SESSION_TIMEOUT_S = 5;
+
+/** Adds the hooks and changes no other byte. False when they were already there. */
+export function installHook({ file, dataDir }: HookFile, commands: HookCommands): boolean {
   const before = textOf(file);
-  if (before !== null && commandsIn(before, file).includes(command)) return false;
+  const wanted = EVENTS.map((event) => [event, event === 'PreToolUse' ? commands.guard : commands.session] as const);
+  if (before !== null && wanted.every(([event, command]) => commandsIn(before, file, event).includes(command)))
+    return false;
   // An older entry may point at a program that has moved.
   const cleaned = before === null ? null : withoutOurs(before, file);
-  const after = withHook(cleaned ?? '', command);
+  const after = wanted.reduce((text, [event, command]) => withHook(text, event, command), cleaned ?? '');
   const kept = receiptOf(file, dataDir);
   const original = kept?.after === before ? kept.before : cleaned;
   const isFolderOurs = kept?.after === before ? kept.isFolderOurs : !existsSync(dirname(file));
@@ -62,7 +72,8 @@ export function installHook({ file, dataDir }: HookFile, command: string): boole
 /** Removes exactly what was added. False when there was nothing to remove. */
 export function uninstallHook({ file, dataDir }: HookFile): boolean {
   const text = textOf(file);
-  if (text === null || !commandsIn(text, file).some((command) => OURS.test(command))) return false;
+  if (text === null || !EVENTS.some((event) => commandsIn(text, file, event).some((command) => OURS.test(command))))
+    return false;
   const kept = receiptOf(file, dataDir);
   const restored = kept?.after === text ? kept.before : withoutOurs(text, file);
   if (restored === null) rmSync(realPath(file));
@@ -72,29 +83,34 @@ export function uninstallHook({ file, dataDir }: HookFile): boolean {
   return true;
 }
 
-function withHook(text: string, command: string): string {
-  const group = { matcher: '*', hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
+function withHook(text: string, event: HookEvent, command: string): string {
+  const isGuard = event === 'PreToolUse';
+  const timeout = isGuard ? GUARD_TIMEOUT_S : SESSION_TIMEOUT_S;
+  const group = { ...(isGuard ? { matcher: '*' } : {}), hooks: [{ type: 'command', command, timeout }] };
   const shown = (value: unknown) => JSON.stringify(value, null, '\t');
-  const list = containerAt(text, ['hooks', 'PreToolUse']);
+  const list = containerAt(text, ['hooks', event]);
   if (list) return withEntry(text, list, shown(group));
   const hooks = containerAt(text, ['hooks']);
-  if (hooks) return withEntry(text, hooks, `"PreToolUse": ${shown([group])}`);
+  if (hooks) return withEntry(text, hooks, `"${event}": ${shown([group])}`);
   const root = containerAt(text, []);
-  if (root) return withEntry(text, root, `"hooks": ${shown({ PreToolUse: [group] })}`);
-  return `${JSON.stringify({ hooks: { PreToolUse: [group] } }, null, 2)}\n`;
+  if (root) return withEntry(text, root, `"hooks": ${shown({ [event]: [group] })}`);
+  return `${JSON.stringify({ hooks: { [event]: [group] } }, null, 2)}\n`;
 }
 
 /** Without our entries, and without the containers that are then empty. */
 function withoutOurs(source: string, file: string): string {
   let text = source;
-  for (;;) {
-    const groups = parsed(text, file).hooks?.PreToolUse ?? [];
-    const index = groups.findIndex((group) => group.hooks?.some((hook) => OURS.test(hook.command ?? '')));
-    if (index < 0) return text;
-    const inner = groups[index]?.hooks ?? [];
-    const path = ['hooks', 'PreToolUse', index, 'hooks', inner.findIndex((hook) => OURS.test(hook.command ?? ''))];
-    text = withoutPath(text, path);
+  for (const event of EVENTS) {
+    for (;;) {
+      const groups = parsed(text, file).hooks?.[event] ?? [];
+      const index = groups.findIndex((group) => group.hooks?.some((hook) => OURS.test(hook.command ?? '')));
+      if (index < 0) break;
+      const inner = groups[index]?.hooks ?? [];
+      const path = ['hooks', event, index, 'hooks', inner.findIndex((hook) => OURS.test(hook.command ?? ''))];
+      text = withoutPath(text, path);
+    }
   }
+  return text;
 }
 
 function withoutPath(text: string, path: JSONPath): string {
@@ -107,8 +123,8 @@ function withoutPath(text: string, path: JSONPath): string {
   return withoutEntry(text, container, index);
 }
 
-function commandsIn(text: string, file: string): string[] {
-  const groups = parsed(text, file).hooks?.PreToolUse ?? [];
+function commandsIn(text: string, file: string, event: HookEvent): string[] {
+  const groups = parsed(text, file).hooks?.[event] ?? [];
   return groups.flatMap((group) => group.hooks?.flatMap((hook) => hook.command ?? []) ?? []);
 }
 

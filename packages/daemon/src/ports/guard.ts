@@ -1,4 +1,4 @@
-import type { Mode } from '@tidemill/contract';
+import type { CallEntry, Mode } from '@tidemill/contract';
 
 /** A tool use of an agent, by Claude Code's names (`Write`, `Edit`, `Bash` …) for every agent. */
 export interface ToolCall {
@@ -8,14 +8,35 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-export type GuardVerdict =
+export type GuardVerdict = (
   | { kind: 'allow' }
   | { kind: 'deny'; guard: string; reason: string }
   /** `input` is the whole input, not only what changed. */
-  | { kind: 'rewrite'; guard: string; reason: string; input: Record<string, unknown> };
+  | { kind: 'rewrite'; guard: string; reason: string; input: Record<string, unknown> }
+) & {
+  /** Guards that only observe and would have denied the call. */
+  observed?: { guard: string; reason: string }[];
+};
+
+/** Where a call is made. */
+export interface CallSituation {
+  worktree: string;
+  mode: Mode;
+  /** The current folder of the agent's shell. */
+  cwd?: string;
+  /** A guard that a person has bypassed for this call. The others decide. */
+  without?: string;
+}
 
 /** A project's guards. Never rejects: a guard that throws or takes too long denies. */
 export interface Guards {
-  /** `cwd`: the current folder of the agent's shell. */
-  check(call: ToolCall, about: { worktree: string; mode: Mode; cwd?: string }): Promise<GuardVerdict>;
+  check(call: ToolCall, about: CallSituation): Promise<GuardVerdict>;
+}
+
+/** The newest calls of a project's agents and of a person's own sessions. A proposed guard is tested with them. */
+export interface CallLog {
+  /** Never throws: a call that cannot be kept is missing from the list. */
+  record(entry: CallEntry): void;
+  /** The newest first. */
+  recent(limit: number): Promise<CallEntry[]>;
 }

@@ -6,15 +6,15 @@ import {
   MODES,
   type Mode,
   type ProgressReport,
-  plainLine,
   plainText,
   type Usage,
 } from '@tidemill/contract';
 import type { ShownChange } from '@tidemill/core';
-import type { AgentBrief, AgentEnd, Briefing, GuardVerdict, RunLog, ToolCall } from '../../ports.ts';
+import type { AgentBrief, AgentEnd, Briefing, RunLog } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
 import type { LeasedWork } from '../workers/leased-work.ts';
+import { RunGuard } from './run-guard.ts';
 import { RunProgressRecorder } from './run-progress.ts';
 
 /** Pause before spending that could not be recorded is recorded again. */
@@ -61,6 +61,7 @@ export class AgentRun {
   readonly #mode: Mode;
   readonly #log: RunLog;
   readonly #progressed: RunProgressRecorder;
+  readonly #guard: RunGuard;
   readonly #briefFor: RunOptions['brief'];
   readonly #askPeople: RunOptions['ask'];
   /** Returns what an agent that wants to stop must still fix, or null. Set by the stage. */
@@ -90,6 +91,7 @@ export class AgentRun {
     this.#progressed = new RunProgressRecorder(deps.clock, (change) =>
       this.#note({ type: 'run.progress', runId, ...change }, 'progress'),
     );
+    this.#guard = new RunGuard(deps, { runId, mode, note: (command, what) => this.#note(command, what) });
     this.#beforeStop = beforeStop ?? (async () => null);
     this.#briefFor = brief;
     this.#askPeople = ask;
@@ -122,7 +124,7 @@ export class AgentRun {
         tools: briefing.tools,
         resume: this.#session,
         control: this.#leased.control,
-        guard: (call) => this.#guard(call, cwd),
+        guard: (call) => this.#guard.check(call, cwd),
         beforeStop: () => this.#checkBeforeStop(),
         ask: this.#askPeople && ((questions) => this.#ask(questions)),
         brief: {
@@ -140,7 +142,7 @@ export class AgentRun {
         usage: (usage, settled) => this.#spend(usage, settled),
         progress: (report) => this.#progress(report),
         session: (id) => this.#recordSession(id),
-        denied: (call, guard, reason) => this.#denied(call, guard, reason),
+        denied: (call, guard, reason) => this.#guard.denied(call, cwd, { guard, reason }),
       },
     );
     const stop = () => void session.stop();
@@ -192,18 +194,6 @@ export class AgentRun {
     this.#pendingQuestions.push(pending);
     pending.catch((error: unknown) => this.#deps.onNote(`a question of run ${this.#runId} was not recorded`, error));
     return pending;
-  }
-
-  /** Every denial is recorded before the run ends. */
-  async #guard(call: ToolCall, worktree: string): Promise<GuardVerdict> {
-    const verdict = await this.#deps.guards.check(call, { worktree, mode: this.#mode, cwd: call.cwd ?? worktree });
-    if (verdict.kind === 'deny') this.#denied(call, verdict.guard, verdict.reason);
-    return verdict;
-  }
-
-  #denied({ tool }: ToolCall, guard: string, reason: string): void {
-    const said = { tool: plainLine(tool), reason: plainText(reason) };
-    this.#note({ type: 'guard.deny', runId: this.#runId, guard, ...said }, 'a denial');
   }
 
   async #checkBeforeStop(): Promise<string | null> {

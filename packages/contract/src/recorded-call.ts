@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { RecordableCall } from './recordable.ts';
+import { Mode } from './run.ts';
+
+/** A use of a tool as `recordableCall` keeps it. */
+export const RecordedCall = z.object({
+  tool: z.string(),
+  cwd: z.string(),
+  input: z.record(z.string(), z.json()),
+  isCut: z.boolean(),
+}) satisfies z.ZodType<RecordableCall>;
+export type RecordedCall = z.infer<typeof RecordedCall>;
+
+/** A line of the list of calls: who made the call, and what the guards said. */
+export const CallEntry = RecordedCall.extend({
+  at: z.number(),
+  /** `run`: an agent of Tidemill. `session`: a person's own session. */
+  source: z.enum(['run', 'session']),
+  /** The id of the run or of the session. */
+  from: z.string(),
+  mode: Mode,
+  verdict: z.enum(['allowed', 'refused', 'rewritten', 'bypassed']),
+  /** The guard that decided. */
+  guard: z.string().nullable(),
+  /** Guards that only observe and would have refused it. */
+  observed: z.array(z.string()),
+});
+export type CallEntry = z.infer<typeof CallEntry>;
+
+/** Something that a hook refused in a person's own session. */
+export const HookRefusal = z.object({
+  at: z.number(),
+  session: z.string(),
+  guard: z.string(),
+  reason: z.string(),
+  /** Null when the session wanted to stop. */
+  call: RecordedCall.nullable(),
+});
+export type HookRefusal = z.infer<typeof HookRefusal>;

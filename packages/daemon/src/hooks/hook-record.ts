@@ -1,0 +1,52 @@
+import { appendFileSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CallEntry, HookRefusal } from '@tidemill/contract';
+import { recordableCall } from '@tidemill/contract/recordable';
+import { appendCall, callFile, rootKey } from '../guards/call-log.ts';
+import type { GuardVerdict, ToolCall } from '../ports.ts';
+import type { SessionPlace } from './hook-input.ts';
+
+// Loaded before every tool of a person's session: no module here may cost time (zod, yaml, the contract).
+
+/** While no daemon takes them over. */
+const MOST_BYTES = 1024 * 1024;
+
+/** What was refused in a person's own sessions, for the daemon to take over. */
+export const refusalFile = (dataDir: string, root: string) => join(dataDir, 'hooks', `${rootKey(root)}.refused.jsonl`);
+
+/** Keeps the call, and a refusal for the daemon. The decision is made already: a failure here changes nothing. */
+export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVerdict): void {
+  const kept = recordableCall(call, place.worktree);
+  const { kind, observed = [] } = verdict;
+  const said = { allow: 'allowed', deny: 'refused', rewrite: 'rewritten' } as const;
+  const entry: CallEntry = {
+    ...kept,
+    at: Date.now(),
+    source: 'session',
+    from: place.session,
+    mode: 'implement',
+    verdict: said[kind],
+    guard: kind === 'allow' ? null : verdict.guard,
+    observed: observed.map(({ guard }) => guard),
+  };
+  quietly(() => appendCall(callFile(place.dataDir, place.root), entry));
+  if (kind === 'deny') recordRefusal(place, { guard: verdict.guard, reason: verdict.reason, call: kept });
+}
+
+export function recordRefusal(place: SessionPlace, refused: Pick<HookRefusal, 'guard' | 'reason' | 'call'>): void {
+  const file = refusalFile(place.dataDir, place.root);
+  quietly(() => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_BYTES) return;
+    const line: HookRefusal = { ...refused, at: Date.now(), session: place.session };
+    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  });
+}
+
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // A full disk or a folder that cannot be written must not change what the person may do.
+  }
+}
