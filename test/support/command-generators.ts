@@ -13,33 +13,17 @@ import {
   ProposalOutcome,
   personActor,
   type Question,
-  type RecordNoun,
-  type RecordOf,
   type Role,
   SpecDraft,
   type SpecSource,
-  type Task,
   type Usage,
 } from '@tidemill/contract';
 import { alertId, type CommandOf, type CommandType } from '@tidemill/core';
+import { at, type Draw, idOf, projectId, recordOf } from './draw.ts';
+import { lessonGenerators } from './lesson-generators.ts';
 import type { Mill } from './mill.ts';
 import { receipt } from './mill.ts';
 
-/** A generator's input: the world, one of its tasks, a leased task, and two numbers. */
-export interface Draw {
-  mill: Mill;
-  /** Some task; the world has at least two. */
-  task: Task;
-  /** A leased task, else the same as `task`; its fence may be old. */
-  leased: Task;
-  fence: { projectId: string; subjectId: string; jobId?: string; token: number };
-  workerId: string;
-  a: number;
-  b: number;
-}
-
-export const projectId = 'project_1';
-export const at = <T>(items: readonly T[], index: number): T => items[index % items.length]!;
 export const TREES = ['T0', 'T1', 'T2'];
 export const roleOf = (workerId: string): Role => (workerId.startsWith('agent') ? 'builder' : (workerId as Role));
 
@@ -55,13 +39,6 @@ const usageOf = (a: number): Usage => ({
 });
 
 const some = (mill: Mill, bits: number) => [...mill.tasks.keys()].filter((_, index) => (bits >> (index % 6)) & 1);
-
-/** A record of the noun, or an unknown id. */
-function recordOf<N extends RecordNoun>(mill: Mill, noun: N, index: number): RecordOf<N> | undefined {
-  const all = [...mill.records.values()].filter((record): record is RecordOf<N> => record.noun === noun);
-  return all.length > 0 ? at(all, index) : undefined;
-}
-const idOf = (mill: Mill, noun: RecordNoun, index: number) => recordOf(mill, noun, index)?.id ?? `${noun}_0`;
 
 /** A proposal and its category. */
 function aboutProposal({ mill, a }: Draw) {
@@ -457,6 +434,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'proposal.refuse': (draw) => ({ ...aboutProposal(draw), why: 'no', by: personActor('ada') }),
   'proposal.score': (draw) => ({ ...aboutProposal(draw), score: draw.b % 11, by: personActor('ada') }),
   'proposal.end': (draw) => ({ ...aboutProposal(draw), outcome: at(ProposalOutcome.options, draw.b) }),
+  ...lessonGenerators,
   'budget.limit': ({ a }) => ({
     projectId,
     accountId: accountId(ALL_PROJECTS),

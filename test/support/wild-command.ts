@@ -1,7 +1,8 @@
 import { type Outcome, personActor, type Task } from '@tidemill/contract';
 import { type Command, type CommandType, modeOf, stageOf } from '@tidemill/core';
 import fc from 'fast-check';
-import { at, type Draw, GENERATORS, projectId, roleOf, TREES } from './command-generators.ts';
+import { GENERATORS, roleOf, TREES } from './command-generators.ts';
+import { at, type Draw, projectId } from './draw.ts';
 import { type Mill, receipt } from './mill.ts';
 
 /** Random numbers for one step; their meaning depends on the world. */

@@ -4,6 +4,7 @@ import { HilSetting } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
 import { ChannelConfig, NotifyConfig } from './channel.ts';
 import { HousekeepingConfig } from './housekeeping.ts';
+import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { Routing } from './routing.ts';
 
@@ -207,6 +208,8 @@ export const Config = z.strictObject({
   research: ResearchConfig.prefault({}),
   /** Whether and how Tidemill proposes its own improvements. */
   loop: LoopConfig.prefault({}),
+  /** Whether and how Tidemill learns from its work. */
+  learning: LearningConfig.prefault({}),
   /** Where metrics are sent: the address of an OpenTelemetry collector. */
   telemetry: z
     .strictObject({

@@ -23,6 +23,8 @@ export * from './idea.ts';
 export * from './idea-view.ts';
 export * from './inbox.ts';
 export * from './job.ts';
+export * from './lesson.ts';
+export * from './lesson-view.ts';
 export * from './loop.ts';
 export * from './merge-loss-text.ts';
 export * from './metrics.ts';

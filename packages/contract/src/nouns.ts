@@ -11,6 +11,7 @@ import { gateEvents } from './event/gate.ts';
 import { ideaEvents } from './event/idea.ts';
 import { jobEvents } from './event/job.ts';
 import { leaseEvents } from './event/lease.ts';
+import { lessonEvents } from './event/lesson.ts';
 import { loopEvents } from './event/loop.ts';
 import { mergeEvents } from './event/merge.ts';
 import { projectEvents } from './event/project.ts';
@@ -23,6 +24,7 @@ import { workerEvents } from './event/worker.ts';
 import { feedbackKind } from './feedback.ts';
 import { ideaKind, messageKind } from './idea.ts';
 import { jobKind } from './job.ts';
+import { knowledgeKind, lessonKind, lessonUseKind } from './lesson.ts';
 import { loopKind } from './loop.ts';
 import { proposalKind } from './proposal.ts';
 import { preferenceKind, questionKind } from './question.ts';
@@ -31,6 +33,7 @@ import { daemonRoutes } from './routes/daemon.ts';
 import { feedbackRoutes } from './routes/feedback.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { ideaRoutes } from './routes/idea.ts';
+import { lessonRoutes } from './routes/lesson.ts';
 import { loopRoutes } from './routes/loop.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { projectRoutes } from './routes/project.ts';
@@ -58,6 +61,7 @@ export const EVENTS = [
   ...ideaEvents,
   ...feedbackEvents,
   ...loopEvents,
+  ...lessonEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -77,6 +81,9 @@ export const RECORD_KINDS = [
   loopKind,
   categoryKind,
   proposalKind,
+  lessonKind,
+  knowledgeKind,
+  lessonUseKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -91,4 +98,5 @@ export const ROUTES = {
   specs: specRoutes,
   feedback: feedbackRoutes,
   loop: loopRoutes,
+  memory: lessonRoutes,
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AUTONOMY_PRESETS, HilConfig } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
+import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { Pipeline } from './pipeline.ts';
 import { Routing } from './routing.ts';
@@ -22,6 +23,8 @@ export const ProjectRules = z.object({
   /** What follows from an event without a person's action. Absent: the defaults. */
   routing: Routing.optional(),
   loop: LoopConfig.prefault({}),
+  /** Absent: the defaults. */
+  learning: LearningConfig.optional(),
 });
 export type ProjectRules = z.infer<typeof ProjectRules>;
 

@@ -36,6 +36,15 @@ export { artifactTitle } from './idea/brief.ts';
 export { ideaFiles, ideaFolder } from './idea/files.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
+export {
+  actionOf,
+  fitsLesson,
+  fittingLessons,
+  type LessonQuestion,
+  withinBudget,
+} from './lesson/choose.ts';
+export { baseRateOf, boundsOf, ratedRuns } from './lesson/rate.ts';
+export { alikeLessons, twinOf } from './lesson/similar.ts';
 export { SUPERSEDING, SupersededEvents } from './log/superseded.ts';
 export {
   declared,

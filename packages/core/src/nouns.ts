@@ -21,6 +21,8 @@ import { type JobCommands, jobCommands } from './job/commands.ts';
 import { jobEvents } from './job/events.ts';
 import { type LeaseCommands, leaseCommands } from './lease/commands.ts';
 import { leaseEvents } from './lease/events.ts';
+import { type LessonCommands, lessonCommands } from './lesson/commands.ts';
+import { lessonEvents } from './lesson/events.ts';
 import { type LoopCommands, loopCommands } from './loop/commands.ts';
 import { loopEvents } from './loop/events.ts';
 import { type MergeCommands, mergeCommands } from './merge/commands.ts';
@@ -63,6 +65,7 @@ export interface Commands
     FeedbackCommands,
     LoopCommands,
     ProposalCommands,
+    LessonCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -87,6 +90,7 @@ export const commands: CommandParts<CommandType> = {
   ...feedbackCommands,
   ...loopCommands,
   ...proposalCommands,
+  ...lessonCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -111,6 +115,7 @@ const followers = [
   loopEvents,
   categoryEvents,
   proposalEvents,
+  lessonEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

@@ -27,6 +27,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     routing: config.routing,
     budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },
     loop: config.loop,
+    learning: config.learning,
   };
 }
 

@@ -7,6 +7,7 @@ import { feedbackHandlers } from './feedback/index.ts';
 import { fleetHandlers } from './fleet/index.ts';
 import type { Handler } from './handler.ts';
 import { ideaHandlers } from './idea/index.ts';
+import { lessonHandlers } from './lesson/index.ts';
 import { loopHandlers } from './loop/index.ts';
 import { peopleHandlers } from './people/index.ts';
 import { projectHandlers } from './project/index.ts';
@@ -24,6 +25,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...conflictHandlers,
   ...peopleHandlers,
   ...loopHandlers,
+  ...lessonHandlers,
   ...recordHandlers,
   ...specHandlers,
   ...feedbackHandlers,
