@@ -42,6 +42,8 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine', 'metrics'],
   /** One reader of the log for all viewers. */
   stream: [...ANY_PACKAGE, ...GROUND, 'handlers'],
+  /** Tools for agents and other programs. */
+  mcp: [...ANY_PACKAGE, ...GROUND, 'handlers'],
   http: [...ANY_PACKAGE, ...GROUND, 'handlers', 'stream'],
   cli: [
     ...ANY_PACKAGE,
@@ -55,6 +57,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
     'agents',
     'questions',
     'specs',
+    'mcp',
   ],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */

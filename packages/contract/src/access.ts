@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Actor, personActor } from './actor.ts';
 import { recordKind } from './record-kind.ts';
+import { Mode } from './run.ts';
 
 /**
  * Who may do what. A viewer reads; an operator also controls work and answers questions; an admin also changes settings,
@@ -49,17 +50,37 @@ export const tokenKind = recordKind(Token, ({ hash, revokedAt }) => ({
   dueAt: null,
 }));
 
+/** The run that a token was made for. Such a token works while its agent runs, and only for MCP. */
+export const RunBinding = z.object({
+  runId: z.string(),
+  projectId: z.string(),
+  /** The subject of the run: a task's id, or another subject's. */
+  subjectId: z.string(),
+  /** Null for a run without a task. */
+  taskNumber: z.number().nullable(),
+  mode: Mode,
+  /** As the run's record names it. */
+  agent: z.string(),
+  /** The folder it works in. */
+  folder: z.string(),
+});
+export type RunBinding = z.infer<typeof RunBinding>;
+
 /** Whose request it is. `name` is null for the daemon's own token, which any user who can read its file may use. */
 export const Caller = z.object({
   name: z.string().nullable(),
   role: AccessRole,
   /** When its token was created. A later token of the same name is another caller. */
   since: z.number().optional(),
+  /** Set for the agent of a run. */
+  run: RunBinding.optional(),
 });
 export type Caller = z.infer<typeof Caller>;
 /** Identifies a caller; empty for the daemon's own token. */
 export const callerKey = ({ name, since = 0 }: Caller) => (name === null ? '' : `${name}@${since}`);
 
-/** A caller with a named token acts under that name, whatever the request says. */
-export const actorOf = (caller: Caller, said: string): Actor =>
-  caller.name === null ? personActor(said) : { kind: 'token', id: callerKey(caller), name: caller.name };
+/** A caller with a named token acts under that name, and an agent as itself, whatever the request says. */
+export function actorOf(caller: Caller, said: string): Actor {
+  if (caller.run) return { kind: 'agent', id: caller.run.runId, name: caller.run.agent };
+  return caller.name === null ? personActor(said) : { kind: 'token', id: callerKey(caller), name: caller.name };
+}

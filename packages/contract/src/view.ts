@@ -261,3 +261,21 @@ export type PromptView = z.infer<typeof PromptView>;
 /** A piece of a run's output; `offset` is where the next piece starts, in bytes. */
 export const LogChunk = z.object({ offset: z.number(), text: z.string() });
 export type LogChunk = z.infer<typeof LogChunk>;
+
+/** What a search found in one log. A log is never returned whole. */
+export const LogSearch = z.object({
+  kind: z.enum(['run', 'gate', 'file']),
+  /** The run, the receipt, or the path. */
+  id: z.string(),
+  /** The mode of the run, or the name of the gate. */
+  label: z.string(),
+  bytes: z.number(),
+  /** How many lines match; without words, how many there are. */
+  matches: z.number(),
+  lines: z.array(z.object({ line: z.number(), text: z.string() })),
+  /** Where the search goes on, in bytes; null at the end. */
+  next: z.number().nullable(),
+  /** Why there is nothing to search. */
+  note: z.string().nullable().default(null),
+});
+export type LogSearch = z.infer<typeof LogSearch>;

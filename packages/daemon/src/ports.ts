@@ -15,6 +15,7 @@ export * from './ports/preparation.ts';
 export * from './ports/process-control.ts';
 export * from './ports/prompt.ts';
 export * from './ports/reactor.ts';
+export * from './ports/run-access.ts';
 export * from './ports/run-log.ts';
 export * from './ports/session.ts';
 export * from './ports/store.ts';

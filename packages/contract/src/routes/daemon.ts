@@ -9,7 +9,12 @@ import { by, get, post } from './route.ts';
 /** Routes of the daemon rather than of a project. */
 export const daemonRoutes = {
   health: get('/v1/health', 'Says that the daemon is running, and since when', z.strictObject({}), DaemonInfo),
-  whoami: get('/v1/whoami', 'Whose token this is and what it may do', z.strictObject({}), Caller.omit({ since: true })),
+  whoami: get(
+    '/v1/whoami',
+    'Whose token this is and what it may do',
+    z.strictObject({}),
+    Caller.pick({ name: true, role: true }),
+  ),
   stop: post(
     '/v1/stop',
     'Stops the daemon: at the next checkpoints, or immediately',

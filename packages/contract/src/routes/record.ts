@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EventLine } from '../event.ts';
 import { Evidence } from '../gate.ts';
 import { Run } from '../run.ts';
-import { CutText, LogChunk, SnapshotView, Verification } from '../view.ts';
+import { CutText, LogChunk, LogSearch, SnapshotView, Verification } from '../view.ts';
 import { count, flag, get, maxBytes, post, project, stream, task, words } from './route.ts';
 
 const run = z.string().min(1);
@@ -15,6 +15,25 @@ export const recordRoutes = {
     "A run's output from an offset, or live",
     z.strictObject({ run, offset: count().default(0), follow: flag() }),
     LogChunk,
+  ),
+  searchLog: get(
+    '/v1/projects/:project/log-search',
+    'Searches the output of runs and gates: matching lines, their number, or the end',
+    z.strictObject({
+      project,
+      /** All output of a task, or of one run or one receipt's gate, which must be of the task if both are named. */
+      task: task.optional(),
+      run: run.optional(),
+      evidence: z.string().min(1).optional(),
+      /** Every word must be in the line; upper and lower case count as equal. */
+      words: z.string().trim().max(300).default(''),
+      /** The last lines instead of the first ones. */
+      tail: flag(),
+      /** In bytes: `next` of an earlier answer. */
+      from: count().default(0),
+      limit: count().min(0).max(200).default(20),
+    }),
+    z.array(LogSearch),
   ),
   evidence: get(
     '/v1/projects/:project/evidence',

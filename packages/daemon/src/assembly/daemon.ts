@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, AppError, type DaemonInfo, type Project } from '@tidemill/contract';
+import { RunTokens } from '../access/run-tokens.ts';
 import { StoredTokens } from '../access/tokens.ts';
 import { buildVersion } from '../build-version.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
@@ -10,6 +11,7 @@ import { type HttpServer, startHttp } from '../http/server.ts';
 import { killLeaked } from '../process/leaks.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file.ts';
 import { createServices, createShared, type Shared } from './handler-context.ts';
+import { LazyMcp } from './lazy-mcp.ts';
 import { type FolderLock, takeLock } from './lock.ts';
 import { type Log, openLog } from './log.ts';
 import { RunningEngines } from './running-engines.ts';
@@ -41,6 +43,7 @@ export class Daemon {
   readonly #lock: FolderLock;
   readonly #log: Log;
   readonly #http: HttpServer;
+  readonly #mcp: LazyMcp;
   readonly #shared: Shared;
   readonly #engines: RunningEngines;
   readonly #services: Services;
@@ -66,18 +69,25 @@ export class Daemon {
       const token = randomBytes(32).toString('base64url');
       const version = await buildVersion();
       let daemon: Daemon | undefined;
+      const runAccess = new RunTokens(() => `${daemon!.info.url}/mcp`);
+      const mcp = new LazyMcp({
+        services: () => daemon!.#services,
+        version,
+        onError: (error, what) => log.error(what, error),
+      });
       const http = await startHttp({
         port,
         bind,
         token,
-        callerOf: (given) => tokens.callerOf(given),
+        callerOf: async (given) => runAccess.callerOf(given) ?? tokens.callerOf(given),
         services: () => daemon!.#services,
+        mcp: (request, response, caller) => mcp.answer(request, response, caller),
         onError: (error, what) => log.error(what, error),
         onChange: (text) => log.info(text),
       });
       const { url, publicUrl } = http;
       const info = { pid: process.pid, url, publicUrl, startedAt: opened.clock.now(), version };
-      daemon = new Daemon({ folder, lock, log, opened, http, info, token, tokens, env });
+      daemon = new Daemon({ folder, lock, log, opened, http, mcp, info, token, tokens, runAccess, env });
       writeDaemonFile(folder, { ...info, token });
       log.info('started', info);
       return daemon;
@@ -94,23 +104,26 @@ export class Daemon {
     log: Log;
     opened: OpenedStore;
     http: HttpServer;
+    mcp: LazyMcp;
     info: DaemonInfo;
     token: string;
     tokens: StoredTokens;
+    runAccess: RunTokens;
     env: NodeJS.ProcessEnv;
   }) {
-    const { folder, opened, info, env, tokens: access } = parts;
+    const { folder, opened, info, env, tokens: access, runAccess } = parts;
     this.#folder = folder;
     this.#lock = parts.lock;
     this.#log = parts.log;
     this.#opened = opened;
     this.#http = parts.http;
+    this.#mcp = parts.mcp;
     this.info = info;
     this.link = pageLink({ ...info, token: parts.token });
     const onNote = (text: string, error?: unknown) => this.#note(text, error);
     const made = { opened, folder, env, info, onNote };
     this.#shared = createShared(made);
-    this.#engines = new RunningEngines({ ...made, ...this.#shared });
+    this.#engines = new RunningEngines({ ...made, ...this.#shared, runAccess });
     this.#services = createServices(made, this.#shared, {
       engines: this.#engines,
       access,
@@ -142,6 +155,7 @@ export class Daemon {
       await this.#engines.stop(graceMs);
       await this.#shared.channels.stop();
       await this.#shared.reactors.stop();
+      await this.#mcp.close();
       await this.#http.close();
       await this.#engines.close();
       await this.#opened.store.close();

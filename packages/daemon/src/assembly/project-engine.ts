@@ -11,9 +11,13 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
+<<<<<<< HEAD
 import { createCallLog } from '../guards/recent-calls.ts';
 import { createOwnSessions } from '../hooks/own-sessions.ts';
 import type { Reactors, Store } from '../ports.ts';
+=======
+import type { Reactors, RunAccess, Store } from '../ports.ts';
+>>>>>>> e9ccbce (Serve tasks, questions, evidence and logs over MCP)
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';
@@ -43,6 +47,7 @@ export interface EngineSurroundings {
   owner: string;
   isOwnerDead(owner: string): boolean;
   reactors: Reactors;
+  runAccess: RunAccess;
   onNote(text: string, error?: unknown): void;
 }
 
@@ -59,7 +64,7 @@ export async function createProjectEngine(
   project: Project,
   settings: Settings,
   workers: number,
-  { opened, folder, owner, isOwnerDead, reactors, onNote }: EngineSurroundings,
+  { opened, folder, owner, isOwnerDead, reactors, runAccess, onNote }: EngineSurroundings,
 ): Promise<ProjectEngine> {
   const { store, clock, ids } = opened;
   const { root } = project;
@@ -115,6 +120,7 @@ export async function createProjectEngine(
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
     reactors,
+    runAccess,
     clock,
     ids,
     host: folder.host,

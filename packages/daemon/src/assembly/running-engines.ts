@@ -8,7 +8,7 @@ import { Housekeeping } from '../engine/reactors/housekeeping.ts';
 import type { LentWorkspace } from '../handlers/context.ts';
 import { identityOf } from '../handlers/project/identity.ts';
 import { saveProject } from '../handlers/project/project.ts';
-import type { ReactorHandle } from '../ports.ts';
+import type { ReactorHandle, RunAccess } from '../ports.ts';
 import { AbsentEngines, type ProcessEngines } from './engines.ts';
 import type { Shared } from './handler-context.ts';
 import { LiveSettings } from './live-settings.ts';
@@ -26,6 +26,7 @@ interface Running {
 interface Host extends Shared {
   info: DaemonInfo;
   folder: DataFolder;
+  runAccess: RunAccess;
   onNote(text: string, error?: unknown): void;
 }
 
@@ -84,7 +85,7 @@ export class RunningEngines implements ProcessEngines {
   }
 
   async #start(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }> {
-    const { opened, folder, reactors, metrics, channels, onNote } = this.#host;
+    const { opened, folder, reactors, metrics, channels, runAccess, onNote } = this.#host;
     const { store, clock } = opened;
     const mark = settingsMark(root);
     const own = { path: folder.path, host: folder.host, isShared: opened.isShared };
@@ -93,6 +94,7 @@ export class RunningEngines implements ProcessEngines {
       opened,
       folder,
       owner: this.#owner,
+      runAccess,
       reactors,
       // This process holds the folder's lock, so any other owner of its leases is dead. A file store has no other
       // users.

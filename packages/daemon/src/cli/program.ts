@@ -35,6 +35,7 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['agents'], load: async () => (await import('./agents.ts')).addAgents },
   { words: ['spec'], load: async () => (await import('./spec.ts')).addSpec },
   { words: ['token'], load: async () => (await import('./token.ts')).addToken },
+  { words: ['mcp'], load: async () => (await import('./mcp.ts')).addMcp },
   { words: ['hooks', 'guard'], load: async () => (await import('./hooks.ts')).addHooks },
 ];
 

@@ -46,17 +46,17 @@ function signed(input: object, caller: Caller): object {
 /** A call within the process is made by the person who started it. */
 const OWNER: Caller = { name: null, role: 'admin' };
 
-/** The API without a network. */
-export function createLocalApi(services: Services): Api {
+/** The API without a network, for a caller. Whether the caller may use a route is checked before, by `checkRole`. */
+export function createLocalApi(services: Services, caller: Caller = OWNER): Api {
   const never = new AbortController().signal;
   const entries = (Object.keys(routes) as RouteName[]).map((name) => [
     name,
     routes[name].stream
       ? async function* (input: unknown, signal = never) {
-          yield* (await callHandler(services, name, input, { signal, caller: OWNER })) as AsyncIterable<unknown>;
+          yield* (await callHandler(services, name, input, { signal, caller })) as AsyncIterable<unknown>;
         }
       : (input: unknown, signal = never, more: CallOptions = {}) =>
-          callHandler(services, name, input, { signal, caller: OWNER, ...more }),
+          callHandler(services, name, input, { signal, caller, ...more }),
   ]);
   return Object.fromEntries(entries) as Api;
 }

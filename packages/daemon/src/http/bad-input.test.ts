@@ -153,6 +153,7 @@ describe('a client that takes its time', () => {
       token: 'secret',
       callerOf: async () => null,
       services,
+      mcp: async () => undefined,
       onError: () => undefined,
       onChange: () => undefined,
       limits,

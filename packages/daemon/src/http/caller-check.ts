@@ -34,13 +34,6 @@ export async function checkCaller(request: IncomingMessage, door: Door): Promise
   return caller;
 }
 
-export function checkRole(caller: Caller, needed: AccessRole, what: string): void {
-  if (mayAct(caller.role, needed)) return;
-  throw new AppError('forbidden', `${what} needs the role ${needed}, but this token has the role ${caller.role}`, {
-    hint: `Use a token with that role. An admin can create one: tidemill token add NAME --role ${needed}`,
-  });
-}
-
 /** Checked again during a long response, because the token may have been revoked. */
 export async function isWelcome(request: IncomingMessage, door: Door, needed: AccessRole): Promise<boolean> {
   try {
@@ -84,7 +77,9 @@ export async function tokenCaller(
   if (isEqual(given, door.token)) {
     return !door.isPublic || isLoopback(request.socket.remoteAddress) ? { name: null, role: 'admin' } : null;
   }
-  return door.callerOf(given);
+  const caller = await door.callerOf(given);
+  // An agent runs on this machine.
+  return caller?.run && door.isPublic && !isLoopback(request.socket.remoteAddress) ? null : caller;
 }
 
 /** Hashed first, because the constant-time comparison needs equal lengths. */

@@ -25,7 +25,7 @@ const HEADERS = {
 };
 
 /** The addresses that the page handles itself. */
-const SERVER_NAMES = new Set(['v1', 'docs', 'metrics', 'assets']);
+const SERVER_NAMES = new Set(['v1', 'docs', 'mcp', 'metrics', 'assets']);
 /** Plain words between slashes. A name with a dot is a file, and is found or not. */
 const WORDS = /^(?:\/[A-Za-z0-9][A-Za-z0-9_-]{0,99}){1,5}$/;
 

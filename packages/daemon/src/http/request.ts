@@ -3,8 +3,9 @@ import { AppError, type Caller, callerKey, type RouteName, routes } from '@tidem
 import type { Call, Services } from '../handlers/context.ts';
 import { callHandler } from '../handlers/index.ts';
 import { prometheusText } from '../handlers/project/metrics.ts';
+import { checkRole } from '../handlers/role.ts';
 import { readBody, refuseNul } from './body.ts';
-import { checkCaller, checkHost, checkRole, isWelcome } from './caller-check.ts';
+import { checkCaller, checkHost, isWelcome } from './caller-check.ts';
 import type { Door } from './door.ts';
 import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
@@ -12,12 +13,16 @@ import { keyOf, type Repeats } from './repeats.ts';
 import { send, sendJson, sendStream, sendText } from './reply.ts';
 import { matchRoute } from './router.ts';
 
+export type AnswerMcp = (request: IncomingMessage, response: ServerResponse, caller: Caller) => Promise<void>;
+
 /** Shared by all requests. */
 export interface RequestContext {
   services(): Services;
   repeats: Repeats;
   /** Running calls, aborted when the daemon stops. */
   calls: Set<AbortController>;
+  /** Answers a request of the Model Context Protocol. */
+  mcp: AnswerMcp;
   /** Called for changes whose events do not name the caller. */
   onChange(text: string): void;
 }
@@ -32,6 +37,8 @@ export async function answer(
   const url = addressOf(request);
   if (await answerPage(request, response, url, door)) return;
   const caller = await checkCaller(request, door);
+  if (url.pathname === '/mcp') return context.mcp(request, response, caller);
+  if (caller.run) checkRole(caller, 'viewer', `${request.method} ${url.pathname}`);
   if (request.method === 'GET' && (url.pathname === '/openapi.json' || url.pathname === '/docs')) {
     // Loaded here: few ask for it, and it goes through the whole contract.
     const { answerReference } = await import('./reference.ts');

@@ -8,7 +8,7 @@ import { type Bind, outerUrl } from './bind.ts';
 import { type Door, hostsFor } from './door.ts';
 import { Repeats } from './repeats.ts';
 import { refuse } from './reply.ts';
-import { answer, type RequestContext } from './request.ts';
+import { type AnswerMcp, answer, type RequestContext } from './request.ts';
 import { Strangers } from './strangers.ts';
 import { upgrade } from './upgrade.ts';
 
@@ -44,6 +44,7 @@ export interface HttpOptions {
   callerOf(token: string): Promise<Caller | null>;
   /** Known only once the server listens, because the daemon's own address is part of them. */
   services(): Services;
+  mcp: AnswerMcp;
   onError(error: unknown, what: string): void;
   /** Called for changes with a token whose events do not name the caller. */
   onChange(text: string): void;
@@ -53,8 +54,8 @@ export interface HttpOptions {
 /** Listens on loopback for this machine's commands and page, and on a second address if one is set. That one gets the requested port. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
-  const { services, onChange } = options;
-  const context: RequestContext = { services, onChange, repeats: new Repeats(Date.now), calls: new Set() };
+  const { services, mcp, onChange } = options;
+  const context: RequestContext = { services, mcp, onChange, repeats: new Repeats(Date.now), calls: new Set() };
   const inner = { host: LOOPBACK, tls: null, isPublic: false };
   const streams = new Streams({ services, onError: options.onError });
   const open: Listening[] = [];

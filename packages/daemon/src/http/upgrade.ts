@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError, STREAM_PATH } from '@tidemill/contract';
+import { checkRole } from '../handlers/role.ts';
 import type { Streams } from '../stream/streams.ts';
-import { checkCaller, checkHost, checkRole, isWelcome } from './caller-check.ts';
+import { checkCaller, checkHost, isWelcome } from './caller-check.ts';
 import type { Door } from './door.ts';
 import { STATUS } from './reply.ts';
 

@@ -10,6 +10,7 @@ import type {
 import type { ShownChange } from '@tidemill/core';
 import type { GuardVerdict, ToolCall } from './guard.ts';
 import type { ProcessControl } from './process-control.ts';
+import type { RunDoor } from './run-access.ts';
 
 /**
  * The input of an agent. A `command` agent reads it as JSON (plus `protocol`, and the request's `model` and `tools`).
@@ -96,6 +97,8 @@ export interface AgentRequest {
   guard(call: ToolCall): Promise<GuardVerdict>;
   /** Called when the agent wants to stop, if the agent supports it. Returns why it should continue, or null. */
   beforeStop(): Promise<string | null>;
+  /** Tidemill's MCP server, with a token for this run. Absent where there is none. */
+  mcp?: RunDoor;
   /** Asks a person while the agent works. Returns the reply for the agent. Absent where questions are not possible. */
   ask?(questions: AskedQuestion[]): Promise<string>;
 }

@@ -114,7 +114,17 @@ export class AgentRun {
     this.#attempt += 1;
     const { briefing, task, attempt } = await this.#brief(feedback);
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
-    const session = this.#deps.agentFor(this.#mode).start(
+    const agent = this.#deps.agentFor(this.#mode);
+    const access = this.#deps.runAccess?.open({
+      runId: this.#runId,
+      projectId: this.#leased.fence.projectId,
+      subjectId: this.#leased.fence.subjectId,
+      taskNumber: task?.number ?? null,
+      mode: this.#mode,
+      agent: agent.label,
+      folder: cwd,
+    });
+    const session = agent.start(
       {
         runId: this.#runId,
         cwd,
@@ -126,6 +136,7 @@ export class AgentRun {
         control: this.#leased.control,
         guard: (call) => this.#guard.check(call, cwd),
         beforeStop: () => this.#checkBeforeStop(),
+        ...(access && { mcp: access.door }),
         ask: this.#askPeople && ((questions) => this.#ask(questions)),
         brief: {
           mode: this.#mode,
@@ -149,6 +160,7 @@ export class AgentRun {
     this.#leased.signal.addEventListener('abort', stop, { once: true });
     if (this.#leased.signal.aborted) stop();
     const end = await session.end;
+    access?.close();
     this.#leased.signal.removeEventListener('abort', stop);
     await Promise.allSettled(this.#pendingQuestions.splice(0));
     this.#progressed.flush();

@@ -6,6 +6,7 @@ import { type Command, LEASE_CAP_MS } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
+import { RunTokens } from '../../access/run-tokens.ts';
 import { createProjectEngine, type ProjectEngine } from '../../assembly/project-engine.ts';
 import { createIds } from '../../clock.ts';
 import { openDataFolder } from '../../config/data-folder.ts';
@@ -39,6 +40,7 @@ async function startEngine(owner: string): Promise<void> {
     owner,
     isOwnerDead: (other) => other !== owner,
     onNote: () => undefined,
+    runAccess: new RunTokens(() => ''),
     reactors: new ReactorHost({ store, clock, onNote: () => undefined }),
   });
   await made.engine.start();
