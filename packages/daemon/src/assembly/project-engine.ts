@@ -11,13 +11,9 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-<<<<<<< HEAD
 import { createCallLog } from '../guards/recent-calls.ts';
 import { createOwnSessions } from '../hooks/own-sessions.ts';
-import type { Reactors, Store } from '../ports.ts';
-=======
 import type { Reactors, RunAccess, Store } from '../ports.ts';
->>>>>>> e9ccbce (Serve tasks, questions, evidence and logs over MCP)
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';

@@ -46,13 +46,10 @@ export interface EngineDeps {
   ideation?: Ideation;
   /** Without one, nothing is known about the repository. */
   knowledge?: Knowledge;
-<<<<<<< HEAD
   /** Absent where no person's own sessions use hooks. */
   ownSessions?: OwnSessions;
-=======
   /** Without it, agents cannot use the MCP server. */
   runAccess?: RunAccess;
->>>>>>> e9ccbce (Serve tasks, questions, evidence and logs over MCP)
   /** Absent where no other program reads session files. */
   sessions?: SessionFiles;
   /** Runs the reactors, which follow the log and the clock. */

@@ -3,7 +3,7 @@ import { AppError } from '@tidemill/contract';
 import { refused, type ToolReply } from './reply.ts';
 import { AGENTS } from './roles.ts';
 import type { Session } from './session.ts';
-import type { ClientAbilities, Tool } from './tool.ts';
+import type { ClientAbilities, McpTool } from './tool.ts';
 import { toolsFor } from './tools/index.ts';
 import { serveTasks, TASKS_EXTENSION } from './waiting.ts';
 
@@ -34,7 +34,7 @@ export function createServer(session: Session, parts: ServerParts): McpServer {
   return server;
 }
 
-function addTool(server: McpServer, session: Session, tool: Tool, { states, onError }: ServerParts): void {
+function addTool(server: McpServer, session: Session, tool: McpTool, { states, onError }: ServerParts): void {
   const { name, about: description } = tool;
   const inputSchema = tool.inputFor(session.role);
   const annotations = tool.hintsFor(session.role);

@@ -5,7 +5,7 @@ import { AGENTS, type McpRole } from './roles.ts';
 import type { Session } from './session.ts';
 
 /** One call of a tool. */
-export interface ToolCall {
+export interface McpCall {
   session: Session;
   signal: AbortSignal;
   context: ServerContext;
@@ -21,14 +21,14 @@ export interface ClientAbilities {
   knowsTasks: boolean;
 }
 
-export interface Tool {
+export interface McpTool {
   name: string;
   about: string;
   roles: readonly McpRole[];
   hintsFor(role: McpRole): ToolAnnotations;
   /** The input as a role sees it. */
   inputFor(role: McpRole): z.ZodObject;
-  call(call: ToolCall, input: object): Promise<ToolReply>;
+  call(call: McpCall, input: object): Promise<ToolReply>;
 }
 
 type Shape = Record<string, z.ZodType>;
@@ -55,8 +55,8 @@ export function tool<S extends Shape>(
   name: string,
   about: string,
   { roles, changesFor = [], input, inputFor = () => input }: Traits<S>,
-  call: (call: ToolCall, input: Input<S>) => Promise<ToolReply>,
-): Tool {
+  call: (call: McpCall, input: Input<S>) => Promise<ToolReply>,
+): McpTool {
   return {
     name,
     about,

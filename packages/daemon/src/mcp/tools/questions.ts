@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answerGiven, formOf } from '../question-form.ts';
 import { brief, shown, type ToolReply, told } from '../reply.ts';
 import { AGENTS, type McpRole, OPERATORS, READERS } from '../roles.ts';
-import { type ToolCall, tool } from '../tool.ts';
+import { type McpCall, tool } from '../tool.ts';
 
 /** What a repeated call must be about. It is sealed: a client cannot change it. */
 interface Pending {
@@ -78,7 +78,7 @@ function named(open: QuestionView[], ref: string | undefined): QuestionView {
  * clients let their person confirm the call itself, since the tool says that it changes something.
  */
 async function answerQuestion(
-  call: ToolCall,
+  call: McpCall,
   project: string,
   question: QuestionView,
   answer: string | undefined,

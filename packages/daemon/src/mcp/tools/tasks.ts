@@ -2,7 +2,7 @@ import { AppError, Outcome, Priority, TaskKind, type TaskSummary } from '@tidemi
 import { z } from 'zod';
 import { asData, shown, type ToolReply, told } from '../reply.ts';
 import { AGENTS, type McpRole, OPERATORS, READERS, WORKERS } from '../roles.ts';
-import { type ToolCall, tool } from '../tool.ts';
+import { type McpCall, tool } from '../tool.ts';
 import { taskLine, taskText } from './task-text.ts';
 import { waitForTask } from './wait.ts';
 
@@ -73,7 +73,7 @@ export const tasksTool = tool(
   },
 );
 
-type Handle = (call: ToolCall, project: string, input: Input) => Promise<ToolReply>;
+type Handle = (call: McpCall, project: string, input: Input) => Promise<ToolReply>;
 
 const HANDLERS: Record<Operation, Handle> = {
   list: (call, project, input) => list(call, project, input, () => true),
@@ -145,7 +145,7 @@ const ENDED = new Set(['done', 'cancelled', 'blocked', 'needs_info']);
 const CLOSED = new Set(['done', 'cancelled']);
 
 async function list(
-  { session, signal }: ToolCall,
+  { session, signal }: McpCall,
   project: string,
   input: Input,
   fits: (task: TaskSummary) => boolean,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, type TaskDetail } from '@tidemill/contract';
 import { type ToolReply, told } from '../reply.ts';
-import type { ToolCall } from '../tool.ts';
+import type { McpCall } from '../tool.ts';
 import { isOver, outcomeOf, taskIdOf, waitingTask } from '../waiting.ts';
 
 /** Shorter than the minute after which clients give up a call. */
@@ -12,7 +12,7 @@ const LOOK_MS = 1000;
  * Long work: a client that knows MCP tasks gets one and polls it. For others the call lasts until something happens, or
  * says that it should be repeated.
  */
-export async function waitForTask(call: ToolCall, project: string, number: number): Promise<ToolReply> {
+export async function waitForTask(call: McpCall, project: string, number: number): Promise<ToolReply> {
   const { session, signal, client } = call;
   const look = () => session.api.task({ project, task: number }, signal);
   const until = performance.now() + MAX_WAIT_MS;
@@ -36,7 +36,7 @@ export async function waitForTask(call: ToolCall, project: string, number: numbe
 
 const isSettled = (found: TaskDetail) => isOver(found) || found.task.openQuestions.length > 0;
 
-async function sayProgress({ context }: ToolCall, progress: number, { task }: TaskDetail): Promise<void> {
+async function sayProgress({ context }: McpCall, progress: number, { task }: TaskDetail): Promise<void> {
   const { progressToken } = context.mcpReq._meta ?? {};
   if (progressToken === undefined) return;
   const params = { progressToken, progress, message: `#${task.number} is in stage ${task.stage}` };
