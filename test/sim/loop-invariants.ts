@@ -5,8 +5,8 @@ import type { LoopIdeas } from './loop-agent.ts';
 const DAY = 24 * 3_600_000;
 /** The alert comes with the next look after the hour, and the daemon may be down for ten minutes. */
 const LATE_MS = 20 * 60_000;
-/** What is spent after the last proposal of a day: the tasks that were waiting then. */
-const TASKS_ON_THE_WAY = 2;
+/** What may be spent after the budget: the run that had begun, and one that begins before the loop is held. */
+const RUNS_ON_THE_WAY = 2;
 
 const PROGRESS: EventType[] = [
   'task.moved',
@@ -21,10 +21,16 @@ const PROGRESS: EventType[] = [
 export class LoopInvariants {
   broken: string | null = null;
   stalls = 0;
+  /** The most that was spent within 24 hours. */
+  mostInADay = 0;
+  /** How often its budget was spent. */
+  holds = 0;
   readonly #ideas: LoopIdeas;
   readonly #config: LoopConfig;
   readonly #titles = new Map<string, string>();
   readonly #accepted = new Map<number, string>();
+  #dearest = 0;
+  #heldFor = 0;
   #spent: { at: number; usd: number }[] = [];
   #lastProgressAt = 0;
   #samples = 0;
@@ -52,6 +58,7 @@ export class LoopInvariants {
     if (body.type === 'proposal.made') this.#titles.set(body.proposalId, body.draft.title);
     if (body.type === 'proposal.accepted') this.#isNew(body.proposalId);
     if (body.type === 'category.used') this.#isAffordable(at);
+    if (body.type === 'loop.held' && body.until !== null) this.#held(at, body.until);
     if (body.type === 'loop.paused') this.break(`the loop paused although nothing was wrong: ${body.why}`);
     if (body.type === 'alert.raised' && body.kind === 'loop_stalled') {
       this.stalls += 1;
@@ -79,10 +86,19 @@ export class LoopInvariants {
     this.#accepted.set(idea, title);
   }
 
+  /** The end moves while runs that had begun are finished. */
+  #held(at: number, until: number): void {
+    if (at > this.#heldFor) this.holds += 1;
+    this.#heldFor = until;
+  }
+
   #paid(at: number, usd: number): void {
     this.#spent.push({ at, usd });
-    const limit = (this.#config.budgetUsdPerDay ?? Number.POSITIVE_INFINITY) * TASKS_ON_THE_WAY;
-    if (this.#dayUntil(at) > limit) this.break(`more than ${limit} dollars were spent within a day`);
+    this.#dearest = Math.max(this.#dearest, usd);
+    const limit = (this.#config.budgetUsdPerDay ?? Number.POSITIVE_INFINITY) + RUNS_ON_THE_WAY * this.#dearest;
+    const spent = this.#dayUntil(at);
+    this.mostInADay = Math.max(this.mostInADay, spent);
+    if (spent > limit) this.break(`${spent.toFixed(2)} dollars were spent within a day, more than ${limit.toFixed(2)}`);
   }
 
   #isAffordable(at: number): void {

@@ -39,7 +39,7 @@ const LOOP_RULES: ProjectRules = {
   critical: [],
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 100, monthlyUsd: 3000, timeZone: 'UTC' },
-  loop: LoopConfig.parse({ enabled: true, exposure: 4, budgetUsdPerDay: 15 }),
+  loop: LoopConfig.parse({ enabled: true, exposure: 4, budgetUsdPerDay: 6 }),
 };
 
 const BRIEFING = {
@@ -69,6 +69,10 @@ export interface LoopReport {
   /** The share of the time in which the queue was within its limits. */
   inRange: number;
   stalls: number;
+  /** From a proposal to its landing, on average. */
+  cycleHours: number;
+  holds: number;
+  mostInADay: number;
 }
 
 /** The loop for many days: the real engine; agents, repository, people and faults come from one seed. */
@@ -237,6 +241,9 @@ class LoopSimulation {
   async #report(): Promise<LoopReport> {
     const records = await this.#store.records({ noun: 'category', projectId: PROJECT });
     const proposals = await this.#store.records({ noun: 'proposal', projectId: PROJECT });
+    const times = proposals.flatMap(({ outcome, createdAt, endedAt }) =>
+      outcome === 'landed' && endedAt !== null ? [endedAt - createdAt] : [],
+    );
     const dropped = proposals.filter(({ status }) => status === 'duplicate' || status === 'invalid').length;
     return {
       broken: this.#invariants.broken,
@@ -249,6 +256,9 @@ class LoopSimulation {
       usedCategories: records.filter(({ uses }) => uses > 0).length,
       inRange: this.#invariants.inRange,
       stalls: this.#invariants.stalls,
+      cycleHours: times.reduce((sum, ms) => sum + ms, 0) / Math.max(1, times.length) / (60 * MINUTE),
+      holds: this.#invariants.holds,
+      mostInADay: this.#invariants.mostInADay,
     };
   }
 }

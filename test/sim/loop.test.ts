@@ -17,6 +17,8 @@ describe('the loop over virtual days', () => {
     expect(report.inRange).toBeGreaterThanOrEqual(0.9);
     expect(report.landed).toBeGreaterThan(10);
     expect(report.dropped).toBeGreaterThan(0);
+    // The budget was really spent, so it was really kept.
+    expect(report.holds).toBeGreaterThan(0);
   }, 120_000);
 
   it('notices a duplicate that is accepted', async () => {

@@ -49,9 +49,13 @@ async function playLoop(days: number): Promise<boolean> {
   const startedAt = performance.now();
   const report = await simulateLoop({ seed: Number(values.seed), days });
   const { broken, virtualDays, landed, accepted, dropped, usedCategories, inRange, stalls, crashes } = report;
+  const { cycleHours, holds, mostInADay } = report;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   console.log(
     `loop: ${virtualDays.toFixed(1)} virtual days in ${seconds} s, ${accepted} proposals accepted, ${dropped} dropped, ${landed} landed, ${crashes} crashes, ${usedCategories} categories used, queue within its limits for ${(inRange * 100).toFixed(1)} % of the time, ${stalls} explained stalls`,
+  );
+  console.log(
+    `loop: at most $${mostInADay.toFixed(2)} within 24 hours, the budget was spent ${holds} times, ${cycleHours.toFixed(1)} h from a proposal to its landing`,
   );
   const fault = broken ?? (inRange < 0.9 ? 'the queue was outside its limits for too long' : null);
   if (fault) console.error(`loop: ${fault}`);

@@ -422,6 +422,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     why: '',
   }),
   'loop.switch': ({ a }) => ({ projectId, on: a % 3 > 0, by: personActor('ada') }),
+  'loop.hold': ({ a }) => ({ projectId, until: a % 2 > 0 ? null : a * 1_000 }),
   'loop.pause': ({ a }) => ({ projectId, trigger: at(PauseTrigger.options, a), why: 'too dear' }),
   'loop.propose': ({ a }) => ({ projectId, category: at(CATEGORIES, a % 3), by: ENGINE }),
   'proposal.check': (draw) => ({

@@ -29,7 +29,7 @@ export const LoopConfig = z
     exposure: z.number().int().min(1).max(EXPOSURES.length).default(1),
     /** Whether a person approves each proposal. Left out: as `hilConfig.scopeChanges` says. */
     approval: Approval.optional(),
-    /** What proposals and the tasks that come from them may cost within 24 hours. */
+    /** What proposals and the tasks that come from them may cost within 24 hours. Runs that have begun may exceed it. */
     budgetUsdPerDay: z.number().positive().optional(),
     /** The loop pauses when one of these is exceeded. */
     pauseAt: z
@@ -61,6 +61,8 @@ export const Loop = z.object({
   switched: z.object({ on: z.boolean(), by: Actor, at: z.number() }).nullable(),
   /** It paused itself. Switching it on ends the pause. */
   paused: z.object({ trigger: PauseTrigger, why: z.string(), at: z.number() }).nullable(),
+  /** Its budget of a day is spent until then: nothing is proposed, and no agent begins with one of its tasks. */
+  heldUntil: z.number().nullable().default(null),
   /** The number of the next proposal. */
   nextProposal: z.number().int(),
 });
@@ -72,6 +74,10 @@ export const loopKind = recordKind(Loop, ({ projectId }) => ({ parent: projectId
 /** Whether the loop works: switched by a person, or else by the settings, and not paused. */
 export const isLoopOn = (loop: Pick<Loop, 'switched' | 'paused'> | null, { enabled }: Pick<LoopConfig, 'enabled'>) =>
   (loop?.switched?.on ?? enabled) && !loop?.paused;
+
+/** Whether its budget of a day is spent. */
+export const isLoopHeld = (loop: Pick<Loop, 'heldUntil'> | null | undefined, now: number): boolean =>
+  (loop?.heldUntil ?? 0) > now;
 
 export const ProposalView = Proposal.omit({ noun: true, projectId: true, categoryId: true, jobId: true }).extend({
   related: z.array(RelatedWork),

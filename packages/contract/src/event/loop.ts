@@ -20,6 +20,19 @@ export const loopEvents = [
     { stale, shown: 'terminal', says: ({ why }) => mill(`paused the loop: ${why}`) },
   ),
   event(
+    'loop.held',
+    { until: z.number().nullable() },
+    {
+      stale,
+      says: ({ until }) =>
+        mill(
+          until === null
+            ? 'lets the loop go on: there is budget again'
+            : `holds the loop's tasks until ${new Date(until).toISOString()}: its budget of a day is spent`,
+        ),
+    },
+  ),
+  event(
     'category.used',
     { ...ofCategory, jobId: z.string() },
     { stale, says: ({ category }) => mill(`looks for an improvement in ${category}`) },

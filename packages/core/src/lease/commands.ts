@@ -1,4 +1,4 @@
-import type { Actor, Mode, Role } from '@tidemill/contract';
+import { type Actor, loopId, type Mode, type Role } from '@tidemill/contract';
 import { readAccountsOf } from '../budget/lookup.ts';
 import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
@@ -44,7 +44,11 @@ export const leaseCommands: CommandParts<keyof LeaseCommands> = {
       ...(role === 'builder' ? [look('openConflicts', projectId)] : []),
       // Only these two take jobs. The worker's lock prevents it from claiming a task and a job at once.
       ...(role === 'builder' || role === 'reviewer'
-        ? [look('readOpenRecords', projectId, 'job'), ...readAccountsOf(projectId)]
+        ? [
+            look('readOpenRecords', projectId, 'job'),
+            look('readRecord', loopId(projectId)),
+            ...readAccountsOf(projectId),
+          ]
         : []),
     ],
     decide: claim,

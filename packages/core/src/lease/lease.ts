@@ -1,7 +1,9 @@
 import {
   type EventBody,
   EXPOSURES,
+  isLoopHeld,
   type Job,
+  loopId,
   type Mode,
   type Project,
   type Task,
@@ -68,6 +70,8 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     shortage ??= missing;
     return missing !== null;
   };
+  // What has begun goes on. Landing costs nothing.
+  const isHeld = isPaid && isLoopHeld(slice.record('loop', loopId(project.id)), env.now);
   const window = slice.list('ready', command.projectId, command.role, command.window);
   const running = slice.list('scopedRunning', command.projectId);
   const task = pick({
@@ -79,11 +83,14 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
       isResting(project, candidate, command.restingModes ?? []) ||
       willConflict(candidate, leased) ||
       exceedsExposure(project, candidate, running) ||
+      (isHeld && candidate.origin?.kind === 'loop') ||
       exceedsBudget(candidate),
   });
   if (!task && shortage) return refuse('budget_exhausted', (shortage as Shortage).text);
   if (!task) {
     const code = window.length >= command.window ? 'window_exhausted' : 'nothing_ready';
+    if (code === 'nothing_ready' && isHeld && window.some(({ origin }) => origin?.kind === 'loop'))
+      return refuse('budget_exhausted', "the loop's budget of a day is spent", '`tidemill loop` shows until when');
     const isForOthers = window.some(({ assignee }) => assignee !== null && assignee !== worker.id);
     return refuse(code, 'nothing to claim now', isForOthers ? FOR_OTHERS : '');
   }

@@ -7,7 +7,9 @@ export const loopEvents = {
     changeLoop(slice, happened, ({ paused }) => ({
       switched: { on, by, at: happened.at },
       paused: on ? null : paused,
+      heldUntil: null,
     })),
+  'loop.held': (slice, { until }, happened) => changeLoop(slice, happened, () => ({ heldUntil: until })),
   'loop.paused': (slice, { trigger, why }, happened) =>
     changeLoop(slice, happened, () => ({ paused: { trigger, why, at: happened.at } })),
   'proposal.checked': (slice, { number }, happened) =>
@@ -22,6 +24,7 @@ function changeLoop(slice: Slice, { projectId }: Happened, change: (loop: Loop) 
     projectId,
     switched: null,
     paused: null,
+    heldUntil: null,
     nextProposal: 1,
   };
   slice.records.put({ ...known, ...change(known) });

@@ -194,6 +194,7 @@ describe('a stall', () => {
     tasks: [],
     workers: [{ name: 'agent-1', isRunning: true }],
     isOverBudget: false,
+    heldUntil: null,
     restingModes: [],
   };
   const task = { number: 7, stage: 'review', worker: null, waitsFor: '' };
@@ -212,10 +213,12 @@ describe('a stall', () => {
       tasks: [task, { ...task, number: 8, waitsFor: 'it waits for an answer: Which one?' }],
       workers: [{ name: 'agent-1', isRunning: false }],
       isOverBudget: true,
+      heldUntil: 0,
       restingModes: ['propose'],
     }).join('\n');
     for (const part of [
       'The budget is spent',
+      'budget of a day is spent until 1970-01-01T00:00:00.000Z',
       'backoff',
       'agent-1 must be resumed',
       '2 proposals wait for a yes',

@@ -1,4 +1,4 @@
-import { categoryId, isLoopOn, loopId } from '@tidemill/contract';
+import { categoryId, isLoopHeld, isLoopOn, loopId } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -18,6 +18,12 @@ export function pauseLoop(slice: Slice, { projectId, trigger, why }: CommandOf<'
   return isLoopOn(loop, project.rules.loop) ? accept({ type: 'loop.paused', trigger, why }) : accept();
 }
 
+export function holdLoop(slice: Slice, { projectId, until }: CommandOf<'loop.hold'>): Decision {
+  if (!slice.projects.get(projectId)) return refuse('not_found', `there is no project ${projectId}`);
+  const loop = slice.record('loop', loopId(projectId));
+  return (loop?.heldUntil ?? null) === until ? accept() : accept({ type: 'loop.held', until });
+}
+
 export function proposeIn(slice: Slice, command: CommandOf<'loop.propose'>, env: DecideEnv): Decision {
   const { projectId, category, by } = command;
   const project = slice.projects.get(projectId);
@@ -25,6 +31,8 @@ export function proposeIn(slice: Slice, command: CommandOf<'loop.propose'>, env:
   const loop = slice.record('loop', loopId(projectId)) ?? null;
   if (!isLoopOn(loop, project.rules.loop))
     return refuse('conflict', loop?.paused ? 'the loop is paused' : 'the loop is off', 'run `tidemill loop on`');
+  if (isLoopHeld(loop, env.now))
+    return refuse('budget_exhausted', "the loop's budget of a day is spent", '`tidemill loop` shows until when');
   const id = categoryId(projectId, category);
   const jobs = slice
     .list('openRecords', projectId, 'job')

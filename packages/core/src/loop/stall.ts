@@ -21,7 +21,10 @@ export interface StallSight {
     waitsFor: string;
   }[];
   workers: readonly { name: string; isRunning: boolean }[];
+  /** The project's budget is spent. */
   isOverBudget: boolean;
+  /** The loop's own budget is spent until then. */
+  heldUntil: number | null;
   /** Modes whose agent is in backoff. */
   restingModes: readonly string[];
 }
@@ -39,10 +42,12 @@ export function isStalled(stillMs: number, idleMs: number, sight: StallSight): b
 
 /** What waits for what, in sentences for a person. Never empty. */
 export function diagnoseStall(sight: StallSight): string[] {
-  const { waitingProposals, uncheckedProposals, job, tasks, workers, isOverBudget, restingModes } = sight;
+  const { waitingProposals, uncheckedProposals, job, tasks, workers, isOverBudget, heldUntil, restingModes } = sight;
   const said: string[] = [];
   const running = workers.filter(({ isRunning }) => isRunning);
   if (isOverBudget) said.push('The budget is spent. `tidemill budget` shows until when.');
+  if (heldUntil !== null)
+    said.push(`The loop's budget of a day is spent until ${new Date(heldUntil).toISOString()}: its tasks wait.`);
   if (restingModes.length > 0)
     said.push(`The agent of ${restingModes.join(', ')} is in backoff. \`tidemill agents\` says what it needs.`);
   if (workers.length > 0 && running.length === 0)

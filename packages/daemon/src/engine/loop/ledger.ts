@@ -1,4 +1,4 @@
-import type { EndedRun, Loop, ProjectRules, Proposal } from '@tidemill/contract';
+import type { EndedRun, Loop, LoopConfig, ProjectRules, Proposal } from '@tidemill/contract';
 import type { LoopFigures } from '@tidemill/core';
 import type { Store } from '../../ports.ts';
 
@@ -65,6 +65,20 @@ export class LoopLedger {
       finishedMonth: finished.length,
       lostMonth: finished.filter(({ outcome }) => outcome !== 'landed').length,
     };
+  }
+
+  /** Until when the budget of a day is spent; null while it is not. Costs leave the day one by one. */
+  spentUntil(now: number, loop: Loop | null, { budgetUsdPerDay }: Pick<LoopConfig, 'budgetUsdPerDay'>): number | null {
+    if (budgetUsdPerDay === undefined) return null;
+    const since = Math.max(loop?.switched?.on ? loop.switched.at : 0, now - DAY_MS);
+    const day = this.#ownRuns().filter(({ endedAt }) => endedAt > since);
+    let spent = cost(day);
+    if (spent < budgetUsdPerDay) return null;
+    for (const run of day.sort((a, b) => a.endedAt - b.endedAt)) {
+      spent -= run.costUsd ?? 0;
+      if (spent < budgetUsdPerDay) return run.endedAt + DAY_MS;
+    }
+    return now + DAY_MS;
   }
 
   /** What a person sees, whenever the loop was switched. */

@@ -46,12 +46,17 @@ export class StallWatch {
         this.#lastProgressAt = Math.max(this.#lastProgressAt ?? 0, at);
   }
 
-  /** `since`: when the loop was switched on. */
-  async look(now: number, proposals: Iterable<Proposal>, since: number): Promise<StandingCondition | null> {
+  /** `since`: when the loop was switched on; `heldUntil`: its own budget is spent until then. */
+  async look(
+    now: number,
+    proposals: Iterable<Proposal>,
+    since: number,
+    heldUntil: number | null,
+  ): Promise<StandingCondition | null> {
     this.#lastProgressAt ??= Math.max(since, await this.#lastInLog(now));
     const stillMs = now - this.#lastProgressAt;
     if (stillMs < STALL_MS) return null;
-    const sight = await this.#sight([...proposals]);
+    const sight = await this.#sight([...proposals], heldUntil);
     if (isWorking(sight)) this.#lastWorkAt = now;
     if (!isStalled(stillMs, now - Math.max(this.#lastProgressAt, this.#lastWorkAt), sight)) return null;
     const minutes = Math.floor(stillMs / 60_000);
@@ -66,7 +71,7 @@ export class StallWatch {
     return last?.at ?? now;
   }
 
-  async #sight(proposals: Proposal[]): Promise<StallSight> {
+  async #sight(proposals: Proposal[], heldUntil: number | null): Promise<StallSight> {
     const { store, project } = this.#deps;
     const { id: projectId, rules } = project;
     const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.keys(pipeline.stages));
@@ -91,7 +96,8 @@ export class StallWatch {
       workers: workers
         .filter(({ role }) => role === 'builder')
         .map(({ name, desired }) => ({ name, isRunning: desired === 'running' })),
-      isOverBudget: this.#help.isOverBudget(),
+      heldUntil,
+      isOverBudget: heldUntil === null && this.#help.isOverBudget(),
       restingModes: this.#help.restingModes(),
     };
   }

@@ -1,14 +1,8 @@
-import {
-  AppError,
-  type CategoryView,
-  LoopConfig,
-  type Proposal,
-  type ProposalDraft,
-  personActor,
-} from '@tidemill/contract';
+import { AppError, personActor } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
-import { EngineBed, quickAgent, silentAgent } from '../../../../../test/support/engine-bed.ts';
-import type { Agent, AgentEnd, CategoryText, Store } from '../../ports.ts';
+import type { EngineBed } from '../../../../../test/support/engine-bed.ts';
+import { categoryText, openLoop, proposalDraft, seenIn } from '../../../../../test/support/loop-bed.ts';
+import type { Store } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
 const SECOND = 1000;
@@ -16,100 +10,21 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const ada = personActor('ada');
-const BRIEFING = {
-  prompt: '',
-  promptTokens: 0,
-  dropped: [],
-  model: null,
-  tools: null,
-  maxTurns: null,
-  timeoutMs: null,
-};
-
-const draft = (title: string, more: Partial<ProposalDraft> = {}): ProposalDraft => ({
-  title,
-  description: `${title} makes the mill better for everybody who uses it.`,
-  criteria: [`a test shows that ${title} is done`, 'the old behaviour stays as it is', 'the document names it'],
-  approach: '',
-  effortHours: 2,
-  files: [],
-  newFiles: [],
-  dependencies: [],
-  ...more,
-});
-
-type Idea = ProposalDraft | 'nothing' | 'dies' | 'silent';
-const text = (slug: string, more: Partial<CategoryText> = {}): CategoryText => ({
-  slug,
-  name: slug,
-  isOff: false,
-  fault: null,
-  fill: () => slug,
-  ...more,
-});
-
 let bed: EngineBed;
 afterEach(() => bed.close());
 
-interface World {
-  loop?: object;
-  /** What the agent says in each category, in the order of the categories. */
-  ideas: Record<string, Idea>;
-  texts?: CategoryText[];
-  deps?: (bed: EngineBed) => Partial<EngineDeps>;
-}
-
-async function open({ loop = {}, ideas, texts, deps = () => ({}) }: World): Promise<void> {
-  const config = LoopConfig.parse({ enabled: true, exposure: 4, min: 1, max: 1, approval: 'automated', ...loop });
-  bed = await EngineBed.open({ loop: config }, (self) => {
-    const builder = quickAgent(() => self.repository);
-    const agent = proposer(ideas);
-    return {
-      improvements: {
-        categories: async () => texts ?? Object.keys(ideas).map((slug) => text(slug)),
-        stack: async () => ({ languages: [], frameworks: [], dependencies: new Set(['react']) }),
-      },
-      prompts: { render: async () => BRIEFING, renderJob: async ({ input }) => ({ ...BRIEFING, prompt: input }) },
-      agentFor: (mode) => (mode === 'propose' ? agent : builder),
-      ...deps(self),
-    };
-  });
-  await bed.start();
-}
-
-/** It has each idea once. */
-function proposer(given: Record<string, Idea>): Agent {
-  const ideas = { ...given };
-  return {
-    label: 'proposer',
-    start(request, sink) {
-      const { prompt: slug } = request.brief;
-      const idea = ideas[slug] ?? 'nothing';
-      if (idea === 'silent') return silentAgent.start(request, sink);
-      if (typeof idea === 'object') ideas[slug] = 'nothing';
-      return { end: Promise.resolve(endOf(idea)), stop: async () => undefined };
-    },
-  };
-}
-
-function endOf(idea: ProposalDraft | 'nothing' | 'dies'): AgentEnd {
-  if (idea === 'dies') return { kind: 'failed', failure: 'no_result', message: 'only prose', exitCode: null };
-  if (idea === 'nothing') return { kind: 'result', envelope: { outcome: 'no_idea', summary: 'nothing to improve' } };
-  return { kind: 'result', envelope: { outcome: 'proposed', summary: idea.title, proposal: idea } };
-}
-
-const proposals = (): Promise<Proposal[]> => bed.store.records({ noun: 'proposal', projectId: bed.projectId });
-const states = async () =>
-  (await proposals()).map(({ category, status, outcome }) => `${category} ${outcome ?? status}`);
-const used = async () => (await bed.log('category.used')).map(({ body }) => (body as { category: string }).category);
-const alertText = async (kind: CategoryView['slug']) =>
-  (await bed.store.records({ noun: 'alert', projectId: bed.projectId })).find((alert) => alert.kind === kind)?.text ??
-  '';
+const open = async (world: Parameters<typeof openLoop>[0]) => {
+  bed = await openLoop(world);
+};
+const proposals = () => seenIn(bed).proposals();
+const states = () => seenIn(bed).states();
+const used = () => seenIn(bed).used();
+const alertText = (kind: string) => seenIn(bed).alertText(kind);
 
 describe('with an empty queue the loop', () => {
   test('asks an agent within 30 seconds; the proposal is a task of its category, claimed within 2 minutes, and lands', async () => {
     await open({
-      ideas: { testing: draft('Grease the wheel'), security: 'nothing' },
+      ideas: { testing: proposalDraft('Grease the wheel'), security: 'nothing' },
       loop: { categories: ['testing'] },
     });
     await bed.pass(30 * SECOND);
@@ -149,10 +64,10 @@ describe('with an empty queue the loop', () => {
     await open({
       ideas: {
         a: 'nothing',
-        b: draft('Oil the old gate'),
-        c: draft('Paint the door', { files: ['door.ts'], dependencies: ['left-pad', '#99'] }),
+        b: proposalDraft('Oil the old gate'),
+        c: proposalDraft('Paint the door', { files: ['door.ts'], dependencies: ['left-pad', '#99'] }),
         d: 'dies',
-        e: draft('Sharpen the millstone', { dependencies: ['react@19', 'node:fs', '#1'] }),
+        e: proposalDraft('Sharpen the millstone', { dependencies: ['react@19', 'node:fs', '#1'] }),
       },
     });
     await bed.add(1, { title: 'Oil the old gate', body: 'Oil the old gate makes the mill better.' });
@@ -185,11 +100,15 @@ describe('with an empty queue the loop', () => {
 
   test('skips a category whose text is missing or broken with one note, and one that is switched off', async () => {
     await open({
-      ideas: { broken: draft('Nothing of this'), off: draft('Nor of this'), good: draft('But this') },
+      ideas: {
+        broken: proposalDraft('Nothing of this'),
+        off: proposalDraft('Nor of this'),
+        good: proposalDraft('But this'),
+      },
       texts: [
-        text('broken', { fault: 'x.md:3: there is no placeholder {nam}' }),
-        text('off', { isOff: true }),
-        text('good'),
+        categoryText('broken', { fault: 'x.md:3: there is no placeholder {nam}' }),
+        categoryText('off', { isOff: true }),
+        categoryText('good'),
       ],
     });
     await bed.pass(10 * MINUTE);
@@ -200,7 +119,10 @@ describe('with an empty queue the loop', () => {
   });
 
   test('goes on with another category when no task can be made of a proposal', async () => {
-    await open({ ideas: { a: draft('Turn the first wheel'), b: draft('Mend a broken sail') }, deps: failingOnce });
+    await open({
+      ideas: { a: proposalDraft('Turn the first wheel'), b: proposalDraft('Mend a broken sail') },
+      deps: failingOnce,
+    });
     await bed.pass(10 * MINUTE);
     expect(await states()).toEqual(['a refused', 'b landed']);
     expect((await proposals())[0]?.why).toContain('no task could be made of it');
@@ -215,7 +137,7 @@ describe('with an empty queue the loop', () => {
         if (failures >= 0) throw new AppError('store_failed', 'no store', { retriable: true });
       }),
     });
-    await open({ ideas: { a: draft('Grease the wheel'), b: 'nothing' }, deps: broken });
+    await open({ ideas: { a: proposalDraft('Grease the wheel'), b: 'nothing' }, deps: broken });
     await bed.pass(10 * MINUTE);
     expect((await used())[0]).toBe('a');
     expect(await states()).toEqual(['a landed']);
@@ -227,10 +149,10 @@ describe('where a person approves', () => {
   test('three proposals wait, none is a task, and a restart loses none', async () => {
     await open({
       ideas: {
-        a: draft('Grease the wheel'),
-        b: draft('Paint a door'),
-        c: draft('Mend some sails'),
-        d: draft('Weigh flour'),
+        a: proposalDraft('Grease the wheel'),
+        b: proposalDraft('Paint a door'),
+        c: proposalDraft('Mend some sails'),
+        d: proposalDraft('Weigh flour'),
       },
       loop: { min: 3, max: 10, approval: 'requires_approval' },
     });
@@ -248,7 +170,7 @@ describe('where a person approves', () => {
   });
 
   test('a stall of an hour is told with what waits for what, and is over with the next step', async () => {
-    await open({ ideas: { a: draft('Grease the wheel') }, loop: { approval: 'requires_approval' } });
+    await open({ ideas: { a: proposalDraft('Grease the wheel') }, loop: { approval: 'requires_approval' } });
     await bed.pass(59 * MINUTE);
     expect(await bed.alerts()).toEqual([]);
     await bed.pass(5 * MINUTE);
@@ -262,7 +184,7 @@ describe('where a person approves', () => {
   });
 
   test('notify_and_proceed makes the task and tells the person', async () => {
-    await open({ ideas: { a: draft('Grease the wheel') }, loop: { approval: 'notify_and_proceed' } });
+    await open({ ideas: { a: proposalDraft('Grease the wheel') }, loop: { approval: 'notify_and_proceed' } });
     await bed.pass(MINUTE);
     expect(await alertText('autonomy')).toContain('The loop added #1 Grease the wheel (proposal 1, a).');
   });
@@ -283,7 +205,7 @@ describe('the loop limits itself', () => {
   });
 
   test('it counts landed work that a later commit reverts', async () => {
-    await open({ ideas: { a: draft('Grease the wheel') } });
+    await open({ ideas: { a: proposalDraft('Grease the wheel') } });
     await bed.pass(10 * MINUTE);
     const [task] = await bed.store.tasks({ projectId: bed.projectId });
     const commits = [{ commit: 'f00', subject: 'Revert', reverts: [task!.landedCommit!] }];

@@ -98,10 +98,13 @@ export class LoopReactor implements Reactor {
       await this.#store.execute({ type: 'loop.pause', projectId: this.projectId, ...reason });
       return this.#rest(await this.#store.record('loop', loopId(this.projectId)));
     }
+    const heldUntil = this.#ledger.spentUntil(now, loop, project.rules.loop);
+    if (heldUntil !== (loop?.heldUntil ?? null))
+      await this.#store.execute({ type: 'loop.hold', projectId: this.projectId, until: heldUntil });
     for (const proposal of this.#all('checking')) await this.#settle(proposal);
     for (const proposal of this.#all('waiting')) await this.#acceptIfAllowed(proposal);
-    const found = await this.#balance(now, figures.spentDayUsd);
-    const stall = await this.#stall.look(now, this.#ledger.proposals, loop?.switched?.at ?? 0);
+    const found = heldUntil === null ? await this.#balance(now) : [];
+    const stall = await this.#stall.look(now, this.#ledger.proposals, loop?.switched?.at ?? 0, heldUntil);
     await this.#alerts.settle([...found, ...(stall ? [stall] : [])]);
   }
 
@@ -191,14 +194,12 @@ export class LoopReactor implements Reactor {
   }
 
   /** Asks for a proposal when the queue is low. Returns what a person should know. */
-  async #balance(now: number, spentDayUsd: number): Promise<StandingCondition[]> {
+  async #balance(now: number): Promise<StandingCondition[]> {
     const { rules } = this.#deps.project;
     const jobs = await this.#proposing();
     const depth = queueDepth(await this.#store.workload(this.projectId), this.#ledger.proposals) + jobs.length;
     this.#isFilling = isFilling(depth, this.#isFilling, rules.loop, approvalOf(rules));
     if (!this.#isFilling || jobs.some(({ lease }) => lease === null)) return [];
-    const { budgetUsdPerDay } = rules.loop;
-    if (budgetUsdPerDay !== undefined && spentDayUsd >= budgetUsdPerDay) return [];
     const busy = jobs.map(({ input }) => input);
     const choice = chooseCategory(
       (await this.#usable()).filter(({ slug }) => !busy.includes(slug)),

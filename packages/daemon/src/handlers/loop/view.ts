@@ -1,6 +1,7 @@
 import {
   type Category,
   EXPOSURES,
+  isLoopHeld,
   isLoopOn,
   type Loop,
   type LoopConfig,
@@ -35,7 +36,7 @@ export async function viewLoop(services: Services, project: Project): Promise<Lo
   const waiting = [...ledger.proposals].filter(({ status }) => status === 'waiting');
   return {
     isOn: isLoopOn(loop, rules.loop),
-    text: stateText(loop, rules.loop),
+    text: stateText(loop, rules.loop, now),
     paused: loop?.paused ?? null,
     queue: { depth: queueDepth(load, ledger.proposals), min, max },
     exposure: { stage: exposure, ...EXPOSURES[exposure - 1]! },
@@ -59,8 +60,10 @@ export async function viewLoop(services: Services, project: Project): Promise<Lo
   };
 }
 
-function stateText(loop: Loop | null, { enabled }: LoopConfig): string {
+function stateText(loop: Loop | null, { enabled }: LoopConfig, now: number): string {
   if (loop?.paused) return `paused: ${loop.paused.why}`;
+  if (isLoopHeld(loop, now))
+    return `on; its budget of a day is spent until ${new Date(loop!.heldUntil!).toISOString()}`;
   if (loop?.switched) return `switched ${loop.switched.on ? 'on' : 'off'} by ${loop.switched.by.name}`;
   return enabled ? 'on, by the settings' : 'off, by the settings';
 }
