@@ -16,6 +16,9 @@ import {
   type Role,
   SpecDraft,
   type SpecSource,
+  type Task,
+  TraceSource,
+  TraceType,
   type Usage,
 } from '@tidemill/contract';
 import { alertId, type CommandOf, type CommandType } from '@tidemill/core';
@@ -420,6 +423,14 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     feedbackId: idOf(mill, 'feedback', a),
     by: personActor('ada'),
     why: '',
+  }),
+  'trace.store': ({ a, b }) => ({
+    projectId,
+    trace: {
+      ...{ id: `trace_${a % 9}`, type: at(TraceType.options, a), source: at(TraceSource.options, b), at: a, seq: null },
+      ...{ subjectId: null, runId: b % 2 ? `run_${b % 3}` : null, taskNumber: null, agent: null, files: ['a.ts'] },
+      ...{ key: `guard:push:${b % 2}`, what: b % 9 ? 'it pushed' : '', correct: null, why: null, by: ENGINE },
+    },
   }),
   'loop.switch': ({ a }) => ({ projectId, on: a % 3 > 0, by: personActor('ada') }),
   'loop.hold': ({ a }) => ({ projectId, until: a % 2 > 0 ? null : a * 1_000 }),

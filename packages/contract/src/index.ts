@@ -53,5 +53,7 @@ export * from './spec-view.ts';
 export * from './stream.ts';
 export * from './subject.ts';
 export * from './task.ts';
+export * from './trace.ts';
+export * from './trace-view.ts';
 export * from './view.ts';
 export * from './worker.ts';

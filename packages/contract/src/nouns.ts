@@ -20,6 +20,7 @@ import { runEvents } from './event/run.ts';
 import { specEvents } from './event/spec.ts';
 import { taskEvents } from './event/task.ts';
 import { tokenEvents } from './event/token.ts';
+import { traceEvents } from './event/trace.ts';
 import { workerEvents } from './event/worker.ts';
 import { feedbackKind } from './feedback.ts';
 import { ideaKind, messageKind } from './idea.ts';
@@ -39,7 +40,9 @@ import { peopleRoutes } from './routes/people.ts';
 import { projectRoutes } from './routes/project.ts';
 import { specRoutes } from './routes/spec.ts';
 import { taskRoutes } from './routes/task.ts';
+import { traceRoutes } from './routes/trace.ts';
 import { specKind, specVersionKind } from './spec.ts';
+import { patternKind, traceKind } from './trace.ts';
 
 /** The events of each noun. */
 export const EVENTS = [
@@ -62,6 +65,7 @@ export const EVENTS = [
   ...feedbackEvents,
   ...loopEvents,
   ...lessonEvents,
+  ...traceEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -84,6 +88,8 @@ export const RECORD_KINDS = [
   lessonKind,
   knowledgeKind,
   lessonUseKind,
+  traceKind,
+  patternKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -99,4 +105,5 @@ export const ROUTES = {
   feedback: feedbackRoutes,
   loop: loopRoutes,
   memory: lessonRoutes,
+  traces: traceRoutes,
 };

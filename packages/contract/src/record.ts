@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RECORD_KINDS } from './nouns.ts';
-import type { RecordColumns } from './record-kind.ts';
+import type { RecordColumns, RecordText } from './record-kind.ts';
 
 type Schemas<E extends readonly { schema: unknown }[]> = { [I in keyof E]: E[I]['schema'] };
 
@@ -24,3 +24,13 @@ const COLUMNS = new Map<RecordNoun, (record: StoredRecord) => RecordColumns>(
 );
 
 export const recordColumns = (record: StoredRecord): RecordColumns => COLUMNS.get(record.noun)!(record);
+
+const TEXTS = new Map<RecordNoun, RecordText<StoredRecord> | undefined>(
+  RECORD_KINDS.map(({ schema, search }) => [schema.shape.noun.value, search as RecordText<StoredRecord> | undefined]),
+);
+
+/** What a record is searched by; null for a noun that is not searched. */
+export function recordText(record: StoredRecord): { text: string; tags: string[] } | null {
+  const search = TEXTS.get(record.noun);
+  return search ? { text: search.text(record), tags: search.tags?.(record) ?? [] } : null;
+}

@@ -43,6 +43,8 @@ import { type TaskCommands, taskCommands } from './task/commands.ts';
 import { taskEvents } from './task/events.ts';
 import { type TokenCommands, tokenCommands } from './token/commands.ts';
 import { tokenEvents } from './token/events.ts';
+import { type TraceCommands, traceCommands } from './trace/commands.ts';
+import { traceEvents } from './trace/events.ts';
 
 /** The commands of each noun. */
 export interface Commands
@@ -66,6 +68,7 @@ export interface Commands
     LoopCommands,
     ProposalCommands,
     LessonCommands,
+    TraceCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -91,6 +94,7 @@ export const commands: CommandParts<CommandType> = {
   ...loopCommands,
   ...proposalCommands,
   ...lessonCommands,
+  ...traceCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -116,6 +120,7 @@ const followers = [
   categoryEvents,
   proposalEvents,
   lessonEvents,
+  traceEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

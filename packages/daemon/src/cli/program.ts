@@ -21,6 +21,7 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['inbox', 'channels'], load: async () => (await import('./inbox.ts')).addInbox },
   { words: ['loop'], load: async () => (await import('./loop.ts')).addLoop },
   { words: ['memory'], load: async () => (await import('./memory.ts')).addMemory },
+  { words: ['traces'], load: async () => (await import('./traces.ts')).addTraces },
   { words: ['conflicts'], load: async () => (await import('./conflicts.ts')).addConflicts },
   {
     words: ['status', 'events', 'logs', 'doctor', 'snapshots', 'worktrees'],

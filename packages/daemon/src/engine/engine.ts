@@ -25,6 +25,7 @@ import { ConflictSettling } from './reactors/settling.ts';
 import { SpecWatch } from './reactors/specs.ts';
 import { Spending } from './reactors/spending.ts';
 import { Supervisor } from './reactors/supervisor.ts';
+import { TraceKeeper } from './reactors/traces.ts';
 import { WorktreeCleanup } from './reactors/worktrees.ts';
 import type { StageReport } from './stages/agent-stage.ts';
 import { Prover } from './stages/prove.ts';
@@ -125,6 +126,7 @@ export class Engine {
       ...(deps.catalogue ? [new Occasions(deps), new IdeaQuestions(deps)] : []),
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),
+      new TraceKeeper(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(deps.knowledge && deps.ownSessions ? [new OwnSessionWatch(deps, deps.knowledge, deps.ownSessions)] : []),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),

@@ -62,6 +62,22 @@ export async function openGateLog(folder: string): Promise<GateLog> {
   };
 }
 
+/** The end of a stored log; empty when it is not there. */
+export async function readGateLog(folder: string, hash: string): Promise<string> {
+  // It becomes part of a path.
+  if (!/^[0-9a-f]{64}$/.test(hash)) return '';
+  try {
+    await using handle = await open(path.join(folder, `${hash}.log`), 'r');
+    const { size } = await handle.stat();
+    const length = Math.min(size, SEEN_END);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
 /** The last bytes of a stream in a ring, so that neither its length nor the size of its chunks matters. */
 function createTail(size: number) {
   let ring: Buffer | null = null;

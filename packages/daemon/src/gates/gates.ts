@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { type GateConfig, INTEGRITY_GATE } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
-import { excerptOf } from './excerpt.ts';
-import { openGateLog } from './gate-log.ts';
+import { excerptOf, plainText } from './excerpt.ts';
+import { openGateLog, readGateLog } from './gate-log.ts';
 import { groupsOf, sideBySide, wanted } from './gate-order.ts';
 import { integrityProblems } from './integrity.ts';
 import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-gate.ts';
@@ -37,6 +37,7 @@ export function createGates(options: GatesOptions): Gates {
       }
       return reports;
     },
+    storedExcerpt: async (logHash) => excerptOf('', plainText(await readGateLog(options.logDir, logHash))).trim(),
   };
 }
 

@@ -14,6 +14,7 @@ import { projectHandlers } from './project/index.ts';
 import { recordHandlers } from './record/index.ts';
 import { specHandlers } from './spec/index.ts';
 import { taskHandlers } from './task/index.ts';
+import { traceHandlers } from './trace/index.ts';
 
 /** One function per route, by noun. */
 const handlers: { [N in RouteName]: Handler<N> } = {
@@ -29,6 +30,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...recordHandlers,
   ...specHandlers,
   ...feedbackHandlers,
+  ...traceHandlers,
 };
 
 /** Parses the input and calls the handler. Used for network requests and for calls within the process. */

@@ -46,4 +46,6 @@ export interface Gates {
   /** Their commands: for builders, and to find the files that control what they check. */
   readonly checks: ProvingCommand[];
   run(request: GateRequest): Promise<GateReport[]>;
+  /** The useful part of a stored output; empty when it is not stored here. Absent where no output is stored. */
+  storedExcerpt?(logHash: string): Promise<string>;
 }

@@ -94,6 +94,27 @@ export interface RecordQuery<N extends RecordNoun> {
   limit?: number;
 }
 
+export interface RecordSearch<N extends RecordNoun> {
+  /** A noun that declares its text (`recordKind`). */
+  noun: N;
+  projectId?: string;
+  /** Records with one of these words, those with most of them first. Without words: the newest first. */
+  words?: string;
+  /** A record must have all of them. */
+  tags?: readonly string[];
+  /** Without words: only records that were created before the one at this place. */
+  before?: number;
+  limit: number;
+}
+
+export interface FoundRecord<N extends RecordNoun> {
+  record: RecordOf<N>;
+  /** Grows with each new record. */
+  place: number;
+  /** How much of the words it has, from 0 to 1; rare words count more. 1 without words. */
+  score: number;
+}
+
 /**
  * The only access to state. `execute` loads the command's scope, decides, appends the events and saves the rows in one
  * durable transaction. Concurrent calls share it (group commit). Reads see only committed state.
@@ -129,6 +150,8 @@ export interface Store {
   runsEnded(query: { projectId: string; after: number; limit?: number }): Promise<EndedRun[]>;
   record<N extends RecordNoun>(noun: N, id: string): Promise<RecordOf<N> | null>;
   records<N extends RecordNoun>(query: RecordQuery<N>): Promise<RecordOf<N>[]>;
+  /** Finds records by their text. A common word may hide old records that have no rarer one. */
+  searchRecords<N extends RecordNoun>(query: RecordSearch<N>): Promise<FoundRecord<N>[]>;
   /** When the next record of the noun is due. */
   nextDue(noun: RecordNoun, projectId?: string): Promise<number | null>;
   /** Ascending by position. */

@@ -21,6 +21,7 @@ import {
 } from '@tidemill/core';
 import type { EventFilter, RecordQuery, RepairedRow, StoredRow, Workload } from '../ports.ts';
 import type { Driver, PendingEvent, Reads } from './driver.ts';
+import { searchIn } from './memory-search.ts';
 import { MemoryTables } from './memory-tables.ts';
 import { runCount } from './run-count.ts';
 import { tasksWhere } from './task-query.ts';
@@ -161,6 +162,7 @@ export class MemoryDriver implements Driver {
           .slice(0, limit),
       record: async (noun, id) => ofNoun(noun, this.#records.get(id)),
       records: async (query) => recordsWhere([...this.#records.values()], query),
+      searchRecords: async (query) => searchIn(this.#records.values(), query),
       nextDue: async (noun, projectId) => {
         const due = recordsWhere([...this.#records.values()], { noun, projectId }).flatMap(
           (record) => recordColumns(record).dueAt ?? [],

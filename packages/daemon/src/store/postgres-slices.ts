@@ -4,7 +4,9 @@ import {
   declared,
   type Lookup,
   type LookupName,
+  nounWord,
   type Rows,
+  searchableOf,
   type TableName,
   type TableRows,
 } from '@tidemill/core';
@@ -103,6 +105,7 @@ export function rowSavesOf(loaded: LoadedSlice): PreparedCall[] {
     'save_records',
     [...records.changed.values()].map((row) => valuesOf('records', row)),
   );
+  write('save_record_words', [...records.changed.values()].flatMap(wordsOfRecord));
   write(
     'insert_evidence',
     [...evidence.changed.values()].map((row) => valuesOf('evidence', row)),
@@ -118,6 +121,15 @@ export function rowSavesOf(loaded: LoadedSlice): PreparedCall[] {
 }
 
 type Values = Value[];
+
+function wordsOfRecord(record: TableRows['records']): Values[] {
+  const { id, noun, projectId } = record;
+  const searchable = searchableOf(record);
+  if (!searchable) return [];
+  const { words, tags } = searchable;
+  const search = words.map((word) => nounWord(noun, word)).join(' ');
+  return [[id, noun, projectId, words.join(' '), search, tags.join(' ')]];
+}
 
 function appendOf(events: PendingEvent[], { channel, payload }: Notification): PreparedCall {
   const rows = events.map(

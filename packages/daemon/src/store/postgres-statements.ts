@@ -9,6 +9,7 @@ const columnsOfTable = (table: TableName): Columns => ({
   doc: 'json',
 });
 const DEPENDENCY: Columns = { task_id: 'text', depends_on: 'text' };
+const WORDS: Columns = { id: 'text', noun: 'text', project_id: 'text', words: 'text', search: 'text', tags: 'text' };
 const EVENT: Columns = {
   project_id: 'text',
   subject_id: 'text',
@@ -81,6 +82,10 @@ const STATEMENTS = {
   update_runs: updating('runs', columnsOfTable('runs')),
   save_records: `${inserting('records', columnsOfTable('records'))} ON CONFLICT (id) DO UPDATE SET
     parent = excluded.parent, is_open = excluded.is_open, due_at = excluded.due_at, doc = excluded.doc`,
+  save_record_words: `(${lists(WORDS)}) AS INSERT INTO record_words (${names(WORDS)})
+    SELECT id, noun, project_id, words, array_to_tsvector(string_to_array(search, ' ')), string_to_array(tags, ' ')
+    FROM ${rowsOf(WORDS)} AS new (${names(WORDS)})
+    ON CONFLICT (id) DO UPDATE SET words = excluded.words, search = excluded.search, tags = excluded.tags`,
   insert_evidence: inserting('evidence', columnsOfTable('evidence')),
   // The head's lock is taken last and held until the commit, so events become visible in the order of seq.
   append_events: `(text, text, integer, ${lists(EVENT)}) AS

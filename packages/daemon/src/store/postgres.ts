@@ -15,12 +15,13 @@ import { PREPARATIONS } from './postgres-statements.ts';
 import { setFaultyRowsAside } from './repair.ts';
 import type { Row } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
+import { postgresText } from './sql-search.ts';
 
 /** A second constraint error is not a race: the first retry has seen the other's row. */
 const CLASH_ATTEMPTS = 3;
 const BEGIN: PreparedCall = { name: 'begin_batch', values: [] };
 /** All tables that a writer can change. */
-const TABLES = 'log_head, projects, workers, tasks, dependencies, runs, evidence, records, events';
+const TABLES = 'log_head, projects, workers, tasks, dependencies, runs, evidence, records, record_words, events';
 const COMMIT: PreparedCall = { name: 'commit_batch', values: [] };
 
 /** Identifies a transaction whose COMMIT was sent, in case its reply is lost. */
@@ -75,7 +76,7 @@ export class PostgresDriver implements Driver {
     this.#readers = address.readers();
     // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
     this.#readers.on('error', () => undefined);
-    this.reads = sqlReads(poolQuery(this.#readers));
+    this.reads = sqlReads(poolQuery(this.#readers), postgresText);
   }
 
   async transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {
@@ -201,7 +202,7 @@ export class PostgresDriver implements Driver {
     try {
       await writer.query('BEGIN');
       await writer.query(`LOCK TABLE ${TABLES} IN SHARE ROW EXCLUSIVE MODE`);
-      const { rows, loaded } = await setFaultyRowsAside(run, sqlReads(run));
+      const { rows, loaded } = await setFaultyRowsAside(run, sqlReads(run, postgresText));
       const saves = rowSavesOf(loaded);
       if (saves.length > 0) await ask(writer, saves);
       await writer.query('COMMIT');

@@ -12,10 +12,11 @@ import {
   Usage,
   Worker,
 } from '@tidemill/contract';
-import type { RecordQuery, StoredRow, Workload } from '../ports.ts';
+import type { RecordQuery, RecordSearch, StoredRow, Workload } from '../ports.ts';
 import type { Reads } from './driver.ts';
 import { runCount } from './run-count.ts';
 import { asInteger, isInteger, type RunQuery, type SqlCondition, select, selectEvents } from './sql-query.ts';
+import { searchText, type TextIndex } from './sql-search.ts';
 import { MOST_VALUES, sqlOfTasks } from './task-query.ts';
 
 /** The size of the log is estimated from its newest events: to read all of it would take too long. */
@@ -24,7 +25,7 @@ const SAMPLE = 1000;
 const EVENT_OVERHEAD = 200;
 
 /** The port's reads over any SQL database that has the schema of migrations.ts. */
-export function sqlReads(run: RunQuery): Reads {
+export function sqlReads(run: RunQuery, textIndex: TextIndex): Reads {
   const projects = select(run, 'projects', Project);
   const tasks = select(run, 'tasks', Task);
   const workers = select(run, 'workers', Worker);
@@ -131,6 +132,15 @@ export function sqlReads(run: RunQuery): Reads {
         limit,
       });
       return found as RecordOf<N>[];
+    },
+    searchRecords: async <N extends RecordNoun>(query: RecordSearch<N>) => {
+      const found = await searchText(run, textIndex, query);
+      const rows = await records.all({ where: [['id IN', found.map(({ id }) => id)]] });
+      const byId = new Map(rows.map((record) => [record.id, record as RecordOf<N>]));
+      return found.flatMap(({ id, place, score }) => {
+        const record = byId.get(id);
+        return record ? [{ record, place, score }] : [];
+      });
     },
     nextDue: async (noun, projectId) => {
       const where = projectId === undefined ? '' : ' AND project_id = ?';

@@ -6,7 +6,9 @@ import {
   LOOKUPS,
   type Lookup,
   type LookupName,
+  nounWord,
   type Rows,
+  searchableOf,
   TABLES,
   type TableName,
   type TableRows,
@@ -19,6 +21,7 @@ export class SqliteSlices {
   readonly #find: Record<LookupName, StatementSync>;
   readonly #save: Record<TableName | 'dependency' | 'event', StatementSync>;
   readonly #delete: Record<'worker' | 'dependencies', StatementSync>;
+  readonly #index: Record<'words' | 'search', StatementSync>;
   readonly #head: StatementSync;
   readonly #memo = new RowMemo();
 
@@ -36,6 +39,10 @@ export class SqliteSlices {
     this.#delete = {
       worker: db.prepare('DELETE FROM workers WHERE id = ?'),
       dependencies: db.prepare('DELETE FROM dependencies WHERE task_id = ?'),
+    };
+    this.#index = {
+      words: db.prepare(`${upsert('record_words', ['id', 'noun', 'project_id', 'words'])} RETURNING place`),
+      search: db.prepare('INSERT OR REPLACE INTO record_search (rowid, words, tags) VALUES (?, ?, ?)'),
     };
     this.#head = db.prepare('SELECT max(seq) AS seq FROM events');
   }
@@ -66,12 +73,22 @@ export class SqliteSlices {
       const rows = slice[table] as unknown as Rows<TableRows[typeof table]>;
       for (const row of rows.changed.values()) this.#save[table].run(...columnValues(table, row), JSON.stringify(row));
     }
+    for (const record of slice.records.changed.values()) this.#indexText(record);
     for (const id of slice.workers.removed) this.#delete.worker.run(id);
     for (const row of loaded.withNewDependencies()) {
       this.#delete.dependencies.run(row.id);
       for (const dependency of new Set(row.dependsOn)) this.#save.dependency.run(row.id, dependency);
     }
     return this.#append(events);
+  }
+
+  #indexText(record: TableRows['records']): void {
+    const { id, noun, projectId } = record;
+    const searchable = searchableOf(record);
+    if (!searchable) return;
+    const { words, tags } = searchable;
+    const row = this.#index.words.get(id, noun, projectId, words.join(' '));
+    this.#index.search.run(Number(row?.place), words.map((word) => nounWord(noun, word)).join(' '), tags.join(' '));
   }
 
   #append(events: PendingEvent[]): number {

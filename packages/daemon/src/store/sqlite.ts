@@ -14,6 +14,7 @@ import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
 import { setFaultyRowsAside } from './repair.ts';
 import type { RunQuery } from './sql-query.ts';
 import { sqlReads } from './sql-reads.ts';
+import { sqliteText } from './sql-search.ts';
 import { figureReads } from './sqlite-figures.ts';
 import { SqliteSlices } from './sqlite-slices.ts';
 
@@ -62,7 +63,7 @@ export class SqliteDriver implements Driver {
         throw this.#explain(error);
       }
     };
-    this.reads = { ...sqlReads(this.#run), ...figureReads(this.#db) };
+    this.reads = { ...sqlReads(this.#run, sqliteText), ...figureReads(this.#db) };
   }
 
   async transact(lookups: readonly Lookup[], now: number, work: (slice: Slice) => PendingEvent[]): Promise<number> {

@@ -1,0 +1,20 @@
+import { Trace } from '../trace.ts';
+import { event, said } from './event.ts';
+
+export const traceEvents = [
+  event(
+    'trace.stored',
+    { trace: Trace },
+    {
+      stale: ['traces', 'patterns'],
+      leavesSummary: true,
+      shown: 'log',
+      says: ({ trace: { by, type, what } }) => said(by, `${type} recorded: ${beginning(what)}`),
+    },
+  ),
+] as const;
+
+function beginning(text: string): string {
+  const [line = ''] = text.split('\n');
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}

@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto';
+import {
+  AppError,
+  type PatternView,
+  type Project,
+  type RouteRequest,
+  suggestionOf,
+  type TracePage,
+  type TraceView,
+  traceTags,
+} from '@tidemill/contract';
+import { ownTrace } from '../../engine/learning/own-trace.ts';
+import type { Services } from '../context.ts';
+import { projectOf, taskOf, unwrap } from '../find.ts';
+import type { Handlers, Signed } from '../handler.ts';
+import { fitting, viewAlone, viewTrace } from './view.ts';
+
+export const traceHandlers: Handlers<'traces'> = { traces: listTraces, trace: showTrace, storeTrace, patterns };
+
+/** With words, pages go no further: whoever looks that far needs other words. */
+const MOST_RANKED = 500;
+
+async function listTraces(services: Services, input: RouteRequest<'traces'>): Promise<TracePage> {
+  const project = await projectOf(services, input.project);
+  const { words, type, source, run, key, level, limit, cursor } = input;
+  const taskNumber = input.task === undefined ? null : (await taskOf(services, project, input.task)).number;
+  const tags = traceTags({ type, source, taskNumber, runId: run ?? null, key, seq: null });
+  const asked = { noun: 'trace', projectId: project.id, tags } as const;
+  const from = cursor === undefined ? undefined : positionOf(cursor, words);
+  const isSearch = words !== undefined && words !== '';
+  const found = isSearch
+    ? (await services.store.searchRecords({ ...asked, words, limit: MOST_RANKED })).slice(from ?? 0)
+    : await services.store.searchRecords({
+        ...asked,
+        limit: limit + 1,
+        ...(from === undefined ? {} : { before: from }),
+      });
+  const views = found
+    .slice(0, limit)
+    .map(({ record, score }) => viewTrace(record, level, isSearch ? score : undefined));
+  const { kept, tokens } = fitting(views, input.tokens);
+  const isEnd = kept.length === found.length;
+  const next = isSearch ? `o${(from ?? 0) + kept.length}` : `p${found[kept.length - 1]?.place}`;
+  return { traces: kept, cursor: isEnd ? null : next, tokens };
+}
+
+/** `o20`: behind the 20th match of a search. `p4711`: before that place in the list of all. */
+function positionOf(cursor: string, words: string | undefined): number {
+  const digits = (words ? /^o(\d{1,15})$/ : /^p(\d{1,15})$/).exec(cursor)?.[1];
+  if (digits !== undefined) return Number(digits);
+  throw new AppError('bad_input', `"${cursor}" is not a cursor of this list`, {
+    hint: 'Use the cursor of the page before, with the same words.',
+  });
+}
+
+async function showTrace(services: Services, input: RouteRequest<'trace'>): Promise<TraceView> {
+  const project = await projectOf(services, input.project);
+  const trace = await services.store.record('trace', input.trace);
+  if (trace?.projectId === project.id) return viewAlone(trace, input.level);
+  throw new AppError('not_found', `there is no trace ${input.trace}`, { hint: '`tidemill traces` lists them.' });
+}
+
+async function storeTrace(services: Services, input: Signed<'storeTrace'>): Promise<TraceView> {
+  const project = await projectOf(services, input.project);
+  const task = input.task === undefined ? null : await taskOf(services, project, input.task);
+  const { type, what, correct = null, why = null, files, key, by } = input;
+  const trace = await ownTrace({ ...services, hash: (text) => hash('sha256', text) }, project, {
+    type,
+    what,
+    correct,
+    why,
+    files,
+    key,
+    task,
+    by,
+  });
+  unwrap(await services.store.execute({ type: 'trace.store', projectId: project.id, trace }));
+  return viewAlone({ noun: 'trace', projectId: project.id, ...trace }, 'full');
+}
+
+async function patterns(services: Services, input: RouteRequest<'patterns'>): Promise<PatternView[]> {
+  const { id: projectId } = await projectOf(services, input.project);
+  return (await patternsOf(services, { id: projectId }, input.least))
+    .filter(({ type }) => input.type === undefined || type === input.type)
+    .slice(0, input.limit);
+}
+
+async function patternsOf({ store }: Services, { id: projectId }: Pick<Project, 'id'>, least: number) {
+  const all = await store.records({ noun: 'pattern', projectId });
+  return all
+    .filter(({ count }) => count >= least)
+    .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
+    .map(
+      ({ noun: _noun, projectId: _project, lastRun: _run, ...pattern }): PatternView => ({
+        ...pattern,
+        suggests: suggestionOf(pattern),
+      }),
+    );
+}
