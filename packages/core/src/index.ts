@@ -77,7 +77,7 @@ export { gatesOf, modeOf, stageOf } from './pipeline/stage.ts';
 export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { questionFingerprint } from './question/learned.ts';
 export { foldersOf, isManifest, touchesOf } from './question/touches.ts';
-export { CANDIDATES, type Candidate, type Ranked, rankCandidates } from './record-search/rank.ts';
+export { CANDIDATES, type Ranked, rankCandidates, type WordMatch } from './record-search/rank.ts';
 export { askedWords, nounWord, type Searchable, searchableOf, tagsOf } from './record-search/searchable.ts';
 export { reduce } from './reduce.ts';
 export { unwrap } from './refusal.ts';

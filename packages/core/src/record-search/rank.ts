@@ -2,7 +2,7 @@
 export const CANDIDATES = 100;
 
 /** A record that has one of the words. `words` are all of its words. */
-export interface Candidate {
+export interface WordMatch {
   place: number;
   word: string;
   words: readonly string[];
@@ -21,7 +21,7 @@ export interface Ranked {
  */
 export function rankCandidates(
   asked: readonly string[],
-  candidates: readonly Candidate[],
+  candidates: readonly WordMatch[],
   newestPlace: number,
 ): Ranked[] {
   const placesOf = Map.groupBy(candidates, ({ word }) => word);
@@ -38,7 +38,7 @@ export function rankCandidates(
   return [...scores].map(([place, score]) => ({ place, score })).sort((a, b) => b.score - a.score || b.place - a.place);
 }
 
-function rarity(found: readonly Candidate[], newestPlace: number): number {
+function rarity(found: readonly WordMatch[], newestPlace: number): number {
   let records = found.length;
   if (records >= CANDIDATES) {
     const oldest = Math.min(...found.map(({ place }) => place));

@@ -27,7 +27,7 @@ export function viewTrace(trace: Trace, level: TraceLevel, score?: number): Trac
   };
 }
 
-export const tokensOfView = (view: TraceView): number => tokensOf(JSON.stringify(view));
+const tokensOfView = (view: TraceView): number => tokensOf(JSON.stringify(view));
 
 /** As many views as fit; at least one, so that a reader gets ahead. */
 export function fitting(views: readonly TraceView[], tokens = Number.POSITIVE_INFINITY) {
