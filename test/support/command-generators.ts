@@ -16,7 +16,6 @@ import {
   type Role,
   SpecDraft,
   type SpecSource,
-  type Task,
   TraceSource,
   TraceType,
   type Usage,
