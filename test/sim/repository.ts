@@ -1,4 +1,5 @@
 import type {
+  Bench,
   Candidate,
   Captured,
   Change,
@@ -76,6 +77,36 @@ export class SimRepository implements Workspace {
   async scratch(name: string) {
     this.scratches.add(name);
     return { path: `scratch/${name}`, remove: async () => void this.scratches.delete(name) };
+  }
+
+  /** Folders for work that never lands, by path. */
+  readonly benches = new Map<string, Map<string, string>>();
+
+  async bench(name: string, base: string): Promise<Bench> {
+    await this.#takeTime();
+    const path = `bench/${name}`;
+    const work = new Map(this.#files(base));
+    this.benches.set(path, work);
+    return {
+      path,
+      base,
+      capture: async (message) => {
+        const { id } = this.#commit(new Map(work), [base], message);
+        return { commit: id, tree: treeOf(work), files: changed(this.#files(base), work), refused: [] };
+      },
+      remove: async () => void this.benches.delete(path),
+    };
+  }
+  async withFilesOf(commit: string, other: string, files: string[]) {
+    const mixed = new Map(this.#files(commit));
+    for (const path of files) mixed.set(path, this.#files(other).get(path) ?? '');
+    return { commit: this.#commit(mixed, [commit], 'mixed').id, tree: treeOf(mixed) };
+  }
+  async commitOf(): Promise<never> {
+    throw new Error('the gates of the simulator fix nothing');
+  }
+  async parentOf(commit: string): Promise<string | null> {
+    return this.commits.get(commit)?.parents[0] ?? null;
   }
 
   constructor(clock: Clock, random: Random) {
@@ -292,6 +323,7 @@ export class SimRepository implements Workspace {
   async collectGarbage(alive: WorktreeRef[]): Promise<string[]> {
     const garbage = await this.leaks(alive);
     for (const branch of garbage) this.branches.delete(branch);
+    this.benches.clear();
     return garbage;
   }
   async snapshots(): Promise<Snapshot[]> {
@@ -350,7 +382,7 @@ export class SimRepository implements Workspace {
   }
   work(branch: string): Map<string, string> | undefined {
     const found = this.branches.get(branch);
-    return found?.exists ? found.work : undefined;
+    return found?.exists ? found.work : this.benches.get(branch);
   }
 
   /** What the branch with this tip is based on. */

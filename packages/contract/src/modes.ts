@@ -6,10 +6,10 @@ interface ModeTraits {
   /** What its runs are about. */
   subject: SubjectKind;
   /**
-   * Where its runs work: in the task's worktree, in a clean checkout of the target whose changes are thrown away, or in
-   * an empty folder that is removed afterwards.
+   * Where its runs work: in the task's worktree, in a clean checkout of the target whose changes are thrown away, in an
+   * empty folder that is removed afterwards, or in a repository of its own that ends at an earlier commit.
    */
-  place: 'worktree' | 'checkout' | 'scratch';
+  place: 'worktree' | 'checkout' | 'scratch' | 'bench';
   /** Whether its runs may change files there. Changes by runs of other modes are undone. */
   writes: boolean;
   /** The role that takes it. */
@@ -26,6 +26,8 @@ interface ModeTraits {
   note: string;
   /** The mode whose entry in `agents` it uses when it has none. */
   continues?: string;
+  /** Its jobs are taken only by a worker that has nothing else to do. */
+  isBackground?: true;
 }
 
 export type ResultField =
@@ -152,6 +154,15 @@ export const MODES = {
     fields: ['proposal'],
     note: 'proposal_summary',
   },
+  /** Does a recorded task again, with the builder's prompt. Nothing lands. */
+  replay: {
+    ...building,
+    subject: 'replay',
+    place: 'bench',
+    note: 'replay_summary',
+    continues: 'implement',
+    isBackground: true,
+  },
 } as const satisfies Record<string, ModeTraits>;
 
 export type ModeName = keyof typeof MODES;
@@ -171,4 +182,6 @@ export const JOB_MODES: readonly JobMode[] = names.filter((mode): mode is JobMod
 export const isBuilding = (mode: ModeName): boolean => MODES[mode].writes && MODES[mode].place === 'worktree';
 /** Whether its runs think about coming work: ideas, specifications, feedback, proposals. */
 export const isIdeating = (mode: ModeName): boolean => MODES[mode].place === 'checkout';
+/** Whether its jobs wait until no task is ready. */
+export const isBackground = (mode: ModeName): boolean => 'isBackground' in MODES[mode];
 export const isReadOnly = (mode: ModeName): boolean => !MODES[mode].writes;

@@ -16,6 +16,7 @@ import { loopEvents } from './event/loop.ts';
 import { mergeEvents } from './event/merge.ts';
 import { projectEvents } from './event/project.ts';
 import { questionEvents } from './event/question.ts';
+import { replayEvents } from './event/replay.ts';
 import { runEvents } from './event/run.ts';
 import { specEvents } from './event/spec.ts';
 import { taskEvents } from './event/task.ts';
@@ -29,6 +30,7 @@ import { knowledgeKind, lessonKind, lessonUseKind } from './lesson.ts';
 import { loopKind } from './loop.ts';
 import { proposalKind } from './proposal.ts';
 import { preferenceKind, questionKind } from './question.ts';
+import { replayKind, replayRunKind } from './replay.ts';
 import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';
 import { feedbackRoutes } from './routes/feedback.ts';
@@ -38,6 +40,7 @@ import { lessonRoutes } from './routes/lesson.ts';
 import { loopRoutes } from './routes/loop.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { projectRoutes } from './routes/project.ts';
+import { replayRoutes } from './routes/replay.ts';
 import { specRoutes } from './routes/spec.ts';
 import { taskRoutes } from './routes/task.ts';
 import { traceRoutes } from './routes/trace.ts';
@@ -66,6 +69,7 @@ export const EVENTS = [
   ...loopEvents,
   ...lessonEvents,
   ...traceEvents,
+  ...replayEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -90,6 +94,8 @@ export const RECORD_KINDS = [
   lessonUseKind,
   traceKind,
   patternKind,
+  replayKind,
+  replayRunKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -106,4 +112,5 @@ export const ROUTES = {
   loop: loopRoutes,
   memory: lessonRoutes,
   traces: traceRoutes,
+  replays: replayRoutes,
 };

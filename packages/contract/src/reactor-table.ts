@@ -204,6 +204,11 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Records what can be learned from: corrections, violations, decisions, failures',
   },
+  replays: {
+    role: 'engine',
+    on: ['replay.started', 'replay.measured', 'replay.stopping'],
+    does: 'Has recorded tasks done again, one run after the other, and ends the replay',
+  },
   landed: { role: 'engine', on: [], clock: 'every minute', does: 'Compares the target with the log' },
   outages: {
     role: 'engine',

@@ -25,6 +25,7 @@ export { type ComingWork, comingText } from './forecast/words.ts';
 export type { ChangedFile, CheckCommand, Deciding, FileFact } from './gate/deciding/changed-file.ts';
 export { manifestsOf } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
+export { isOfTests } from './gate/deciding/names.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export { tokensOf } from './hand-off/distil.ts';
 export { isTimedOut } from './hand-off/job.ts';
@@ -81,6 +82,8 @@ export { CANDIDATES, type Ranked, rankCandidates, type WordMatch } from './recor
 export { askedWords, nounWord, type Searchable, searchableOf, tagsOf } from './record-search/searchable.ts';
 export { reduce } from './reduce.ts';
 export { unwrap } from './refusal.ts';
+export type { NewReplay } from './replay/commands.ts';
+export { meanOf, reportOf } from './replay/figures.ts';
 export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
 export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
 export { decideLock, type LockDecision } from './schedule/file-lock.ts';

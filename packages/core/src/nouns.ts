@@ -34,6 +34,8 @@ import { type ProposalCommands, proposalCommands } from './proposal/commands.ts'
 import { proposalEvents } from './proposal/events.ts';
 import { type QuestionCommands, questionCommands } from './question/commands.ts';
 import { questionEvents } from './question/events.ts';
+import { type ReplayCommands, replayCommands } from './replay/commands.ts';
+import { replayEvents } from './replay/events.ts';
 import { type RunCommands, runCommands } from './run/commands.ts';
 import { runEvents } from './run/events.ts';
 import { type SpecCommands, specCommands } from './spec/commands.ts';
@@ -69,6 +71,7 @@ export interface Commands
     ProposalCommands,
     LessonCommands,
     TraceCommands,
+    ReplayCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -95,6 +98,7 @@ export const commands: CommandParts<CommandType> = {
   ...proposalCommands,
   ...lessonCommands,
   ...traceCommands,
+  ...replayCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -121,6 +125,7 @@ const followers = [
   proposalEvents,
   lessonEvents,
   traceEvents,
+  replayEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

@@ -3,6 +3,7 @@ import { categoryPart } from './category/category.ts';
 import type { DecideEnv } from './command.ts';
 import { feedbackSubject } from './feedback/feedback.ts';
 import { replyAfterAnswers, replyEnded } from './idea/reply.ts';
+import { replayRunPart } from './replay/replay.ts';
 import type { Slice } from './slice.ts';
 import { specPart } from './spec/part.ts';
 import type { JobEnd, SubjectPart } from './subject/part.ts';
@@ -14,6 +15,7 @@ const parts: { readonly [N in RecordNoun]?: SubjectPart<N> } = {
   spec: specPart,
   feedback: feedbackSubject,
   category: categoryPart,
+  replay_run: replayRunPart,
 };
 
 const partOf = (subject: StoredRecord) => parts[subject.noun] as SubjectPart<RecordNoun> | undefined;

@@ -13,6 +13,7 @@ const AFTER_JOB: Record<JobMode, { nextRole: HandOffRole; rollback: string }> = 
   judge: { nextRole: 'engine', rollback: 'the specification is not done' },
   analyse: { nextRole: 'engine', rollback: 'the feedback is marked as failed; no task exists' },
   propose: { nextRole: 'engine', rollback: 'the category rests' },
+  replay: { nextRole: 'engine', rollback: 'the run does not count' },
 };
 
 /** What a noun passes to the agent of a job. The job's id makes it safe to repeat. */

@@ -15,4 +15,5 @@ export const ROLE_OF: Record<Mode, HandOffRole> = {
   judge: 'judge',
   analyse: 'analyst',
   propose: 'proposer',
+  replay: 'builder',
 };

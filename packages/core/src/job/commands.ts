@@ -11,6 +11,8 @@ export interface JobCommands {
     workerId: string;
     owner: string;
     restingModes?: Mode[];
+    /** Only jobs that wait until nothing else is to be done; without it, only the others. */
+    isBackground?: boolean;
     /** The agent of each mode: a job whose estimate exceeds the budget is not handed out. */
     agents?: Partial<Record<Mode, string>>;
   };

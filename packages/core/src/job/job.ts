@@ -8,7 +8,7 @@ import type {
   QuestionSource,
   Run,
 } from '@tidemill/contract';
-import { MODES } from '@tidemill/contract';
+import { isBackground, MODES } from '@tidemill/contract';
 import { estimateOf, type Shortage, shortageFor, sizeOfInput } from '../budget/budget.ts';
 import { budgetAccountsOf } from '../budget/period.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
@@ -51,7 +51,11 @@ export function claimJob(slice: Slice, command: CommandOf<'job.claim'>, env: Dec
   const budgets = budgetAccountsOf(slice, project, env.now);
   let shortage: Shortage | null = null;
   const isOpen = (job: Job) =>
-    job.lease === null && job.notBefore <= env.now && MODES[job.mode].role === worker.role && !isTimedOut(job, env.now);
+    isBackground(job.mode) === (command.isBackground ?? false) &&
+    job.lease === null &&
+    job.notBefore <= env.now &&
+    MODES[job.mode].role === worker.role &&
+    !isTimedOut(job, env.now);
   // A job that was requested in the same transaction comes last in the list.
   const due = jobs.filter(isOpen).sort((a, b) => a.notBefore - b.notBefore || (a.id < b.id ? -1 : 1));
   for (const job of due) {

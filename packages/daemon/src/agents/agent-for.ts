@@ -29,7 +29,14 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
       return [name, withFallback(single.get(name)!, others, systemClock)];
     }),
   );
-  return (mode) => {
+  return (mode, name) => {
+    if (name !== undefined) {
+      const named = made.get(name);
+      if (named) return named;
+      throw new AppError('bad_config', `no agent is configured as ${name}`, {
+        hint: `The entries of \`agents\` are ${[...made.keys()].join(', ')}.`,
+      });
+    }
     const traits = MODES[mode];
     const agent = made.get(mode) ?? made.get('continues' in traits ? traits.continues : mode) ?? made.get('default');
     if (agent) return agent;

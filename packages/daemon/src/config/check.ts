@@ -136,6 +136,9 @@ function namedIn(content: unknown): { name: string }[] {
   );
 }
 
+/** Entries with such a name are used by nothing but `tidemill replay`. */
+const REPLAY_AGENT = 'replay-';
+
 function agentFaults({ agents = {} }: Partial<Config>, root: string): Complaint[] {
   const names = Object.keys(agents);
   const spares = Object.values(agents).flatMap((agent) => ('fallback' in agent ? agent.fallback : []));
@@ -150,9 +153,11 @@ function agentFaults({ agents = {} }: Partial<Config>, root: string): Complaint[
           message: `agents.${name}: fallback "${unknown}" is not another entry of agents`,
         },
       ];
-    if (!known.includes(name)) {
+    if (!known.includes(name) && !name.startsWith(REPLAY_AGENT)) {
       const guess = nearest(name, known);
-      const advice = guess ? `did you mean "${guess}"?` : `use default or a mode: ${Mode.options.join(', ')}`;
+      const advice = guess
+        ? `did you mean "${guess}"?`
+        : `use default or a mode: ${Mode.options.join(', ')}; or ${REPLAY_AGENT}NAME for one that is only compared`;
       return [{ path: ['agents', name], message: `unknown agent "${name}"; ${advice}` }];
     }
     if (agent.type !== 'scripted') return [];

@@ -20,6 +20,7 @@ import { LoopReactor } from './reactors/loop.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
+import { ReplayWatch } from './reactors/replays.ts';
 import { Router } from './reactors/router.ts';
 import { ConflictSettling } from './reactors/settling.ts';
 import { SpecWatch } from './reactors/specs.ts';
@@ -127,6 +128,7 @@ export class Engine {
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),
       new TraceKeeper(deps),
+      new ReplayWatch(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(deps.knowledge && deps.ownSessions ? [new OwnSessionWatch(deps, deps.knowledge, deps.ownSessions)] : []),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
@@ -194,17 +196,22 @@ export class Engine {
       const exhausted = new Set<string>();
       let isOverBudget = false;
       for (const slot of this.fleet.slots) {
-        if (!slot.mayClaim || this.fleet.isHalted || exhausted.has(slot.role) || this.#stopped.signal.aborted) continue;
-        // A person may wait for a job, so it comes before tasks.
-        const job = await this.#claimJob(slot);
-        isOverBudget ||= job === 'budget_exhausted';
-        if (job === 'claimed') continue;
-        const claimed = await this.#claim(slot);
-        if ('task' in claimed) this.#begin(slot, claimed.task);
-        else {
+        if (!slot.mayClaim || this.fleet.isHalted || this.#stopped.signal.aborted) continue;
+        if (!exhausted.has(slot.role)) {
+          // A person may wait for a job, so it comes before tasks.
+          const job = await this.#claimJob(slot);
+          isOverBudget ||= job === 'budget_exhausted';
+          if (job === 'claimed') continue;
+          const claimed = await this.#claim(slot);
+          if ('task' in claimed) {
+            this.#begin(slot, claimed.task);
+            continue;
+          }
           isOverBudget ||= claimed.isOverBudget;
           if (!claimed.isForOthers) exhausted.add(slot.role);
         }
+        // There is nothing else to do. Work in the background never delays a task that is ready.
+        await this.#claimJob(slot, true);
       }
       // Set at the end, so that readers meanwhile see the result of the previous dispatch.
       this.#isOverBudget = isOverBudget;
@@ -233,7 +240,7 @@ export class Engine {
   }
 
   /** Claims a job for the slot if one is due. */
-  async #claimJob(slot: Slot): Promise<'claimed' | 'budget_exhausted' | 'none'> {
+  async #claimJob(slot: Slot, isBackground = false): Promise<'claimed' | 'budget_exhausted' | 'none'> {
     const { project, owner, store, clock } = this.#deps;
     const { dueAt } = this.#jobs;
     if (dueAt === null || dueAt > clock.now() || slot.role === 'verifier' || slot.role === 'merger') return 'none';
@@ -244,6 +251,7 @@ export class Engine {
       owner,
       restingModes: this.#agentBackoff.modes(),
       agents: this.#labels(),
+      ...(isBackground ? { isBackground } : {}),
     });
     const claimed = reply.ok ? reply.events.find(({ body }) => body.type === 'lease.claimed')?.body : undefined;
     const job = claimed?.type === 'lease.claimed' ? await store.record('job', claimed.jobId ?? '') : null;

@@ -18,6 +18,7 @@ import type { DataFolder } from '../config/data-folder.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
 import type {
+  CheckedPrompts,
   Clock,
   ConflictEditor,
   FileCommit,
@@ -25,7 +26,6 @@ import type {
   Improvements,
   Knowledge,
   OutputFiles,
-  Prompts,
   Reactors,
   Store,
   Workspace,
@@ -52,6 +52,7 @@ export interface LentWorkspace
       | 'dropSnapshots'
       | 'leaks'
       | 'isLanded'
+      | 'parentOf'
       | 'provenCommits'
     > {
   restoreSnapshot(ref: string, to: string): Promise<string>;
@@ -92,7 +93,7 @@ export interface Engines {
 export interface Repositories {
   /** Provides the repository's workspace while `work` runs. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
-  promptsOf(project: Project): Prompts;
+  promptsOf(project: Project): CheckedPrompts;
   knowledgeOf(project: Project): Knowledge;
   improvementsOf(project: Project): Improvements;
   configSaves: ConfigSaves;

@@ -12,6 +12,7 @@ import { loopHandlers } from './loop/index.ts';
 import { peopleHandlers } from './people/index.ts';
 import { projectHandlers } from './project/index.ts';
 import { recordHandlers } from './record/index.ts';
+import { replayHandlers } from './replay/index.ts';
 import { specHandlers } from './spec/index.ts';
 import { taskHandlers } from './task/index.ts';
 import { traceHandlers } from './trace/index.ts';
@@ -27,6 +28,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...peopleHandlers,
   ...loopHandlers,
   ...lessonHandlers,
+  ...replayHandlers,
   ...recordHandlers,
   ...specHandlers,
   ...feedbackHandlers,

@@ -103,5 +103,8 @@ export interface AgentRequest {
   ask?(questions: AskedQuestion[]): Promise<string>;
 }
 
-/** Returns the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. */
-export type AgentFor = (mode: Mode) => Agent;
+/**
+ * Returns the agent for a mode: the `agents` entry of that name (`review`, `plan` …), else `default`. `name`: this entry
+ * instead, whatever the mode.
+ */
+export type AgentFor = (mode: Mode, name?: string) => Agent;

@@ -69,6 +69,8 @@ export const JOB_SECTIONS = {
     'earlierProposalsSection',
     'stackSection',
   ],
+  // The builder's prompt is used instead.
+  replay: [],
 } as const satisfies Record<JobMode, readonly string[]>;
 
 /** Renders prompts from the templates. */
@@ -89,7 +91,14 @@ export interface Prompts {
     /** The most important last. Called only if the template shows them. */
     related(): Promise<RelatedTask[]>;
     judgedBy: JudgedBy;
+    /** A text in place of the mode's template. */
+    template?: string;
   }): Promise<Briefing>;
   /** The prompt of a job: the mode's template with the job's input and what its noun adds in it. */
   renderJob(job: Pick<Job, 'mode' | 'input'>, context: JobContext): Promise<Briefing>;
+}
+
+export interface CheckedPrompts extends Prompts {
+  /** Throws what is wrong with a template of this mode, with its line. */
+  check(mode: Mode, template: string): void;
 }

@@ -148,6 +148,18 @@ export interface Scratch {
   remove(): Promise<void>;
 }
 
+/**
+ * A repository of its own that ends at an earlier commit: an agent that works there does not see what came later. Its
+ * files are read like those of a worktree.
+ */
+export interface Bench {
+  path: string;
+  base: string;
+  /** Commits the files on top of the base. No ref keeps the commit. */
+  capture(message: string): Promise<Pick<Captured, 'commit' | 'tree' | 'files' | 'refused'>>;
+  remove(): Promise<void>;
+}
+
 /** The engine's access to the repository. Destructive operations snapshot first. */
 export interface Workspace {
   /** Returns the task's worktree, created from the newest target if there is none. Existing work in it stays. */
@@ -208,6 +220,14 @@ export interface Workspace {
   recentCommits(limit: number): Promise<{ commit: string; subject: string; reverts: string[] }[]>;
   /** A small repository for a job that needs no code. Leftovers of a crash are garbage-collected. */
   scratch(name: string): Promise<Scratch>;
+  /** A folder with the repository as it was at a commit, for work that never lands. */
+  bench(name: string, commit: string): Promise<Bench>;
+  /** A commit of the first one's tree with some files of another commit in it. No ref keeps it. */
+  withFilesOf(commit: string, other: string, files: string[]): Promise<{ commit: string; tree: string }>;
+  /** A commit of the tree on top of another commit. No ref keeps it. */
+  commitOf(tree: string, parent: string): Promise<string>;
+  /** The first parent of a commit. Null when the commit is unknown or has none. */
+  parentOf(commit: string): Promise<string | null>;
   /** Null when work is possible. `isSuspected`: something failed, so it checks more closely. */
   outage(isSuspected: boolean): Promise<Outage | null>;
   /** Returns why landing must wait for a person, or null. */

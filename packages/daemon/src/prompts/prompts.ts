@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from '@tidemill/contract';
-import type { Briefing, Prompts } from '../ports.ts';
+import { AppError, type JobMode, TaskMode } from '@tidemill/contract';
+import type { Briefing, CheckedPrompts } from '../ports.ts';
 import { DEFAULT_PROMPT_TOKENS, fitParts, tokensIn } from './budget.ts';
 import { checksSection } from './checks.ts';
 import { jobPlaceholders, jobPrompt } from './job-prompt.ts';
@@ -22,6 +22,9 @@ export const QUESTIONS = '_questions.md';
 /** A project's own templates. */
 export const TEMPLATE_FOLDER = '.tidemill/agents';
 
+/** The name of a template that is tried and is in no file yet. */
+const TRIED = 'the new prompt';
+
 /** Added at the end when a template does not show them: every agent needs them. */
 const NEVER_MISSING = [
   'feedbackSection',
@@ -33,11 +36,14 @@ const NEVER_MISSING = [
 ] as const;
 
 /** Templates are read again for each run, so that an edit takes effect with the next run. */
-export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
+export function createPrompts({ root, builtinDir }: PromptsOptions): CheckedPrompts {
   return {
     async render(input) {
       const { mode } = input;
-      const { text, file } = await ownOrBuiltin(`${mode}.md`, root, builtinDir);
+      const { text, file } =
+        input.template === undefined
+          ? await ownOrBuiltin(`${mode}.md`, root, builtinDir)
+          : { text: input.template, file: TRIED };
       const template = parseTemplate(text, file, mode, PLACEHOLDERS);
       const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
       const [conventions, readme, related] = await Promise.all([
@@ -46,6 +52,10 @@ export function createPrompts({ root, builtinDir }: PromptsOptions): Prompts {
         template.uses.has('relatedTaskSection') ? input.related() : [],
       ]);
       return assemble(template, input, { conventions, readme, related }, questions === '' ? '' : `${questions}\n`);
+    },
+    check(mode, text) {
+      const task = TaskMode.safeParse(mode);
+      parseTemplate<string>(text, TRIED, mode, task.success ? PLACEHOLDERS : jobPlaceholders(mode as JobMode));
     },
     async renderJob(job, context) {
       const { text, file } = await ownOrBuiltin(`${job.mode}.md`, root, builtinDir);

@@ -4,11 +4,11 @@ import { gitWith } from '../git/program.ts';
 import type { Scratch } from '../ports.ts';
 import type { Site } from './site.ts';
 
-const folderOf = (site: Pick<Site, 'dataDir'>) => join(site.dataDir, 'scratch');
+export const scratchFolder = (site: Pick<Site, 'dataDir'>) => join(site.dataDir, 'scratch');
 
 /** A repository with one commit, because some agents need one. */
 export async function openScratch(site: Site, name: string): Promise<Scratch> {
-  const path = join(folderOf(site), name);
+  const path = join(scratchFolder(site), name);
   const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5 });
   await remove();
   await mkdir(path, { recursive: true });
@@ -26,4 +26,4 @@ export async function openScratch(site: Site, name: string): Promise<Scratch> {
 
 /** Removes leftovers of a crash. Only for the daemon of this data folder, at its start. */
 export const removeScratches = (site: Pick<Site, 'dataDir'>): Promise<void> =>
-  rm(folderOf(site), { recursive: true, force: true, maxRetries: 5 });
+  rm(scratchFolder(site), { recursive: true, force: true, maxRetries: 5 });

@@ -2,9 +2,10 @@ import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type CutText, plainLine } from '@tidemill/contract';
 import type { Change, ConflictEditor, FileCommit, KeptFiles, Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import { openBench, withFilesOf } from './bench.ts';
 import { type BranchFiles, commitToBranch } from './branch-files.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
-import { amendWork, captureWork } from './capture.ts';
+import { amendWork, captureWork, commitTree } from './capture.ts';
 import { hashChange } from './change.ts';
 import { openPool } from './clean-checkout.ts';
 import { makeConflictEditor } from './conflict-editor.ts';
@@ -116,6 +117,10 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
       return collect(site, trash, alive);
     },
     scratch: (name) => openScratch(site, name),
+    bench: (name, commit) => spaceMatters(() => openBench(site, name, commit)),
+    withFilesOf: (commit, other, files) => withFilesOf(site, commit, other, files),
+    commitOf: (tree, parent) => commitTree(site, tree, [parent], 'fixed by a gate'),
+    parentOf: async (commit) => (await site.resolver.resolve([`${commit}^1^{commit}`]))[0] ?? null,
     snapshots: () => listSnapshots(site),
     dropSnapshots: (snapshots) => site.shared(() => dropSnapshots(site, snapshots)),
     lookAtWork: (task, maxBytes, signal) => lookAtWork(site, site.place(task), { maxBytes, signal }),

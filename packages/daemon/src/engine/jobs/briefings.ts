@@ -23,6 +23,7 @@ const BRIEFINGS: { readonly [M in JobMode]: JobBriefing<M> } = {
   judge: judgeBriefing,
   analyse: analysisBriefing,
   propose: proposeBriefing,
+  replay: nothing,
 };
 
 /** The prompt of a job. */

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '@tidemill/contract';
 import type { ShownChange } from '@tidemill/core';
-import type { AgentBrief, AgentEnd, Briefing, RunLog } from '../../ports.ts';
+import type { Agent, AgentBrief, AgentEnd, Briefing, RunLog } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
 import type { LeasedWork } from '../workers/leased-work.ts';
@@ -38,6 +38,10 @@ export interface RunBrief {
 export interface RunOptions {
   runId: string;
   mode: Mode;
+  /** The mode that the agent and the guards are told, if it is another one. */
+  playedMode?: Mode;
+  /** Default: the one that is configured for the mode. */
+  agent?: Agent;
   /** The vendor's session to resume. */
   session?: string | null;
   brief(feedback: Feedback[]): Promise<RunBrief>;
@@ -59,6 +63,7 @@ export class AgentRun {
   readonly #leased: LeasedWork;
   readonly #runId: string;
   readonly #mode: Mode;
+  readonly #agent: Agent | undefined;
   readonly #log: RunLog;
   readonly #progressed: RunProgressRecorder;
   readonly #guard: RunGuard;
@@ -82,11 +87,13 @@ export class AgentRun {
   /** Questions that are being recorded. The run waits for them before it ends. */
   readonly #pendingQuestions: Promise<string>[] = [];
 
-  constructor(deps: EngineDeps, leased: LeasedWork, { runId, mode, session, brief, beforeStop, ask }: RunOptions) {
+  constructor(deps: EngineDeps, leased: LeasedWork, options: RunOptions) {
+    const { runId, mode, playedMode, agent, session, brief, beforeStop, ask } = options;
     this.#deps = deps;
     this.#leased = leased;
     this.#runId = runId;
-    this.#mode = mode;
+    this.#mode = playedMode ?? mode;
+    this.#agent = agent;
     this.#log = deps.openRunLog(runId);
     this.#progressed = new RunProgressRecorder(deps.clock, (change) =>
       this.#note({ type: 'run.progress', runId, ...change }, 'progress'),
@@ -114,7 +121,7 @@ export class AgentRun {
     this.#attempt += 1;
     const { briefing, task, attempt } = await this.#brief(feedback);
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
-    const agent = this.#deps.agentFor(this.#mode);
+    const agent = this.#agent ?? this.#deps.agentFor(this.#mode);
     const access = this.#deps.runAccess?.open({
       runId: this.#runId,
       projectId: this.#leased.fence.projectId,

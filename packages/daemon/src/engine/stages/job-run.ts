@@ -46,6 +46,7 @@ interface Place {
 
 /** Where a job's agent works. Nothing that it leaves there is used. */
 async function openPlace({ workspace }: EngineDeps, { id, mode }: Job): Promise<Place> {
+  // A replay opens its own: see replay-run.ts.
   if (MODES[mode].place === 'checkout') return workspace.checkOut(await workspace.targetCommit());
   const { path, remove } = await workspace.scratch(id);
   return { path, close: remove };

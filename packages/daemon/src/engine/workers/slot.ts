@@ -1,12 +1,13 @@
 import { type Actor, type DesiredState, ENGINE, type Job, type Role, type Task } from '@tidemill/contract';
 import { stageOf } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { AgentBackoff } from '../dispatch/agent-backoff.ts';
+import type { AgentBackoff, Setback } from '../dispatch/agent-backoff.ts';
 import type { Outages } from '../dispatch/outages.ts';
 import { snapshotWork } from '../dispatch/recovery.ts';
 import { mergeStage } from '../merge/merge-stage.ts';
 import type { TargetSync } from '../merge/target-sync.ts';
 import { setAside } from '../reactors/spending.ts';
+import { runReplay } from '../replay/replay-run.ts';
 import { agentStage, type StageReport } from '../stages/agent-stage.ts';
 import { EnvironmentError } from '../stages/environment.ts';
 import { runJob } from '../stages/job-run.ts';
@@ -81,7 +82,11 @@ export class Slot {
   workOnJob(job: Job): Promise<StageReport | null> {
     const leased = new LeasedJob(job, this.role, this.#deps.store, this.#deps.clock);
     return this.#hold(leased, {
-      do: () => runJob(this.#deps, leased, (setback) => this.#agentBackoff.hold(setback)),
+      do: () => {
+        const onSetback = (setback: Setback) => this.#agentBackoff.hold(setback);
+        if (job.mode === 'replay') return runReplay(this.#deps, leased, this.#prover.baseline, onSetback);
+        return runJob(this.#deps, leased, onSetback);
+      },
       unwind: (error) => this.#unwindJob(leased, error),
     });
   }

@@ -1,0 +1,82 @@
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '@tidemill/contract';
+import { gitWith } from '../git/program.ts';
+import type { Bench } from '../ports.ts';
+import { changesBetween, commitTree } from './capture.ts';
+import { scratchFolder } from './scratch.ts';
+import type { Site } from './site.ts';
+import { addAll } from './tree.ts';
+import { unblocked } from './unblocked.ts';
+
+/**
+ * A repository whose only branch ends at the commit. It borrows the objects of the real one, so nothing is copied, and
+ * has none of its other refs: what came after the commit is not in its history. The leftover of a crash is removed with
+ * the other scratch folders.
+ */
+export async function openBench(site: Site, name: string, commit: string): Promise<Bench> {
+  const [base] = await site.resolver.resolve([`${commit}^{commit}`]);
+  if (!base)
+    throw new AppError('not_found', `the commit ${commit.slice(0, 10)} is no longer in the repository`, {
+      hint: 'Choose a task whose base commit is still there.',
+    });
+  const path = join(scratchFolder(site), name);
+  const index = join(site.dataDir, 'index', `bench-${name}`);
+  const remove = async () => {
+    await rm(path, { recursive: true, force: true, maxRetries: 5 });
+    await rm(index, { force: true });
+  };
+  await remove();
+  await mkdir(path, { recursive: true });
+  const own = gitWith({ cwd: path });
+  const format = base.length === 64 ? 'sha256' : 'sha1';
+  await own(['init', '-q', '-b', site.options.target, `--object-format=${format}`]);
+  await writeFile(join(path, '.git/objects/info/alternates'), `${join(site.info.commonDir, 'objects')}\n`);
+  await copyFile(join(site.info.commonDir, 'shallow'), join(path, '.git/shallow')).catch(ifMissing);
+  await copyFile(join(site.info.commonDir, 'info/exclude'), join(path, '.git/info/exclude')).catch(ifMissing);
+  await own(['reset', '-q', '--hard', base]);
+  return { path, base, remove, capture: (message) => capture(site, { path, base, index }, message) };
+}
+
+/** Most repositories are not shallow. */
+function ifMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** Uses our own index and the real repository's settings: an agent controls everything in the folder. */
+async function capture(
+  site: Site,
+  { path, base, index }: { path: string; base: string; index: string },
+  message: string,
+) {
+  const at = { GIT_DIR: site.info.commonDir, GIT_WORK_TREE: path, GIT_INDEX_FILE: index };
+  const git = unblocked(gitWith({ cwd: path, env: at }), path);
+  await rm(index, { force: true });
+  await git(['read-tree', base]);
+  const { refused } = await addAll(git, path);
+  const tree = (await git(['write-tree'])).stdout.trim();
+  const commit = await commitTree(site, tree, [base], message);
+  const files = (await changesBetween(site, base, tree)).map((change) => change.path);
+  return { commit, tree, files, refused };
+}
+
+export async function withFilesOf(
+  site: Site,
+  commit: string,
+  other: string,
+  files: string[],
+): Promise<{ commit: string; tree: string }> {
+  const index = join(site.dataDir, 'index', `mixed-${process.pid}-${site.next()}`);
+  const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: site.dataDir };
+  try {
+    await site.git(['read-tree', commit], { env });
+    const { bytes } = await site.git(['ls-tree', '-r', '-z', '--full-tree', other, '--', ...files], {
+      env: { ...env, GIT_LITERAL_PATHSPECS: '1' },
+    });
+    await site.git(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input: bytes });
+    const tree = (await site.git(['write-tree'], { env })).stdout.trim();
+    return { tree, commit: await commitTree(site, tree, [commit], 'with the tests of the landed change') };
+  } finally {
+    await rm(index, { force: true });
+  }
+}
