@@ -182,6 +182,8 @@ export const JOB_MODES: readonly JobMode[] = names.filter((mode): mode is JobMod
 export const isBuilding = (mode: ModeName): boolean => MODES[mode].writes && MODES[mode].place === 'worktree';
 /** Whether its runs think about coming work: ideas, specifications, feedback, proposals. */
 export const isIdeating = (mode: ModeName): boolean => MODES[mode].place === 'checkout';
+/** Whether it has a prompt of its own. A replay uses the builder's. */
+export const hasPrompt = (mode: ModeName): boolean => MODES[mode].place !== 'bench';
 /** Whether its jobs wait until no task is ready. */
 export const isBackground = (mode: ModeName): boolean => 'isBackground' in MODES[mode];
 export const isReadOnly = (mode: ModeName): boolean => !MODES[mode].writes;

@@ -109,7 +109,8 @@ describe('a replay', () => {
   test('ends when no run is open, and keeps its figures', () => {
     start();
     mill.must(trial);
-    const end = { type: 'replay.end', projectId, replayId, report: { variants: [], pairs: [] }, spentUsd: 1 } as const;
+    const report = { variants: [], pairs: [] };
+    const end = { type: 'replay.end' as const, projectId, replayId, report, spentUsd: 1 };
     expect(mill.refusal(end)).toBe('conflict');
     mill.must({ type: 'job.cancel', projectId, subjectId: runId, jobId: job().id, why: 'x' });
     mill.must(end);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AUTONOMY_PRESETS, type HilConfig, Mode, Task, TaskMode } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, type HilConfig, hasPrompt, Mode, Task, TaskMode } from '@tidemill/contract';
 import type { ComingWork, Deciding, JudgedBy } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { assetDir } from '../assets.ts';
@@ -92,7 +92,9 @@ const override = (text: string, mode = 'implement') =>
 
 it('has a template for every mode and no other', async () => {
   const shared = ['_questions.md'];
-  expect((await readdir(builtinDir)).sort()).toEqual([...Mode.options.map((mode) => `${mode}.md`), ...shared].sort());
+  expect((await readdir(builtinDir)).sort()).toEqual(
+    [...Mode.options.filter(hasPrompt).map((mode) => `${mode}.md`), ...shared].sort(),
+  );
 });
 
 it.each(TaskMode.options)('tells an agent in mode %s its task, its limits and what to hand back', async (mode) => {

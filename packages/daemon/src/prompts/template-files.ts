@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, type JobMode, Mode, nearest, TaskMode } from '@tidemill/contract';
+import { AppError, hasPrompt, type JobMode, Mode, nearest, TaskMode } from '@tidemill/contract';
 import { jobPlaceholders } from './job-prompt.ts';
 import { QUESTIONS, TEMPLATE_FOLDER } from './prompts.ts';
 import { PLACEHOLDERS, parseTemplate } from './template.ts';
@@ -18,9 +18,10 @@ export async function templateFaults(root: string): Promise<string[]> {
 async function faultOf(root: string, name: string): Promise<string | null> {
   const file = `${TEMPLATE_FOLDER}/${name}`;
   const mode = Mode.safeParse(name.replace(/\.md$/, ''));
-  if (!mode.success) {
-    const guess = nearest(name.replace(/\.md$/, ''), Mode.options);
-    const advice = guess ? `did you mean ${guess}.md?` : `the modes are ${Mode.options.join(', ')}`;
+  if (!mode.success || !hasPrompt(mode.data)) {
+    const modes = Mode.options.filter(hasPrompt);
+    const guess = nearest(name.replace(/\.md$/, ''), modes);
+    const advice = guess ? `did you mean ${guess}.md?` : `the modes are ${modes.join(', ')}`;
     return `${file} is used by no mode; ${advice}`;
   }
   const ofTasks = TaskMode.safeParse(mode.data);

@@ -64,6 +64,7 @@ export class AgentRun {
   readonly #runId: string;
   readonly #mode: Mode;
   readonly #agent: Agent | undefined;
+  readonly #isReplay: boolean;
   readonly #log: RunLog;
   readonly #progressed: RunProgressRecorder;
   readonly #guard: RunGuard;
@@ -94,11 +95,12 @@ export class AgentRun {
     this.#runId = runId;
     this.#mode = playedMode ?? mode;
     this.#agent = agent;
+    this.#isReplay = mode === 'replay';
     this.#log = deps.openRunLog(runId);
     this.#progressed = new RunProgressRecorder(deps.clock, (change) =>
       this.#note({ type: 'run.progress', runId, ...change }, 'progress'),
     );
-    this.#guard = new RunGuard(deps, { runId, mode, note: (command, what) => this.#note(command, what) });
+    this.#guard = new RunGuard(deps, { runId, mode: this.#mode, note: (command, what) => this.#note(command, what) });
     this.#beforeStop = beforeStop ?? (async () => null);
     this.#briefFor = brief;
     this.#askPeople = ask;
@@ -122,7 +124,8 @@ export class AgentRun {
     const { briefing, task, attempt } = await this.#brief(feedback);
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
     const agent = this.#agent ?? this.#deps.agentFor(this.#mode);
-    const access = this.#deps.runAccess?.open({
+    // A replay must not find out what became of its task, nor be told more than its variant.
+    const access = this.#isReplay ? undefined : this.#deps.runAccess?.open({
       runId: this.#runId,
       projectId: this.#leased.fence.projectId,
       subjectId: this.#leased.fence.subjectId,
