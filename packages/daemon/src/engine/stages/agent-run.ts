@@ -125,15 +125,17 @@ export class AgentRun {
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
     const agent = this.#agent ?? this.#deps.agentFor(this.#mode);
     // A replay must not find out what became of its task, nor be told more than its variant.
-    const access = this.#isReplay ? undefined : this.#deps.runAccess?.open({
-      runId: this.#runId,
-      projectId: this.#leased.fence.projectId,
-      subjectId: this.#leased.fence.subjectId,
-      taskNumber: task?.number ?? null,
-      mode: this.#mode,
-      agent: agent.label,
-      folder: cwd,
-    });
+    const access = this.#isReplay
+      ? undefined
+      : this.#deps.runAccess?.open({
+          runId: this.#runId,
+          projectId: this.#leased.fence.projectId,
+          subjectId: this.#leased.fence.subjectId,
+          taskNumber: task?.number ?? null,
+          mode: this.#mode,
+          agent: agent.label,
+          folder: cwd,
+        });
     const session = agent.start(
       {
         runId: this.#runId,
