@@ -109,6 +109,18 @@ test('an idea goes through its phases to a brief, by command line', async () => 
   const { idea } = await shown();
   expect(idea).toMatchObject({ status: 'complete', phase: 'COMPLETE' });
 
+  // Every question that the catalogue has about ideas was raised by this conversation.
+  const asked = await machine.events(root, ['question.asked']);
+  const triggers = asked.flatMap(({ body }) => (body.type === 'question.asked' ? body.question.tags : []));
+  for (const trigger of [
+    'idea_created',
+    'problem_statement_vague',
+    'idea_complexity_high',
+    'before_research',
+    'phase_complete',
+  ])
+    expect(triggers).toContain(trigger);
+
   const page = await machine.ask(root, (api, project) => api.ideaMessages({ project, idea: 'I1', after: 1, limit: 2 }));
   expect(page.map(({ number }) => number)).toEqual([2, 3]);
 
@@ -219,3 +231,46 @@ test('a daemon killed during a reply loses no message: the next one replies to a
   expect(idea).toMatchObject({ jobId: null, hasNews: false, briefedUpTo: 2 });
   expect((await cli('doctor')).code).toBe(0);
 }, 120_000);
+
+test('a daemon killed while a question or a search waits goes on with it, and two people are both answered', async () => {
+  writeFileSync(join(root, '.tidemill/scenario.yaml'), SCENARIO);
+  const restart = async () => {
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    daemon = await machine.up(root);
+  };
+  const { number } = (await json<IdeaDetail>('idea', 'A second table for harbours without a network')).idea;
+  const idea = String(number);
+  const now = () => shown(idea);
+  const open = async (part: string) => {
+    await until(async () => (await now()).questions.some(({ text }) => text.includes(part)));
+    return (await now()).questions.find(({ text }) => text.includes(part))!.ref;
+  };
+  const who = await open('Who would use this first');
+  await restart();
+  await cli('answer', who, '--option', '2');
+  await restart();
+  await cli('answer', await open('The problem so far'), 'Fishermen miss the tide and wait for hours in the cold');
+  await until(async () => (await now()).idea.phase === 'NARROWING' && (await now()).idea.jobId === null);
+
+  const write = (by: string, text: string) =>
+    machine.ask(root, (api, project) => api.sayToIdea({ project, idea, text, by }));
+  await Promise.all([write('ada', 'first a list of heights'), write('bea', 'first a list of times')]);
+  await until(async () => (await now()).idea.research?.status === 'wanted' && (await now()).idea.jobId === null);
+  const { messages, idea: both } = await now();
+  const people = messages.filter(({ role, text }) => role === 'person' && text.startsWith('first a list'));
+  expect(people.map(({ by }) => by.name).sort()).toEqual(['ada', 'bea']);
+  expect(both).toMatchObject({ hasNews: false, briefedUpTo: expect.any(Number) });
+  expect(both.briefedUpTo).toBeGreaterThanOrEqual(Math.max(...people.map((message) => message.number)));
+
+  const search = await open('will be researched');
+  await restart();
+  await cli('answer', search, '--option', '1');
+  await restart();
+  await until(async () => (await now()).idea.research?.status === 'done');
+  const asked = await machine.events(root, ['question.asked']);
+  const about = asked.flatMap(({ body }) =>
+    body.type === 'question.asked' && body.question.subjectId === both.id ? body.question.sourceId : [],
+  );
+  expect(about).toHaveLength(new Set(about).size);
+}, 180_000);

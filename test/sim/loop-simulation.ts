@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   AUTONOMY_PRESETS,
   CATEGORIES,
@@ -7,21 +6,17 @@ import {
   type ProjectRules,
   personActor,
 } from '@tidemill/contract';
-import { builtinPipelines, type Command, decide, reduce } from '@tidemill/core';
-import { Engine } from '../../packages/daemon/src/engine/engine.ts';
-import { ReactorHost } from '../../packages/daemon/src/engine/reactors/host.ts';
+import { builtinPipelines, decide, reduce } from '@tidemill/core';
 import { queueDepth } from '../../packages/daemon/src/engine/reactors/loop.ts';
 import type { Improvements, Store } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
-import { SimGates } from './actors.ts';
-import { FaultyStore, mortal } from './faulty-store.ts';
-import { bound, onlyAlive } from './instance-store.ts';
 import { Invariants } from './invariants.ts';
 import { LoopAgent, LoopIdeas } from './loop-agent.ts';
 import { LoopInvariants } from './loop-invariants.ts';
 import type { PlantedBug } from './planted.ts';
 import { Random } from './random.ts';
 import { SimRepository } from './repository.ts';
+import { startInstance } from './sim-instance.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const MINUTE = 60_000;
@@ -40,16 +35,6 @@ const LOOP_RULES: ProjectRules = {
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 100, monthlyUsd: 3000, timeZone: 'UTC' },
   loop: LoopConfig.parse({ enabled: true, exposure: 4, budgetUsdPerDay: 6 }),
-};
-
-const BRIEFING = {
-  prompt: '',
-  promptTokens: 0,
-  dropped: [],
-  model: null,
-  tools: null,
-  maxTurns: null,
-  timeoutMs: 8 * 60 * MINUTE,
 };
 
 const improvements: Improvements = {
@@ -127,67 +112,35 @@ class LoopSimulation {
   }
 
   #boot(): void {
-    const store: FaultyStore = new FaultyStore({
+    startInstance({
+      projectId: PROJECT,
+      rules: LOOP_RULES,
+      owner: `instance-${this.#crashes}`,
       store: this.#store,
       clock: this.#clock,
       random: this.#random,
-      invariants: this.#basic,
-      faults: () => ({ crash: 0.0001, delay: 0.002, duplicate: 0.005, lostHeartbeat: 0.01 }),
-      onCrash: () => void this.#reboot(),
-    });
-    const isDead = () => store.isDead;
-    const owner = `instance-${this.#crashes}`;
-    const clock = mortal(this.#clock, isDead);
-    const reads = { ...bound(this.#store), ...this.#plant?.store?.(this.#store, PROJECT) } as Store;
-    const engineStore = {
-      ...mortal(reads, isDead),
-      ...onlyAlive(reads, store.death.signal),
-      execute: (command: Command) => store.execute(command),
-      executeAll: (commands: readonly Command[]) => store.executeAll(commands),
-    };
-    const agent = new LoopAgent({
       repository: this.#repository,
-      ideas: this.#ideas,
-      clock: this.#clock,
-      random: this.#random,
-      isAlive: () => !store.isDead,
-    });
-    const engine = new Engine({
-      project: {
-        id: PROJECT,
-        name: 'sim',
-        root: '/sim',
-        firstCommit: null,
-        createdAt: 0,
-        nextNumber: 1,
-        nextQuestion: 1,
-        nextIdea: 1,
-        nextFeedback: 1,
-        evidence: { head: '', count: 0 },
-        rules: LOOP_RULES,
-      },
-      store: engineStore,
-      reactors: new ReactorHost({ store: engineStore, clock, onNote: () => undefined }),
-      workspace: mortal(this.#repository, isDead),
-      improvements,
-      agentFor: () => agent,
-      gates: mortal(new SimGates(this.#repository, this.#clock, this.#random, this.#basic.passedTrees), isDead),
-      guards: { check: async () => ({ kind: 'allow' }) },
-      prompts: { render: async () => BRIEFING, renderJob: async () => BRIEFING },
-      openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
-      clock,
+      invariants: this.#basic,
+      plant: this.#plant,
+      faults: () => ({ crash: 0.0001, delay: 0.002, duplicate: 0.005, lostHeartbeat: 0.01 }),
       ids: this.#ids(),
-      host: '',
-      owner,
-      hash: (text) => hash('sha256', text),
-      isOwnerDead: (other) => other !== owner,
+      agent: (isAlive) =>
+        new LoopAgent({
+          repository: this.#repository,
+          ideas: this.#ideas,
+          clock: this.#clock,
+          random: this.#random,
+          isAlive,
+        }),
+      flakes: 0,
+      timeoutMs: 8 * 60 * MINUTE,
+      isOwnerDead: () => true,
       workers: WORKERS,
       batch: 4,
       push: 'never',
-      onNote: () => undefined,
-    });
-    engine.start().catch((error: unknown) => {
-      if (!store.isDead) this.#invariants.break(`the engine does not start: ${String(error)}`);
+      improvements,
+      onCrash: () => void this.#reboot(),
+      onFailedStart: (error) => this.#invariants.break(`the engine does not start: ${String(error)}`),
     });
   }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   ALL_PROJECTS,
   AppError,
@@ -8,20 +7,19 @@ import {
   LoopConfig,
   personActor,
 } from '@tidemill/contract';
-import { builtinPipelines, type Command, decide, reduce } from '@tidemill/core';
-import { Engine } from '../../packages/daemon/src/engine/engine.ts';
+import { builtinPipelines, decide, reduce } from '@tidemill/core';
+import type { Engine } from '../../packages/daemon/src/engine/engine.ts';
 import { restartWorker } from '../../packages/daemon/src/engine/flows/restart.ts';
-import { ReactorHost } from '../../packages/daemon/src/engine/reactors/host.ts';
 import type { Store } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
-import { SimAgent, SimGates } from './actors.ts';
-import { type Faults, FaultyStore, mortal } from './faulty-store.ts';
-import { bound, onlyAlive } from './instance-store.ts';
+import { SimAgent } from './actors.ts';
+import type { Faults, FaultyStore } from './faulty-store.ts';
 import { type BrokenInvariant, Invariants } from './invariants.ts';
 import { droppedLines } from './merge-losses.ts';
 import type { PlantedBug } from './planted.ts';
 import { Random } from './random.ts';
 import { SimRepository } from './repository.ts';
+import { startInstance } from './sim-instance.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const MINUTE = 60_000;
@@ -29,15 +27,6 @@ const DAY = 24 * 60 * MINUTE;
 const PROJECT = 'project_sim';
 const WORKERS = 3;
 const BATCH = 4;
-const NO_BRIEFING = {
-  prompt: '',
-  promptTokens: 0,
-  dropped: [],
-  model: null,
-  tools: null,
-  maxTurns: null,
-  timeoutMs: null,
-};
 const RULES = {
   target: 'main',
   defaultPipeline: 'feature',
@@ -171,64 +160,27 @@ class Simulation {
   }
 
   #boot(): void {
-    const store: FaultyStore = new FaultyStore({
+    this.#instance = startInstance({
+      projectId: PROJECT,
+      rules: this.#rules,
+      owner: `instance-${this.#crashes}`,
       store: this.#store,
       clock: this.#clock,
       random: this.#random,
+      repository: this.#repository,
       invariants: this.#invariants,
+      plant: this.#options.plant,
       faults: () => (this.#isCalm ? NO_FAULTS : { ...USUAL_FAULTS, ...this.#options.faults }),
-      onCrash: () => void this.#reboot(),
-    });
-    const isDead = () => store.isDead;
-    const owner = `instance-${this.#crashes}`;
-    const agent = new SimAgent(this.#repository, this.#clock, this.#random, () => !store.isDead);
-    const reads = { ...bound(this.#store), ...this.#options.plant?.store?.(this.#store, PROJECT) };
-    const clock = mortal(this.#clock, isDead);
-    const onNote = () => undefined;
-    const engineStore = {
-      ...mortal(reads as Store, isDead),
-      ...onlyAlive(reads as Store, store.death.signal),
-      execute: (command: Command) => store.execute(command),
-      executeAll: (commands: readonly Command[]) => store.executeAll(commands),
-    };
-    const gates = new SimGates(this.#repository, this.#clock, this.#random, this.#invariants.passedTrees);
-    gates.flakes = 0.05;
-    const engine = new Engine({
-      project: {
-        id: PROJECT,
-        name: 'sim',
-        root: '/sim',
-        firstCommit: null,
-        createdAt: 0,
-        nextNumber: 1,
-        nextQuestion: 1,
-        nextIdea: 1,
-        nextFeedback: 1,
-        evidence: { head: '', count: 0 },
-        rules: this.#rules,
-      },
-      store: engineStore,
-      reactors: new ReactorHost({ store: engineStore, clock, onNote }),
-      workspace: mortal(this.#repository, isDead),
-      agentFor: () => agent,
-      gates: mortal(gates, isDead),
-      guards: { check: async () => ({ kind: 'allow' }) },
-      prompts: { render: async () => NO_BRIEFING, renderJob: async () => NO_BRIEFING },
-      openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
-      clock,
       ids: this.#ids(),
-      host: '',
-      owner,
-      hash: (text) => hash('sha256', text),
-      isOwnerDead: (other) => other !== owner && this.#random.chance(0.7),
+      agent: (isAlive) => new SimAgent(this.#repository, this.#clock, this.#random, isAlive),
+      flakes: 0.05,
+      timeoutMs: null,
+      isOwnerDead: () => this.#random.chance(0.7),
       workers: WORKERS,
       batch: BATCH,
       push: 'target',
-      onNote,
-    });
-    this.#instance = { engine, store };
-    engine.start().catch((error: unknown) => {
-      if (!store.isDead) this.#invariants.break('the engine starts', String(error));
+      onCrash: () => void this.#reboot(),
+      onFailedStart: (error) => this.#invariants.break('the engine starts', String(error)),
     });
   }
 

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AppError, type ConfigText } from '@tidemill/contract';
+import type { ConfigText } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { oneLine } from './terminal.ts';
+import { textFile } from './text-file.ts';
 
 export function addConfig(program: Command, context: CliContext): void {
   const config = program.command('config').description("show or check the project's settings, .tidemill/config.yaml");
@@ -41,23 +41,16 @@ function shownText({ text }: ConfigText, isLive: boolean): string {
 
 async function check(context: CliContext, file: string | undefined, options: Json): Promise<void> {
   const { terminal } = context;
-  const given = file === undefined ? undefined : await read(resolve(context.cwd, file));
+  const path = file === undefined ? '' : resolve(context.cwd, file);
+  const given = path === '' ? undefined : { path, text: await textFile(context, path) };
   await withProject(context, async (api, project) => {
-    const { path, text } = given ?? (await api.config({ project: project.id }));
+    const { path: shown, text } = given ?? (await api.config({ project: project.id }));
     const result = await api.checkConfig({ project: project.id, text });
     if (result.problems.length > 0) context.setExitCode(1);
     if (options.json) return terminal.json(result);
     for (const { line, message } of result.problems)
-      terminal.line(line === null ? message : `${path}:${line}: ${message}`);
+      terminal.line(line === null ? message : `${shown}:${line}: ${message}`);
     for (const warning of result.warnings) terminal.line(`warning: ${warning}`);
-    if (result.problems.length === 0) terminal.line(`${path} is valid.`);
+    if (result.problems.length === 0) terminal.line(`${shown} is valid.`);
   });
-}
-
-async function read(path: string): Promise<{ path: string; text: string }> {
-  try {
-    return { path, text: await readFile(path, 'utf8') };
-  } catch (cause) {
-    throw new AppError('bad_input', `${path} cannot be read`, { hint: 'Check the path.', cause });
-  }
 }

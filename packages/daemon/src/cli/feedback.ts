@@ -1,5 +1,3 @@
-import { open } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { AppError, type CallOptions, type FeedbackDetail, type FeedbackItem, plainText } from '@tidemill/contract';
 import type { Command } from 'commander';
@@ -8,6 +6,7 @@ import { refuseMistyped } from './mistyped.ts';
 import { oneKey } from './once.ts';
 import { personName } from './person.ts';
 import { dateAndTime, oneLine, type Terminal, table } from './terminal.ts';
+import { textFile } from './text-file.ts';
 
 /** More cannot be valid feedback, so it is not read. */
 const MOST_BYTES = 1_000_000;
@@ -116,24 +115,14 @@ function send(context: CliContext, text: string, json: boolean | undefined, key:
   });
 }
 
-async function read({ cwd }: CliContext, from: string): Promise<string> {
-  if (from === '-') return textOf(process.stdin);
-  try {
-    await using file = await open(resolve(cwd, from));
-    const { size } = await file.stat();
-    if (size > MOST_BYTES)
-      throw new AppError('bad_input', `${from} has ${size} bytes; feedback has at most 20,000 characters`, {
+const read = (context: CliContext, from: string): Promise<string> =>
+  from === '-'
+    ? textOf(process.stdin)
+    : textFile(context, from, {
+        bytes: MOST_BYTES,
+        what: 'feedback, which has at most 20,000 characters',
         hint: 'Name the files instead of pasting them.',
       });
-    return await file.readFile('utf8');
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    throw new AppError('bad_input', `${from} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Give the path of a text file.',
-      cause,
-    });
-  }
-}
 
 async function list(context: CliContext, { open: isOpen = false, json }: Json & { open?: boolean }): Promise<void> {
   await withProject(context, async (api, project) => {

@@ -8,7 +8,7 @@ import { refuseMistyped } from './mistyped.ts';
 import { oneKey } from './once.ts';
 import { personName } from './person.ts';
 import { questionLines } from './question-view.ts';
-import { textOf } from './spec-files.ts';
+import { textFile } from './text-file.ts';
 
 interface SayOptions extends Json {
   title?: string;
@@ -132,7 +132,7 @@ function correctionIn(text: string): IdeaCorrection {
 
 async function textFor(context: CliContext, text: string | undefined, { from }: SayOptions): Promise<string> {
   if (text !== undefined && from === undefined) return text;
-  if (text === undefined && from !== undefined) return textOf(context, from);
+  if (text === undefined && from !== undefined) return textFile(context, from);
   throw new AppError('bad_input', 'give the text, or a file with --from', {
     hint: 'tidemill idea "What you have in mind"',
   });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { AppError, type SpecDraft } from '@tidemill/contract';
 import { renderSpec, renderTasks } from '@tidemill/core';
@@ -8,6 +8,7 @@ import { featureTasks } from '../specs/feature-list.ts';
 import { readSpecFiles } from '../specs/spec-file.ts';
 import { type CliContext, integer, type Json, jsonOption, withProject } from './context.ts';
 import { specLine } from './spec-view.ts';
+import { textFile } from './text-file.ts';
 
 /** Specifications as files. */
 export function addSpecFiles(spec: Command, context: CliContext, by: string): void {
@@ -64,7 +65,7 @@ export function addSpecFiles(spec: Command, context: CliContext, by: string): vo
         await mkdir(folder, { recursive: true });
         const files = { 'spec.md': renderSpec(version.draft), 'tasks.md': renderTasks(version.draft) };
         for (const [name, text] of Object.entries(files)) {
-          const there = existsSync(join(folder, name)) ? await textOf(context, join(folder, name)) : text;
+          const there = existsSync(join(folder, name)) ? await textFile(context, join(folder, name)) : text;
           if (there !== text && !options.force)
             throw new AppError('conflict', `${join(options.to, name)} is there and differs; nothing was written`, {
               hint: 'Choose another folder with --to, or replace it with --force.',
@@ -82,14 +83,14 @@ async function readDraft(context: CliContext, file: string, tasks: string | unde
   if (tasks === undefined)
     throw new AppError('bad_input', 'a specification is two files', { hint: 'tidemill spec import spec.md tasks.md' });
   return readSpecFiles(
-    { name: file, text: await textOf(context, file) },
-    { name: tasks, text: await textOf(context, tasks) },
+    { name: file, text: await textFile(context, file) },
+    { name: tasks, text: await textFile(context, tasks) },
   );
 }
 
 async function importFeatures(context: CliContext, file: string, options: Json): Promise<void> {
   const { terminal } = context;
-  const { tasks, finished } = featureTasks(basename(file), await textOf(context, file));
+  const { tasks, finished } = featureTasks(basename(file), await textFile(context, file));
   if (tasks.length === 0) {
     if (options.json) return terminal.json({ created: 0, finished });
     return terminal.line(`No tasks were added: all ${finished} features are finished.`);
@@ -102,13 +103,4 @@ async function importFeatures(context: CliContext, file: string, options: Json):
     const which = result.created === 1 ? `#${result.first}` : `#${result.first} to #${result.last}`;
     terminal.line(`${result.created} ${result.created === 1 ? 'task' : 'tasks'} added: ${which}${left}`);
   });
-}
-
-export async function textOf({ cwd }: CliContext, name: string): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, name), 'utf8');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AppError('bad_input', `${name} cannot be read: ${why}`, { cause });
-  }
 }

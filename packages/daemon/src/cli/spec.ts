@@ -2,9 +2,10 @@ import { type Api, AppError, type Project, type SpecSummary } from '@tidemill/co
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CliContext, integer, type Json, jsonOption, withProject } from './context.ts';
 import { personName } from './person.ts';
-import { addSpecFiles, textOf } from './spec-files.ts';
+import { addSpecFiles } from './spec-files.ts';
 import { specLine, specLines } from './spec-view.ts';
 import { oneLine, table } from './terminal.ts';
+import { textFile } from './text-file.ts';
 
 /** Runs one request about a specification and shows what it has become. */
 type Request = (api: Api, project: Project) => Promise<SpecSummary>;
@@ -156,7 +157,7 @@ function addNew(spec: Command, context: CliContext, by: string): void {
         throw new AppError('bad_input', 'give exactly one of a text, --file and --idea', {
           hint: 'tidemill spec new "What should be built"',
         });
-      const text = file === undefined ? given : await textOf(context, file);
+      const text = file === undefined ? given : await textFile(context, file);
       const from = issue ? 'issue' : file === undefined ? 'text' : 'file';
       await withProject(context, async (api, known) => {
         const project = await api.registerProject({ root: known.root });

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import {
   AppError,
   AUTONOMY_PRESETS,
@@ -18,6 +16,7 @@ import { oneKey } from './once.ts';
 import { addTaskChanges, addTaskDecisions } from './task-steer.ts';
 import { addTaskDiff, showTask } from './task-view.ts';
 import { table } from './terminal.ts';
+import { textFile } from './text-file.ts';
 
 interface AddOptions extends Json {
   body?: string;
@@ -142,7 +141,7 @@ async function addFrom(context: CliContext, name: string, hasMore: boolean, json
       hint: 'Remove the title and the other options.',
     });
   }
-  const file = await readTasks(resolve(context.cwd, name), name);
+  const file = readTasks(name, await textFile(context, name));
   const { tasks } = file;
   const { key, retried } = oneKey();
   await retried(() =>
@@ -158,15 +157,7 @@ async function addFrom(context: CliContext, name: string, hasMore: boolean, json
   );
 }
 
-async function readTasks(file: string, name: string): Promise<TaskFile> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new AppError('bad_input', `${name} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    });
-  }
+function readTasks(name: string, text: string): TaskFile {
   const yaml = new YamlFile(name, text);
   return {
     tasks: yaml.parse(ImportedTasks),

@@ -1,4 +1,4 @@
-import { AppError, type Project, type Task, type TaskSummary, workerName } from '@tidemill/contract';
+import { AppError, type Project, type RecordOf, type Task, type TaskSummary, workerName } from '@tidemill/contract';
 import type { Store } from '../ports.ts';
 import type { Services } from './context.ts';
 
@@ -20,6 +20,34 @@ export async function taskOf({ store }: Pick<Services, 'store'>, project: Projec
   throw new AppError('not_found', `there is no task ${digits ? `#${digits}` : `"${ref}"`} in ${project.name}`, {
     hint: digits ? '`tidemill task list` shows them all.' : 'Name a task by its number, such as 12.',
   });
+}
+
+/** Nouns that people name by a number: its letter, what it is called, and where all of them are shown. */
+const NUMBERED = {
+  idea: { letter: 'I', name: 'idea', hint: '`tidemill idea list --all` shows them all.' },
+  spec: { letter: 'S', name: 'specification', hint: '`tidemill spec list` shows them all.' },
+  feedback: { letter: 'F', name: 'feedback', hint: '`tidemill feedback list` shows it all.' },
+  proposal: { letter: 'P', name: 'proposal', hint: '`tidemill loop proposals` lists them.' },
+} as const;
+
+type NumberedNoun = keyof typeof NUMBERED;
+
+/** A record by number (`3`, or with its letter, `S3`) or id. */
+export async function numbered<N extends NumberedNoun>(
+  { store }: Pick<Services, 'store'>,
+  project: Project,
+  noun: N,
+  ref: string,
+): Promise<RecordOf<N>> {
+  const { letter, name, hint } = NUMBERED[noun];
+  const digits = new RegExp(`^${letter}?(\\d{1,15})$`, 'i').exec(ref.trim())?.[1];
+  const one: NumberedNoun = noun;
+  const all = digits ? await store.records({ noun: one, projectId: project.id }) : [];
+  const found = digits ? all.find(({ number }) => number === Number(digits)) : await store.record(one, ref);
+  // A proposal has no number before it is checked.
+  if (found?.projectId === project.id && found.number > 0) return found as RecordOf<N>;
+  const shown = digits ? `${letter}${digits}` : `"${ref}"`;
+  throw new AppError('not_found', `there is no ${name} ${shown} in ${project.name}`, { hint });
 }
 
 export async function summaries(store: Store, tasks: Task[]): Promise<TaskSummary[]> {

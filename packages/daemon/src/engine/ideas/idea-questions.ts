@@ -1,47 +1,36 @@
-import { type EventBody, IDEA_PHASES, type Idea, type LoggedEvent, REACTORS } from '@tidemill/contract';
+import { type EventBody, IDEA_PHASES, type Idea, type LoggedEvent } from '@tidemill/contract';
 import { artifactTitle } from '@tidemill/core';
-import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
+import type { OwnWrites, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { IdeaReactor } from './idea-reactor.ts';
 
-const FOLLOWED = REACTORS['idea-questions'].on;
 /** The answer to a completed phase that pauses the idea. */
 const FOR_LATER = 'Keep it for later';
 
 /** Asks the catalogue's questions about ideas, each once. */
-export class IdeaQuestions implements Reactor {
+export class IdeaQuestions extends IdeaReactor {
   readonly name = 'idea-questions';
-  readonly projectId: string;
-  readonly on = FOLLOWED;
-  readonly own: OwnWrites;
-  readonly #deps: EngineDeps;
 
   constructor(deps: EngineDeps) {
-    this.#deps = deps;
-    this.projectId = deps.project.id;
-    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
+    super(deps, 'idea-questions');
   }
 
-  async handle(call: ReactorCall): Promise<void> {
-    const { store } = this.#deps;
-    // What was said while nothing ran.
-    if (call.cause === 'start')
-      for (const idea of await store.records({ noun: 'idea', projectId: this.projectId, isOpen: true }))
-        await this.#ask(idea);
-    if (call.cause === 'events') for (const event of call.events) await this.#consider(event);
-  }
-
-  async #consider({ body }: LoggedEvent): Promise<void> {
+  protected async considerEvent({ body }: LoggedEvent): Promise<void> {
     if (body.type === 'question.answered') return this.#answered(body);
-    const idea = 'ideaId' in body ? await this.#deps.store.record('idea', body.ideaId) : null;
+    const idea = 'ideaId' in body ? await this.deps.store.record('idea', body.ideaId) : null;
     if (idea && idea.status !== 'archived') await this.#ask(idea);
   }
 
+  protected considerIdea(idea: Idea): Promise<void> {
+    return this.#ask(idea);
+  }
+
   async #ask(idea: Idea): Promise<void> {
-    const before = await this.#deps.store.records({ noun: 'question', parent: idea.id });
+    const before = await this.deps.store.records({ noun: 'question', parent: idea.id });
     const asked = new Set(before.map(({ sourceId }) => sourceId));
     const { title, phase, forkedFrom, complexity } = idea;
     const raise = async <T extends Trigger>(trigger: T, facts: TriggerFacts[T], sourceId: string = trigger) => {
-      if (!asked.has(sourceId)) await raiseAbout(this.#deps, this.own, idea, trigger, facts, sourceId);
+      if (!asked.has(sourceId)) await raiseAbout(this.deps, this.own, idea, trigger, facts, sourceId);
     };
     if (!forkedFrom && phase === 'EXPLORING') await raise('idea_created', { title });
     const stated = idea.artifacts.find(({ type }) => type === 'problem');
@@ -57,7 +46,7 @@ export class IdeaQuestions implements Reactor {
 
   async #answered({ questionId, answer }: Extract<EventBody, { type: 'question.answered' }>): Promise<void> {
     if (answer.option !== FOR_LATER) return;
-    const { store } = this.#deps;
+    const { store } = this.deps;
     const question = await store.record('question', questionId);
     if (!question?.subjectId || !question.sourceId.startsWith('phase_complete')) return;
     const idea = await store.record('idea', question.subjectId);

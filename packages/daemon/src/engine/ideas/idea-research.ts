@@ -1,45 +1,35 @@
-import { ENGINE, type Idea, type Question, REACTORS } from '@tidemill/contract';
-import type { OwnWrites, Reactor, ReactorCall } from '../../ports.ts';
+import { ENGINE, type Idea, type LoggedEvent, type Question } from '@tidemill/contract';
 import type { EngineDeps } from '../deps.ts';
 import { raiseAbout } from './idea-questions.ts';
+import { IdeaReactor } from './idea-reactor.ts';
 
-const FOLLOWED = REACTORS['idea-research'].on;
 const SKIP = 'Skip it';
 const MOST_AREAS = 6;
 const OFF = 'no search provider is set; add `research` to the config';
 
 /** Searches for what the ideation agent wants to know, after a person had the chance to object. */
-export class IdeaResearchers implements Reactor {
+export class IdeaResearchers extends IdeaReactor {
   readonly name = 'idea-research';
-  readonly projectId: string;
-  readonly on = FOLLOWED;
-  readonly own: OwnWrites;
-  readonly #deps: EngineDeps;
 
   constructor(deps: EngineDeps) {
-    this.#deps = deps;
-    this.projectId = deps.project.id;
-    this.own = deps.reactors.watchWrites(deps.store, FOLLOWED);
+    super(deps, 'idea-research');
   }
 
-  async handle(call: ReactorCall): Promise<void> {
-    const { store } = this.#deps;
-    if (call.cause === 'start')
-      for (const idea of await store.records({ noun: 'idea', projectId: this.projectId, isOpen: true }))
-        await this.#research(idea.id);
-    if (call.cause !== 'events') return;
-    for (const { body } of call.events) {
-      if (body.type === 'idea.replied' && body.research) await this.#research(body.ideaId);
-      if (body.type !== 'question.answered' && body.type !== 'question.closed') continue;
-      const question = await store.record('question', body.questionId);
-      if (question?.subjectId && isAboutResearch(question)) await this.#research(question.subjectId);
-    }
+  protected considerIdea({ id }: Idea): Promise<void> {
+    return this.#research(id);
+  }
+
+  protected async considerEvent({ body }: LoggedEvent): Promise<void> {
+    if (body.type === 'idea.replied' && body.research) return this.#research(body.ideaId);
+    if (body.type !== 'question.answered' && body.type !== 'question.closed') return;
+    const question = await this.deps.store.record('question', body.questionId);
+    if (question?.subjectId && isAboutResearch(question)) await this.#research(question.subjectId);
   }
 
   async #research(ideaId: string): Promise<void> {
-    const idea = await this.#deps.store.record('idea', ideaId);
+    const idea = await this.deps.store.record('idea', ideaId);
     if (idea?.research?.status !== 'wanted' || idea.status === 'archived') return;
-    if (!this.#deps.ideation?.search) return this.#end(idea, 'off', OFF);
+    if (!this.deps.ideation?.search) return this.#end(idea, 'off', OFF);
     const question = (await this.#asked(idea)) ?? (await this.#ask(idea));
     if (question?.status === 'open') return;
     // The same was asked before and is not asked again within a day: what was decided then holds.
@@ -52,13 +42,13 @@ export class IdeaResearchers implements Reactor {
 
   /** The question about the searches that the idea wants now. */
   async #asked({ id, research }: Idea): Promise<Question | undefined> {
-    const questions = await this.#deps.store.records({ noun: 'question', parent: id });
+    const questions = await this.deps.store.records({ noun: 'question', parent: id });
     return questions.findLast((question) => isAboutResearch(question) && question.askedAt >= (research?.at ?? 0));
   }
 
   /** The newest earlier question about searches for this idea. */
   async #before({ id }: Idea): Promise<Question | undefined> {
-    const questions = await this.#deps.store.records({ noun: 'question', parent: id });
+    const questions = await this.deps.store.records({ noun: 'question', parent: id });
     return questions.findLast(isAboutResearch);
   }
 
@@ -66,12 +56,12 @@ export class IdeaResearchers implements Reactor {
   async #ask(idea: Idea): Promise<Question | undefined> {
     const { title, research } = idea;
     const areas = (research?.areas ?? []).map((area, index) => `${index + 1}. ${area}`).join('\n');
-    await raiseAbout(this.#deps, this.own, idea, 'before_research', { title, areas }, sourceOf(research?.at ?? 0));
+    await raiseAbout(this.deps, this.own, idea, 'before_research', { title, areas }, sourceOf(research?.at ?? 0));
     return this.#asked(idea);
   }
 
   async #search(idea: Idea, areas: string[]): Promise<void> {
-    const search = this.#deps.ideation!.search!;
+    const search = this.deps.ideation!.search!;
     const found: string[] = [];
     const failures: string[] = [];
     for (const area of areas.slice(0, MOST_AREAS)) {
@@ -97,7 +87,7 @@ export class IdeaResearchers implements Reactor {
     const { id: ideaId } = idea;
     const about = { projectId: this.projectId, ideaId, by: ENGINE, status, why, artifact };
     const reply = await this.own.store.execute({ type: 'idea.end_research', ...about });
-    if (!reply.ok) this.#deps.onNote(`the search for ${idea.title} was not recorded: ${reply.refusal.message}`);
+    if (!reply.ok) this.deps.onNote(`the search for ${idea.title} was not recorded: ${reply.refusal.message}`);
   }
 }
 

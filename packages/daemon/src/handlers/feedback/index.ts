@@ -1,6 +1,6 @@
-import { AppError, type FeedbackDetail, type FeedbackItem, type Project, type RouteRequest } from '@tidemill/contract';
+import type { FeedbackDetail, FeedbackItem, RouteRequest } from '@tidemill/contract';
 import type { Services } from '../context.ts';
-import { projectOf, unwrap } from '../find.ts';
+import { numbered, projectOf, unwrap } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
 import { ranked } from '../people/question.ts';
 
@@ -23,7 +23,7 @@ async function listFeedback(services: Services, input: RouteRequest<'feedbackLis
 
 async function showFeedback(services: Services, input: RouteRequest<'feedback'>): Promise<FeedbackDetail> {
   const project = await projectOf(services, input.project);
-  const feedback = await feedbackOf(services, project, input.feedback);
+  const feedback = await numbered(services, project, 'feedback', input.feedback);
   const { taskNumber } = feedback;
   const task = taskNumber === null ? null : await services.store.taskByNumber(project.id, taskNumber);
   return {
@@ -43,7 +43,7 @@ async function giveFeedback(services: Services, input: Signed<'giveFeedback'>): 
 
 async function analyseFeedback(services: Services, input: Signed<'analyseFeedback'>): Promise<FeedbackItem> {
   const project = await projectOf(services, input.project);
-  const { id: feedbackId } = await feedbackOf(services, project, input.feedback);
+  const { id: feedbackId } = await numbered(services, project, 'feedback', input.feedback);
   const { by } = input;
   unwrap(await services.store.execute({ type: 'feedback.analyse', projectId: project.id, feedbackId, by }));
   return (await services.store.record('feedback', feedbackId))!;
@@ -53,7 +53,7 @@ async function analyseFeedback(services: Services, input: Signed<'analyseFeedbac
 async function dismissFeedback(services: Services, input: Signed<'dismissFeedback'>): Promise<FeedbackItem> {
   const { store } = services;
   const project = await projectOf(services, input.project);
-  const { id: feedbackId, jobId } = await feedbackOf(services, project, input.feedback);
+  const { id: feedbackId, jobId } = await numbered(services, project, 'feedback', input.feedback);
   const { by, why } = input;
   const about = { projectId: project.id };
   unwrap(await store.execute({ type: 'feedback.dismiss', ...about, feedbackId, by, why }));
@@ -67,16 +67,4 @@ async function dismissFeedback(services: Services, input: Signed<'dismissFeedbac
       why: 'the feedback was dismissed',
     });
   return (await store.record('feedback', feedbackId))!;
-}
-
-/** By number (`3`, `F3`) or id. */
-async function feedbackOf({ store }: Services, { id, name }: Project, ref: string): Promise<FeedbackItem> {
-  const digits = /^[Ff]?(\d{1,15})$/.exec(ref)?.[1];
-  const found = digits
-    ? (await store.records({ noun: 'feedback', projectId: id })).find(({ number }) => number === Number(digits))
-    : await store.record('feedback', ref);
-  if (found?.projectId === id) return found;
-  throw new AppError('not_found', `there is no feedback ${digits ? `F${digits}` : `"${ref}"`} in ${name}`, {
-    hint: '`tidemill feedback list` shows it all.',
-  });
 }

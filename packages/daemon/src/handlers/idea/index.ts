@@ -1,8 +1,8 @@
-import { type Actor, AppError, type Idea, type IdeaDetail, type IdeaSummary, type Project } from '@tidemill/contract';
+import type { Actor, Idea, IdeaDetail, IdeaSummary } from '@tidemill/contract';
 import { type Command, ideaFiles, ideaFolder } from '@tidemill/core';
 import { messagesOf } from '../../engine/ideas/conversation.ts';
 import type { Services } from '../context.ts';
-import { projectOf, unwrap } from '../find.ts';
+import { numbered, projectOf, unwrap } from '../find.ts';
 import type { Handlers } from '../handler.ts';
 import { openQuestionsAbout } from '../people/question.ts';
 
@@ -68,20 +68,8 @@ async function carryOut(
   return detailOf(services, projectId, ideaId);
 }
 
-/** An idea by number (`3`, `I3`) or id. */
-async function ideaOf(services: Services, projectRef: string, ref: string): Promise<Idea> {
-  const project: Project = await projectOf(services, projectRef);
-  const digits = /^i?(\d{1,9})$/i.exec(ref)?.[1];
-  const found = digits
-    ? (await services.store.records({ noun: 'idea', projectId: project.id })).find(
-        ({ number }) => number === Number(digits),
-      )
-    : await services.store.record('idea', ref);
-  if (found?.projectId === project.id) return found;
-  throw new AppError('not_found', `there is no idea ${digits ? `I${digits}` : `"${ref}"`} in ${project.name}`, {
-    hint: '`tidemill idea list --all` shows them all.',
-  });
-}
+const ideaOf = async (services: Services, project: string, ref: string): Promise<Idea> =>
+  numbered(services, await projectOf(services, project), 'idea', ref);
 
 const summaryOf = (idea: Idea, questions: number): IdeaSummary => {
   const { id, number, title, slug, status, phase, confidence, messageCount, failure, changedAt } = idea;

@@ -1,14 +1,7 @@
-import {
-  AppError,
-  type LoopView,
-  type Project,
-  type Proposal,
-  type ProposalView,
-  type RouteRequest,
-} from '@tidemill/contract';
+import type { LoopView, Project, Proposal, ProposalView, RouteRequest } from '@tidemill/contract';
 import { acceptProposal } from '../../engine/loop/accept-proposal.ts';
 import type { Services } from '../context.ts';
-import { projectOf, unwrap } from '../find.ts';
+import { numbered, projectOf, unwrap } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
 import { viewLoop, viewProposals } from './view.ts';
 
@@ -44,7 +37,7 @@ async function listProposals(services: Services, input: RouteRequest<'proposals'
 
 async function approveProposal(services: Services, input: Signed<'approveProposal'>): Promise<ProposalView> {
   const project = await projectOf(services, input.project);
-  const proposal = await proposalOf(services, project, input.proposal);
+  const proposal = await numbered(services, project, 'proposal', input.proposal);
   const { store, ids } = services;
   await acceptProposal({ store, ids, project }, proposal, input.by);
   return viewAgain(services, project, proposal);
@@ -52,7 +45,7 @@ async function approveProposal(services: Services, input: Signed<'approveProposa
 
 async function refuseProposal(services: Services, input: Signed<'refuseProposal'>): Promise<ProposalView> {
   const project = await projectOf(services, input.project);
-  const proposal = await proposalOf(services, project, input.proposal);
+  const proposal = await numbered(services, project, 'proposal', input.proposal);
   const { why, by } = input;
   unwrap(await services.store.execute({ type: 'proposal.refuse', ...about(proposal), why, by }));
   return viewAgain(services, project, proposal);
@@ -60,7 +53,7 @@ async function refuseProposal(services: Services, input: Signed<'refuseProposal'
 
 async function scoreProposal(services: Services, input: Signed<'scoreProposal'>): Promise<ProposalView> {
   const project = await projectOf(services, input.project);
-  const proposal = await proposalOf(services, project, input.proposal);
+  const proposal = await numbered(services, project, 'proposal', input.proposal);
   const { score, by } = input;
   unwrap(await services.store.execute({ type: 'proposal.score', ...about(proposal), score, by }));
   return viewAgain(services, project, proposal);
@@ -71,13 +64,4 @@ const about = ({ projectId, id, categoryId }: Proposal) => ({ projectId, proposa
 async function viewAgain(services: Services, { id }: Project, proposal: Proposal): Promise<ProposalView> {
   const [view] = await viewProposals(services, id, [(await services.store.record('proposal', proposal.id))!]);
   return view!;
-}
-
-/** By its number (`7`, `p7`) or its id. */
-async function proposalOf({ store }: Services, { id: projectId }: Project, name: string): Promise<Proposal> {
-  const number = /^\s*(?:p|proposal)?\s*(\d+)\s*$/i.exec(name)?.[1];
-  const all = await store.records({ noun: 'proposal', projectId });
-  const found = all.find((each) => each.id === name || (number !== undefined && each.number === Number(number)));
-  if (found && found.number > 0) return found;
-  throw new AppError('not_found', `there is no proposal ${name}`, { hint: '`tidemill loop proposals` lists them.' });
 }

@@ -10,9 +10,8 @@ import {
 import { buildState, type Command, specDocument } from '@tidemill/core';
 import { approveSpec, rejectSpec, resumeSpec, stopSpec } from '../../engine/flows/spec.ts';
 import type { Services } from '../context.ts';
-import { projectOf, unwrap } from '../find.ts';
+import { numbered, projectOf, unwrap } from '../find.ts';
 import type { Signed } from '../handler.ts';
-import { specOf } from './find.ts';
 import { sourceOf } from './source.ts';
 import { detailOf, summaryOf } from './view.ts';
 
@@ -108,7 +107,7 @@ export async function resume(services: Services, input: Signed<'resumeSpec'>): P
 
 async function found(services: Services, input: { project: string; spec: string }) {
   const project = await projectOf(services, input.project);
-  return { project, spec: await specOf(services, project, input.spec) };
+  return { project, spec: await numbered(services, project, 'spec', input.spec) };
 }
 
 const execute = async ({ store }: Services, command: Command) => unwrap(await store.execute(command));

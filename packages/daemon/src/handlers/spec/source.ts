@@ -1,6 +1,7 @@
 import { AppError, type Project, type SpecSource } from '@tidemill/contract';
 import { briefOf, isNewRepository } from '../../engine/flows/spec-source.ts';
 import type { Services } from '../context.ts';
+import { numbered } from '../find.ts';
 import type { Signed } from '../handler.ts';
 
 const NEW_REPOSITORY = 'Propose the first skeleton of this repository, its gates and a list of features.';
@@ -19,10 +20,7 @@ export async function sourceOf(
 const isNew = ({ repositories }: Services, project: Project) => repositories.withWorkspace(project, isNewRepository);
 
 async function fromIdea(services: Services, project: Project, number: number): Promise<SpecSource> {
-  const ideas = await services.store.records({ noun: 'idea', projectId: project.id });
-  const idea = ideas.find((each) => each.number === number);
-  if (!idea)
-    throw new AppError('not_found', `there is no idea I${number}`, { hint: '`tidemill idea list` shows them.' });
+  const idea = await numbered(services, project, 'idea', String(number));
   const source = briefOf(idea, await isNew(services, project));
   if (source) return source;
   throw new AppError('wrong_stage', `the idea I${number} has no brief, which a specification is made of`, {

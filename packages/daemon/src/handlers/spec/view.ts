@@ -14,9 +14,9 @@ import { inBuildOrder, newestByGate, readinessOf, requirementProgress, specDiff,
 import { gotchasOf } from '../../engine/flows/spec.ts';
 import type { Store } from '../../ports.ts';
 import type { Services } from '../context.ts';
-import { projectOf } from '../find.ts';
+import { numbered, projectOf } from '../find.ts';
 import { openQuestionsAbout } from '../people/question.ts';
-import { specOf, versionOf } from './find.ts';
+import { versionOf } from './find.ts';
 
 export async function list(services: Services, input: RouteRequest<'specs'>): Promise<SpecSummary[]> {
   const project = await projectOf(services, input.project);
@@ -47,7 +47,7 @@ async function tasksOf(store: Store, { id: projectId }: Project, { tasks }: Spec
 
 export async function show(services: Services, input: RouteRequest<'spec'>): Promise<SpecDetail> {
   const project = await projectOf(services, input.project);
-  const spec = await specOf(services, project, input.spec);
+  const spec = await numbered(services, project, 'spec', input.spec);
   return detailOf(services, project, spec, input.version);
 }
 
@@ -137,7 +137,7 @@ async function became(store: Store, row: Task | undefined) {
 
 export async function diff(services: Services, input: RouteRequest<'specDiff'>) {
   const project = await projectOf(services, input.project);
-  const spec = await specOf(services, project, input.spec);
+  const spec = await numbered(services, project, 'spec', input.spec);
   const to = input.to ?? spec.version;
   const from = input.from ?? to - 1;
   if (from < 1)

@@ -1,7 +1,7 @@
 import './spec.css';
 import { useQuery } from '@tanstack/react-query';
 import type { SpecDetail } from '@tidemill/contract';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { api, isCode, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
@@ -11,6 +11,7 @@ import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useProject } from '../../shell/project.tsx';
 import { RoleNote } from '../../shell/role-note.tsx';
+import { Tabs } from '../../shell/tabs.tsx';
 import { showToast } from '../../shell/toasts.tsx';
 import { Answer } from '../question/answer.tsx';
 import { Asked } from '../question/asked.tsx';
@@ -24,7 +25,6 @@ import { VersionsPanel } from './versions-panel.tsx';
 
 const TABS = ['document', 'requirements', 'tasks', 'versions'] as const;
 type Tab = (typeof TABS)[number];
-const nameOf = (tab: Tab) => tab[0]!.toUpperCase() + tab.slice(1);
 
 /** One specification. */
 export default function SpecPage({ number }: { number: number }) {
@@ -94,7 +94,7 @@ function Known({ detail }: { detail: SpecDetail }) {
           <Answer question={question} />
         </section>
       ))}
-      {version ? <Tabs detail={detail} /> : <Waiting detail={detail} />}
+      {version ? <Parts detail={detail} /> : <Waiting detail={detail} />}
       {isRevising && <ReviseDialog detail={detail} onClose={() => revise(false)} />}
     </article>
   );
@@ -124,49 +124,22 @@ const Waiting = ({ detail: { spec } }: { detail: SpecDetail }) => (
   </Empty>
 );
 
-function Tabs({ detail }: { detail: SpecDetail }) {
+function Parts({ detail }: { detail: SpecDetail }) {
   const [wanted, show] = useAddress('tab');
-  const list = useRef<HTMLDivElement>(null);
   const tab = TABS.find((name) => name === wanted) ?? 'document';
-  const open = (next: Tab) => show(next === 'document' ? '' : next);
-  useKeys(TABS.map((name, index) => ({ keys: String(index + 1), does: nameOf(name), run: () => open(name) })));
-  const walk = (event: KeyboardEvent) => {
-    const at = TABS.indexOf(tab);
-    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 }[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    const place = (next + TABS.length) % TABS.length;
-    open(TABS[place]!);
-    list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[place]?.focus();
-  };
   return (
-    <>
-      <div ref={list} className="tabs" role="tablist" aria-label={`About S${detail.spec.number}`} onKeyDown={walk}>
-        {TABS.map((name, index) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-controls="tab-panel"
-            aria-selected={name === tab}
-            aria-keyshortcuts={String(index + 1)}
-            tabIndex={name === tab ? 0 : -1}
-            onClick={() => open(name)}
-          >
-            {nameOf(name)}
-            <span className="dim"> {countOf(name, detail)}</span>
-          </button>
-        ))}
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a panel without buttons must be reachable by keyboard */}
-      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {tab === 'document' && <DocumentPanel detail={detail} />}
-        {tab === 'requirements' && <RequirementsPanel detail={detail} />}
-        {tab === 'tasks' && <TasksPanel detail={detail} />}
-        {tab === 'versions' && <VersionsPanel detail={detail} />}
-      </div>
-    </>
+    <Tabs
+      label={`About S${detail.spec.number}`}
+      names={TABS}
+      tab={tab}
+      show={show}
+      badge={(name) => <span className="dim"> {countOf(name, detail)}</span>}
+    >
+      {tab === 'document' && <DocumentPanel detail={detail} />}
+      {tab === 'requirements' && <RequirementsPanel detail={detail} />}
+      {tab === 'tasks' && <TasksPanel detail={detail} />}
+      {tab === 'versions' && <VersionsPanel detail={detail} />}
+    </Tabs>
   );
 }
 
