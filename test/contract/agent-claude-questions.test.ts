@@ -11,7 +11,7 @@ import {
 } from '../support/model/messages.ts';
 import { ClaudeBench, missing } from './claude-bench.ts';
 
-const TOOL = 'mcp__tidemill__ask_person';
+const TOOL = 'mcp__person__ask_person';
 const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
 const PORT = {
   ...{ id: 'port', type: 'clarifying', text: 'Which port?' },

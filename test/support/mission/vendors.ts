@@ -148,6 +148,7 @@ async function serveMessages(
     sent.push({ task: about.task, input, cached, output });
     const usage = { usage: { input: input - cached, cacheRead: cached, output } };
     if (move.kind === 'result') return handIn(move.envelope, usage);
+    if (move.kind === 'ask') return call(`mcp__tidemill__${move.tool}`, move.input, usage);
     if (move.kind === 'run') return call(shell, { command: move.command, description: 'as told' }, usage);
     return call(write, { [file]: join(worktreeIn(request), move.file), content: move.content }, usage);
   });
@@ -196,7 +197,8 @@ async function serveResponses(mind: Mind): Promise<VendorModel> {
   return { ...server, sent: booked };
 }
 
-function itemOf(move: Extract<Move, { kind: 'write' | 'run' | 'result' }>): ResponsesItem {
+function itemOf(move: Extract<Move, { kind: 'write' | 'run' | 'ask' | 'result' }>): ResponsesItem {
+  if (move.kind === 'ask') return { kind: 'call', tool: move.tool, input: move.input, namespace: 'mcp__tidemill' };
   if (move.kind === 'run') return exec(move.command);
   if (move.kind === 'result') return answer(move.envelope);
   const lines = move.content.trimEnd().split('\n');

@@ -22,6 +22,8 @@ export interface Assignment {
 export type Move =
   | { kind: 'write'; file: string; content: string; tokens?: Tokens }
   | { kind: 'run'; command: string; tokens?: Tokens }
+  /** A tool of Tidemill's MCP server. */
+  | { kind: 'ask'; tool: string; input: Record<string, unknown>; tokens?: Tokens }
   | { kind: 'result'; envelope: Record<string, unknown>; tokens?: Tokens }
   | { kind: 'trouble'; what: Trouble }
   /** The answer begins and never ends. */
@@ -44,6 +46,7 @@ export const USUAL_TOKENS: Tokens = { input: 100, cached: 20, output: 10 };
 
 export const write = (file: string, content: string): Move => ({ kind: 'write', file, content });
 export const run = (command: string): Move => ({ kind: 'run', command });
+export const ask = (tool: string, input: Record<string, unknown>): Move => ({ kind: 'ask', tool, input });
 export const result = (outcome: string, more: Record<string, unknown> = {}): Move => ({
   kind: 'result',
   envelope: { outcome, summary: `${outcome}, as told`, ...more },

@@ -19,10 +19,13 @@ export interface ResponsesBody {
 
 export type ResponsesRequest = ModelRequest<ResponsesBody>;
 
-/** One thing the model says or does. `custom` is a tool that takes text instead of JSON, such as apply_patch. */
+/**
+ * One thing the model says or does. `custom` is a tool that takes text instead of JSON, such as apply_patch. `namespace` is
+ * an MCP server's.
+ */
 export type ResponsesItem =
   | { kind: 'message'; text: string }
-  | { kind: 'call'; tool: string; input: Record<string, unknown> }
+  | { kind: 'call'; tool: string; input: Record<string, unknown>; namespace?: string }
   | { kind: 'custom'; tool: string; input: string };
 
 interface Counts {
@@ -128,7 +131,12 @@ function onTheWire(item: ResponsesItem): Record<string, unknown> {
       return { type: 'message', role: 'assistant', id: `msg_${id}`, content };
     }
     case 'call': {
-      const call = { id: `fc_${id}`, call_id: `call_${id}`, name: item.tool };
+      const call = {
+        id: `fc_${id}`,
+        call_id: `call_${id}`,
+        name: item.tool,
+        ...(item.namespace && { namespace: item.namespace }),
+      };
       return { type: 'function_call', ...call, arguments: JSON.stringify(item.input) };
     }
     case 'custom':

@@ -4,6 +4,9 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { AppError, type LogSearch } from '@tidemill/contract';
 import { type LogQuery, scanLog } from '../handlers/record/log-scan.ts';
 
+/** As the guard for long logs names them. Other files are not searched: the guards decide who reads them. */
+const LOGS = /(^|\/)(logs?\/.*|[^/]+\.(log(\.[^/]+)?|out|trace|jsonl|ndjson))$/i;
+
 /**
  * Searches a file below a folder. An agent controls what is in the folder, and this process may read more than the agent:
  * a link that leads out is refused, also one that is placed between the check and the reading.
@@ -22,7 +25,10 @@ export async function searchFile(
     const inside = relative(root, real);
     if (inside === '' || inside.startsWith('..') || isAbsolute(inside))
       throw new AppError('forbidden', `${path} is not in ${folder}`, { hint: 'Name a file inside the project.' });
-    if (inside.split('/').includes('.git')) throw new AppError('forbidden', `${path} belongs to git`);
+    if (!LOGS.test(inside))
+      throw new AppError('forbidden', `${path} does not look like a log`, {
+        hint: 'Only *.log, *.out, *.trace, *.jsonl, *.ndjson and files in a folder named log or logs are searched here.',
+      });
     if (!(await handle.stat()).isFile()) throw new AppError('bad_input', `${path} is not a file`);
     return { kind: 'file', id: inside, label: '', note: null, ...(await scanLog(handle, query, signal)) };
   } finally {

@@ -23,7 +23,7 @@ export interface ClientAbilities {
 
 export interface McpTool {
   name: string;
-  about: string;
+  aboutFor(role: McpRole): string;
   roles: readonly McpRole[];
   hintsFor(role: McpRole): ToolAnnotations;
   /** The input as a role sees it. */
@@ -53,13 +53,13 @@ interface Traits<S extends Shape> {
 /** Checks the input by the role's own schema, so `call` can rely on the full one. */
 export function tool<S extends Shape>(
   name: string,
-  about: string,
+  about: string | ((role: McpRole) => string),
   { roles, changesFor = [], input, inputFor = () => input }: Traits<S>,
   call: (call: McpCall, input: Input<S>) => Promise<ToolReply>,
 ): McpTool {
   return {
     name,
-    about,
+    aboutFor: (role) => (typeof about === 'string' ? about : about(role)),
     roles,
     hintsFor: (role) => (changesFor.includes(role) ? CHANGES : LOOKS),
     inputFor: (role) => z.strictObject({ ...inputFor(role, input), ...(AGENTS.includes(role) ? {} : { projectRoot }) }),

@@ -4,7 +4,8 @@ import type { AgentRequest } from '../../ports.ts';
 import { readQuestions } from '../result.ts';
 import type { ControlAnswer } from './control.ts';
 
-const SERVER = 'tidemill';
+/** Not the name of Tidemill's MCP server, which is another one. */
+const SERVER = 'person';
 const TOOL = 'ask_person';
 /** The tool's name in Claude Code. It changes nothing, so no guard is called. */
 export const ASK_TOOL = `mcp__${SERVER}__${TOOL}`;

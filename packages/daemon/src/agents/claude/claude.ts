@@ -5,6 +5,7 @@ import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildHost } from '../../process/child.ts';
 import { isInside } from '../../process/mounts.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
+import { MCP_SERVER, MCP_TOKEN_VARIABLE, mcpVariables, withOwnTools } from '../own-tools.ts';
 import type { Prices } from '../prices.ts';
 import { PROXY_VARIABLES } from '../proxy-variables.ts';
 import { resultSchema } from '../result-schema.ts';
@@ -58,7 +59,7 @@ export interface ClaudeAgentOptions {
 export function createClaudeAgent(options: ClaudeAgentOptions): Agent {
   return {
     label: options.label,
-    start: (request, sink) => beginSession((stopped) => run(options, request, sink, stopped)),
+    start: (request, sink) => beginSession((stopped) => run(options, withOwnTools(request), sink, stopped)),
   };
 }
 
@@ -160,7 +161,7 @@ async function childSpec(
     runId: request.runId,
     command: [program, ...argumentsFor(request, options.model ?? request.model)],
     cwd: request.cwd,
-    env: { ...QUIET, ...env, ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },
+    env: { ...QUIET, ...env, ...mcpVariables(request), ...home.env, ...(isSandboxed ? { IS_SANDBOX: '1' } : {}) },
     network: true,
     readOnlyWorktree: isReadOnly(request.brief.mode),
     writable: [...home.writable, ...writable],
@@ -173,7 +174,7 @@ async function childSpec(
 }
 
 /** The person's and the repository's own settings are not loaded: hooks in them would run as that person. */
-function argumentsFor({ brief: { mode }, tools, maxTurns, resume }: AgentRequest, model: string | null): string[] {
+function argumentsFor({ brief: { mode }, tools, maxTurns, resume, mcp }: AgentRequest, model: string | null): string[] {
   const { allowed, denied } = toolsFor(mode, tools);
   return [
     '--print',
@@ -181,6 +182,7 @@ function argumentsFor({ brief: { mode }, tools, maxTurns, resume }: AgentRequest
     // Without it, a request is reported only when its answer is complete, and an aborted one never.
     '--include-partial-messages',
     ...['--setting-sources=', '--strict-mcp-config'],
+    ...(mcp ? [`--mcp-config=${mcpConfig(mcp.url)}`] : []),
     ...['--permission-mode=default', '--permission-prompt-tool=stdio'],
     ...[`--tools=${allowed.join(',')}`, ...(denied.length > 0 ? [`--disallowed-tools=${denied.join(',')}`] : [])],
     `--max-turns=${maxTurns}`,
@@ -188,6 +190,12 @@ function argumentsFor({ brief: { mode }, tools, maxTurns, resume }: AgentRequest
     ...(model === null ? [] : [`--model=${model}`]),
     ...(resume === null ? [] : [`--resume=${resume}`]),
   ];
+}
+
+/** Claude Code fills in the variable itself. */
+function mcpConfig(url: string): string {
+  const headers = { Authorization: `Bearer \${${MCP_TOKEN_VARIABLE}}` };
+  return JSON.stringify({ mcpServers: { [MCP_SERVER]: { type: 'http', url, headers } } });
 }
 
 /** A prompt can only restrict the tools that the mode allows. */

@@ -164,17 +164,17 @@ describe('the channel', () => {
 describe('the tool for questions', () => {
   const server = askServer(async (questions) => `asked ${questions.length}`)!;
   const call = (method: string, params?: object) =>
-    server.answer('tidemill', { jsonrpc: '2.0', id: 1, method, params });
+    server.answer('person', { jsonrpc: '2.0', id: 1, method, params });
 
   it('is offered and called as any other of its protocol', async () => {
     const { channel, input, ask } = open({ mcp: server.answer });
     channel.connect(input);
     const message = { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'ask_person', arguments: {} } };
-    expect(await ask({ subtype: 'mcp_message', server_name: 'tidemill', message })).toMatchObject({
+    expect(await ask({ subtype: 'mcp_message', server_name: 'person', message })).toMatchObject({
       response: { mcp_response: { jsonrpc: '2.0', id: 4, result: { isError: true } } },
     });
     const begun = { jsonrpc: '2.0', method: 'notifications/initialized' };
-    expect(await ask({ subtype: 'mcp_message', server_name: 'tidemill', message: begun })).toMatchObject({
+    expect(await ask({ subtype: 'mcp_message', server_name: 'person', message: begun })).toMatchObject({
       response: { mcp_response: { result: {} } },
     });
     expect(await call('initialize', { protocolVersion: '2025-11-25' })).toMatchObject({

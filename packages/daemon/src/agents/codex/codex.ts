@@ -4,6 +4,7 @@ import type { Agent, AgentEnd, AgentRequest, AgentSink } from '../../ports.ts';
 import type { ChildEnd, ChildHost } from '../../process/child.ts';
 import { sandboxStatus } from '../../process/sandbox.ts';
 import { TimeLimit } from '../../process/time-limit.ts';
+import { mcpVariables, withOwnTools } from '../own-tools.ts';
 import type { Prices } from '../prices.ts';
 import { PROXY_VARIABLES } from '../proxy-variables.ts';
 import { readResult, repairRequest } from '../result.ts';
@@ -48,7 +49,7 @@ export interface CodexAgentOptions {
 export function createCodexAgent(options: CodexAgentOptions): Agent {
   return {
     label: options.label,
-    start: (request, sink) => beginSession((stopped) => run(options, request, sink, stopped)),
+    start: (request, sink) => beginSession((stopped) => run(options, withOwnTools(request), sink, stopped)),
   };
 }
 
@@ -83,7 +84,8 @@ async function converse(
   guards: GuardSocket,
   signal: AbortSignal,
 ): Promise<AgentEnd> {
-  const { host, env, writable, prices } = options;
+  const { host, writable, prices } = options;
+  const env = { ...options.env, ...mcpVariables(request) };
   const { mode } = request.brief;
   const model = options.model ?? request.model ?? undefined;
   const isSandboxed = host.sandbox === 'auto' && (await sandboxStatus()).available;
@@ -98,6 +100,7 @@ async function converse(
     isSandboxed,
     writable,
     guards,
+    mcp: request.mcp,
   });
   const costs = await SessionCosts.open(home.path, prices, (usage) => sink.usage(usage));
   const progress = new CodexProgress(request.maxTurns);

@@ -2,6 +2,8 @@ import { cp, mkdir, readdir, realpath, rm, stat, symlink, unlink, writeFile } fr
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isReadOnly, type Mode } from '@tidemill/contract';
+import type { RunDoor } from '../../ports.ts';
+import { MCP_SERVER, MCP_TOKEN_VARIABLE } from '../own-tools.ts';
 import { resultSchema } from '../result-schema.ts';
 import type { GuardSocket } from './guard-socket.ts';
 
@@ -30,6 +32,7 @@ interface HomeRequest {
   isSandboxed: boolean;
   writable: string[];
   guards: GuardSocket;
+  mcp: RunDoor | undefined;
 }
 
 const KEPT_MS = 14 * 86_400_000;
@@ -93,7 +96,7 @@ async function runWithSession(all: string, own: string, session: string): Promis
 }
 
 function configText(request: HomeRequest, tmp: string, trust: Record<string, string>): string {
-  const { env, model, mode, isSandboxed, writable } = request;
+  const { env, model, mode, isSandboxed, writable, mcp } = request;
   // Its own sandbox cannot run inside ours, which has the same restrictions. Without ours it is needed.
   const sandbox = isSandboxed ? 'danger-full-access' : isReadOnly(mode) ? 'read-only' : 'workspace-write';
   const baseUrl = env.OPENAI_BASE_URL;
@@ -110,8 +113,11 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
       'sandbox_workspace_write',
       { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: [tmp, ...writable] },
     ],
-    // The model's commands do not need its key.
-    ['shell_environment_policy', { exclude: API_KEYS }],
+    // The model's commands need neither its key nor its token.
+    ['shell_environment_policy', { exclude: [...API_KEYS, MCP_TOKEN_VARIABLE] }],
+    ...(mcp
+      ? [[`mcp_servers.${MCP_SERVER}`, { url: mcp.url, bearer_token_env_var: MCP_TOKEN_VARIABLE }] as const]
+      : []),
     ...(baseUrl === undefined ? [] : [['model_providers.given', provider(baseUrl, keyName)] as const]),
     ...Object.entries(trust).map(
       ([key, hash]) => [`hooks.state.${JSON.stringify(key)}`, { trusted_hash: hash }] as const,

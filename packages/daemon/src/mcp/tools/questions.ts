@@ -22,7 +22,8 @@ const answering = {
 
 export const questionsTool = tool(
   'questions',
-  'Questions that wait for a person: list, show one with its options; where allowed answer. Where the client can, the person confirms the answer in a form',
+  (role) =>
+    `Questions that wait for a person: list, show one${OPERATORS.includes(role) ? ', answer. Where the client can, the person confirms in a form' : ''}`,
   {
     roles: [...READERS, ...AGENTS],
     changesFor: OPERATORS,

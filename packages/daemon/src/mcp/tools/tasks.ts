@@ -54,7 +54,12 @@ type Input = z.output<z.ZodObject<typeof read & typeof write & typeof work>> & {
 
 export const tasksTool = tool(
   'tasks',
-  'Tasks of the project: list, what is ready, show one; where allowed create, comment, wait for the end, and claim, beat, finish, release work of an outside worker',
+  (role) =>
+    [
+      'Tasks of the project: list, what is ready, show one',
+      ...(OPERATORS.includes(role) ? ['create, comment, wait for the end'] : []),
+      ...(WORKERS.includes(role) ? ['as an outside worker: claim, beat, finish, release'] : []),
+    ].join('; '),
   {
     roles: EVERYBODY,
     changesFor: [...OPERATORS, ...WORKERS],
