@@ -15,6 +15,10 @@ const ownTask: Rule = (input, run) => {
   return { ...input, project: run.projectId, task: run.taskNumber };
 };
 
+/** About the run's own task where it has one. An agent names no other, and counts nothing under a name of its choice. */
+const aboutOwn: Rule = ({ task, key: _key, ...input }, run) =>
+  run.taskNumber === null && task === undefined ? inProject(input, run) : ownTask({ ...input, task }, run);
+
 const foreign = (why: string) =>
   new AppError('forbidden', why, { hint: 'An agent reads its project, and what belongs to its own task.' });
 
@@ -28,6 +32,11 @@ const RULES: Partial<Record<RouteName, { roles: readonly McpRole[]; rule: Rule }
   evidence: { roles: ANYONE, rule: inProject },
   questions: { roles: ANYONE, rule: ownTask },
   searchLog: { roles: ANYONE, rule: ownTask },
+  knowledgeFor: { roles: ANYONE, rule: inProject },
+  traces: { roles: ANYONE, rule: inProject },
+  trace: { roles: ANYONE, rule: inProject },
+  patterns: { roles: ANYONE, rule: inProject },
+  storeTrace: { roles: ['builder', 'analyst'], rule: aboutOwn },
 };
 
 /** What the agent of a run reaches: its project, and of that what its mode needs. */

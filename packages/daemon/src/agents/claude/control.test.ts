@@ -163,8 +163,7 @@ describe('the channel', () => {
 
 describe('the tool for questions', () => {
   const server = askServer(async (questions) => `asked ${questions.length}`)!;
-  const call = (method: string, params?: object) =>
-    server.answer('person', { jsonrpc: '2.0', id: 1, method, params });
+  const call = (method: string, params?: object) => server.answer('person', { jsonrpc: '2.0', id: 1, method, params });
 
   it('is offered and called as any other of its protocol', async () => {
     const { channel, input, ask } = open({ mcp: server.answer });

@@ -73,6 +73,7 @@ async function storeTrace(services: Services, input: Signed<'storeTrace'>): Prom
     key,
     task,
     by,
+    runId: by.kind === 'agent' ? by.id : null,
   });
   unwrap(await services.store.execute({ type: 'trace.store', projectId: project.id, trace }));
   return viewAlone({ noun: 'trace', projectId: project.id, ...trace }, 'full');

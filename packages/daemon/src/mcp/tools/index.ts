@@ -1,12 +1,25 @@
 import type { McpRole } from '../roles.ts';
 import type { McpTool } from '../tool.ts';
 import { evidenceTool } from './evidence.ts';
+import { knowledgeTool } from './knowledge.ts';
 import { questionsTool } from './questions.ts';
 import { searchLogsTool } from './search-logs.ts';
 import { statusTool } from './status.ts';
 import { tasksTool } from './tasks.ts';
+import { extractPatternsTool, getTraceTool, queryTracesTool, storeTraceTool } from './traces.ts';
 
 /** In the order of `tools/list`, which does not change: clients keep it in a cache. */
-const TOOLS: readonly McpTool[] = [statusTool, tasksTool, questionsTool, evidenceTool, searchLogsTool];
+const TOOLS: readonly McpTool[] = [
+  statusTool,
+  tasksTool,
+  questionsTool,
+  knowledgeTool,
+  queryTracesTool,
+  getTraceTool,
+  storeTraceTool,
+  extractPatternsTool,
+  evidenceTool,
+  searchLogsTool,
+];
 
 export const toolsFor = (role: McpRole): readonly McpTool[] => TOOLS.filter(({ roles }) => roles.includes(role));
