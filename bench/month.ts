@@ -46,7 +46,7 @@ function runOf(index: number, endedAt: number): Run {
     usualMs: null,
     session: 'a-session-of-the-vendor',
     reservedUsd: 0,
-    briefing: { promptTokens: 4000, dropped: [] },
+    briefing: { promptTokens: 4000, dropped: [], lessons: [] },
   };
 }
 

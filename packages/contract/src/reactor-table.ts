@@ -96,6 +96,11 @@ export const REACTORS = {
     clock: 'when a question is due',
     does: 'Reminds of questions; takes their defaults',
   },
+  lessons: {
+    role: 'engine',
+    on: ['run.finished', 'merge.landed', 'task.moved'],
+    does: 'Counts how runs ended that were given lessons',
+  },
   occasions: {
     role: 'engine',
     on: ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'],

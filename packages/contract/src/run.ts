@@ -181,9 +181,9 @@ export const Run = z.object({
   reservedUsd: storedNumber(MAX_USD).default(0),
   /** Its agent costs nothing, so it may end without reporting a request. */
   isFree: z.boolean().optional(),
-  /** How long the prompt was, and what was left out of it to fit. */
+  /** How long the prompt was, what was left out of it to fit, and which lessons it had. */
   briefing: z
-    .object({ promptTokens: z.number(), dropped: z.array(z.string()) })
+    .object({ promptTokens: z.number(), dropped: z.array(z.string()), lessons: z.array(z.string()).default([]) })
     .nullable()
     .default(null),
 });

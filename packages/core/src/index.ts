@@ -45,6 +45,7 @@ export {
   type LessonQuestion,
   withinBudget,
 } from './lesson/choose.ts';
+export { isUnfit } from './lesson/problem.ts';
 export { baseRateOf, boundsOf, ratedRuns } from './lesson/rate.ts';
 export { alikeLessons, twinOf } from './lesson/similar.ts';
 export { SUPERSEDING, SupersededEvents } from './log/superseded.ts';

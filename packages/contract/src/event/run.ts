@@ -66,14 +66,24 @@ export const runEvents = [
   ),
   event(
     'run.briefed',
-    { ...ofSubject, runId: z.string(), promptTokens: z.number(), dropped: z.array(z.string()) },
+    {
+      ...ofSubject,
+      runId: z.string(),
+      promptTokens: z.number(),
+      dropped: z.array(z.string()),
+      lessons: z.array(z.string()).default([]),
+    },
     {
       stale: ['task', 'runs'],
       leavesSummary: true,
       shown: 'log',
-      says: ({ promptTokens, dropped }) =>
+      says: ({ promptTokens, dropped, lessons }) =>
         mill(
-          `briefed the agent with about ${promptTokens} tokens${dropped.length > 0 ? `; left out: ${dropped.join(', ')}` : ''}`,
+          [
+            `briefed the agent with about ${promptTokens} tokens`,
+            ...(lessons.length > 0 ? [`lessons: ${lessons.join(', ')}`] : []),
+            ...(dropped.length > 0 ? [`left out: ${dropped.join(', ')}`] : []),
+          ].join('; '),
         ),
     },
   ),

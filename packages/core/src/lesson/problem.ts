@@ -90,6 +90,10 @@ export function problemOfLesson(draft: LessonDraft, by: Actor): { message: strin
   return by.kind === 'agent' ? problemOfAgentsLesson(draft) : null;
 }
 
+/** Whether a text must not reach an agent, whoever wrote it. */
+export const isUnfit = (text: string): boolean =>
+  withoutSecrets(text) !== text || weakening(text) !== null || firstOf(INSTRUCTING, text) !== null;
+
 /** A person may say something general. An agent must have seen it somewhere. */
 function problemOfAgentsLesson({ text, filePatterns, topics }: LessonDraft): { message: string; hint: string } | null {
   if (GENERIC.test(text.trim()) || new Set(wordsOf(text)).size < LEAST_WORDS)

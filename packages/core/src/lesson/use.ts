@@ -77,13 +77,15 @@ function judge(lesson: Lesson, runs: Tally, isGood: boolean): { confidence: numb
   const { low, high } = boundsOf(rated);
   const figures = `${rated.good} of ${rated.total} runs with it ended well, ${Math.round(base * 100)} % do without it`;
   const { confidence } = lesson;
-  if (rated.total >= ENOUGH_RUNS && high < base)
+  const isKnown = rated.total >= ENOUGH_RUNS;
+  // A replay has shown a gain, so the figures must show twice that it is gone.
+  if (isKnown && high < base && lesson.stage !== 'production')
     return { confidence, events: [{ type: 'lesson.retired', ...ofLesson(lesson), why: figures, by: ENGINE }] };
   if (isGood) return { confidence: low > base ? Math.max(confidence, PREVENTED) : confidence, events: [] };
   const isBelow = rated.good / rated.total < base;
   const lowered = isBelow ? Math.max(LEAST, Math.round((confidence - STEP_DOWN) * 100) / 100) : confidence;
-  const fell = lesson.stage !== 'experiment' && rated.total >= ENOUGH_RUNS && boundsOf(rated, LIKELY).high < base;
-  if (!fell) return { confidence: lowered, events: [] };
+  const hasFallen = lesson.stage !== 'experiment' && isKnown && boundsOf(rated, LIKELY).high < base;
+  if (!hasFallen) return { confidence: lowered, events: [] };
   const back = { type: 'lesson.advanced', from: lesson.stage, to: 'experiment', proof: null, by: ENGINE } as const;
   return { confidence: lowered, events: [{ ...back, ...ofLesson(lesson), why: figures }] };
 }

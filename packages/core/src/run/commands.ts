@@ -24,7 +24,8 @@ export interface RunCommands {
   'run.ask': { runId: string; questions: AskedQuestion[] } & Fence;
   'run.progress': { runId: string } & ProgressChange & Fence;
   'run.spend': { runId: string; usage: Usage } & Fence;
-  'run.brief': { runId: string; promptTokens: number; dropped: string[] } & Fence;
+  /** `lessons`: what it is told that was learned. */
+  'run.brief': { runId: string; promptTokens: number; dropped: string[]; lessons?: string[] } & Fence;
   'run.know_session': { runId: string; session: string } & Fence;
   'guard.deny': { runId: string; guard: string; tool: string; reason: string; call?: RecordedCall } & Fence;
   'run.send_back': { runId: string; gates: string[] } & Fence;

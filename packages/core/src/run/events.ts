@@ -46,8 +46,8 @@ export const runEvents = {
       ...(isFree ? { isFree } : {}),
     });
   },
-  'run.briefed': (slice, { runId, promptTokens, dropped }) =>
-    change(slice, runId, { briefing: { promptTokens, dropped } }),
+  'run.briefed': (slice, { runId, promptTokens, dropped, lessons }) =>
+    change(slice, runId, { briefing: { promptTokens, dropped, lessons } }),
   'run.session_known': (slice, { runId, session }) => change(slice, runId, { session }),
   'run.progressed': (slice, { runId, percent, text, turns, tools, todo }) => {
     const before = slice.runs.ifLoaded(runId)?.progress ?? NO_PROGRESS;

@@ -93,8 +93,8 @@ export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: D
 export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
-  const { runId, promptTokens, dropped } = command;
-  return accept({ type: 'run.briefed', ...aboutWork(checked.work), runId, promptTokens, dropped });
+  const { runId, promptTokens, dropped, lessons = [] } = command;
+  return accept({ type: 'run.briefed', ...aboutWork(checked.work), runId, promptTokens, dropped, lessons });
 }
 
 export function knowSession(slice: Slice, command: CommandOf<'run.know_session'>): Decision {

@@ -81,6 +81,8 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
     const { briefing, progress, usualMs, status } = runs.at(-1)!;
     if (progress) for (const each of progressLines(progress)) line(`  ${each}`);
     if (usualMs !== null && status === 'running') line(paint('dim', `  usually ${took(usualMs)}`));
+    if (briefing && briefing.lessons.length > 0)
+      line(paint('dim', `  the last run was given lessons ${briefing.lessons.join(', ')}`));
     for (const what of briefing?.dropped ?? [])
       line(paint('dim', `  the last run's prompt was shortened: ${oneLine(what)}`));
     line(paint('dim', `  tidemill logs ${task.number} prints the output of the last run`));

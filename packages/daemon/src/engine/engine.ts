@@ -16,6 +16,7 @@ import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
 import { LandingWatch } from './reactors/landing-watch.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
+import { LessonUses } from './reactors/lessons.ts';
 import { LoopReactor } from './reactors/loop.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
@@ -124,6 +125,7 @@ export class Engine {
       this.#jobs,
       new Router(deps),
       new QuestionTimes(deps),
+      new LessonUses(deps),
       ...(deps.catalogue ? [new Occasions(deps), new IdeaQuestions(deps)] : []),
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),

@@ -1,4 +1,4 @@
-import type { HilConfig, Job, JobMode, Mode, Task } from '@tidemill/contract';
+import type { HilConfig, Job, JobMode, KnownLesson, Mode, Task } from '@tidemill/contract';
 import type { ComingWork, Deciding, JudgedBy } from '@tidemill/core';
 import type { ProvingCommand } from './gate.ts';
 import type { Change } from './workspace.ts';
@@ -90,6 +90,8 @@ export interface Prompts {
     coming: ComingWork[];
     /** The most important last. Called only if the template shows them. */
     related(): Promise<RelatedTask[]>;
+    /** What was learned about such work, the best first. */
+    lessons?: readonly KnownLesson[];
     judgedBy: JudgedBy;
     /** A text in place of the mode's template. */
     template?: string;

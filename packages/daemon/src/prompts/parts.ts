@@ -1,6 +1,7 @@
 import type { ContextEntry, Feedback, Task } from '@tidemill/contract';
 import type { RelatedTask } from '../ports.ts';
 import type { PromptPart } from './budget.ts';
+import { lessonsSection, lessonText } from './lessons.ts';
 import { relatedSection, relatedText } from './related.ts';
 import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import type { FixedPlaceholder, PromptInput } from './sections.ts';
@@ -14,6 +15,7 @@ const MOST_CONTEXT = 20;
 const PRIORITY = {
   task: 1,
   feedback: 0.95,
+  lessons: 0.95,
   plan: 0.9,
   conventions: 0.85,
   recentContext: 0.8,
@@ -60,6 +62,13 @@ export function partsOf(
       ),
       // Added even if the template leaves it out, so that the agent does not repeat a mistake.
       times: Math.max(1, times('feedbackSection')),
+    },
+    lessonsSection: {
+      name: 'lessons',
+      priority: PRIORITY.lessons,
+      pieces: (input.lessons ?? []).map(lessonText),
+      shape: lessonsSection,
+      times: Math.max(1, times('lessonsSection')),
     },
     planCommentsSection: {
       ...feedbackPart('comments on the plan', comments, (texts) => section('Comments on the plan', texts)),

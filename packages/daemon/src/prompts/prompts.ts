@@ -28,6 +28,7 @@ const TRIED = 'the new prompt';
 /** Added at the end when a template does not show them: every agent needs them. */
 const NEVER_MISSING = [
   'feedbackSection',
+  'lessonsSection',
   'forecastSection',
   'changedFilesSection',
   'proofSection',

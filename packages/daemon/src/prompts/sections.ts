@@ -1,4 +1,4 @@
-import { type HilConfig, MODES, type Mode, type Task } from '@tidemill/contract';
+import { type HilConfig, type KnownLesson, MODES, type Mode, type Task } from '@tidemill/contract';
 import { type ComingWork, comingText, type Deciding, type JudgedBy } from '@tidemill/core';
 import type { Change, ProvingCommand } from '../ports.ts';
 import { acceptanceSection } from './acceptance.ts';
@@ -19,12 +19,14 @@ export interface PromptInput {
   coming: ComingWork[];
   mode: Mode;
   judgedBy: JudgedBy;
+  lessons?: readonly KnownLesson[];
 }
 
 /** Placeholders whose text is never cut: the task and the rules of the work. */
 export type FixedPlaceholder = Exclude<
   Placeholder,
   | 'diffSection'
+  | 'lessonsSection'
   | 'feedbackSection'
   | 'planCommentsSection'
   | 'priorReviewSection'

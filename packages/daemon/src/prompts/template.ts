@@ -19,6 +19,7 @@ export const PLACEHOLDERS = [
   'forecastSection',
   'gatesSection',
   'proofSection',
+  'lessonsSection',
   'feedbackSection',
   'conventionsSection',
   'readmeSection',

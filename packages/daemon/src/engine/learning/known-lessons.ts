@@ -1,6 +1,6 @@
 import type { KnowledgeAnswer, KnownLesson, Lesson, Project } from '@tidemill/contract';
 import { lessonName, MOST_LESSONS } from '@tidemill/contract';
-import { fittingLessons, type LessonQuestion, withinBudget } from '@tidemill/core';
+import { fittingLessons, isUnfit, type LessonQuestion, withinBudget } from '@tidemill/core';
 import type { Knowledge, Store } from '../../ports.ts';
 
 export interface KnowledgeSources {
@@ -11,7 +11,7 @@ export interface KnowledgeSources {
 }
 
 /** Lessons of the project, and those of others that hold everywhere. */
-async function lessonsInUse({ store, project }: Pick<KnowledgeSources, 'store' | 'project'>): Promise<Lesson[]> {
+export async function lessonsInUse({ store, project }: Pick<KnowledgeSources, 'store' | 'project'>): Promise<Lesson[]> {
   const all = await store.records({ noun: 'lesson', isOpen: true });
   return all.filter(({ projectId, scope }) => projectId === project.id || scope === 'all');
 }
@@ -21,27 +21,28 @@ async function known(sources: KnowledgeSources, asked: LessonQuestion): Promise<
   const { project, knowledge } = sources;
   const { enabled = true, experiments = true } = project.rules.learning ?? {};
   const lessons = enabled ? fittingLessons(await lessonsInUse(sources), asked, experiments) : [];
-  const written = (await knowledge?.gotchas({ files: [...asked.files], action: asked.action ?? 'update' })) ?? [];
   const texts = new Set(lessons.map(({ text }) => text));
-  return [
-    ...written
-      .filter(({ text }) => !texts.has(text))
-      .map(
-        ({ text, confidence }): KnownLesson => ({
-          ref: 'gotchas.yaml',
-          lessonId: null,
-          kind: 'gotcha',
-          text,
-          why: '',
-          confidence,
-          stage: null,
-        }),
-      ),
-    ...lessons.map(shown),
-  ];
+  const notes = (await written(knowledge, asked)).filter(({ text }) => !texts.has(text));
+  return [...notes, ...lessons.map(shown)];
 }
 
-const shown = (lesson: Lesson): KnownLesson => ({
+/** What the project's own file says. It is in the repository, so a lesson's checks hold for it too. */
+export async function written(knowledge: Knowledge | undefined, asked: LessonQuestion): Promise<KnownLesson[]> {
+  const notes = (await knowledge?.gotchas({ files: [...asked.files], action: asked.action ?? 'update' })) ?? [];
+  return notes
+    .filter(({ text }) => !isUnfit(text))
+    .map(({ text, confidence }) => ({
+      ref: 'gotchas.yaml',
+      lessonId: null,
+      kind: 'gotcha',
+      text,
+      why: '',
+      confidence,
+      stage: null,
+    }));
+}
+
+export const shown = (lesson: Lesson): KnownLesson => ({
   ref: lessonName(lesson),
   lessonId: lesson.id,
   kind: lesson.kind,

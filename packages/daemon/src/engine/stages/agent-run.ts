@@ -27,6 +27,8 @@ const LAST_OUTPUT_CHARS = 6_000;
 /** What an agent is given for one attempt. */
 export interface RunBrief {
   briefing: Briefing;
+  /** What it is told that was learned: `L7`, or the file it is from. */
+  lessons?: string[];
   /** Null for a job. */
   task: AgentBrief['task'];
   /** Previous runs of the same work and mode. */
@@ -208,7 +210,8 @@ export class AgentRun {
     const brief = await this.#briefFor(feedback);
     this.#shown = brief.shown;
     const { promptTokens, dropped } = brief.briefing;
-    await this.#leased.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped });
+    const { lessons = [] } = brief;
+    await this.#leased.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped, lessons });
     return brief;
   }
 

@@ -10,6 +10,7 @@ import {
 import type { Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-backoff.ts';
+import { lessonsOfRun } from '../learning/run-lessons.ts';
 import { type LeasedTask, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
 import { taskBrief } from './briefing.ts';
@@ -58,11 +59,12 @@ export async function agentStage(
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const builds = isBuilding(mode);
   const notice = new ForecastNotice(deps, leased.task);
+  const lessons = once(() => lessonsOfRun(deps, leased.task, runId, mode));
   const run: AgentRun = new AgentRun(deps, leased, {
     runId,
     mode,
     session,
-    brief: (feedback) => taskBrief(deps, leased.task, mode, feedback),
+    brief: async (feedback) => taskBrief(deps, leased.task, mode, feedback, await lessons()),
     beforeStop: builds ? () => unfinished(deps, leased, run.hasAsked, notice) : undefined,
     ask: (questions) => askInRun(deps, leased, { runId, mode }, questions),
   });
@@ -80,6 +82,12 @@ export async function agentStage(
   } finally {
     await run.close();
   }
+}
+
+/** All attempts within a run are told the same. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 }
 
 /** A run that was interrupted by something other than the work itself is resumed in its session. */

@@ -1,4 +1,4 @@
-import { type Feedback, isBuilding, type Mode, type Task } from '@tidemill/contract';
+import { type Feedback, isBuilding, type KnownLesson, type Mode, type Task } from '@tidemill/contract';
 import { judgedBy, type ShownChange } from '@tidemill/core';
 import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -20,6 +20,7 @@ export async function briefingFor(
   sources: BriefingSources,
   task: Task,
   mode: Mode,
+  lessons: readonly KnownLesson[] = [],
 ): Promise<Briefing & { shown: ShownChange }> {
   const { workspace, store, project, prompts } = sources;
   const head = mode === 'review' ? task.head : null;
@@ -32,7 +33,7 @@ export async function briefingFor(
   const coming = isBuilding(mode) ? await comingWork(sources, task) : [];
   const related = () => relatedTasks(sources, task);
   const proofs = isBuilding(mode) ? sources.gates.checks : [];
-  const input = { task, mode, target, diff, deciding, gates, proofs, hilConfig, coming, related };
+  const input = { task, mode, target, diff, deciding, gates, proofs, hilConfig, coming, related, lessons };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
 }
@@ -47,12 +48,14 @@ export async function taskBrief(
   task: Task,
   mode: Mode,
   feedback: Feedback[],
+  lessons: readonly KnownLesson[],
 ): Promise<RunBrief> {
-  const { shown, ...briefing } = await briefingFor(sources, { ...task, feedback }, mode);
+  const { shown, ...briefing } = await briefingFor(sources, { ...task, feedback }, mode, lessons);
   const { id, number, title, body, files, stage, criteria } = task;
   const acceptance = criteria.map((criterion) => ({ id: criterion.id, text: criterion.text }));
   return {
     briefing,
+    lessons: lessons.map(({ ref }) => ref),
     task: { id, number, title, body, acceptance, files, stage },
     attempt: task.runs[mode] ?? 0,
     ...(mode === 'review' ? { shown } : {}),

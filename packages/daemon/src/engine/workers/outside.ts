@@ -25,6 +25,7 @@ import {
 import type { EngineDeps } from '../deps.ts';
 import { claimNext } from '../dispatch/claim-next.ts';
 import { snapshotWork } from '../dispatch/recovery.ts';
+import { lessonsOfRun } from '../learning/run-lessons.ts';
 import { NOTHING_USED, setAside, withReport } from '../reactors/spending.ts';
 import { briefingFor, namesIn } from '../stages/briefing.ts';
 import {
@@ -199,8 +200,10 @@ export class OutsideWork {
       if (prepared?.kind === 'failed' && prepared.isEnvironment)
         throw new AppError('conflict', prepared.text, { hint: 'Fix this. The task waits.', retriable: true });
       const { id: runId, mode } = before ?? (await this.#startRun(leased, name));
-      const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode);
-      if (!before) await leased.must({ type: 'run.brief', runId, promptTokens, dropped });
+      const lessons = await lessonsOfRun(this.#deps, task, runId, mode);
+      const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode, lessons);
+      const told = lessons.map(({ ref }) => ref);
+      if (!before) await leased.must({ type: 'run.brief', runId, promptTokens, dropped, lessons: told });
       const { number, title, stage } = task;
       const { token: fence, expiresAt } = task.lease!;
       return { number, title, stage, mode, runId, fence, expiresAt, worktree, prompt };

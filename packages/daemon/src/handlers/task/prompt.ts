@@ -1,5 +1,6 @@
 import { AppError, isBuilding, nearest, type PromptView, type RouteRequest, TaskMode } from '@tidemill/contract';
 import { loadSettings } from '../../config/load.ts';
+import { lessonsFor } from '../../engine/learning/run-lessons.ts';
 import { briefingFor } from '../../engine/stages/briefing.ts';
 import type { Workspace, WorktreeRef } from '../../ports.ts';
 import type { Services } from '../context.ts';
@@ -26,7 +27,12 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     workspace: { diff, changedFiles, filesIn },
     gates: { checks },
   };
-  const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode);
+  const knowledge = services.repositories.knowledgeOf(project);
+  const onNote = (text: string, error?: unknown) => {
+    throw new AppError('bad_config', text, { cause: error });
+  };
+  const lessons = await lessonsFor({ project, store: services.store, knowledge, onNote }, task, mode);
+  const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode, lessons);
   return { number: task.number, mode, ...briefing };
 }
 
