@@ -37,6 +37,8 @@ export function recordLesson(slice: Slice, command: CommandOf<'lesson.record'>, 
   const { projectId, lessonId, draft, origin } = command;
   // A reactor may repeat its command.
   if (slice.record('lesson', lessonId)) return accept();
+  if (!isTrusted(origin.by) && slice.projects.get(projectId)?.rules.learning?.enabled === false)
+    return refuse('conflict', 'learning is switched off', 'learning.enabled in .tidemill/config.yaml switches it on');
   const problem = problemOfLesson(draft, origin.by);
   if (problem) return refuse('bad_input', problem.message, problem.hint);
   const active = slice
