@@ -28,6 +28,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   board: () => import('./board.ts'),
   health: () => import('./health.ts'),
   specs: () => import('./specs.ts'),
+  traces: () => import('./traces.ts'),
   vendors: () => import('./vendors.ts'),
   loop: () => import('./loop.ts'),
   simulator: () => import('./simulator.ts'),

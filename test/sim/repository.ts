@@ -165,6 +165,9 @@ export class SimRepository implements Workspace {
   async recentCommits(): Promise<[]> {
     return [];
   }
+  async handmadeCommits(): Promise<[]> {
+    return [];
+  }
   async outage(): Promise<null> {
     return null;
   }

@@ -80,7 +80,14 @@ export { APPROVE, SEND_BACK, STUCK_CHOICES } from './question/effect.ts';
 export { questionFingerprint } from './question/learned.ts';
 export { foldersOf, isManifest, touchesOf } from './question/touches.ts';
 export { CANDIDATES, type Ranked, rankCandidates, type WordMatch } from './record-search/rank.ts';
-export { askedWords, nounWord, type Searchable, searchableOf, tagsOf } from './record-search/searchable.ts';
+export {
+  askedWords,
+  codedTags,
+  nounWord,
+  type Searchable,
+  scopeTag,
+  searchableOf,
+} from './record-search/searchable.ts';
 export { reduce } from './reduce.ts';
 export { unwrap } from './refusal.ts';
 export type { NewReplay } from './replay/commands.ts';

@@ -6,6 +6,7 @@ export * from './ports/clock.ts';
 export * from './ports/conflict-editor.ts';
 export * from './ports/gate.ts';
 export * from './ports/guard.ts';
+export * from './ports/hook-refusals.ts';
 export * from './ports/ideation.ts';
 export * from './ports/improvement.ts';
 export * from './ports/knowledge.ts';

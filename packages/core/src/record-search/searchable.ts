@@ -24,10 +24,16 @@ export function searchableOf(record: StoredRecord): Searchable | null {
 /** The words of a search, in the form in which they are indexed. */
 export const askedWords = (text: string): string[] => distinctWords(text).slice(0, MOST_ASKED);
 
-/** The tags that a record must have. The noun and the project are tags too. */
-export function tagsOf(noun: RecordNoun, projectId: string | undefined, tags: readonly string[]): string[] {
-  return [noun, ...(projectId === undefined ? [] : [`${noun} of ${projectId}`]), ...tags].map(coded);
+/** Every tag of a record. Its noun and its project are tags too. */
+function tagsOf(noun: RecordNoun, projectId: string, tags: readonly string[]): string[] {
+  return [scopeTag(noun, undefined), scopeTag(noun, projectId), ...codedTags(tags)];
 }
+
+/** The tag of all records of a noun, or of those in one project. */
+export const scopeTag = (noun: RecordNoun, projectId: string | undefined) =>
+  coded(projectId === undefined ? noun : `${noun} of ${projectId}`);
+
+export const codedTags = (tags: readonly string[]): string[] => tags.map(coded);
 
 /** A word of one noun's records, so that many records of one noun do not slow down the search for another. */
 export const nounWord = (noun: RecordNoun, word: string) => `${coded(noun)}_${word}`;

@@ -13,6 +13,7 @@ import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
 import { createCallLog } from '../guards/recent-calls.ts';
 import { createOwnSessions } from '../hooks/own-sessions.ts';
+import { createHookRefusals } from '../hooks/refusals.ts';
 import type { Reactors, RunAccess, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
@@ -113,6 +114,7 @@ export async function createProjectEngine(
     improvements: improvementsOf(project),
     calls: createCallLog({ root, dataDir: folder.path, onNote }),
     ownSessions: createOwnSessions({ root, dataDir: folder.path }),
+    hookRefusals: createHookRefusals({ root, dataDir: folder.path }),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),
     reactors,

@@ -7,6 +7,7 @@ import type {
   ConflictEditor,
   Gates,
   Guards,
+  HookRefusals,
   Ideation,
   Ids,
   Improvements,
@@ -48,6 +49,8 @@ export interface EngineDeps {
   knowledge?: Knowledge;
   /** Absent where no person's own sessions use hooks. */
   ownSessions?: OwnSessions;
+  /** Absent where no person has sessions of their own. */
+  hookRefusals?: HookRefusals;
   /** Without it, agents cannot use the MCP server. */
   runAccess?: RunAccess;
   /** Absent where no other program reads session files. */

@@ -111,6 +111,36 @@ export type Joined =
   | { kind: 'clean'; commit: string; tree: string; base: string }
   | { kind: 'conflict'; files: string[] };
 
+/** Lines of a landed commit that a later commit removed or replaced. */
+export interface Rewrite {
+  landed: string;
+  files: string[];
+  lines: number;
+  /** The beginning of the change to these files. */
+  patch: string;
+}
+
+/** A commit of the target that Tidemill did not make. */
+export interface HandmadeCommit {
+  commit: string;
+  at: number;
+  author: string;
+  subject: string;
+  body: string;
+  /** The commits that it says it reverts. */
+  reverts: string[];
+  rewrites: Rewrite[];
+}
+
+export interface HandmadeQuery {
+  /** Only commits that are not older. */
+  since: number;
+  /** Landed commits whose lines are looked for. */
+  landed: readonly string[];
+  /** Commits that are left out. */
+  seen: ReadonlySet<string>;
+}
+
 export interface Snapshot {
   ref: string;
   number: number;
@@ -218,6 +248,8 @@ export interface Workspace {
   provenCommits(limit: number): Promise<{ commit: string; evidence: string; at: number }[]>;
   /** The newest commits of the target, newest first, each with the commits that it says it reverts. */
   recentCommits(limit: number): Promise<{ commit: string; subject: string; reverts: string[] }[]>;
+  /** The newest commits of the target that Tidemill did not make, with what they change of landed work. */
+  handmadeCommits(query: HandmadeQuery): Promise<HandmadeCommit[]>;
   /** A small repository for a job that needs no code. Leftovers of a crash are garbage-collected. */
   scratch(name: string): Promise<Scratch>;
   /** A folder with the repository as it was at a commit, for work that never lands. */

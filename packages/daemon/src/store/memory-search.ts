@@ -1,5 +1,13 @@
 import type { RecordNoun, RecordOf, StoredRecord } from '@tidemill/contract';
-import { askedWords, CANDIDATES, rankCandidates, type Searchable, searchableOf, tagsOf } from '@tidemill/core';
+import {
+  askedWords,
+  CANDIDATES,
+  codedTags,
+  rankCandidates,
+  type Searchable,
+  scopeTag,
+  searchableOf,
+} from '@tidemill/core';
 import type { FoundRecord, RecordSearch } from '../ports.ts';
 
 const known = new WeakMap<StoredRecord, Searchable | null>();
@@ -14,7 +22,7 @@ export function searchIn<N extends RecordNoun>(
   all: Iterable<StoredRecord>,
   { noun, projectId, words, tags = [], before = Number.POSITIVE_INFINITY, limit }: RecordSearch<N>,
 ): FoundRecord<N>[] {
-  const wanted = tagsOf(noun, projectId, tags);
+  const wanted = [scopeTag(noun, projectId), ...codedTags(tags)];
   const ofNoun = [...all].filter((record): record is RecordOf<N> => record.noun === noun);
   const found = ofNoun
     .flatMap((record, index) => {

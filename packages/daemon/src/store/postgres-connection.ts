@@ -84,7 +84,10 @@ export function clientQuery(client: pg.Client): RunQuery {
   };
 }
 
-/** Reads over a pool; repeated statements are prepared once per connection. A lost connection is retried. */
+/**
+ * Reads over a pool; repeated statements are prepared once per connection. A lost connection is retried. A search for words
+ * is planned each time: the best plan depends on how common the words are.
+ */
 export function poolQuery(pool: pg.Pool): RunQuery {
   const names = new Map<string, { name: string; text: string }>();
   return async (sql, values) => {
@@ -92,7 +95,8 @@ export function poolQuery(pool: pg.Pool): RunQuery {
     if (!known) {
       let place = 0;
       known = { name: `read_${names.size}`, text: sql.replaceAll('?', () => `$${++place}`) };
-      if (names.size < MOST_PREPARED) names.set(sql, known);
+      const isPrepared = names.size < MOST_PREPARED && !sql.includes('tsquery');
+      if (isPrepared) names.set(sql, known);
       else known = { name: '', text: known.text };
     }
     const query = { ...known, values };

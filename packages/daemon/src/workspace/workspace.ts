@@ -13,6 +13,7 @@ import { isLanded } from './containment.ts';
 import { readChange } from './file-changes.ts';
 import { openForecaster } from './forecast.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
+import { handmadeCommits } from './handmade.ts';
 import { dropSnapshots, keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
 import { filesAt, filesIn, ignoredInCheckout, lookAtCommit, lookAtWork } from './look.ts';
@@ -99,6 +100,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     isLanded: (commit) => isLanded(site, commit),
     provenCommits: (limit) => provenCommits(site, limit),
     recentCommits: (limit) => recentCommits(site, limit),
+    handmadeCommits: (query) => handmadeCommits(site, query),
     outage: (isSuspected) => findOutage(site, isSuspected),
     landingObstacle: () => site.landing(() => findObstacle(site)),
     fetchTarget: () => fetchTarget(site),

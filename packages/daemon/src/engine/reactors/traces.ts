@@ -1,15 +1,26 @@
-import { type EventBody, type EventType, type LoggedEvent, REACTORS, subjectIdOf } from '@tidemill/contract';
+import {
+  type EventBody,
+  type EventType,
+  type LoggedEvent,
+  REACTORS,
+  subjectIdOf,
+  type Trace,
+} from '@tidemill/contract';
 import { drawTrace, type EventFacts, newestByGate, TRACED_EVENTS, traceOf } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { HandChanges } from '../learning/hand-changes.ts';
+import { hookTrace } from '../learning/hook-traces.ts';
 
 const FOLLOWED = REACTORS.traces.on;
 const PAGE = 500;
+const EVERY_MS = 60_000;
 
 /**
  * Records a trace of every event that can be learned from.
  *
- *   event ──▶ what it says (core/trace) ──▶ trace.store: the trace, and the count of its pattern
+ *   event ──▶ what it says (core/trace) ──┐
+ *   a commit by hand, a hook's refusal ───┴──▶ trace.store: the trace, and the count of its pattern
  * The id of a trace comes from its event, so a repetition changes nothing. After a restart it continues behind the
  * newest event that has a trace.
  */
@@ -17,19 +28,41 @@ export class TraceKeeper implements Reactor {
   readonly name = 'traces';
   readonly projectId: string;
   readonly on = FOLLOWED;
+  readonly everyMs = EVERY_MS;
   readonly atOnce = 200;
   readonly #deps: EngineDeps;
   /** The last rejection of each task by a person: its note is the next event. */
   readonly #rejections = new Map<string, number>();
 
-  constructor(deps: EngineDeps) {
+  readonly #isOut: () => Promise<boolean>;
+  readonly #changes: HandChanges;
+
+  /** `isOut`: the repository is unavailable now. */
+  constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
     this.#deps = deps;
     this.projectId = deps.project.id;
+    this.#isOut = isOut;
+    this.#changes = new HandChanges(deps);
   }
 
   async handle(call: ReactorCall): Promise<void> {
     if (call.cause === 'start') await this.#catchUp();
-    if (call.cause === 'events') await this.#keepAll(call.events);
+    if (call.cause === 'events') return this.#keepAll(call.events);
+    await this.#lookOutside();
+  }
+
+  /** What no event tells of: commits of people, and what hooks refused in their own sessions. */
+  async #lookOutside(): Promise<void> {
+    const { hookRefusals, hash } = this.#deps;
+    await hookRefusals?.take(async (refusals) => {
+      for (const refusal of refusals) await this.#store(hookTrace(refusal, hash));
+    });
+    if (await this.#isOut()) return;
+    for (const trace of await this.#changes.look()) await this.#store(trace);
+  }
+
+  async #store(trace: Omit<Trace, 'noun' | 'projectId'>): Promise<void> {
+    await this.#deps.store.execute({ type: 'trace.store', projectId: this.projectId, trace });
   }
 
   /** What happened while no daemon ran, or before this version. */
@@ -62,7 +95,7 @@ export class TraceKeeper implements Reactor {
     const task = subjectId === null ? null : await store.taskNumbers([subjectId]);
     const taskNumber = (subjectId !== null && task?.get(subjectId)) || null;
     const trace = traceOf(event, said, { taskNumber, run: facts.run });
-    await store.execute({ type: 'trace.store', projectId: this.projectId, trace });
+    await this.#store(trace);
   }
 
   async #factsOf({ body, seq }: LoggedEvent): Promise<EventFacts> {
