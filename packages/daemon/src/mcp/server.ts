@@ -23,7 +23,8 @@ export function createServer(session: Session, parts: ServerParts): McpServer {
     { name: 'tidemill', title: 'Tidemill', version: parts.version },
     {
       instructions: INSTRUCTIONS,
-      capabilities: { tools: {}, ...(isAgent ? {} : { extensions: { [TASKS_EXTENSION]: {} } }) },
+      // What is listed depends on the token, and does not change while it is valid.
+      capabilities: { tools: { listChanged: false }, ...(isAgent ? {} : { extensions: { [TASKS_EXTENSION]: {} } }) },
       requestState: { verify: parts.states.verify },
       // The list depends on the token, so no other client may use a stored one.
       cacheHints: { 'tools/list': { ttlMs: 300_000, cacheScope: 'private' } },
