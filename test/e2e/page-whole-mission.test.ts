@@ -15,7 +15,11 @@ let bed: PageBed;
 let page: Page;
 beforeAll(async () => {
   if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: JSON.stringify(scenarioOf(TASKS)) });
+  bed = await PageBed.open({
+    config: CONFIG,
+    scenario: JSON.stringify(scenarioOf(TASKS)),
+    files: { 'hours.txt': '' },
+  });
   page = bed.page;
 }, 4 * PATIENCE_MS);
 afterAll(() => bed?.close(), PATIENCE_MS);

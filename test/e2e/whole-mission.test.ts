@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function open(files: Record<string, string>, env: NodeJS.ProcessEnv = {}): Promise<string> {
   machine = new TidemillHome(env);
-  repository = new TemporaryRepository({ 'README.md': '# Gate hours\n', ...files });
+  repository = new TemporaryRepository({ 'README.md': '# Gate hours\n', 'hours.txt': '', ...files });
   await machine.up(repository.root);
   return repository.root;
 }
