@@ -25,6 +25,7 @@ import { at, type Draw, idOf, projectId, recordOf } from './draw.ts';
 import { lessonGenerators } from './lesson-generators.ts';
 import type { Mill } from './mill.ts';
 import { receipt } from './mill.ts';
+import { reflectionGenerators } from './reflection-generators.ts';
 import { replayGenerators } from './replay-generators.ts';
 
 export const TREES = ['T0', 'T1', 'T2'];
@@ -448,6 +449,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'proposal.end': (draw) => ({ ...aboutProposal(draw), outcome: at(ProposalOutcome.options, draw.b) }),
   ...lessonGenerators,
   ...replayGenerators,
+  ...reflectionGenerators,
   'budget.limit': ({ a }) => ({
     projectId,
     accountId: accountId(ALL_PROJECTS),

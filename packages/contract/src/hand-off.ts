@@ -10,6 +10,7 @@ export const HandOffRole = z.enum([
   'judge',
   'analyst',
   'proposer',
+  'learner',
   'planner',
   'builder',
   'reviewer',

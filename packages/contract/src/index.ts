@@ -41,6 +41,7 @@ export * from './reactor-table.ts';
 export * from './record.ts';
 export * from './recordable.ts';
 export * from './recorded-call.ts';
+export * from './reflection.ts';
 export * from './replay.ts';
 export * from './route-table.ts';
 export * from './routes.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
+import { PromotionConfig, ReflectionConfig } from './learning-config.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
 import { SpecAction } from './spec-draft.ts';
@@ -183,5 +184,8 @@ export const LearningConfig = z.strictObject({
   enabled: z.boolean().default(true),
   /** Whether lessons that no replay has proven are given to runs. Without them only those in production are. */
   experiments: z.boolean().default(true),
+  reflection: ReflectionConfig.prefault({}),
+  /** Paired replays that decide whether a lesson goes to production. */
+  promotion: PromotionConfig.prefault({}),
 });
 export type LearningConfig = z.infer<typeof LearningConfig>;

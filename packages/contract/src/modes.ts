@@ -42,7 +42,7 @@ export type ResultField =
   | 'unresolved'
   | JobField;
 /** The result of a job. Each one belongs to a noun, which has its schema. */
-export type JobField = 'ideation' | 'spec' | 'judgement' | 'analysis' | 'proposal';
+export type JobField = 'ideation' | 'spec' | 'judgement' | 'analysis' | 'proposal' | 'reflection' | 'prevention';
 
 const reading = { subject: 'task', place: 'worktree', writes: false, role: 'builder', limitMs: 10 * MINUTE } as const;
 const planning = {
@@ -71,6 +71,16 @@ const thinking = {
   limitMs: 10 * MINUTE,
   turns: 100,
   firstGuessUsd: 0.5,
+} as const;
+const learning = {
+  subject: 'reflection',
+  place: 'scratch',
+  writes: false,
+  role: 'reviewer',
+  limitMs: 5 * MINUTE,
+  turns: 10,
+  firstGuessUsd: 0.1,
+  isBackground: true,
 } as const;
 const specifying = { ...thinking, subject: 'spec', outcomes: ['spec_ready'], fields: ['spec'] } as const;
 
@@ -153,6 +163,16 @@ export const MODES = {
     outcomes: ['proposed', 'no_idea'],
     fields: ['proposal'],
     note: 'proposal_summary',
+  },
+  /** Says which assumption failed in work that did not go as planned. It gets the facts and needs no code. */
+  reflect: { ...learning, outcomes: ['reflected', 'no_lesson'], fields: ['reflection'], note: 'reflection' },
+  /** Says how to prevent it, apart from that: an explanation and a remedy from one call excuse each other. */
+  prevent: {
+    ...learning,
+    outcomes: ['prevented', 'no_lesson'],
+    fields: ['prevention'],
+    note: 'prevention',
+    continues: 'reflect',
   },
   /** Does a recorded task again, with the builder's prompt. Nothing lands. */
   replay: {

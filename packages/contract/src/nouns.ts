@@ -16,6 +16,7 @@ import { loopEvents } from './event/loop.ts';
 import { mergeEvents } from './event/merge.ts';
 import { projectEvents } from './event/project.ts';
 import { questionEvents } from './event/question.ts';
+import { reflectionEvents } from './event/reflection.ts';
 import { replayEvents } from './event/replay.ts';
 import { runEvents } from './event/run.ts';
 import { specEvents } from './event/spec.ts';
@@ -30,6 +31,7 @@ import { knowledgeKind, lessonKind, lessonUseKind } from './lesson.ts';
 import { loopKind } from './loop.ts';
 import { proposalKind } from './proposal.ts';
 import { preferenceKind, questionKind } from './question.ts';
+import { reflectionKind } from './reflection.ts';
 import { replayKind, replayRunKind } from './replay.ts';
 import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';
@@ -40,6 +42,7 @@ import { lessonRoutes } from './routes/lesson.ts';
 import { loopRoutes } from './routes/loop.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { projectRoutes } from './routes/project.ts';
+import { reflectionRoutes } from './routes/reflection.ts';
 import { replayRoutes } from './routes/replay.ts';
 import { specRoutes } from './routes/spec.ts';
 import { taskRoutes } from './routes/task.ts';
@@ -70,6 +73,7 @@ export const EVENTS = [
   ...lessonEvents,
   ...traceEvents,
   ...replayEvents,
+  ...reflectionEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -96,6 +100,7 @@ export const RECORD_KINDS = [
   patternKind,
   replayKind,
   replayRunKind,
+  reflectionKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -113,4 +118,5 @@ export const ROUTES = {
   memory: lessonRoutes,
   traces: traceRoutes,
   replays: replayRoutes,
+  reflections: reflectionRoutes,
 };

@@ -209,6 +209,11 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Records what can be learned from: corrections, violations, decisions, failures',
   },
+  reflections: {
+    role: 'learner',
+    on: ['task.moved', 'task.blocked', 'spec.judged', 'spec.accepted', 'reflection.prevented'],
+    does: 'Asks what can be learned when work did not go as planned, if reflection is on; records the lesson',
+  },
   replays: {
     role: 'engine',
     on: ['replay.started', 'replay.measured', 'replay.stopping'],

@@ -7,6 +7,7 @@ import { PlainText } from './plain-text.ts';
 import { RunProgress } from './progress.ts';
 import { ProposalDraft } from './proposal.ts';
 import { AskedQuestion } from './question.ts';
+import { PreventionResult, ReflectionResult } from './reflection.ts';
 import { SpecJudgement } from './spec.ts';
 import { GivenSpecDraft } from './spec-draft.ts';
 
@@ -30,6 +31,9 @@ export const Outcome = z.enum([
   'analysed',
   'proposed',
   'no_idea',
+  'reflected',
+  'prevented',
+  'no_lesson',
   'needs_info',
   'failed',
   'conflicts_detected',
@@ -128,6 +132,8 @@ export const JOB_RESULTS = {
   judgement: SpecJudgement,
   analysis: FeedbackAnalysis,
   proposal: ProposalDraft,
+  reflection: ReflectionResult,
+  prevention: PreventionResult,
 } as const satisfies Record<JobField, z.ZodType>;
 
 /** What an agent proposes. The engine decides. */

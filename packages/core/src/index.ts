@@ -89,6 +89,7 @@ export {
   searchableOf,
 } from './record-search/searchable.ts';
 export { reduce } from './reduce.ts';
+export type { NewReflection } from './reflection/commands.ts';
 export { unwrap } from './refusal.ts';
 export type { NewReplay } from './replay/commands.ts';
 export { meanOf, reportOf } from './replay/figures.ts';

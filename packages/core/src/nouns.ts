@@ -34,6 +34,8 @@ import { type ProposalCommands, proposalCommands } from './proposal/commands.ts'
 import { proposalEvents } from './proposal/events.ts';
 import { type QuestionCommands, questionCommands } from './question/commands.ts';
 import { questionEvents } from './question/events.ts';
+import { type ReflectionCommands, reflectionCommands } from './reflection/commands.ts';
+import { reflectionEvents } from './reflection/events.ts';
 import { type ReplayCommands, replayCommands } from './replay/commands.ts';
 import { replayEvents } from './replay/events.ts';
 import { type RunCommands, runCommands } from './run/commands.ts';
@@ -72,6 +74,7 @@ export interface Commands
     LessonCommands,
     TraceCommands,
     ReplayCommands,
+    ReflectionCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -99,6 +102,7 @@ export const commands: CommandParts<CommandType> = {
   ...lessonCommands,
   ...traceCommands,
   ...replayCommands,
+  ...reflectionCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -126,6 +130,7 @@ const followers = [
   lessonEvents,
   traceEvents,
   replayEvents,
+  reflectionEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

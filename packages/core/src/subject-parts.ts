@@ -3,6 +3,7 @@ import { categoryPart } from './category/category.ts';
 import type { DecideEnv } from './command.ts';
 import { feedbackSubject } from './feedback/feedback.ts';
 import { replyAfterAnswers, replyEnded } from './idea/reply.ts';
+import { reflectionPart } from './reflection/reflection.ts';
 import { replayRunPart } from './replay/replay.ts';
 import type { Slice } from './slice.ts';
 import { specPart } from './spec/part.ts';
@@ -16,6 +17,7 @@ const parts: { readonly [N in RecordNoun]?: SubjectPart<N> } = {
   feedback: feedbackSubject,
   category: categoryPart,
   replay_run: replayRunPart,
+  reflection: reflectionPart,
 };
 
 const partOf = (subject: StoredRecord) => parts[subject.noun] as SubjectPart<RecordNoun> | undefined;

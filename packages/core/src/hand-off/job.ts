@@ -13,6 +13,8 @@ const AFTER_JOB: Record<JobMode, { nextRole: HandOffRole; rollback: string }> = 
   judge: { nextRole: 'engine', rollback: 'the specification is not done' },
   analyse: { nextRole: 'engine', rollback: 'the feedback is marked as failed; no task exists' },
   propose: { nextRole: 'engine', rollback: 'the category rests' },
+  reflect: { nextRole: 'engine', rollback: 'nothing is learned' },
+  prevent: { nextRole: 'engine', rollback: 'nothing is learned' },
   replay: { nextRole: 'engine', rollback: 'the run does not count' },
 };
 

@@ -16,4 +16,6 @@ export const ROLE_OF: Record<Mode, HandOffRole> = {
   analyse: 'analyst',
   propose: 'proposer',
   replay: 'builder',
+  reflect: 'learner',
+  prevent: 'learner',
 };

@@ -54,6 +54,8 @@ const ResultStep = z.strictObject({
   judgement: z.unknown().optional(),
   analysis: z.unknown().optional(),
   proposal: z.unknown().optional(),
+  reflection: z.unknown().optional(),
+  prevention: z.unknown().optional(),
   /** Review: every criterion met. */
   approve: z.boolean().optional(),
   /** Review: the first criterion is not met, and this is why. */

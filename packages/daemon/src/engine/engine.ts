@@ -21,6 +21,7 @@ import { LoopReactor } from './reactors/loop.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
+import { ReflectionWatch } from './reactors/reflections.ts';
 import { ReplayWatch } from './reactors/replays.ts';
 import { Router } from './reactors/router.ts';
 import { ConflictSettling } from './reactors/settling.ts';
@@ -130,6 +131,7 @@ export class Engine {
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),
       new ReplayWatch(deps),
+      new ReflectionWatch(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(deps.knowledge && deps.ownSessions ? [new OwnSessionWatch(deps, deps.knowledge, deps.ownSessions)] : []),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),

@@ -12,6 +12,7 @@ import { loopHandlers } from './loop/index.ts';
 import { peopleHandlers } from './people/index.ts';
 import { projectHandlers } from './project/index.ts';
 import { recordHandlers } from './record/index.ts';
+import { reflectionHandlers } from './reflection/index.ts';
 import { replayHandlers } from './replay/index.ts';
 import { specHandlers } from './spec/index.ts';
 import { taskHandlers } from './task/index.ts';
@@ -29,6 +30,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...loopHandlers,
   ...lessonHandlers,
   ...replayHandlers,
+  ...reflectionHandlers,
   ...recordHandlers,
   ...specHandlers,
   ...feedbackHandlers,

@@ -69,6 +69,8 @@ export const JOB_SECTIONS = {
     'earlierProposalsSection',
     'stackSection',
   ],
+  reflect: ['aboutTitle', 'factsSection'],
+  prevent: ['aboutTitle', 'factsSection', 'assumptionSection', 'knownSection'],
   // The builder's prompt is used instead.
   replay: [],
 } as const satisfies Record<JobMode, readonly string[]>;

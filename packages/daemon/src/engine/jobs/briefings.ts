@@ -4,6 +4,7 @@ import type { EngineDeps } from '../deps.ts';
 import { analysisBriefing } from './analysis.ts';
 import { ideationSections } from './ideate.ts';
 import { proposeBriefing } from './propose-briefing.ts';
+import { preventBriefing, reflectBriefing } from './reflection.ts';
 import { draftingBriefing, judgeBriefing } from './spec-briefing.ts';
 
 /** Collects the texts for the placeholders of a mode. Called before each run. */
@@ -23,6 +24,8 @@ const BRIEFINGS: { readonly [M in JobMode]: JobBriefing<M> } = {
   judge: judgeBriefing,
   analyse: analysisBriefing,
   propose: proposeBriefing,
+  reflect: reflectBriefing,
+  prevent: preventBriefing,
   replay: nothing,
 };
 

@@ -88,7 +88,7 @@ const answered = async (subjectId: string) => {
 };
 
 /** Makes a subject whose texts of people and repositories all try to give orders, and the job about it. */
-const JOBS: Record<Exclude<JobMode, 'trial' | 'replay'>, () => Promise<Job>> = {
+const JOBS: Record<Exclude<JobMode, 'trial' | 'replay' | 'reflect' | 'prevent'>, () => Promise<Job>> = {
   ideate: async () => {
     const about = { projectId, ideaId: 'idea_1', by };
     await bed.must({ type: 'idea.create', ...about, text: POISON, title: 'Mill' });

@@ -89,6 +89,8 @@ export class TraceKeeper implements Reactor {
       this.#rejections.set(body.taskId, event.seq);
     if (!(TRACED_EVENTS as readonly EventType[]).includes(body.type)) return;
     const facts = await this.#factsOf(event);
+    // A replay repeats what happened before, on purpose.
+    if (facts.run?.mode === 'replay') return;
     const said = drawTrace(body, facts);
     if (!said) return;
     const subjectId = subjectIdOf(body);
