@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileCounts } from './count-reporter.ts';
+import type { FileCounts, TestCounts } from './count-reporter.ts';
 import { failedFiles, judge, withSecondTry } from './test-counts.ts';
 
 const file = (name: string, failed: string[], passed = 3): FileCounts => ({
@@ -32,9 +32,14 @@ test('many failed files are not run again, and neither is a run with an error of
 });
 
 test('a run without a report, without a test, or that ends badly without a failed test has failed', () => {
-  expect(judge(null, 1).unhandled).toBe(1);
-  expect(judge(run(), 0).unhandled).toBe(1);
-  expect(judge(run(file('a', [])), 1).unhandled).toBe(1);
-  expect(judge(run(file('a', ['x'])), 1).unhandled).toBe(0);
-  expect(judge(run(file('a', [])), 0).unhandled).toBe(0);
+  const said: string[] = [];
+  const errors = (counts: TestCounts | null, exitCode: number) =>
+    judge(counts, exitCode, (text) => said.push(text)).unhandled;
+  expect(errors(null, 1)).toBe(1);
+  expect(errors(run(), 0)).toBe(1);
+  expect(errors(run(file('a', [])), 1)).toBe(1);
+  expect(said).toHaveLength(3);
+  expect(errors(run(file('a', ['x'])), 1)).toBe(0);
+  expect(errors(run(file('a', [])), 0)).toBe(0);
+  expect(said).toHaveLength(3);
 });

@@ -7,12 +7,12 @@ const SHOWN = 10;
 export const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** A run that fails without a failed test, or has no test at all, counts as one failure. */
-export function judge(counts: TestCounts | null, exitCode: number | null): TestCounts {
+export function judge(counts: TestCounts | null, exitCode: number | null, report: (text: string) => void): TestCounts {
   const { files, unhandled } = counts ?? { files: [], unhandled: 0 };
   const failed = sum(files.map((file) => file.failed.length)) + unhandled;
   const isEmpty = failed + sum(files.map((file) => file.passed)) === 0;
   if (!isEmpty && (exitCode === 0 || failed > 0)) return { files, unhandled };
-  console.log(`FAILED vitest ended with exit code ${exitCode}${isEmpty ? ' and ran no test' : ''}`);
+  report(`FAILED vitest ended with exit code ${exitCode}${isEmpty ? ' and ran no test' : ''}`);
   return { files, unhandled: unhandled + 1 };
 }
 

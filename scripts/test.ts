@@ -39,7 +39,7 @@ async function runTests(args: string[]): Promise<TestCounts> {
     const file = join(folder, 'counts.json');
     const exitCode = await vitest(args, file);
     const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as TestCounts) : null;
-    return judge(counts, exitCode);
+    return judge(counts, exitCode, console.log);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
