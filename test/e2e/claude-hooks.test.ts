@@ -2,11 +2,22 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HookRefusal } from '@tidemill/contract';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { refusalFile } from '../../packages/daemon/src/hooks/hook-record.ts';
+import { knowledgeFile } from '../../packages/daemon/src/hooks/session-answer.ts';
 import { builtinGuards } from '../contract/guard-bed.ts';
-import { call, type MessagesServer, say, startMessagesServer, toolResults } from '../support/model/messages.ts';
+import {
+  call,
+  type MessagesRequest,
+  type MessagesServer,
+  type Spoken,
+  say,
+  startMessagesServer,
+  toolResults,
+} from '../support/model/messages.ts';
 import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
-import { TemporaryRepository } from './cli-repository.ts';
+import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
 
 const LAUNCHER = inject('launcher');
 
@@ -65,7 +76,12 @@ const bash = (command: string): Call => ({ name: 'Bash', input: { command, descr
 
 /** A person's `claude -p` in the repository, whose model makes these calls; returns what the model received after each. */
 async function session(calls: Call[]): Promise<string[]> {
-  const script = [...calls.map(({ name, input }) => call(name, input)), say('done')];
+  const requests = await turns([...calls.map(({ name, input }) => call(name, input)), say('done')]);
+  return toolResults(requests.at(-1)!);
+}
+
+/** The requests that the model got. */
+async function turns(script: Spoken[]): Promise<MessagesRequest[]> {
   const server: MessagesServer = await startMessagesServer(script);
   try {
     const args = [
@@ -85,7 +101,7 @@ async function session(calls: Call[]): Promise<string[]> {
     });
     await once(child, 'close');
     expect(server.others).toEqual([]);
-    return toolResults(server.requests.at(-1)!);
+    return server.requests;
   } finally {
     await server.stop();
   }
@@ -167,6 +183,40 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
     expect(existsSync(join(repository.root, '.claude', 'settings.json'))).toBe(false);
     const [freed] = await session([bash('git stash list')]);
     expect(freed).not.toContain('guard:');
+  });
+
+  test('starts with what was learned, and is sent back once when the tests did not run after a change', async (context) => {
+    context.skip(missing !== '', missing);
+    repository.write({
+      '.tidemill/config.yaml': QUIET_CONFIG.replace('"true" }', '"sh test.sh" }'),
+      'test.sh': 'echo fine\n',
+    });
+    tidemill('hooks', 'install');
+    mkdirSync(join(repository.folder, 'tidemill', 'hooks'), { recursive: true });
+    writeFileSync(
+      knowledgeFile(join(repository.folder, 'tidemill'), repository.root),
+      'Known: ports are in ports.ts\n',
+    );
+    const write = (name: string) => call('Write', { file_path: join(repository.root, name), content: 'export {};\n' });
+    const asked = await turns([
+      write('src/b.ts'),
+      say('done'),
+      call('Bash', bash('sh test.sh').input),
+      say('now it is done'),
+    ]);
+    expect(JSON.stringify(asked[0]!.body.messages)).toContain('Known: ports are in ports.ts');
+    expect(asked).toHaveLength(4);
+    expect(JSON.stringify(asked[2]!.body.messages)).toContain(
+      'src/b.ts was changed, and the tests did not run after that',
+    );
+    expect(toolResults(asked[3]!).at(-1)).toContain('fine');
+    const refused = readFileSync(refusalFile(join(repository.folder, 'tidemill'), repository.root), 'utf8');
+    expect(
+      refused
+        .trim()
+        .split('\n')
+        .map((line) => HookRefusal.parse(JSON.parse(line))),
+    ).toMatchObject([{ guard: 'stop' }]);
   });
 
   test('runs no tool when the program of the hook is missing, or the guards are invalid', async (context) => {
