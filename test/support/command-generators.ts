@@ -22,6 +22,7 @@ import {
 } from '@tidemill/contract';
 import { alertId, type CommandOf, type CommandType } from '@tidemill/core';
 import { at, type Draw, idOf, projectId, recordOf } from './draw.ts';
+import { GUARD_GENERATORS } from './guard-generators.ts';
 import { lessonGenerators } from './lesson-generators.ts';
 import type { Mill } from './mill.ts';
 import { receipt } from './mill.ts';
@@ -450,6 +451,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   ...lessonGenerators,
   ...replayGenerators,
   ...reflectionGenerators,
+  ...GUARD_GENERATORS,
   'budget.limit': ({ a }) => ({
     projectId,
     accountId: accountId(ALL_PROJECTS),

@@ -27,6 +27,8 @@ export const AlertKind = z.enum([
   'error_rate',
   'evidence_missing',
   'flaky_gate',
+  'guard_bypassed',
+  'guard_proposed',
   'landing_waits',
   'loop_exhausted',
   'loop_paused',

@@ -16,6 +16,7 @@ export * from './feedback.ts';
 export * from './feedback-view.ts';
 export * from './forecast.ts';
 export * from './gate.ts';
+export * from './guard-proposal.ts';
 export * from './hand-off.ts';
 export * from './history.ts';
 export * from './housekeeping.ts';

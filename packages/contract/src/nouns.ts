@@ -8,6 +8,7 @@ import { conflictEvents } from './event/conflict.ts';
 import { feedbackEvents } from './event/feedback.ts';
 import { forecastEvents } from './event/forecast.ts';
 import { gateEvents } from './event/gate.ts';
+import { guardProposalEvents } from './event/guard-proposal.ts';
 import { ideaEvents } from './event/idea.ts';
 import { jobEvents } from './event/job.ts';
 import { leaseEvents } from './event/lease.ts';
@@ -25,6 +26,7 @@ import { tokenEvents } from './event/token.ts';
 import { traceEvents } from './event/trace.ts';
 import { workerEvents } from './event/worker.ts';
 import { feedbackKind } from './feedback.ts';
+import { guardProposalKind } from './guard-proposal.ts';
 import { ideaKind, messageKind } from './idea.ts';
 import { jobKind } from './job.ts';
 import { knowledgeKind, lessonKind, lessonUseKind } from './lesson.ts';
@@ -37,6 +39,7 @@ import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';
 import { feedbackRoutes } from './routes/feedback.ts';
 import { fleetRoutes } from './routes/fleet.ts';
+import { guardProposalRoutes } from './routes/guard-proposal.ts';
 import { ideaRoutes } from './routes/idea.ts';
 import { lessonRoutes } from './routes/lesson.ts';
 import { loopRoutes } from './routes/loop.ts';
@@ -74,6 +77,7 @@ export const EVENTS = [
   ...traceEvents,
   ...replayEvents,
   ...reflectionEvents,
+  ...guardProposalEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -101,6 +105,7 @@ export const RECORD_KINDS = [
   replayKind,
   replayRunKind,
   reflectionKind,
+  guardProposalKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -119,4 +124,5 @@ export const ROUTES = {
   traces: traceRoutes,
   replays: replayRoutes,
   reflections: reflectionRoutes,
+  guards: guardProposalRoutes,
 };

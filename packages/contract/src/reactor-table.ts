@@ -177,6 +177,20 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Proposes improvements while the queue is low, if the loop is on',
   },
+  'guard-proposals': {
+    role: 'person',
+    on: [
+      'guardProposal.proposed',
+      'guardProposal.observing',
+      'guardProposal.edited',
+      'guardProposal.enforced',
+      'guardProposal.refused',
+      'guardProposal.withdrawn',
+      'guardProposal.bypassed',
+    ],
+    clock: 'every 15 s',
+    does: 'Keeps the files of proposed guards, and tells people which wait for them',
+  },
   'own-sessions': {
     role: 'person',
     on: [],

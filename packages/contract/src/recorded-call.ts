@@ -37,3 +37,13 @@ export const HookRefusal = z.object({
   call: RecordedCall.nullable(),
 });
 export type HookRefusal = z.infer<typeof HookRefusal>;
+
+/** A call in a person's own session that a guard would have refused (`observed`), or that a person let pass. */
+export const HookNote = z.object({
+  kind: z.enum(['observed', 'bypassed']),
+  at: z.number(),
+  session: z.string(),
+  guard: z.string(),
+  call: RecordedCall,
+});
+export type HookNote = z.infer<typeof HookNote>;

@@ -15,6 +15,8 @@ import { type ForecastCommands, forecastCommands } from './forecast/commands.ts'
 import { forecastEvents } from './forecast/events.ts';
 import { type GateCommands, gateCommands } from './gate/commands.ts';
 import { gateEvents } from './gate/events.ts';
+import { type GuardProposalCommands, guardProposalCommands } from './guard-proposal/commands.ts';
+import { guardProposalEvents } from './guard-proposal/events.ts';
 import { type IdeaCommands, ideaCommands } from './idea/commands.ts';
 import { ideaEvents } from './idea/events.ts';
 import { type JobCommands, jobCommands } from './job/commands.ts';
@@ -75,6 +77,7 @@ export interface Commands
     TraceCommands,
     ReplayCommands,
     ReflectionCommands,
+    GuardProposalCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -103,6 +106,7 @@ export const commands: CommandParts<CommandType> = {
   ...traceCommands,
   ...replayCommands,
   ...reflectionCommands,
+  ...guardProposalCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -131,6 +135,7 @@ const followers = [
   traceEvents,
   replayEvents,
   reflectionEvents,
+  guardProposalEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

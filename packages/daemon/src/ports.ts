@@ -10,6 +10,7 @@ export * from './ports/hook-refusals.ts';
 export * from './ports/ideation.ts';
 export * from './ports/improvement.ts';
 export * from './ports/knowledge.ts';
+export * from './ports/learned-guards.ts';
 export * from './ports/output-files.ts';
 export * from './ports/own-sessions.ts';
 export * from './ports/preparation.ts';

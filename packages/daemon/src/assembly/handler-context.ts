@@ -49,7 +49,7 @@ export function createShared({ opened, folder, env, info, onNote }: ProcessParts
 
 /** Creates the handlers' services, with or without a daemon. */
 export function createServices(
-  { opened, folder, info }: ProcessParts,
+  { opened, folder, info, onNote }: ProcessParts,
   { reactors, metrics, channels }: Shared,
   own: { engines: ProcessEngines; access: People['access']; stop: Machine['stop'] },
 ): Services {
@@ -70,6 +70,7 @@ export function createServices(
       promptsOf,
       knowledgeOf,
       improvementsOf,
+      guardToolsOf: async (project) => (await import('./guard-tools.ts')).guardToolsOf(project, folder.path, onNote),
       configSaves: new ConfigSaves(),
     },
     people: { access, channels },

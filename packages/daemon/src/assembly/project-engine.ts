@@ -11,8 +11,6 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
-import { createCallLog } from '../guards/recent-calls.ts';
-import { createOwnSessions } from '../hooks/own-sessions.ts';
 import { createHookRefusals } from '../hooks/refusals.ts';
 import type { Reactors, RunAccess, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
@@ -22,6 +20,7 @@ import { readablePlaces } from '../process/network-settings.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
+import { guardToolsOf } from './guard-tools.ts';
 import { createIdeation } from './ideation.ts';
 import { improvementsOf, knowledgeOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
@@ -81,6 +80,7 @@ export async function createProjectEngine(
   const parts = (changed: Project, next: Settings) =>
     changingParts(changed, next, { folder, store, workspace, dataDir, onNote });
   current = await parts(project, settings);
+  const { guards: learnedGuards, calls, sessions: ownSessions } = guardToolsOf(project, folder.path, onNote);
   const engine = new Engine({
     get project() {
       return current.project;
@@ -112,8 +112,9 @@ export async function createProjectEngine(
     prompts: promptsOf(project),
     knowledge: knowledgeOf(project),
     improvements: improvementsOf(project),
-    calls: createCallLog({ root, dataDir: folder.path, onNote }),
-    ownSessions: createOwnSessions({ root, dataDir: folder.path }),
+    learnedGuards,
+    calls,
+    ownSessions,
     hookRefusals: createHookRefusals({ root, dataDir: folder.path }),
     sessions: createSessionFiles({ root, clock, onNote }),
     openRunLog: createRunLog({ dir: folder.runs, clock, onError: (_runId, error) => onNote(error.message) }),

@@ -12,6 +12,7 @@ import type {
   Ids,
   Improvements,
   Knowledge,
+  LearnedGuards,
   OpenRunLog,
   OwnSessions,
   Preparation,
@@ -35,6 +36,8 @@ export interface EngineDeps {
   /** Without one, worktrees and checkouts are used as git makes them. */
   preparation?: Preparation;
   guards: Guards;
+  /** Without it, no guards are proposed. */
+  learnedGuards?: LearnedGuards;
   /** Without one, calls of agents are not kept. */
   calls?: CallLog;
   prompts: Prompts;

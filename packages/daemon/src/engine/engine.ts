@@ -12,6 +12,7 @@ import { IdeaQuestions } from './ideas/idea-questions.ts';
 import { IdeaResearchers } from './ideas/idea-research.ts';
 import { TargetSync } from './merge/target-sync.ts';
 import { ConflictForecast } from './reactors/conflict-forecast.ts';
+import { GuardWatch } from './reactors/guard-watch.ts';
 import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
 import { LandingWatch } from './reactors/landing-watch.ts';
@@ -104,6 +105,7 @@ export class Engine {
   /** All reactors of this project. */
   #followers(): RoutedReactor[] {
     const deps = this.#deps;
+    const { knowledge, ownSessions, learnedGuards, calls } = deps;
     const { fleet } = this;
     const known = { restingModes: () => this.#agentBackoff.modes(), isOverBudget: () => this.#isOverBudget };
     const supervisor = new Supervisor(deps, {
@@ -133,7 +135,10 @@ export class Engine {
       new ReplayWatch(deps),
       new ReflectionWatch(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
-      ...(deps.knowledge && deps.ownSessions ? [new OwnSessionWatch(deps, deps.knowledge, deps.ownSessions)] : []),
+      ...(knowledge && ownSessions ? [new OwnSessionWatch(deps, knowledge, ownSessions)] : []),
+      ...(learnedGuards && calls && ownSessions
+        ? [new GuardWatch(deps, { guards: learnedGuards, calls, sessions: ownSessions })]
+        : []),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
       new TraceKeeper(deps, async () => (await this.#outages.look()) !== null),
       new LandingWatch(deps),

@@ -71,14 +71,14 @@ export class GuardSet implements Guards {
     }
   }
 
-  /** What a guard that only observes would have done. One that cannot be checked would deny. */
+  /** What a guard that only observes would have done. */
   #observe(ready: ReadyGuard, call: ToolCall, prepared: Prepared, proven: ReadonlySet<string>) {
     const guard = ready.guard.name;
     try {
       const found = withinLimit(() => this.#pass(call, prepared, proven, [ready]), OBSERVE_LIMIT_MS);
       return found.kind === 'deny' ? [{ guard, reason: found.reason }] : [];
     } catch (error) {
-      return [{ guard, reason: unchecked(error) }];
+      return [{ guard, reason: unchecked(error), ...(isTimeout(error) ? { isSlow: true as const } : {}) }];
     }
   }
 

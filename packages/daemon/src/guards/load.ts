@@ -15,16 +15,18 @@ export interface LoadedGuards {
 interface GuardSource {
   root: string;
   builtinDir: string;
+  /** A file of the project that is left out. */
+  without?: string;
 }
 
 /** All guards, validated. A mistake in a project's file is an error with its line; nothing is skipped silently. */
-export async function loadGuards({ root, builtinDir }: GuardSource): Promise<LoadedGuards> {
+export async function loadGuards({ root, builtinDir, without }: GuardSource): Promise<LoadedGuards> {
   // Loading the YAML parser takes longer than everything else, and `loadGuardsQuickly` rarely needs it.
   const { parseGuards, refuseDuplicates } = await import('./parse.ts');
   const read = (folder: string, label: string, isBuiltin: boolean) =>
-    filesIn(folder).flatMap((name) =>
-      parseGuards(`${label}/${name}`, readFileSync(join(folder, name), 'utf8'), isBuiltin),
-    );
+    filesIn(folder)
+      .filter((name) => isBuiltin || name !== without)
+      .flatMap((name) => parseGuards(`${label}/${name}`, readFileSync(join(folder, name), 'utf8'), isBuiltin));
   const own = read(join(root, GUARD_FOLDER), GUARD_FOLDER, false);
   refuseDuplicates(own);
   let builtin: Guard[] | undefined;

@@ -15,6 +15,7 @@ import type { Calendars } from '@tidemill/core';
 import type { AbsenceOf } from '../config/check.ts';
 import type { ConfigSaves } from '../config/config-file.ts';
 import type { DataFolder } from '../config/data-folder.ts';
+import type { GuardTools } from '../engine/learning/guard-flow.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from '../engine/project-work.ts';
 import type { MetricsSource } from '../metrics/metrics.ts';
 import type {
@@ -96,6 +97,7 @@ export interface Repositories {
   promptsOf(project: Project): CheckedPrompts;
   knowledgeOf(project: Project): Knowledge;
   improvementsOf(project: Project): Improvements;
+  guardToolsOf(project: Project): Promise<Pick<GuardTools, 'guards' | 'calls' | 'sessions'>>;
   configSaves: ConfigSaves;
 }
 

@@ -5,6 +5,7 @@ import type { Call, Services } from './context.ts';
 import { daemonHandlers } from './daemon/index.ts';
 import { feedbackHandlers } from './feedback/index.ts';
 import { fleetHandlers } from './fleet/index.ts';
+import { guardHandlers } from './guard/index.ts';
 import type { Handler } from './handler.ts';
 import { ideaHandlers } from './idea/index.ts';
 import { lessonHandlers } from './lesson/index.ts';
@@ -31,6 +32,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...lessonHandlers,
   ...replayHandlers,
   ...reflectionHandlers,
+  ...guardHandlers,
   ...recordHandlers,
   ...specHandlers,
   ...feedbackHandlers,

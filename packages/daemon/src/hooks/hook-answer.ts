@@ -2,6 +2,7 @@ import { assetFolder } from '../asset-folder.ts';
 import { GuardSet } from '../guards/guard-set.ts';
 import { loadGuardsQuickly } from '../guards/load.ts';
 import type { GuardVerdict } from '../ports.ts';
+import { takeBypass } from './bypass-file.ts';
 import { type HookInput, isRecord, parsedHook, placeOf } from './hook-input.ts';
 import { recordCall } from './hook-record.ts';
 
@@ -47,7 +48,14 @@ async function guardCall(hook: HookInput, env: NodeJS.ProcessEnv): Promise<HookA
   const builtinDir = assetFolder('prompts/guards');
   if (builtinDir === null) throw new Error('the built-in guards are missing; reinstall Tidemill');
   const guards = new GuardSet(await loadGuardsQuickly({ root: worktree, builtinDir }, dataDir), dataDir);
-  const verdict = await guards.check(call, { worktree, mode: 'implement', cwd: call.cwd });
+  const situation = { worktree, mode: 'implement', cwd: call.cwd } as const;
+  const verdict = await guards.check(call, situation);
+  if (verdict.kind === 'deny' && takeBypass(dataDir, place.root, verdict.guard, Date.now())) {
+    // The other guards still decide.
+    const passed = await guards.check(call, { ...situation, without: verdict.guard });
+    recordCall(place, call, passed, verdict.guard);
+    return answerOf(passed);
+  }
   recordCall(place, call, verdict);
   return answerOf(verdict);
 }

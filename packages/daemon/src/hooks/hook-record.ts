@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CallEntry, HookRefusal } from '@tidemill/contract';
+import type { CallEntry, HookNote, HookRefusal } from '@tidemill/contract';
 import { recordableCall } from '@tidemill/contract/recordable';
 import { appendCall, callFile, rootKey } from '../guards/call-log.ts';
 import type { GuardVerdict, ToolCall } from '../ports.ts';
@@ -13,12 +13,15 @@ const MOST_BYTES = 1024 * 1024;
 
 /** What was refused in a person's own sessions, for the daemon to take over. */
 export const refusalFile = (dataDir: string, root: string) => join(dataDir, 'hooks', `${rootKey(root)}.refused.jsonl`);
+/** Calls that matter to proposed guards, for the daemon to take over. */
+export const noteFile = (dataDir: string, root: string) => join(dataDir, 'hooks', `${rootKey(root)}.notes.jsonl`);
 
 /** Keeps the call, and a refusal for the daemon. The decision is made already: a failure here changes nothing. */
-export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVerdict): void {
+export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVerdict, bypassed?: string): void {
   const kept = recordableCall(call, place.worktree);
-  const { kind, observed = [] } = verdict;
-  const said = { allow: 'allowed', deny: 'refused', rewrite: 'rewritten' } as const;
+  const { kind } = verdict;
+  const observed = verdict.observed?.filter(({ isSlow }) => !isSlow) ?? [];
+  const said = { allow: bypassed ? 'bypassed' : 'allowed', deny: 'refused', rewrite: 'rewritten' } as const;
   const entry: CallEntry = {
     ...kept,
     at: Date.now(),
@@ -26,19 +29,27 @@ export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVe
     from: place.session,
     mode: 'implement',
     verdict: said[kind],
-    guard: kind === 'allow' ? null : verdict.guard,
+    guard: kind === 'allow' ? (bypassed ?? null) : verdict.guard,
     observed: observed.map(({ guard }) => guard),
   };
   quietly(() => appendCall(callFile(place.dataDir, place.root), entry));
+  const about = { at: entry.at, session: place.session };
+  const note = (kind: HookNote['kind'], guard: string) =>
+    append<HookNote>(noteFile(place.dataDir, place.root), { kind, ...about, guard, call: kept });
+  if (bypassed !== undefined) note('bypassed', bypassed);
+  for (const guard of entry.observed) note('observed', guard);
   if (kind === 'deny') recordRefusal(place, { guard: verdict.guard, reason: verdict.reason, call: kept });
 }
 
 export function recordRefusal(place: SessionPlace, refused: Pick<HookRefusal, 'guard' | 'reason' | 'call'>): void {
-  const file = refusalFile(place.dataDir, place.root);
+  const line = { ...refused, at: Date.now(), session: place.session };
+  append<HookRefusal>(refusalFile(place.dataDir, place.root), line);
+}
+
+function append<T>(file: string, line: T): void {
   quietly(() => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_BYTES) return;
-    const line: HookRefusal = { ...refused, at: Date.now(), session: place.session };
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   });
 }

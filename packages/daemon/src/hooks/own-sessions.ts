@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { HookNote } from '@tidemill/contract';
 import type { OwnSessions } from '../ports.ts';
+import { bypassFile } from './bypass-file.ts';
+import { noteFile } from './hook-record.ts';
 import { knowledgeFile } from './session-answer.ts';
+import { takeLines } from './taken-lines.ts';
 
 interface OwnSessionsOptions {
   root: string;
@@ -13,13 +18,18 @@ export function createOwnSessions({ root, dataDir }: OwnSessionsOptions): OwnSes
   const file = knowledgeFile(dataDir, root);
   return {
     async tell(text) {
-      if ((await textOf(file)) === text) return;
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      const temporary = `${file}.${process.pid}.tmp`;
-      await writeFile(temporary, text, { mode: 0o600 });
-      await rename(temporary, file);
+      if ((await textOf(file)) !== text) await replace(file, text);
     },
+    letPass: (guard, until) => replace(bypassFile(dataDir, root, guard), JSON.stringify({ until })),
+    takeNotes: (keep) => takeLines(noteFile(dataDir, root), HookNote, keep),
   };
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  await writeFile(temporary, text, { mode: 0o600 });
+  await rename(temporary, file);
 }
 
 async function textOf(file: string): Promise<string> {

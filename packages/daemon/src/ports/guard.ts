@@ -14,8 +14,8 @@ export type GuardVerdict = (
   /** `input` is the whole input, not only what changed. */
   | { kind: 'rewrite'; guard: string; reason: string; input: Record<string, unknown> }
 ) & {
-  /** Guards that only observe and would have denied the call. */
-  observed?: { guard: string; reason: string }[];
+  /** Guards that only observe and would have denied the call. `isSlow`: the check took too long to know. */
+  observed?: { guard: string; reason: string; isSlow?: true }[];
 };
 
 /** Where a call is made. */

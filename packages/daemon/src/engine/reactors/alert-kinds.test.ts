@@ -9,6 +9,7 @@ const conditions = 'packages/daemon/src/engine/reactors/conditions.test.ts';
 const merging = 'packages/daemon/src/engine/merge/merge-stage.test.ts';
 const spending = 'packages/daemon/src/engine/reactors/spending.test.ts';
 const loop = 'packages/daemon/src/engine/reactors/loop.test.ts';
+const guards = 'packages/daemon/src/engine/reactors/guard-watch.test.ts';
 const money = 'raises alerts, stops at the limit within one request, and resumes at midnight';
 const settings = 'test/e2e/budget.test.ts';
 const outage = '%s: all work stops';
@@ -33,6 +34,8 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   error_rate: [alerts, 'whose runs fail again and again raise the error rate'],
   evidence_missing: [conditions, 'commits on the target whose evidence the store does not have'],
   flaky_gate: [merging, 'a gate that fails and passes on the same tree is a flake'],
+  guard_bypassed: [guards, 'a bypass lets one call of one task pass, is recorded, and counts against the guard'],
+  guard_proposed: [guards, 'a proposed guard observes, is approved, and then refuses with its reason'],
   landing_waits: [alerts, 'is told after a minute with what to do'],
   loop_exhausted: [loop, 'has one alert when all categories rest, stays idle, and goes on after the rest'],
   loop_paused: [loop, 'it pauses with an alert when too many runs fail, and goes on when it is switched on'],

@@ -102,7 +102,10 @@ export class AgentRun {
     this.#progressed = new RunProgressRecorder(deps.clock, (change) =>
       this.#note({ type: 'run.progress', runId, ...change }, 'progress'),
     );
-    this.#guard = new RunGuard(deps, { runId, mode: this.#mode, note: (command, what) => this.#note(command, what) });
+    this.#guard = new RunGuard(deps, {
+      ...{ runId, mode: this.#mode, subjectId: leased.fence.subjectId },
+      note: (command, what) => this.#note(command, what),
+    });
     this.#beforeStop = beforeStop ?? (async () => null);
     this.#briefFor = brief;
     this.#askPeople = ask;

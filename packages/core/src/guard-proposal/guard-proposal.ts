@@ -1,0 +1,145 @@
+import { type Actor, type GuardProposal, isLiveGuard, type Refusal } from '@tidemill/contract';
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+
+type About = { projectId: string; proposalId: string };
+type Found = { ok: true; proposal: GuardProposal } | { ok: false; refusal: Refusal };
+
+/** A named token is used by a person, or by a program that a person gave it to. */
+export const isPerson = ({ kind }: Actor) => kind === 'person' || kind === 'token';
+
+/** What was refused or withdrawn does not come back, unless a person proposes it. */
+export function proposeGuard(slice: Slice, command: CommandOf<'guardProposal.propose'>): Decision {
+  const { proposalId, name, yaml, key, rule, why, traceIds, test, by } = command;
+  const before = slice.record('guardProposal', proposalId);
+  if (before && isLiveGuard(before))
+    return refuse('conflict', `the guard ${before.name} is already proposed`, `tidemill guards show ${before.name}`);
+  if (before && !isPerson(by))
+    return refuse(
+      'conflict',
+      `the guard ${before.name} was ${before.status}: ${before.decidedWhy || 'no reason given'}`,
+    );
+  return accept({ type: 'guardProposal.proposed', proposalId, name, yaml, key, rule, why, traceIds, test, by });
+}
+
+export function observeGuard(slice: Slice, command: CommandOf<'guardProposal.observe'>): Decision {
+  const found = find(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  if (proposal.status === 'observing') return accept();
+  if (proposal.status !== 'proposed' && proposal.status !== 'enforced') return ended(proposal);
+  if (proposal.status === 'enforced' && !isPerson(command.by)) return onlyPeople(proposal);
+  return accept({ type: 'guardProposal.observing', ...about(proposal), by: command.by });
+}
+
+/** A changed guard observes first, whatever it did before. */
+export function editGuard(slice: Slice, command: CommandOf<'guardProposal.edit'>): Decision {
+  const found = live(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  const { name, yaml, rule, test, by } = command;
+  if (!isPerson(by)) return onlyPeople(proposal);
+  if (name !== proposal.name)
+    return refuse(
+      'bad_input',
+      `the guard is named ${proposal.name}, not ${name}`,
+      'keep its name; its file depends on it',
+    );
+  if (yaml === proposal.yaml && proposal.status === 'observing') return accept();
+  return accept({ type: 'guardProposal.edited', ...about(proposal), yaml, rule, test, by });
+}
+
+export function enforceGuard(slice: Slice, command: CommandOf<'guardProposal.enforce'>): Decision {
+  const found = live(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  const { test, by } = command;
+  if (!isPerson(by)) return onlyPeople(proposal);
+  if (proposal.status === 'enforced') return accept();
+  if (proposal.status === 'proposed')
+    return refuse(
+      'conflict',
+      `the guard ${proposal.name} has not observed yet`,
+      `let it observe first: tidemill guards observe ${proposal.name}`,
+    );
+  return accept({ type: 'guardProposal.enforced', ...about(proposal), test, by });
+}
+
+export function refuseGuard(slice: Slice, command: CommandOf<'guardProposal.refuse'>): Decision {
+  const found = live(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  const { why, by } = command;
+  if (!isPerson(by)) return onlyPeople(proposal);
+  if (proposal.status === 'enforced')
+    return refuse(
+      'conflict',
+      `the guard ${proposal.name} is already approved`,
+      `take it back with: tidemill guards withdraw ${proposal.name} --why "…"`,
+    );
+  return accept({ type: 'guardProposal.refused', ...about(proposal), why, by });
+}
+
+export function withdrawGuard(slice: Slice, command: CommandOf<'guardProposal.withdraw'>): Decision {
+  const found = live(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  const { why, by } = command;
+  if (!isPerson(by)) return onlyPeople(proposal);
+  return accept({ type: 'guardProposal.withdrawn', ...about(proposal), why, by });
+}
+
+/** Late reports of a guard that does not observe any more change nothing. */
+export function hitGuard(slice: Slice, command: CommandOf<'guardProposal.hit'>): Decision {
+  const found = find(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  if (proposal.status !== 'observing') return accept();
+  return accept({ type: 'guardProposal.hit', ...about(proposal), call: command.call });
+}
+
+export function bypassGuard(slice: Slice, command: CommandOf<'guardProposal.bypass'>, env: DecideEnv): Decision {
+  const found = find(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  const { taskId, why, until, by } = command;
+  if (!isPerson(by)) return onlyPeople(proposal);
+  if (proposal.status !== 'enforced')
+    return refuse('conflict', `the guard ${proposal.name} refuses nothing: it is ${proposal.status}`);
+  if (proposal.bypass && proposal.bypass.until > env.now)
+    return refuse('conflict', `a bypass of ${proposal.name} already waits for its call`);
+  return accept({ type: 'guardProposal.bypassed', ...about(proposal), taskId, why, until, by });
+}
+
+/** One call, of the task or the session that it was given to, in time. */
+export function useBypass(slice: Slice, command: CommandOf<'guardProposal.use_bypass'>, env: DecideEnv): Decision {
+  const found = find(slice, command);
+  if (!found.ok) return found;
+  const { proposal } = found;
+  const { taskId, call } = command;
+  const { bypass } = proposal;
+  // A session reports its call later than it made it.
+  const isInTime = bypass !== null && (bypass.taskId === null ? call.at <= bypass.until : env.now <= bypass.until);
+  if (proposal.status !== 'enforced' || !isInTime || bypass.taskId !== taskId)
+    return refuse('not_found', `no bypass of ${proposal.name} is open`);
+  return accept({ type: 'guardProposal.bypass_used', ...about(proposal), call });
+}
+
+function live(slice: Slice, command: About): Found {
+  const found = find(slice, command);
+  return !found.ok || isLiveGuard(found.proposal) ? found : ended(found.proposal);
+}
+
+function find(slice: Slice, { projectId, proposalId }: About): Found {
+  const proposal = slice.record('guardProposal', proposalId);
+  if (proposal?.projectId === projectId) return { ok: true, proposal };
+  return refuse('not_found', `there is no proposed guard ${proposalId}`, '`tidemill guards` lists them');
+}
+
+const ended = ({ name, status }: GuardProposal) =>
+  refuse('conflict', `the guard ${name} was already ${status}`, 'propose it again: tidemill guards propose FILE');
+const onlyPeople = ({ name }: GuardProposal) =>
+  refuse('forbidden', `only a person decides about the guard ${name}`, '`tidemill guards` lists what waits');
+
+const about = ({ id, name }: GuardProposal) => ({ proposalId: id, name });

@@ -1,0 +1,253 @@
+import { hash } from 'node:crypto';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ENGINE, type GuardProposal, guardFile, personActor } from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EngineBed } from '../../../../../test/support/engine-bed.ts';
+import { guardToolsOf } from '../../assembly/guard-tools.ts';
+import { createGuards } from '../../guards/guards.ts';
+import type { Agent, GuardVerdict, ToolCall } from '../../ports.ts';
+import { bypassGuard, decideGuard, type GuardTools, proposeGuard } from '../learning/guard-flow.ts';
+
+const ada = personActor('ada');
+const GENERATED = `- name: generated
+  when: { path: "src/generated/**", access: write }
+  verdict: deny
+  reason: "{path} is generated: run make types."
+`;
+const OBSERVES = /^ {2}observe: true$/m;
+const REASON = 'src/generated/a.ts is generated: run make types.';
+
+let folder: string;
+let bed: EngineBed;
+let tools: GuardTools;
+/** What the guards said to each agent. */
+let heard: GuardVerdict[];
+/** What the next agents call. */
+let calls: ToolCall[];
+
+/** Makes the calls of its turn and changes a file. */
+const agent: Agent = {
+  label: 'caller',
+  start({ cwd, guard, brief }) {
+    const work = async () => {
+      for (const call of calls) heard.push(await guard(call));
+      bed.repository.work(cwd)?.set(`file-${brief.task!.number}`, 'fine');
+      return { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } } as const;
+    };
+    return { end: work(), stop: async () => undefined };
+  },
+};
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'tidemill-guard-watch-')));
+  const dataDir = join(folder, 'data');
+  heard = [];
+  calls = [{ tool: 'Write', input: { file_path: 'src/generated/a.ts', content: 'x' } }];
+  bed = await EngineBed.open({}, () => ({
+    agentFor: () => agent,
+    guards: {
+      // Read again for each call, as the daemon does when a file changes. The simulated worktrees are no folders.
+      check: async (call, about) =>
+        (await createGuards({ root: folder, dataDir })).check(call, { ...about, worktree: folder, cwd: folder }),
+    },
+    learnedGuards: tools.guards,
+    calls: tools.calls,
+    ownSessions: tools.sessions,
+  }));
+  const project = { ...(await bed.store.project(bed.projectId))!, root: folder };
+  const { store, clock } = bed;
+  tools = {
+    ...{ store, clock, project, hash: (text) => hash('sha256', text) },
+    ...guardToolsOf(project, dataDir, (text) => void bed.notes.push(text)),
+  };
+  await bed.start();
+});
+afterEach(async () => {
+  await bed.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const file = () => readFileSync(join(folder, guardFile('generated')), 'utf8');
+const draft = { yaml: GENERATED, why: 'agents edit generated files', traceIds: [], key: 'k1' };
+const proposal = async (): Promise<GuardProposal> =>
+  (await bed.store.records({ noun: 'guardProposal', projectId: bed.projectId }))[0]!;
+/** Runs a task to its end. The guards and the files are real, and take real time. */
+async function run(number: number): Promise<GuardVerdict> {
+  await bed.add(number);
+  await eventually(async () => expect((await bed.store.task(`task_${number}`))?.stage).toBe('done'));
+  return heard.at(-1)!;
+}
+const eventually = (check: () => Promise<unknown> | unknown) =>
+  expect
+    .poll(
+      async () => {
+        await bed.pass(1_000);
+        await check();
+        return true;
+      },
+      { timeout: 20_000, interval: 10 },
+    )
+    .toBe(true);
+const alerted = (alert: string) => eventually(async () => expect(await bed.alerts()).toContain(alert));
+
+describe('guards that are proposed', () => {
+  test('a proposed guard observes, is approved, and then refuses with its reason', async () => {
+    for (const number of [1, 2, 3]) expect(await run(number)).toEqual({ kind: 'allow' });
+    const proposed = await proposeGuard(tools, { ...draft, by: ENGINE });
+    expect(proposed).toMatchObject({ status: 'observing', refusedCount: 3, allowedCount: 0 });
+    expect(proposed.refused[0]).toMatchObject({ tool: 'Write', what: 'src/generated/a.ts' });
+    expect(file()).toMatch(OBSERVES);
+    await alerted('info guard_proposed generated');
+
+    expect(await run(4)).toMatchObject({ kind: 'allow', observed: [{ guard: 'generated' }] });
+    await eventually(async () => expect((await proposal()).observedCount).toBe(1));
+    expect(await proposal()).toMatchObject({ observedCount: 1, observed: [{ tool: 'Write', source: 'run' }] });
+
+    for (const by of [ENGINE, { kind: 'agent' as const, id: 'a', name: 'a' }])
+      await expect(decideGuard(tools, await proposal(), { decision: 'approve', why: '', by })).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+    const approved = await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
+    expect(approved).toMatchObject({ status: 'enforced', decidedBy: ada, refusedCount: 4 });
+    expect(file()).not.toMatch(OBSERVES);
+    expect(await run(5)).toEqual({ kind: 'deny', guard: 'generated', reason: REASON });
+    expect((await bed.log('guard.denied')).at(-1)!.body).toMatchObject({
+      ...{ guard: 'generated', reason: REASON, call: { tool: 'Write', input: { content: 'x' }, cwd: '{worktree}' } },
+    });
+    await eventually(async () => expect(await bed.alerts()).not.toContain('info guard_proposed generated'));
+  });
+
+  test('a bypass lets one call of one task pass, is recorded, and counts against the guard', async () => {
+    await proposeGuard(tools, { ...draft, by: ada });
+    await expect(
+      bypassGuard(tools, await proposal(), { taskId: 'task_1', why: 'once', by: ada }),
+    ).rejects.toMatchObject({
+      message: 'the guard generated refuses nothing: it is observing',
+    });
+    await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
+    calls = [...calls, ...calls, { tool: 'Write', input: { file_path: '../../outside.ts', content: 'x' } }];
+    for (const number of [1, 2, 3]) {
+      await expect(
+        bypassGuard(tools, await proposal(), { taskId: `task_${number}`, why: 'once', by: ENGINE }),
+      ).rejects.toMatchObject({ code: 'forbidden' });
+      await bypassGuard(tools, await proposal(), { taskId: `task_${number}`, why: 'once', by: ada });
+      await run(number);
+      const [first, second, third] = heard.splice(0);
+      expect(first).toEqual({ kind: 'allow' });
+      expect(second).toMatchObject({ kind: 'deny', guard: 'generated' });
+      expect(third).toMatchObject({ kind: 'deny', guard: 'worktree' });
+    }
+    expect(await proposal()).toMatchObject({ bypasses: 3, bypass: null });
+    expect(await bed.log('guardProposal.bypassed', 'guardProposal.bypass_used')).toHaveLength(6);
+    expect((await tools.calls.recent(10)).map(({ verdict }) => verdict)).toContain('bypassed');
+    await alerted('warning guard_bypassed generated');
+    // One for another task, and one that is too late, let nothing pass.
+    await bypassGuard(tools, await proposal(), { taskId: 'task_9', why: 'once', by: ada });
+    expect(await run(4)).toMatchObject({ kind: 'deny' });
+    await bed.pass(11 * 60_000);
+    await bypassGuard(tools, await proposal(), { taskId: 'task_5', why: 'once', by: ada });
+    await bed.pass(11 * 60_000);
+    await run(5);
+    expect(heard.at(-3)).toMatchObject({ kind: 'deny', guard: 'generated' });
+  });
+
+  test('a refused one does not come back, whatever its key and name, unless a person proposes it', async () => {
+    await proposeGuard(tools, { ...draft, by: ENGINE });
+    await expect(proposeGuard(tools, { ...draft, by: ENGINE })).rejects.toMatchObject({ code: 'conflict' });
+    await decideGuard(tools, await proposal(), { decision: 'refuse', why: 'we edit them', by: ada });
+    expect(() => file()).toThrow('ENOENT');
+    await eventually(async () => expect(await bed.alerts()).toEqual([]));
+    const other = { ...draft, key: 'k2', yaml: GENERATED.replace('name: generated', 'name: other') };
+    for (const again of [draft, other])
+      for (const by of [ENGINE, { kind: 'agent' as const, id: 'a', name: 'a' }])
+        await expect(proposeGuard(tools, { ...again, by })).rejects.toMatchObject({
+          code: 'conflict',
+          message: expect.stringContaining('refused'),
+        });
+    expect(await proposeGuard(tools, { ...draft, by: ada })).toMatchObject({ status: 'observing' });
+  });
+
+  test('one of an agent waits for a person before it observes, and ten at most wait', async () => {
+    const by = { kind: 'agent' as const, id: 'agent-1', name: 'agent-1' };
+    const numbered = (number: number) => ({
+      ...{ ...draft, key: `k${number}`, by },
+      yaml: GENERATED.replace('name: generated', `name: g${number}`).replace('generated/**', `g${number}/**`),
+    });
+    for (let number = 1; number <= 10; number += 1)
+      expect(await proposeGuard(tools, numbered(number))).toMatchObject({ status: 'proposed' });
+    await expect(proposeGuard(tools, numbered(11))).rejects.toThrow('10 proposed guards already wait for a person');
+    await bed.pass(120_000);
+    expect(await tools.guards.read('g1')).toBeNull();
+    const first = (await bed.store.records({ noun: 'guardProposal' })).find(({ name }) => name === 'g1')!;
+    await expect(decideGuard(tools, first, { decision: 'approve', why: '', by: ada })).rejects.toThrow(
+      'has not observed yet',
+    );
+    expect(await decideGuard(tools, first, { decision: 'observe', why: '', by: ada })).toMatchObject({
+      status: 'observing',
+    });
+    expect(await tools.guards.read('g1')).toContain('observe: true');
+  });
+
+  test('a changed guard observes again; a file that a person changed is not overwritten', async () => {
+    await proposeGuard(tools, { ...draft, by: ada });
+    await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
+    const yaml = GENERATED.replace('generated/**', 'generated/*.ts');
+    const change = async (more: object) =>
+      decideGuard(tools, await proposal(), { decision: 'observe', why: '', by: ada, yaml, ...more });
+    await expect(change({ decision: 'approve' })).rejects.toThrow('observes first');
+    await expect(change({ yaml: GENERATED.replace('deny', 'allow') })).rejects.toThrow('may only refuse');
+    await expect(change({ yaml: GENERATED.replace('name: generated', 'name: x') })).rejects.toThrow(
+      'is named generated',
+    );
+    expect(await change({})).toMatchObject({ status: 'observing' });
+    expect(file()).toContain('generated/*.ts');
+    writeFileSync(join(folder, guardFile('generated')), `${file()}# mine\n`);
+    await bed.pass(60_000);
+    await expect(decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada })).rejects.toMatchObject(
+      {
+        message: '.tidemill/guards/learned-generated.yaml was changed since it was proposed',
+      },
+    );
+    expect(file()).toContain('# mine');
+    rmSync(join(folder, guardFile('generated')));
+    await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
+    await decideGuard(tools, await proposal(), { decision: 'withdraw', why: 'no longer', by: ada });
+    expect(() => file()).toThrow('ENOENT');
+  });
+
+  test('a crash between record and file is made up for', async () => {
+    const { id: proposalId } = await proposeGuard(tools, { ...draft, by: ada });
+    const { refused, allowed, refusedCount, allowedCount } = await proposal();
+    const about = { projectId: bed.projectId, proposalId, by: ada };
+    const figures = { refused, allowed, refusedCount, allowedCount };
+    await bed.must({ type: 'guardProposal.enforce', ...about, test: figures });
+    await eventually(() => expect(file()).not.toMatch(OBSERVES));
+    await bed.must({ type: 'guardProposal.withdraw', ...about, why: 'no' });
+    await eventually(() => expect(() => file()).toThrow('ENOENT'));
+    const { yaml, name, key, rule } = await proposal();
+    await bed.must({
+      type: 'guardProposal.propose',
+      ...about,
+      yaml,
+      name,
+      key,
+      rule,
+      why: '',
+      traceIds: [],
+      test: figures,
+    });
+    await eventually(async () => expect(await proposal()).toMatchObject({ status: 'observing' }));
+    expect(file()).toMatch(OBSERVES);
+  });
+
+  test('one that would refuse a fifth of all calls is not proposed', async () => {
+    calls = [...calls, ...Array.from({ length: 3 }, () => ({ tool: 'Bash', input: { command: 'ls' } }))];
+    for (let number = 1; number <= 6; number += 1) await run(number);
+    await expect(proposeGuard(tools, { ...draft, by: ada })).rejects.toMatchObject({
+      message: 'the guard would have refused 6 of 24 recorded calls',
+    });
+    expect(await proposal()).toBeUndefined();
+  });
+});

@@ -1,0 +1,22 @@
+import type { CallEntry, GuardTest } from '@tidemill/contract';
+
+/** A proposed guard that may be used. */
+export interface ExaminedGuard {
+  name: string;
+  /** In one form, without comments: a list with this guard. */
+  yaml: string;
+  /** What it matches, as a hash. */
+  rule: string;
+}
+
+/** Guards that were proposed, and their files in the repository. */
+export interface LearnedGuards {
+  /** Throws an error that says what is wrong: invalid, not only stricter, or in the way of everyday work. */
+  examine(yaml: string): Promise<ExaminedGuard>;
+  /** What the guard would have done with these calls. `refusedFrom`: the runs and sessions of those it would refuse. */
+  test(yaml: string, calls: readonly CallEntry[]): Promise<GuardTest & { refusedFrom: string[] }>;
+  /** The file of a guard; null when there is none. */
+  read(name: string): Promise<string | null>;
+  write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
