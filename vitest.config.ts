@@ -6,6 +6,8 @@ const shared = {
   environment: 'node',
   testTimeout: 60_000,
   hookTimeout: 120_000,
+  // The default is one second.
+  expect: { poll: { timeout: 30_000 } },
   pool: 'forks',
   maxWorkers: 3,
 } as const;

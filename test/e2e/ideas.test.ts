@@ -40,7 +40,7 @@ echo '<html><script>steal()</script><p>FOUND-BY-SEARCH: tide data is free</p></h
 const CONFIG = `target: main
 agents:
   default: { type: scripted, script: .tidemill/scenario.yaml }
-research: { command: [sh, search.sh, "{query}"], timeout: 2s }
+research: { command: [sh, search.sh, "{query}"], timeout: 10s }
 `;
 
 let machine: TidemillHome;
@@ -99,7 +99,7 @@ test('an idea goes through its phases to a brief, by command line', async () => 
   const research = found.idea.artifacts.find(({ type }) => type === 'research')!;
   expect(research.content).toContain('FOUND-BY-SEARCH: tide data is free');
   expect(research.content).not.toMatch(/script|steal/);
-  expect(found.idea.research!.why).toContain('no answer within 2 s');
+  expect(found.idea.research!.why).toContain('no answer within 10 s');
   expect(found.messages.at(-1)).toMatchObject({ role: 'agent', text: 'The search helped.' });
 
   await cli('idea', 'say', '1', 'ten of twelve people want it');

@@ -70,10 +70,10 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
   beforeAll(async () => {
     bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
     page = bed.page;
-  }, 120_000);
+  }, 4 * PATIENCE_MS);
   afterAll(() => bed?.close());
 
-  test('is empty while the loop is off, and switches it on', { timeout: 120_000 }, async () => {
+  test('is empty while the loop is off, and switches it on', { timeout: 4 * PATIENCE_MS }, async () => {
     await bed.show('Loop');
     await page.getByText('The loop is off, and no proposal waits.').waitFor();
     expect(await page.getByRole('row').count()).toBe(22);
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
   });
 
   test('approves, scores and refuses by keyboard; the task lands and the table counts it', {
-    timeout: 120_000,
+    timeout: 4 * PATIENCE_MS,
   }, async () => {
     await card('Name the wheel once').focus();
     await page.keyboard.press('y');
@@ -108,13 +108,14 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
     await page.getByText('Proposal 2 is refused').waitFor();
 
     const quality = page.getByRole('row').filter({ hasText: 'Code Quality' });
-    await quality.filter({ hasText: /ago\s*1\s*1\s*1\s*0/ }).waitFor();
+    // The queue is low again, so this category may have had another turn.
+    await quality.filter({ hasText: /ago\s*\d+\s*1\s*1\s*0/ }).waitFor();
     await page.getByText('Earlier proposals').click();
     await page.getByText('it is tested elsewhere').waitFor();
     await looksRight('page-loop-earlier');
   });
 
-  test('the inbox has what waits, and its button makes the task', { timeout: 120_000 }, async () => {
+  test('the inbox has what waits, and its button makes the task', { timeout: 4 * PATIENCE_MS }, async () => {
     await bed.show('Inbox');
     const item = page.locator('.inbox > li').filter({ hasText: 'Proposal 3' });
     await item.getByText(HOSTILE).waitFor();
@@ -124,7 +125,7 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
     expect(bed.complaints).toEqual([]);
   });
 
-  test('says when it cannot be loaded', { timeout: 120_000 }, async () => {
+  test('says when it cannot be loaded', { timeout: 4 * PATIENCE_MS }, async () => {
     await page.route('**/v1/projects/*/loop', (route) => route.abort());
     await bed.visit('/loop');
     await page.getByRole('alert').filter({ hasText: /\w/ }).first().waitFor({ timeout: PATIENCE_MS });

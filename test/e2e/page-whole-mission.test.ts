@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
-import { ANSWER, FEEDBACK, MESSAGES, scenarioOf } from '../support/mission/whole-story.ts';
+import { ANSWER, FEEDBACK, MESSAGES, PROPOSALS, scenarioOf } from '../support/mission/whole-story.ts';
 import { PageBed } from '../support/page-bed.ts';
 
 const TASKS = 8;
@@ -83,9 +83,11 @@ test('a person goes from an idea to landed work and to the next proposal in the 
   await button('Switch on').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Switch on' }).click();
   await button(/Approve proposal 3/).waitFor();
-  await button(/Approve proposal 1/).click();
+  // Agents look for them side by side, so any of them may have the number 1.
+  const card = page.locator('[data-proposal]').filter({ hasText: PROPOSALS[0] });
+  await card.getByRole('button', { name: /^Approve proposal/ }).click();
   await bed.when(TASKS + 2, ({ task }) => task.stage === 'done');
-  expect(bed.repository.git('log', '-1', '--format=%s', 'main')).toContain('Sort the hours of a day');
+  expect(bed.repository.git('log', '-1', '--format=%s', 'main')).toContain(PROPOSALS[0]);
 
   // All of it is on the overview.
   await bed.show('Overview');

@@ -1,9 +1,9 @@
 import { delimiter, join } from 'node:path';
-import { type IdeaDetail, type SpecDetail, taskIdOf } from '@tidemill/contract';
+import { type IdeaDetail, type ProposalView, type SpecDetail, taskIdOf } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
 import { approved } from '../support/mission/vendor-tasks.ts';
 import { claude, install, type VendorModel } from '../support/mission/vendors.ts';
-import { ANSWER, configOf, FEEDBACK, MESSAGES, resultFor, scenarioOf } from '../support/mission/whole-story.ts';
+import { ANSWER, configOf, FEEDBACK, MESSAGES, PROPOSALS, resultFor, scenarioOf } from '../support/mission/whole-story.ts';
 import { type Assignment, type Move, result, write } from '../support/model/mind.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { until } from '../support/until.ts';
@@ -84,10 +84,13 @@ async function walk(root: string, tasks: number): Promise<void> {
   // An empty queue: three proposals, one of which is approved and lands.
   await cli('loop', 'on');
   await machine.event('proposal.checked', ({ number }) => number === 3);
-  await cli('loop', 'approve', '1');
+  // Agents look for them side by side, so their numbers are in the order of the ends.
+  const waiting = await json<ProposalView[]>('loop', 'proposals');
+  const sorting = waiting.find(({ draft }) => draft.title === PROPOSALS[0])!;
+  await cli('loop', 'approve', String(sorting.number));
   await landed(tasks + 2);
   await cli('loop', 'off');
-  expect(repository.git('log', '-1', '--format=%s', 'main')).toContain('Sort the hours of a day');
+  expect(repository.git('log', '-1', '--format=%s', 'main')).toContain(PROPOSALS[0]);
   expect(repository.git('ls-tree', '-r', '--name-only', 'main', 'parts').split('\n')).toHaveLength(tasks + 2);
   expect(await cli('doctor')).toContain('No problems.');
   expect(await cli('evidence', 'verify', 'main')).toContain('valid');

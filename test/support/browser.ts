@@ -37,7 +37,7 @@ export const hasBrowser = executablePath !== undefined;
 export const NO_BROWSER = 'no chromium on PATH (Debian package chromium)';
 
 /** The time limit for what the page shows by itself, on a machine that also runs other tests. */
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 
 /** With the page built from the sources as they are. */
 export async function launchBrowser(env: NodeJS.ProcessEnv): Promise<Browser> {

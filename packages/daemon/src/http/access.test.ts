@@ -35,7 +35,7 @@ describe('named tokens', () => {
     expect(await as(tokens.viewer).whoami({})).toEqual({ name: 'the-viewer', role: 'viewer' });
     expect(await served.api.whoami({})).toEqual({ name: null, role: 'admin' });
     const viewer = async () => (await served.api.tokens({})).find(({ name }) => name === 'the-viewer');
-    await vi.waitFor(async () => expect((await viewer())?.lastUsedAt).toBeGreaterThan(0));
+    await vi.waitFor(async () => expect((await viewer())?.lastUsedAt).toBeGreaterThan(0), { timeout: 30_000 });
     const before = await viewer();
     for (let again = 0; again < 3; again += 1) await as(tokens.viewer).whoami({});
     expect(await viewer()).toEqual(before);
