@@ -92,6 +92,33 @@ describe('the remote of the target', () => {
     expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'ahead' });
   });
 
+  it('from which others removed commits by force does not get them again', async () => {
+    await share();
+    const removed = await pushByOther({ 'secret.txt': 'x\n' });
+    await git(bed.root, 'pull', '-q');
+    await bed.workspace.fetchTarget();
+    await git(other, 'reset', '-q', '--hard', 'HEAD~1');
+    await git(other, 'push', '-q', '--force', 'origin', 'HEAD:main');
+    const rolledBack = await head(other, 'HEAD');
+    await git(bed.root, 'commit', '-q', '--allow-empty', '-m', 'ours');
+    for (let look = 0; look < 2; look += 1)
+      expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'rewritten', commit: rolledBack });
+    // A person follows the remote and keeps their own commit.
+    await git(bed.root, 'rebase', '-q', '--onto', rolledBack, removed);
+    expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'ahead' });
+  });
+
+  it('to which a person gives the removed commits again counts as before', async () => {
+    await share();
+    await pushByOther({ 'a.txt': 'x\n' });
+    await git(bed.root, 'pull', '-q');
+    await bed.workspace.fetchTarget();
+    await git(remote, 'update-ref', 'refs/heads/main', await head(bed.root, 'HEAD~1'));
+    expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'rewritten' });
+    await git(bed.root, 'push', '-q', 'origin', 'main');
+    expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'same' });
+  });
+
   it('that lost the branch is not given it again', async () => {
     await share();
     await bed.workspace.fetchTarget();
@@ -191,11 +218,12 @@ describe('a remote that cannot be used', () => {
   it.each([
     ['does not exist', () => join(bed.folder, 'nowhere')],
     ['refuses connections', () => 'http://127.0.0.1:9/x.git'],
-    ['speaks an unknown protocol', () => 'ext::sh -c "touch /tmp/never"'],
+    ['speaks an unknown protocol', () => `ext::sh -c touch% ${join(bed.folder, 'never')}`],
   ])('%s: it says so, and nothing changes', async (_name, url) => {
     await git(bed.root, 'remote', 'add', 'origin', url());
     expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'unreachable', name: 'origin/main' });
     expect(await bed.workspace.pushTarget(await head(bed.root))).toMatchObject({ kind: 'unreachable' });
+    await expect(access(join(bed.folder, 'never'))).rejects.toThrow();
   });
 
   it('asks for a password: nobody is asked', async () => {

@@ -31,7 +31,7 @@ export class SimRemote {
     const commit = this.tip;
     if (commit === null) return { kind: 'new', name: NAME };
     // A person has merged the history that was pushed by force.
-    if (this.#fetched !== null && this.#commits.isAncestor(this.#fetched, this.#commits.target))
+    if (this.#fetched !== null && this.#isIn(this.#fetched, this.#commits.target) && !this.#isRemoved(this.#fetched))
       this.#accepted = this.#fetched;
     this.#fetched = commit;
     const kind = this.#compare(commit);
@@ -60,9 +60,20 @@ export class SimRemote {
   #compare(commit: string): 'same' | 'ahead' | 'behind' | 'diverged' | 'rewritten' {
     const { target } = this.#commits;
     if (commit === target) return 'same';
-    if (this.#commits.isAncestor(commit, target)) return 'ahead';
-    if (this.#commits.isAncestor(target, commit)) return 'behind';
-    return this.#accepted !== null && !this.#commits.isAncestor(this.#accepted, commit) ? 'rewritten' : 'diverged';
+    if (this.#isIn(commit, target)) {
+      const isBack = this.#accepted !== null && this.#isRemoved(commit) && this.#isIn(this.#accepted, target);
+      return isBack ? 'rewritten' : 'ahead';
+    }
+    if (this.#isIn(target, commit)) return 'behind';
+    return this.#accepted !== null && !this.#isIn(this.#accepted, commit) ? 'rewritten' : 'diverged';
+  }
+
+  #isIn(commit: string, of: string): boolean {
+    return this.#commits.isAncestor(commit, of);
+  }
+  /** Others have removed commits by force, and added none. */
+  #isRemoved(tip: string): boolean {
+    return this.#accepted !== null && tip !== this.#accepted && this.#isIn(tip, this.#accepted);
   }
 
   #unreachable(): { kind: 'unreachable'; name: string; why: string } {

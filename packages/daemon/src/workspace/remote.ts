@@ -65,7 +65,11 @@ async function compare(
   { commit, local, before }: { commit: string; local: string; before: string | null },
 ) {
   if (commit === local) return 'same';
-  if (await isAncestor(site.git, commit, local)) return 'ahead';
+  if (await isAncestor(site.git, commit, local)) {
+    // Commits that others removed by force are not pushed again while the local target has them.
+    const isRemoved = before !== null && before !== commit && (await isAncestor(site.git, commit, before));
+    return isRemoved && (await isAncestor(site.git, before, local)) ? 'rewritten' : 'ahead';
+  }
   if (await isAncestor(site.git, local, commit)) return 'behind';
   return before && !(await isAncestor(site.git, before, commit)) ? 'rewritten' : 'diverged';
 }
@@ -73,7 +77,9 @@ async function compare(
 /** A person has merged the history that was pushed by force: it counts from now on. */
 async function broughtTogether(site: Site, known?: string | null, fetched?: string | null): Promise<string | null> {
   if (!fetched || fetched === known) return null;
-  return (await isAncestor(site.git, fetched, await site.target())) ? fetched : null;
+  if (!(await isAncestor(site.git, fetched, await site.target()))) return null;
+  // A part of the known history was in the target all the time, so that says nothing.
+  return known && (await isAncestor(site.git, fetched, known)) ? null : fetched;
 }
 
 /** What the person's own fetch left, for the first time. */

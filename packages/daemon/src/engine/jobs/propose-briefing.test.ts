@@ -39,8 +39,11 @@ test('the prompt has the category, the last ten commits, open tasks, languages, 
   const job = { type: 'loop.propose', projectId, category: 'testing', by: personActor('ada') } as const;
   await bed.must({ ...job });
   await bed.start();
-  await bed.pass(30_000);
-  const prompt = asked.find(({ brief }) => brief.mode === 'propose')?.brief.prompt ?? '';
+  const proposing = () => asked.find(({ brief }) => brief.mode === 'propose');
+  // The templates are read from the disk, which takes its own time.
+  do await bed.pass(1_000);
+  while (!proposing());
+  const { prompt } = proposing()!.brief;
   for (const part of [
     'Propose one improvement: Testing',
     'Find behaviour of mill that could break',

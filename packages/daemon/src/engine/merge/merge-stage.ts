@@ -42,7 +42,7 @@ export async function mergeStage(deps: EngineDeps, head: LeasedTask, tools: Merg
       head.check();
       if ((await turn(deps, batch, tools)) === 'over') return;
     }
-    await waitFor(head, `${deps.project.rules.target} changes faster than its gates run; it is tried again`);
+    await waitFor(head, tools.target.tooFast(MAX_ROUNDS));
   } finally {
     await batch.close();
   }

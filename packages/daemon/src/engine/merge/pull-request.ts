@@ -3,12 +3,13 @@ import type { EngineDeps } from '../deps.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
 import { proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
-import { landingMessage } from './land.ts';
+import { landingMessage, waitFor } from './land.ts';
 import type { MergeTools } from './merge-stage.ts';
 import { endAsEmpty, sendBackConflict, sendBackWithTarget } from './send-back.ts';
 
 /** Pause before a task whose branch was pushed looks at the target again. */
 const LOOK_AGAIN_MS = 60_000;
+const REFUSED = { untilMs: LOOK_AGAIN_MS, maxMs: 10 * LOOK_AGAIN_MS };
 
 /**
  * With `push: branch` others merge. The branch is pushed when it passes the gates with the newest target, and the task
@@ -49,7 +50,7 @@ export async function offerBranch(
     pushed.kind === 'none'
       ? 'push is set to branch, but the repository has no remote. Add one, or set `push: never`.'
       : `The branch ${leased.ref.branch} could not be pushed: ${pushed.why}`;
-  await leased.must({ type: 'stage.wait', why, untilMs: LOOK_AGAIN_MS });
+  await waitFor(leased, why, REFUSED);
 }
 
 const look = (leased: LeasedTask, name: string) =>

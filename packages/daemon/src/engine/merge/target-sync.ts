@@ -16,7 +16,9 @@ const MAX_ROUNDS = 5;
 const REFUSED_MS = 60_000;
 /** How long work that landed only here counts as unfinished. After that the remote is down for longer. */
 const PUSH_SOON_MS = 60_000;
-const KINDS: AlertKind[] = ['push_failed', 'remote_branch_gone', 'target_diverged'];
+/** Over when the target and its remote are the same. */
+const SETTLED_BY_SAME: AlertKind[] = ['push_failed', 'remote_branch_gone', 'target_diverged'];
+const KINDS: AlertKind[] = [...SETTLED_BY_SAME, 'push_refused'];
 
 type Published =
   | { kind: 'go'; isPublished: boolean }
@@ -62,6 +64,8 @@ export class TargetSync implements Reactor {
     this.#tickIn = tickIn;
     if (cause === 'tick' && !this.#isPending) return;
     if (cause === 'events') return;
+    // Nothing is pushed to the target any more.
+    if (this.#deps.push !== 'target') await this.#accepted();
     await this.takeIn();
     if (this.#state.kind === 'ahead') await this.#pushRest();
   }
@@ -133,6 +137,12 @@ export class TargetSync implements Reactor {
       await this.#unreachable(pushed);
     } else await this.#accepted();
     return { kind: 'go', isPublished: pushed.kind === 'pushed' };
+  }
+
+  /** Why nothing lands although nothing is wrong. */
+  tooFast(rounds: number): string {
+    const name = 'name' in this.#state ? this.#state.name : this.#target;
+    return `${name} got new commits ${rounds} times while the gates ran, so what they checked was never the newest. It is tried again. Quicker gates help, fewer pushes, or \`push: branch\``;
   }
 
   get #target(): string {
@@ -211,7 +221,6 @@ export class TargetSync implements Reactor {
   }
 
   async #accepted(): Promise<void> {
-    if (!this.#refusal) return;
     this.#refusal = null;
     await this.#resolve('push_refused');
   }
@@ -231,7 +240,7 @@ export class TargetSync implements Reactor {
   }
 
   async #allIsWell(): Promise<void> {
-    for (const kind of KINDS) await this.#resolve(kind);
+    for (const kind of SETTLED_BY_SAME) await this.#resolve(kind);
   }
 
   async #resolve(kind: AlertKind): Promise<void> {
@@ -244,8 +253,8 @@ const goneText = (name: string, target: string): string =>
   `The branch ${name} was deleted at the remote. Work continues and lands on ${target} here, and is not pushed. Create the branch again (git push ${name.replace('/', ' ')}), or change \`target\` or \`push\` in the config.`;
 
 const rewrittenText = ({ name, commit }: RemoteTarget, target: string): string =>
-  `${name} was rewritten by a forced push: it is at ${commit.slice(0, 12)} and no longer contains what it had. Nothing lands until ${target} and ${name} have a common history again. ` +
-  `To keep both, run \`git merge ${name}\` on ${target}. To follow the remote, save your commits and run \`git reset --keep ${name}\`. To restore the remote, push ${target} yourself.`;
+  `${name} was rewritten by a forced push: it is at ${commit.slice(0, 12)} and no longer contains commits that it had. Nothing lands and nothing is pushed until ${target} and ${name} have a common history again. ` +
+  `Run \`git fetch\`. Then, on ${target}: to keep all commits, run \`git merge ${name}\` and \`git push\`. To do without the removed ones, save the commits that only you have, and run \`git reset --keep ${name}\`.`;
 
 const conflictText = ({ name }: RemoteTarget, target: string, files: string[]): string =>
   `${target} and ${name} both have new commits, and they conflict in ${files.join(', ')}. Nothing lands until they are merged: run \`git fetch\` and \`git merge ${name}\` on ${target}, resolve the conflict and commit.`;

@@ -103,7 +103,11 @@ export class Occasions implements Reactor {
     const { store, project } = this.#deps;
     const task = await store.task(taskId);
     if (!task) return;
-    const links = await store.evidenceForTree(project.id, tree);
+    const of = { projectId: project.id, taskId, types: ['merge.prepared' as const] };
+    const [prepared] = await store.events({ ...of, after: 0, newestFirst: true, limit: 1 });
+    // In a batch the gates ran on the tree of its last commit.
+    const proven = prepared?.body.type === 'merge.prepared' ? prepared.body.proven : undefined;
+    const links = await store.evidenceForTree(project.id, proven ?? tree);
     const passed = new Set(links.filter(({ status }) => status === 'pass').map(({ gate }) => gate));
     const facts = { number: task.number, title: task.title, gates: passed.size, checks: [...passed].join(', ') };
     await this.#raise('validation_passed', null, facts);

@@ -230,7 +230,11 @@ describe('occasions of the catalogue', () => {
         window: 10,
       } as const;
       const merging = { ...fence, token: (await must(claim)).task!.fence };
-      await must({ type: 'merge.prepare', ...merging, commit: `landing ${tree}`, tree, base: 'b' });
+      // It lands in a batch: the gates ran on the tree of the last commit.
+      const batch = { commit: `top ${tree}`, tree };
+      await must({
+        ...{ type: 'merge.prepare', ...merging, commit: `landing ${tree}`, tree: `below ${tree}`, base: 'b', batch },
+      });
       await must({ type: 'merge.land', ...merging, commit: `landing ${tree}` });
       await settled();
     }
