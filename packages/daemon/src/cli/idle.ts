@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Api } from '@tidemill/contract';
+import type { Api, InboxItem } from '@tidemill/contract';
+import { fit, oneLine, type Terminal } from './terminal.ts';
 
 /** Polled too, because running out of work (an exhausted budget, for example) is not an event. */
 const LOOK_MS = 2_000;
+const MOST_LEFT = 5;
 
 /** Resolves when the project has no work that can run now, or the signal aborts. */
 export async function untilIdle(api: Api, project: string, signal: AbortSignal): Promise<void> {
@@ -31,6 +33,19 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
     await look();
   }
 }
+
+/** What `up --until-idle` leaves to a person, in a few lines. */
+export async function sayWhatIsLeft(api: Api, project: string, { line, width, paint }: Terminal): Promise<void> {
+  const items = (await api.inbox({ project })).filter(needsPerson);
+  if (items.length === 0) return;
+  const what = items.length === 1 ? 'One thing needs' : `${items.length} things need`;
+  line(`\n${paint('yellow', `${what} you. tidemill inbox says what to do:`)}`);
+  for (const { ref, title, text, kind } of items.slice(0, MOST_LEFT))
+    line(fit(`  ${ref}  ${oneLine(kind === 'alert' ? `${title}: ${text}` : title)}`, width));
+}
+
+const needsPerson = ({ kind, severity, isBlocking }: InboxItem) =>
+  isBlocking || kind === 'approval' || (kind === 'alert' && (severity === 'error' || severity === 'critical'));
 
 /** Waits for other projects that joined this daemon, so that their work is not interrupted. */
 export async function finishOthers(

@@ -2,7 +2,7 @@ import { AppError, type ChannelView, type InboxItem } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { personName } from './person.ts';
-import { elapsed, fit, oneLine, pad, type Terminal, table } from './terminal.ts';
+import { elapsed, fit, oneLine, pad, type Terminal, table, wrap } from './terminal.ts';
 
 export function addInbox(program: Command, context: CliContext): void {
   const inbox = program
@@ -55,6 +55,9 @@ async function showInbox(context: CliContext, { json }: Json): Promise<void> {
   });
 }
 
+/** An alert says what to do at its end. */
+const ALERT_LINES = 15;
+
 const COLOURS = { info: 'blue', warning: 'yellow', error: 'red', critical: 'red' } as const;
 
 function itemLines(item: InboxItem, width: number, { paint, width: room }: Terminal): string[] {
@@ -63,9 +66,15 @@ function itemLines(item: InboxItem, width: number, { paint, width: room }: Termi
   const about = task && !ref.startsWith('#') ? `#${task.number} ` : '';
   const head = `${isBlocking ? 'blocks work, ' : ''}${kind === 'alert' ? severity : kind}, ${age}`;
   const indent = ' '.repeat(width);
+  const isAlert = kind === 'alert' && severity !== 'info';
+  const shown = isAlert
+    ? wrap(text, room - width).slice(0, ALERT_LINES)
+    : oneLine(text) === ''
+      ? []
+      : [fit(oneLine(text), room - width)];
   return [
     `${paint(COLOURS[severity], pad(ref, width))}${fit(`${about}${oneLine(title)}`, room - width)}`,
-    ...(oneLine(text) === '' ? [] : [`${indent}${fit(oneLine(text), room - width)}`]),
+    ...shown.map((line) => `${indent}${line}`),
     paint('dim', `${indent}${fit(`${head}  ${command}`, room - width)}`),
     ...actions
       .slice(1)

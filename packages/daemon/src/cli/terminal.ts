@@ -76,6 +76,17 @@ export function fit(text: string, width: number): string {
   return width > 0 ? `${cut.trimEnd()}…` : '';
 }
 
+/** Breaks a text into lines at its spaces. A word that is too long is cut. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of oneLine(text).split(/ +/)) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : '';
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(fit(word, width));
+  }
+  return lines;
+}
+
 export const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
 /** Columns are as wide as their widest cell; the last one is cut to the rest of the line. */

@@ -7,7 +7,7 @@ import { rootOf } from '../git/repository.ts';
 import type { BindOptions } from '../http/bind.ts';
 import { type CliContext, collect, integer, type Json } from './context.ts';
 import { loadDaemon, type Reached, startOrFind, stopOnSignals } from './host.ts';
-import { finishOthers, untilIdle } from './idle.ts';
+import { finishOthers, sayWhatIsLeft, untilIdle } from './idle.ts';
 import { type OnNotice, watchProject } from './live.ts';
 
 const STOP_PAUSE_MS = 20;
@@ -66,7 +66,10 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
     const onNotice: OnNotice = (show) => daemon.onNotice(show);
     await watchUntil(context, options, daemon.api, project.id, Promise.race([over, daemon.stopped]), onNotice);
     const say = (line: string) => (options.json ? undefined : context.terminal.line(line));
-    if (options.untilIdle && !leave.signal.aborted) await finishOthers(daemon.api, project.id, leave.signal, say);
+    if (options.untilIdle && !leave.signal.aborted) {
+      await finishOthers(daemon.api, project.id, leave.signal, say);
+      if (!options.json) await sayWhatIsLeft(daemon.api, project.id, context.terminal);
+    }
     leave.abort();
     await daemon.stop();
   } catch (error) {
@@ -122,6 +125,7 @@ async function followRunning(
   const leave = new AbortController();
   const over = options.untilIdle ? untilIdle(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
   await watchUntil(context, options, api, project.id, over);
+  if (options.untilIdle && !options.json) await sayWhatIsLeft(api, project.id, context.terminal);
   leave.abort();
 }
 

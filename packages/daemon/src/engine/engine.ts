@@ -74,7 +74,7 @@ export class Engine {
     this.#deps = deps;
     this.#outages = new Outages(deps, signal, () => this.wake());
     this.#agentBackoff = new AgentBackoff(deps, (waitMs) => this.#wakeAfterBackoff(waitMs));
-    const prover = new Prover(deps);
+    const prover = new Prover(deps, signal);
     this.#prover = prover;
     const outages = this.#outages;
     this.#target = new TargetSync(deps, prover.baseline);

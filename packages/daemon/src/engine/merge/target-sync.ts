@@ -191,7 +191,7 @@ export class TargetSync implements Reactor {
     if (push !== 'target') return;
     const commit = await workspace.targetCommit();
     const names = gates.names.filter((gate) => gate !== INTEGRITY_GATE);
-    const red = await this.#baseline.redAmong(commit, names, { signal: new AbortController().signal });
+    const red = await this.#baseline.redAmong(commit, names);
     if (red.size > 0) return this.#baseline.alert([...red.values()]);
     const pushed = await workspace.pushTarget(commit);
     if (pushed.kind === 'refused') await this.#refused(pushed);

@@ -16,7 +16,7 @@ export interface RedGate {
   excerpt: string;
 }
 
-/** The work that needs to know, or nobody: then it runs in the background. */
+/** The work that needs to know. */
 type Asker = Pick<PreparationRequest, 'signal' | 'watch'>;
 
 interface Look {
@@ -40,9 +40,12 @@ export class Baseline {
   /** The gates that are known to fail. */
   #red: RedGate[] = [];
   readonly #alerts: StandingAlerts;
+  readonly #stopped: AbortSignal;
 
-  constructor(deps: EngineDeps, environment: Environment) {
+  /** `stopped`: the engine ends, and with it what runs in the background. */
+  constructor(deps: EngineDeps, environment: Environment, stopped: AbortSignal) {
     this.#deps = deps;
+    this.#stopped = stopped;
     this.#environment = environment;
     this.#alerts = new StandingAlerts(deps, ['baseline_red']);
   }
@@ -50,14 +53,19 @@ export class Baseline {
   /** Runs the gates in the background, once for each target commit without evidence. */
   lookSoon(): void {
     this.#look().catch(async (error: unknown) => {
+      if (this.#stopped.aborted) return;
       this.#lookedAt = null;
       this.#deps.onNote('the gates could not be run on the target', error);
       if (error instanceof EnvironmentError) await this.#environment.report(error);
     });
   }
 
-  /** Returns those of the gates that fail on the commit. */
-  async redAmong(commit: string, gates: string[], asker: Asker): Promise<Map<string, RedGate>> {
+  /** Returns those of the gates that fail on the commit. Without an asker it ends with the engine. */
+  async redAmong(
+    commit: string,
+    gates: string[],
+    asker: Asker = { signal: this.#stopped },
+  ): Promise<Map<string, RedGate>> {
     this.#forgetOtherSettings();
     await this.#learnFromEvidence(commit);
     const now = this.#deps.clock.now();
@@ -79,8 +87,11 @@ export class Baseline {
     const commit = await workspace.targetCommit();
     if (this.#lookedAt === commit && this.#gates === gates) return;
     this.#lookedAt = commit;
+    // Others may push faster than the gates run. Then only the newest commit is looked at.
+    await this.#looking;
+    if (this.#lookedAt !== commit || this.#stopped.aborted) return;
     const names = gates.names.filter((gate) => gate !== INTEGRITY_GATE);
-    const red = await this.redAmong(commit, names, { signal: new AbortController().signal });
+    const red = await this.redAmong(commit, names);
     await this.#report([...red.values()]);
   }
 

@@ -42,10 +42,10 @@ export class Prover {
   readonly environment: Environment;
   readonly baseline: Baseline;
 
-  constructor(deps: EngineDeps) {
+  constructor(deps: EngineDeps, stopped: AbortSignal) {
     this.#deps = deps;
     this.environment = new Environment(deps);
-    this.baseline = new Baseline(deps, this.environment);
+    this.baseline = new Baseline(deps, this.environment, stopped);
   }
 
   /** `onRepair` replaces the work by a tree that a gate fixed. Runs nothing when the tree is already proven. */
