@@ -20,7 +20,10 @@ beforeAll(async () => {
   machine = new TidemillHome();
   repository = new TemporaryRepository({
     'agent.sh': AGENT,
-    '.tidemill/config.yaml': QUIET_CONFIG.replace('["true"]', '[sh, agent.sh]').replace('"true"', '"test -f agent.sh"'),
+    '.tidemill/config.yaml': QUIET_CONFIG.replace('["true"]', '[sh, agent.sh]').replace(
+      '"true"',
+      '"echo looking; test -f agent.sh"',
+    ),
   });
   root = repository.root;
   await machine.run(['task', 'add', 'Write a file', '--accept', 'There is a file'], root);
@@ -70,6 +73,10 @@ describe('a landed task', () => {
 
   test('has its output, its receipts and its history', async () => {
     expect((await machine.run(['logs', '1'], root)).stdout).toContain('working on it');
+    expect((await machine.run(['logs', '1', '--gate', 'test'], root)).stdout).toBe('looking\n');
+    const unknown = await machine.run(['logs', '1', '--gate', 'lint'], root);
+    expect(unknown.stderr).toContain('the gate "lint" has not run for #1');
+    expect(unknown.stderr).toContain('integrity, test');
     const links = await machine.json<Evidence[]>(['evidence', 'list', '1'], root);
     expect(new Set(links.map(({ gate }) => gate))).toEqual(new Set(['integrity', 'test']));
     const events = await machine.jsonLines<LoggedEvent>(['events', '--task', '1', '--type', 'merge.landed'], root);

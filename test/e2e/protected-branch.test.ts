@@ -107,11 +107,10 @@ test('with push: branch each task’s branch is pushed, others merge it, and the
   expect(await mainAt(root)).toBe(await mainAt(remote));
 
   // A branch that the remote refuses waits, and that is told.
-  await machine.event('alert.raised', ({ kind }) => kind === 'landing_waits');
-  const held = (await inbox()).find(({ title }) => title === 'landing waits')!;
-  expect(held.text).toContain('could not be pushed');
-  expect(held.text).toMatch(/protected: \S*forbidden needs a pull request/);
-  const tasks = await machine.json<TaskSummary[]>(['task', 'list', '--all'], root);
+  const held = async () => (await inbox()).find(({ text }) => text.includes('could not be pushed'));
+  await until(async () => (await held()) !== undefined);
+  expect((await held())!.text).toMatch(/protected: \S*forbidden needs a pull request/);
+  const tasks = await machine.json<TaskSummary[]>(['task', 'list'], root);
   expect(tasks.map(({ number, stage }) => [number, stage])).toEqual([
     [1, 'done'],
     [2, 'merge'],

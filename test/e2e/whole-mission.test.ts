@@ -3,7 +3,15 @@ import { type IdeaDetail, type ProposalView, type SpecDetail, taskIdOf } from '@
 import { afterEach, describe, expect, test } from 'vitest';
 import { approved } from '../support/mission/vendor-tasks.ts';
 import { claude, install, type VendorModel } from '../support/mission/vendors.ts';
-import { ANSWER, configOf, FEEDBACK, MESSAGES, PROPOSALS, resultFor, scenarioOf } from '../support/mission/whole-story.ts';
+import {
+  ANSWER,
+  configOf,
+  FEEDBACK,
+  MESSAGES,
+  PROPOSALS,
+  resultFor,
+  scenarioOf,
+} from '../support/mission/whole-story.ts';
 import { type Assignment, type Move, result, write } from '../support/model/mind.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { until } from '../support/until.ts';

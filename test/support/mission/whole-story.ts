@@ -27,7 +27,11 @@ const artifact = (type: string, summary: string) => ({ type, summary, content: s
 const validation = (text: string) => ({ type: 'validation', text });
 
 const CATEGORIES = ['Code Quality', 'Testing', 'Technical Debt'];
-export const PROPOSALS = ['Sort the hours of a day', 'Refuse an hour that does not exist', 'Remove the unused telephone list'] as const;
+export const PROPOSALS = [
+  'Sort the hours of a day',
+  'Refuse an hour that does not exist',
+  'Remove the unused telephone list',
+] as const;
 const ABOUT = [
   'The hours of one day appear in the order they were written. Sorted hours are easier to read.',
   'An hour such as 25:10 is accepted and printed. A check names the mistake.',

@@ -46,9 +46,13 @@ export function addInspection(program: Command, context: CliContext): void {
     .command('logs <task-or-run>')
     .description("print the output of a run, or of a task's last run")
     .option('--follow', 'keep printing until the run ends')
+    .option('--gate <name>', "print what a gate printed when it last ran on the task's work")
     .option(...jsonOption)
-    .addHelpText('after', '\nExamples:\n  tidemill logs 7 --follow\n  tidemill logs run_01h…')
-    .action((ref: string, options: Json & { follow?: boolean }) => logs(context, ref, options));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemill logs 7 --follow\n  tidemill logs 7 --gate test\n  tidemill logs run_01h…',
+    )
+    .action((ref: string, options: LogOptions) => logs(context, ref, options));
 
   addDoctor(program, context);
   addSnapshots(program, context);
@@ -106,8 +110,11 @@ async function events(context: CliContext, options: EventOptions): Promise<void>
   });
 }
 
-async function logs(context: CliContext, ref: string, options: Json & { follow?: boolean }): Promise<void> {
+type LogOptions = Json & { follow?: boolean; gate?: string };
+
+async function logs(context: CliContext, ref: string, options: LogOptions): Promise<void> {
   const { terminal } = context;
+  if (options.gate !== undefined) return gateLog(context, ref, options.gate, options);
   await withProject(context, async (api, project) => {
     const run = ref.startsWith('run_') ? ref : await lastRun(api, project, ref);
     for await (const chunk of api.runLog({ run, follow: options.follow ?? false })) {
@@ -115,6 +122,27 @@ async function logs(context: CliContext, ref: string, options: Json & { follow?:
       // An agent's output may contain control sequences. A pipe gets it unchanged.
       else terminal.out.write(terminal.isLive ? plainText(chunk.text) : chunk.text);
     }
+  });
+}
+
+async function gateLog(context: CliContext, ref: string, gate: string, { json, follow }: LogOptions): Promise<void> {
+  if (follow || ref.startsWith('run_'))
+    throw new AppError('bad_input', '--gate needs the number of a task, and cannot be used with --follow', {
+      hint: `tidemill logs 7 --gate ${gate}`,
+    });
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const { task, evidence } = await api.task({ project: project.id, task: ref });
+    const link = evidence.findLast((each) => each.gate === gate);
+    if (!link) {
+      const known = [...new Set(evidence.map((each) => each.gate))];
+      const hint = known.length > 0 ? `Gates that did: ${known.join(', ')}.` : 'No gate has run on it yet.';
+      throw new AppError('not_found', `the gate "${gate}" has not run for #${task.number}`, { hint });
+    }
+    const log = await api.evidenceLog({ project: project.id, evidence: link.id });
+    if (json) return terminal.json({ gate, status: link.status, ...log });
+    const text = log.text.endsWith('\n') ? log.text : `${log.text}\n`;
+    terminal.out.write(terminal.isLive ? plainText(text) : text);
   });
 }
 

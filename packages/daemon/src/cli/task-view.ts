@@ -97,6 +97,9 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
       hash.slice(0, 12),
     ]);
     for (const each of table(rows, width)) line(each);
+    const failed = evidence.findLast(({ status }) => status !== 'pass');
+    if (failed)
+      line(paint('dim', `  tidemill logs ${task.number} --gate ${failed.gate} prints what the gate printed last`));
   }
   if (task.context.length > 0) {
     heading('Notes');
