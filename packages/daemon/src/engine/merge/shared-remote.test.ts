@@ -1,13 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  bed,
-  gates,
-  MINUTE,
-  open,
-  SECOND,
-  stages,
-  waiting,
-} from '../../../../../test/support/merge-bed.ts';
+import { bed, gates, MINUTE, open, SECOND, stages, waiting } from '../../../../../test/support/merge-bed.ts';
 import type { EngineDeps } from '../deps.ts';
 
 afterEach(() => bed.close());
