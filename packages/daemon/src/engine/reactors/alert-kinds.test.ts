@@ -7,6 +7,7 @@ const ROOT = path.join(import.meta.dirname, '../../../../..');
 const alerts = 'packages/daemon/src/engine/reactors/alerts.test.ts';
 const conditions = 'packages/daemon/src/engine/reactors/conditions.test.ts';
 const merging = 'packages/daemon/src/engine/merge/merge-stage.test.ts';
+const remotes = 'packages/daemon/src/engine/merge/shared-remote.test.ts';
 const spending = 'packages/daemon/src/engine/reactors/spending.test.ts';
 const loop = 'packages/daemon/src/engine/reactors/loop.test.ts';
 const guards = 'packages/daemon/src/engine/reactors/guard-watch.test.ts';
@@ -41,8 +42,8 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   loop_paused: [loop, 'it pauses with an alert when too many runs fail, and goes on when it is switched on'],
   loop_stalled: [loop, 'a stall of an hour is told with what waits for what, and is over with the next step'],
   no_transition: ['packages/core/src/pipeline/end-stage.test.ts', '%s %s: %s → %s'],
-  push_failed: [merging, 'that is down holds nothing up'],
-  push_refused: [merging, 'that refuses the push lands nothing'],
+  push_failed: [remotes, 'that is down holds nothing up'],
+  push_refused: [remotes, 'that refuses the push lands nothing'],
   queue_high: [alerts, 'with a long queue or a short one'],
   queue_low: [alerts, 'with a long queue or a short one'],
   reactor_loop: [
@@ -57,7 +58,7 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
     'a blocked task of the database stops the building',
   ],
   stuck: [alerts, 'names its worker, and is over when it shows a sign of life'],
-  target_diverged: [merging, 'that was pushed by force stops merging until a person brings both together'],
+  target_diverged: [remotes, 'that was pushed by force stops merging until a person brings both together'],
   target_gone: [conditions, outage],
   target_reset: [conditions, 'a target that was reset before landed work'],
   too_many_conflicts: [
