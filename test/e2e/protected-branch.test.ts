@@ -62,7 +62,9 @@ test('a protected branch: nothing lands, the terminal and the inbox say what to 
   await machine.run(['task', 'add', 'Write apples'], root);
   const { code, stdout } = await machine.run(['up', '--until-idle'], root);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/One thing needs you.*\n.*push refused/);
+  expect(stdout).toMatch(
+    /2 things need you.*\n +push refused: origin\/main refuses the push[\s\S]*\n +#1 Write apples: /,
+  );
   expect(await mainAt(remote)).toBe(before);
   expect(await mainAt(root)).toBe(before);
   const [alert] = await inbox();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api, InboxItem } from '@tidemill/contract';
-import { fit, oneLine, type Terminal } from './terminal.ts';
+import { type Terminal, wrap } from './terminal.ts';
 
 /** Polled too, because running out of work (an exhausted budget, for example) is not an event. */
 const LOOK_MS = 2_000;
@@ -36,16 +36,19 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
 
 /** What `up --until-idle` leaves to a person, in a few lines. */
 export async function sayWhatIsLeft(api: Api, project: string, { line, width, paint }: Terminal): Promise<void> {
-  const items = (await api.inbox({ project })).filter(needsPerson);
-  if (items.length === 0) return;
-  const what = items.length === 1 ? 'One thing needs' : `${items.length} things need`;
-  line(`\n${paint('yellow', `${what} you. tidemill inbox says what to do:`)}`);
-  for (const { ref, title, text, kind } of items.slice(0, MOST_LEFT))
-    line(fit(`  ${ref}  ${oneLine(kind === 'alert' ? `${title}: ${text}` : title)}`, width));
+  const [{ needsYou }, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
+  const tasks = needsYou.map(({ number, title, why }) => `#${number} ${title}: ${why}`);
+  const alerts = inbox.filter(isUrgent).map(({ title, text }) => `${title}: ${text}`);
+  const left = [...alerts, ...tasks];
+  if (left.length === 0) return;
+  const what = left.length === 1 ? 'One thing needs' : `${left.length} things need`;
+  line(`\n${paint('yellow', `${what} you. tidemill inbox and tidemill status say what to do:`)}`);
+  for (const each of left.slice(0, MOST_LEFT)) for (const part of wrap(each, width - 4).slice(0, 3)) line(`  ${part}`);
+  if (left.length > MOST_LEFT) line(`  and ${left.length - MOST_LEFT} more`);
 }
 
-const needsPerson = ({ kind, severity, isBlocking }: InboxItem) =>
-  isBlocking || kind === 'approval' || (kind === 'alert' && (severity === 'error' || severity === 'critical'));
+const isUrgent = ({ kind, severity }: InboxItem) =>
+  kind === 'alert' && (severity === 'error' || severity === 'critical');
 
 /** Waits for other projects that joined this daemon, so that their work is not interrupted. */
 export async function finishOthers(
