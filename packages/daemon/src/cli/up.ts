@@ -11,6 +11,7 @@ import { finishOthers, sayWhatIsLeft, untilIdle } from './idle.ts';
 import { type OnNotice, watchProject } from './live.ts';
 
 const STOP_PAUSE_MS = 20;
+const SLOW_STOP_MS = 3_000;
 
 interface UpOptions extends Json, BindOptions {
   untilIdle?: boolean;
@@ -71,12 +72,23 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
       if (!options.json) await sayWhatIsLeft(daemon.api, project.id, context.terminal);
     }
     leave.abort();
-    await daemon.stop();
+    await stopAloud(daemon, context);
   } catch (error) {
     await daemon.stop({ now: true });
     throw error;
   } finally {
     interrupt.off();
+  }
+}
+
+/** A stop ends running steps and removes temporary checkouts, which takes time where they are large. */
+async function stopAloud(daemon: { stop(): Promise<void> }, { terminal }: CliContext): Promise<void> {
+  const say = () => terminal.isLive && terminal.line('Stopping: temporary checkouts are removed.');
+  const slow = setTimeout(say, SLOW_STOP_MS);
+  try {
+    await daemon.stop();
+  } finally {
+    clearTimeout(slow);
   }
 }
 

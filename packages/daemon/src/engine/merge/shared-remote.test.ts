@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { quickAgent } from '../../../../../test/support/engine-bed.ts';
 import { bed, gates, MINUTE, open, SECOND, stages, waiting } from '../../../../../test/support/merge-bed.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -23,6 +24,24 @@ describe('a shared remote', { timeout: 60_000 }, () => {
     expect(remote).toBe(local);
     expect(bed.repository.commits.get(local!)!.files.get('theirs')).toBe('one');
     expect(bed.repository.isAncestor(bed.repository.landed[0]!.id, remote!)).toBe(true);
+  });
+
+  it('is fetched before a worktree is opened: the agent sees what others pushed', async () => {
+    const seen: (string | undefined)[] = [];
+    await shared({
+      agentFor: () => ({
+        label: 'looking',
+        start: (request, sink) => {
+          seen.push(bed.repository.work(request.cwd)?.get('theirs'));
+          return quickAgent(() => bed.repository).start(request, sink);
+        },
+      }),
+    });
+    bed.repository.pushByPerson('theirs', 'one');
+    await bed.add(1);
+    await bed.pass(2 * MINUTE);
+    expect(seen).toEqual(['one']);
+    expect(await stages()).toEqual(['done']);
   });
 
   it('that moves while commits here are not pushed costs no run of the gates beside those of the tasks', async () => {
