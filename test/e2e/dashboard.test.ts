@@ -115,6 +115,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
         path: '/conflicts/4',
         isThere: (p: Page) => p.getByRole('heading', { name: 'Result' }).waitFor(),
       },
+      { name: 'memory', path: '/memory', isThere: (p: Page) => p.getByText('Nothing is learned yet.').waitFor() },
       { name: 'loop', path: '/loop', isThere: (p: Page) => p.getByText('Waiting for your yes').first().waitFor() },
       { name: 'costs', path: '/costs', isThere: (p: Page) => p.getByText('Queue', { exact: true }).waitFor() },
       {

@@ -10,6 +10,7 @@ const InboxPage = lazy(() => import('./features/inbox/inbox-page.tsx'));
 const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
 const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
 const LoopPage = lazy(() => import('./features/loop/loop-page.tsx'));
+const MemoryPage = lazy(() => import('./features/memory/memory-page.tsx'));
 const CostsPage = lazy(() => import('./features/costs/costs-page.tsx'));
 const FeedbackPage = lazy(() => import('./features/feedback/feedback-page.tsx'));
 const SpecsPage = lazy(() => import('./features/spec/specs-page.tsx'));
@@ -73,6 +74,7 @@ export const PAGES: readonly Page[] = [
     },
   },
   { path: '/loop', name: 'Loop', key: 'l', show: () => <LoopPage /> },
+  { path: '/memory', name: 'Memory', key: 'y', show: () => <MemoryPage /> },
   { path: '/costs', name: 'Costs', key: 'm', show: () => <CostsPage /> },
   { path: '/settings', name: 'Settings', key: 's', show: () => <SettingsPage /> },
 ];
