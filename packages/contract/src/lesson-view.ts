@@ -76,3 +76,11 @@ export const MemorySummary = z.object({
   top: z.string(),
 });
 export type MemorySummary = z.infer<typeof MemorySummary>;
+
+/** A lesson on its way into a file of instructions. */
+export const PromotedLesson = z.object({
+  lesson: z.number().int(),
+  file: z.string(),
+  task: z.object({ number: z.number().int(), title: z.string() }),
+});
+export type PromotedLesson = z.infer<typeof PromotedLesson>;

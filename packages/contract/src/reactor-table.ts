@@ -228,6 +228,12 @@ export const REACTORS = {
     on: ['task.moved', 'task.blocked', 'spec.judged', 'spec.accepted', 'reflection.prevented'],
     does: 'Asks what can be learned when work did not go as planned, if reflection is on; records the lesson',
   },
+  promotions: {
+    role: 'learner',
+    on: ['replay.ended', 'lesson.confirmed', 'lesson.advanced', 'lesson.retired'],
+    clock: 'every hour',
+    does: 'Tries lessons on recorded tasks, if promotion is on; decides by the figures; takes back what stopped paying',
+  },
   replays: {
     role: 'engine',
     on: ['replay.started', 'replay.measured', 'replay.stopping'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
-import { PlainText } from './plain-text.ts';
+import { PlainLine, PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
 
 /** Runs that one replay may ask for: tasks × variants × repetitions. */
@@ -30,6 +30,7 @@ export const TriedLesson = z.object({
   ref: z.string(),
   version: z.number().int(),
   text: z.string(),
+  why: z.string().default(''),
 });
 export type TriedLesson = z.infer<typeof TriedLesson>;
 
@@ -191,6 +192,8 @@ export const ReplayOrder = z.strictObject({
     .default([]),
   /** A builder's prompt to compare with the one in use. */
   prompt: PlainText.max(100_000).optional(),
+  /** A lesson, such as L7: without it, with it, and with a placebo, on tasks that it was not learned from. */
+  lesson: PlainLine.min(1).max(50).optional(),
   repeats: z.number().int().min(1).max(20).default(1),
   withLandedTests: z.boolean().default(false),
   limitUsd: z.number().positive('is more than 0 USD').max(10_000).default(DEFAULT_REPLAY_USD),

@@ -94,6 +94,7 @@ export type { NewReflection } from './reflection/commands.ts';
 export { unwrap } from './refusal.ts';
 export type { NewReplay } from './replay/commands.ts';
 export { meanOf, reportOf } from './replay/figures.ts';
+export { LEAST_HELD_OUT, type LessonTrial, trialOf } from './replay/verdict.ts';
 export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
 export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
 export { decideLock, type LockDecision } from './schedule/file-lock.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LessonChange, LessonDraft, LessonKind, LessonStage } from '../lesson.ts';
-import { KnowledgeAnswer, LessonDetail, LessonView, MemorySummary } from '../lesson-view.ts';
+import { KnowledgeAnswer, LessonDetail, LessonView, MemorySummary, PromotedLesson } from '../lesson-view.ts';
 import { SpecAction } from '../spec-draft.ts';
 import { by, count, flag, get, note, post, project, words } from './route.ts';
 
@@ -55,6 +55,12 @@ export const lessonRoutes = {
     'Brings a retired lesson back as an experiment',
     z.strictObject({ ...ofLesson, by }),
     LessonDetail,
+  ),
+  promoteLesson: post(
+    '/v1/projects/:project/lessons/:lesson/promote',
+    'Adds a lesson in production to AGENTS.md or CLAUDE.md, by a task with its diff',
+    z.strictObject({ ...ofLesson, by, file: z.enum(['AGENTS.md', 'CLAUDE.md']).default('AGENTS.md') }),
+    PromotedLesson,
   ),
   knowledgeFor: get(
     '/v1/projects/:project/knowledge',

@@ -172,4 +172,17 @@ function addChanges(memory: Command, context: CliContext): void {
         else terminal.line(`Lesson L${restored.number} is an experiment again.`);
       }),
     );
+  memory
+    .command('promote <lesson>')
+    .description('add a lesson in production to AGENTS.md, by a task with its diff')
+    .addOption(new Option('--file <file>', 'which file').choices(['AGENTS.md', 'CLAUDE.md']).default('AGENTS.md'))
+    .option(...jsonOption)
+    .action((lesson: string, options: Json & { file: 'AGENTS.md' | 'CLAUDE.md' }) =>
+      withProject(context, async (api, project) => {
+        const by = personName(context.env);
+        const promoted = await api.promoteLesson({ project: project.id, lesson, file: options.file, by });
+        if (options.json) terminal.json(promoted);
+        else terminal.line(`#${promoted.task.number} adds L${promoted.lesson} to ${promoted.file}.`);
+      }),
+    );
 }

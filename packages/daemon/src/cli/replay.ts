@@ -14,6 +14,7 @@ interface RunOptions extends Json {
   last: number;
   agent?: string[];
   prompt?: string;
+  lesson?: string;
   repeat: number;
   landedTests?: boolean;
   budget: number;
@@ -96,6 +97,7 @@ function addRun(replay: Command, context: CliContext): void {
     .option('--last <count>', 'how many of the newest tasks, without numbers', integer(1, 200), 10)
     .option('--agent <name>', 'an entry of `agents`; several are compared with the first', collect)
     .option('--prompt <file>', 'a builder’s prompt, compared with the one in use')
+    .option('--lesson <lesson>', 'a lesson such as L7: without it, with it, and with a placebo')
     .option('--repeat <count>', 'how often each task is done', integer(1, 20), 1)
     .option('--landed-tests', 'check the work with the tests of the change that landed')
     .option('--budget <usd>', 'stops when so much was spent', positive, DEFAULT_REPLAY_USD)
@@ -111,6 +113,7 @@ function addRun(replay: Command, context: CliContext): void {
           last: options.last,
           agents: options.agent ?? [],
           ...(prompt === undefined ? {} : { prompt }),
+          ...(options.lesson === undefined ? {} : { lesson: options.lesson }),
           repeats: options.repeat,
           withLandedTests: options.landedTests ?? false,
           limitUsd: options.budget,

@@ -21,6 +21,7 @@ import { LessonUses } from './reactors/lessons.ts';
 import { LoopReactor } from './reactors/loop.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
+import { PromotionWatch } from './reactors/promotions.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
 import { ReflectionWatch } from './reactors/reflections.ts';
 import { ReplayWatch } from './reactors/replays.ts';
@@ -134,6 +135,7 @@ export class Engine {
       new SpecWatch(deps),
       new ReplayWatch(deps),
       new ReflectionWatch(deps),
+      new PromotionWatch(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(knowledge && ownSessions ? [new OwnSessionWatch(deps, knowledge, ownSessions)] : []),
       ...(learnedGuards && calls && ownSessions

@@ -221,6 +221,7 @@ async function briefOf(deps: EngineDeps, trial: Trial, feedback: Feedback[]): Pr
     hilConfig: task.hilConfig ?? project.rules.hilConfig,
     coming: [],
     related: async () => [],
+    lessons: variant.lessons.map((lesson) => ({ ...lesson, kind: 'gotcha' as const, confidence: 1, stage: null })),
     judgedBy: judgedBy(project.rules, task),
     ...(variant.prompt === null ? {} : { template: variant.prompt }),
   });

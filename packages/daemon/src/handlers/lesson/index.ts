@@ -5,7 +5,6 @@ import {
   type LessonDetail,
   LessonDraft,
   type LessonView,
-  type Project,
   type RouteRequest,
 } from '@tidemill/contract';
 import { knowledgeFor } from '../../engine/learning/known-lessons.ts';
@@ -13,6 +12,8 @@ import { recordLesson } from '../../engine/learning/record-lesson.ts';
 import type { Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
+import { lessonOf } from './find.ts';
+import { promote } from './promote.ts';
 import { showSummary } from './summary.ts';
 import { detailOf, isUnused, runsOf, viewOf } from './view.ts';
 
@@ -23,6 +24,7 @@ export const lessonHandlers: Handlers<'memory'> = {
   editLesson,
   retireLesson,
   restoreLesson,
+  promoteLesson: promote,
   knowledgeFor: showKnowledge,
   memorySummary: showSummary,
 };
@@ -99,15 +101,4 @@ async function showKnowledge(services: Services, input: RouteRequest<'knowledgeF
   const knowledge = services.repositories.knowledgeOf(project);
   const asked = { files, action, words: [...topics, about].join(' ') };
   return knowledgeFor({ store: services.store, project, knowledge }, asked, { tokens, limit });
-}
-
-/** By its number (`7`, `L7`) or its id. */
-async function lessonOf({ store }: Services, { id: projectId }: Project, name: string): Promise<Lesson> {
-  const number = /^\s*l?(\d{1,15})\s*$/i.exec(name)?.[1];
-  const byId = number === undefined ? await store.record('lesson', name) : null;
-  if (byId?.projectId === projectId) return byId;
-  const all = number === undefined ? [] : await store.records({ noun: 'lesson', projectId });
-  const found = all.find((each) => each.number === Number(number));
-  if (found) return found;
-  throw new AppError('not_found', `there is no lesson ${name}`, { hint: '`tidemill memory list --all` shows them.' });
 }

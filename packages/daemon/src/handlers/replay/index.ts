@@ -1,5 +1,7 @@
 import {
   AppError,
+  type Lesson,
+  lessonName,
   type Project,
   type RecordedTaskView,
   type Replay,
@@ -10,12 +12,14 @@ import {
   type RouteRequest,
   replayRef,
 } from '@tidemill/contract';
-import { reportOf } from '@tidemill/core';
+import { LEAST_HELD_OUT, reportOf } from '@tidemill/core';
 import { loadSettings } from '../../config/load.ts';
+import { heldOut, lessonVariants, tooFew } from '../../engine/replay/lesson-trial.ts';
 import { isUsable, recordedTasks } from '../../engine/replay/recorded.ts';
 import type { Services } from '../context.ts';
 import { projectOf, unwrap } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
+import { lessonOf } from '../lesson/find.ts';
 
 export const replayHandlers: Handlers<'replays'> = {
   replays: listReplays,
@@ -59,10 +63,12 @@ const recordedOf = ({ store, repositories }: Services, project: Project, query: 
 async function startReplay(services: Services, input: Signed<'startReplay'>): Promise<ReplayView> {
   const project = await projectOf(services, input.project);
   const { by, repeats, withLandedTests, limitUsd } = input;
-  const variants = await variantsOf(services, project, input);
-  const tasks = await chosenTasks(services, project, input);
+  const lesson = input.lesson === undefined ? null : await lessonOf(services, project, input.lesson);
+  const variants = await variantsOf(services, project, input, lesson);
+  const chosen = lesson ? await tasksFor(services, project, input, lesson) : null;
+  const tasks = chosen ?? (await chosenTasks(services, project, input));
   const replayId = services.ids.next('replay');
-  const purpose = { kind: 'bench', id: null } as const;
+  const purpose = lesson ? ({ kind: 'lesson', id: lesson.id } as const) : ({ kind: 'bench', id: null } as const);
   const replay = { purpose, variants, tasks, repeats, withLandedTests, limitUsd };
   unwrap(await services.store.execute({ type: 'replay.start', projectId: project.id, replayId, replay, by }));
   return viewOf((await services.store.record('replay', replayId))!, []);
@@ -83,12 +89,31 @@ async function chosenTasks(services: Services, project: Project, { tasks: number
   });
 }
 
+/** Held-out tasks that the lesson fits. Tasks that were named must be among them. */
+async function tasksFor(services: Services, project: Project, input: Signed<'startReplay'>, lesson: Lesson) {
+  const all = heldOut(lesson, await recordedOf(services, project, { limit: 1000 }));
+  const named = input.tasks ?? [];
+  const stray = named.find((number) => !all.some((task) => task.number === number));
+  if (stray !== undefined)
+    throw new AppError('bad_input', `#${stray} does not show whether ${lessonName(lesson)} helps`, {
+      hint: 'Name landed tasks that it fits and was not learned from, or none at all.',
+    });
+  const tasks = named.length > 0 ? all.filter(({ number }) => named.includes(number)) : all.slice(0, input.last);
+  if (tasks.length < LEAST_HELD_OUT) throw tooFew(lesson, tasks.length);
+  return tasks;
+}
+
 async function variantsOf(
   services: Services,
   project: Project,
   input: Signed<'startReplay'>,
+  lesson: Lesson | null,
 ): Promise<ReplayVariant[]> {
   const { agents, prompt } = input;
+  if (lesson && (prompt !== undefined || agents.length > 1))
+    throw new AppError('bad_input', 'a replay tries a lesson, a prompt or several agents, not two of them at once', {
+      hint: 'Start one replay for each.',
+    });
   if (agents.length > 1 && prompt !== undefined)
     throw new AppError('bad_input', 'a replay compares agents or a prompt, not both at once', {
       hint: 'Name one agent for the prompt, or start two replays.',
@@ -102,6 +127,7 @@ async function variantsOf(
   if (new Set(agents).size < agents.length)
     throw new AppError('bad_input', 'an agent is named twice', { hint: 'Use --repeat to do each task several times.' });
   if (prompt !== undefined) services.repositories.promptsOf(project).check('implement', prompt);
+  if (lesson) return lessonVariants(lesson, agents[0] ?? null);
   const plain = { prompt: null, lessons: [] };
   if (prompt !== undefined) {
     const agent = agents[0] ?? null;
